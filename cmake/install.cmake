@@ -1,0 +1,23 @@
+# find_package(encdec) for other projects: libraries, headers, and a config file that finds what they need.
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY ENCDEC_LIBRARIES)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/encdec")
+
+install(TARGETS ${libraries} EXPORT encdec-targets)
+install(EXPORT encdec-targets NAMESPACE encdec:: DESTINATION "${package_dir}")
+foreach(folder IN ITEMS engine layers models)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
+          FILES_MATCHING PATTERN "*.h" PATTERN "backend" EXCLUDE PATTERN "pretrained" EXCLUDE)
+endforeach()
+if(ENCDEC_BUILD_TOOLS)
+  install(TARGETS encdec encdec-demo encdec-bench)
+endif()
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/encdec-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/encdec-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/encdec-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/encdec-config.cmake" "${PROJECT_BINARY_DIR}/encdec-config-version.cmake"
+        DESTINATION "${package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/third_party/FindSentencePiece.cmake" DESTINATION "${package_dir}")

@@ -1,0 +1,273 @@
+// The only file that includes oneDNN. Written for the APIs of both 2.x (op descriptors) and 3.x; what differs is in
+// describe() alone. Compiled and run against 2.6.3 (Debian 12); compiled against the headers of 3.x (see
+// tests/engine/onednn_v3_syntax.sh).
+//
+// Each primitive is made for one thread and run by the thread that calls: the threads of a ThreadTeam share the work out
+// among primitives instead of inside them. So there is no OpenMP region to wait for, and no run-time spins while
+// another process holds a CPU.
+#include "encdec/engine/backend/onednn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/engine/tensor.h"
+
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+// Declared here: <omp.h> would need compiler flags that link a second OpenMP runtime under clang.
+extern "C" {
+int omp_get_max_threads(void);
+void omp_set_num_threads(int count);
+}
+#endif
+
+namespace encdec::backend {
+namespace {
+
+using dnnl::memory;
+
+// While one lives, oneDNN sees one thread; the caller's own setting comes back afterwards.
+class SingleThreaded {
+ public:
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+  SingleThreaded() : saved_(omp_get_max_threads()) {
+    if (saved_ != 1) omp_set_num_threads(1);
+  }
+  ~SingleThreaded() {
+    if (saved_ != 1) omp_set_num_threads(saved_);
+  }
+
+ private:
+  int saved_;
+#else
+  SingleThreaded() {}
+  ~SingleThreaded() {}
+#endif
+ public:
+  SingleThreaded(const SingleThreaded&) = delete;
+  SingleThreaded& operator=(const SingleThreaded&) = delete;
+};
+
+const dnnl::engine& cpu() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+template <class Action>
+auto translate_errors(const MatMulSpec& spec, const Action& action) {
+  try {
+    return action();
+  } catch (const dnnl::error& error) {
+    throw BackendError(fmt::format("oneDNN {}: matmul [M, {}] x [{}, {}]: {}", onednn_version(), spec.input_width,
+                                   spec.input_width, spec.output_width, error.what()));
+  }
+}
+
+memory::desc plain(memory::dims dims) {
+  const auto tag = dims.size() == 1 ? memory::format_tag::a : memory::format_tag::ab;
+  return {dims, memory::data_type::f32, tag};
+}
+
+memory::desc any_weights(const MatMulSpec& spec) {
+  return {{spec.input_width, spec.output_width}, memory::data_type::f32, memory::format_tag::any};
+}
+
+struct EltwiseParameters {
+  dnnl::algorithm algorithm;
+  float alpha;
+};
+
+EltwiseParameters eltwise(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::gelu: return {dnnl::algorithm::eltwise_gelu_erf, 0.0f};
+    case Epilogue::gelu_tanh: return {dnnl::algorithm::eltwise_gelu_tanh, 0.0f};
+    case Epilogue::silu: return {dnnl::algorithm::eltwise_swish, 1.0f};
+    default: return {dnnl::algorithm::eltwise_relu, 0.0f};
+  }
+}
+
+// How oneDNN would run a spec for so many rows. The scratchpad is the caller's: oneDNN's own belongs to the thread that
+// created the primitive.
+dnnl::matmul::primitive_desc describe(const MatMulSpec& spec, int rows, const memory::desc& weights) {
+  const memory::desc source = plain({rows, spec.input_width});
+  const memory::desc destination = plain({rows, spec.output_width});
+  const memory::desc bias = plain({1, spec.output_width});
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::post_ops post_ops;
+  if (spec.epilogue != Epilogue::none) {
+    const EltwiseParameters parameters = eltwise(spec.epilogue);
+#if DNNL_VERSION_MAJOR >= 3
+    post_ops.append_eltwise(parameters.algorithm, parameters.alpha, 0.0f);
+#else
+    post_ops.append_eltwise(1.0f, parameters.algorithm, parameters.alpha, 0.0f);
+#endif
+  }
+  if (spec.residual) post_ops.append_binary(dnnl::algorithm::binary_add, destination);
+  attributes.set_post_ops(post_ops);
+#if DNNL_VERSION_MAJOR >= 3
+  if (spec.bias) return {cpu(), source, weights, bias, destination, attributes};
+  return {cpu(), source, weights, destination, attributes};
+#else
+  const auto operation = spec.bias ? dnnl::matmul::desc(source, weights, bias, destination)
+                                   : dnnl::matmul::desc(source, weights, destination);
+  return {operation, attributes, cpu()};
+#endif
+}
+
+}  // namespace
+
+struct PackedMatrix::Impl {
+  MatMulSpec spec;
+  Tensor weight_storage;
+  Tensor bias_storage;
+  memory weights;
+  memory bias;
+};
+
+PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const float* bias)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->spec = spec;
+  translate_errors(spec, [&] {
+    const SingleThreaded guard;
+    // On AVX-512 the layout that oneDNN wants is the same for all numbers of rows; asked for a typical one.
+    constexpr int kTypicalRows = 16;
+    const memory::desc packed = describe(spec, kTypicalRows, any_weights(spec)).weights_desc();
+    impl_->weight_storage = Tensor::allocate({static_cast<Dim>(packed.get_size())}, DataType::uint8);
+    impl_->weights = memory(packed, cpu(), impl_->weight_storage.raw());
+    const memory::desc stored({spec.input_width, spec.output_width}, memory::data_type::f32, memory::format_tag::ba);
+    memory source(stored, cpu(), const_cast<float*>(weight));
+    dnnl::stream stream(cpu());
+    dnnl::reorder(source, impl_->weights).execute(stream, source, impl_->weights);
+    stream.wait();
+    if (spec.bias) {
+      impl_->bias_storage = Tensor::allocate({spec.output_width});
+      std::copy_n(bias, spec.output_width, impl_->bias_storage.data<float>());
+      impl_->bias = memory(plain({1, spec.output_width}), cpu(), impl_->bias_storage.raw());
+    }
+  });
+}
+
+PackedMatrix::~PackedMatrix() = default;
+PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
+PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
+
+const MatMulSpec& PackedMatrix::spec() const { return impl_->spec; }
+
+std::size_t PackedMatrix::bytes() const { return impl_->weight_storage.bytes(); }
+
+struct MatMulContext::Impl {
+  struct Key {
+    MatMulSpec spec;
+    int rows = 0;
+    friend bool operator==(const Key& a, const Key& b) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      std::size_t hash = static_cast<std::size_t>(key.spec.input_width);
+      hash = hash * 1000003 + static_cast<std::size_t>(key.spec.output_width);
+      hash = hash * 1000003 + static_cast<std::size_t>(key.rows);
+      return hash * 31 + static_cast<std::size_t>(key.spec.epilogue) * 4 + (key.spec.bias ? 2 : 0) +
+             (key.spec.residual ? 1 : 0);
+    }
+  };
+  // A primitive with the memory objects of its arguments; only their addresses change from call to call.
+  struct Call {
+    dnnl::matmul primitive;
+    std::string implementation;
+    memory source;
+    memory destination;
+    memory residual;
+    memory scratchpad;
+    std::size_t scratchpad_bytes = 0;
+    std::uint64_t last_use = 0;
+  };
+
+  dnnl::stream stream{cpu()};
+  std::unordered_map<Key, Call, KeyHash> calls;
+  Tensor scratchpad;
+  std::uint64_t clock = 0;
+
+  Call& find(const PackedMatrix& matrix, int rows);
+};
+
+MatMulContext::Impl::Call& MatMulContext::Impl::find(const PackedMatrix& matrix, int rows) {
+  const MatMulSpec& spec = matrix.spec();
+  const Key key{spec, rows};
+  auto found = calls.find(key);
+  if (found == calls.end()) {
+    if (calls.size() >= kMaxPrimitives) {
+      calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
+    }
+    const auto description = describe(spec, rows, matrix.impl_->weights.get_desc());
+    Call call;
+    call.primitive = dnnl::matmul(description);
+    call.implementation = description.impl_info_str();
+    call.source = memory(description.src_desc(), cpu(), nullptr);
+    call.destination = memory(description.dst_desc(), cpu(), nullptr);
+    if (spec.residual) call.residual = memory(description.dst_desc(), cpu(), nullptr);
+    call.scratchpad_bytes = description.scratchpad_desc().get_size();
+    if (call.scratchpad_bytes > 0) call.scratchpad = memory(description.scratchpad_desc(), cpu(), nullptr);
+    found = calls.emplace(key, std::move(call)).first;
+  }
+  Call& call = found->second;
+  call.last_use = ++clock;
+  if (call.scratchpad_bytes > 0 && (scratchpad.empty() || scratchpad.bytes() < call.scratchpad_bytes)) {
+    scratchpad = Tensor::allocate({static_cast<Dim>(call.scratchpad_bytes)}, DataType::uint8);
+  }
+  return call;
+}
+
+MatMulContext::MatMulContext() : impl_(std::make_unique<Impl>()) {}
+MatMulContext::~MatMulContext() = default;
+MatMulContext::MatMulContext(MatMulContext&&) noexcept = default;
+MatMulContext& MatMulContext::operator=(MatMulContext&&) noexcept = default;
+
+void MatMulContext::run(const PackedMatrix& matrix, int rows, const float* input, const float* residual,
+                        float* output) {
+  const SingleThreaded guard;
+  translate_errors(matrix.spec(), [&] {
+    Impl::Call& call = impl_->find(matrix, rows);
+    // The C interface: the C++ one builds a hash map for every call.
+    std::array<dnnl_exec_arg_t, 6> arguments;
+    int count = 0;
+    const auto add = [&](int name, const memory& argument) { arguments[static_cast<std::size_t>(count++)] = {name, argument.get()}; };
+    call.source.set_data_handle(const_cast<float*>(input));
+    add(DNNL_ARG_SRC, call.source);
+    add(DNNL_ARG_WEIGHTS, matrix.impl_->weights);
+    call.destination.set_data_handle(output);
+    add(DNNL_ARG_DST, call.destination);
+    if (matrix.spec().bias) add(DNNL_ARG_BIAS, matrix.impl_->bias);
+    if (matrix.spec().residual) {
+      call.residual.set_data_handle(const_cast<float*>(residual));
+      const int position = matrix.spec().epilogue != Epilogue::none ? 1 : 0;
+      add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, call.residual);
+    }
+    if (call.scratchpad_bytes > 0) {
+      call.scratchpad.set_data_handle(impl_->scratchpad.raw());
+      add(DNNL_ARG_SCRATCHPAD, call.scratchpad);
+    }
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(call.primitive.get(), impl_->stream.get(), count, arguments.data()),
+        "could not run the matmul");
+  });
+}
+
+std::string MatMulContext::implementation(const PackedMatrix& matrix, int rows) {
+  const SingleThreaded guard;
+  return translate_errors(matrix.spec(), [&] { return impl_->find(matrix, rows).implementation; });
+}
+
+std::size_t MatMulContext::primitives() const { return impl_->calls.size(); }
+
+std::string onednn_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+}  // namespace encdec::backend

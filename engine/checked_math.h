@@ -1,0 +1,24 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+namespace encdec {
+
+// The only arithmetic on sizes that come from files: nullopt where the result leaves the type's range.
+template <std::unsigned_integral T>
+constexpr std::optional<T> checked_add(T a, T b) {
+  T result;
+  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+template <std::unsigned_integral T>
+constexpr std::optional<T> checked_multiply(T a, T b) {
+  T result;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+}  // namespace encdec

@@ -1,0 +1,126 @@
+#include "encdec/engine/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "encdec/engine/error.h"
+#include "encdec/engine/run_state_memory.h"
+
+namespace encdec {
+
+Executor::Executor(Graph graph, MemoryPlanning planning)
+    : graph_(std::move(graph)), order_(graph_.topological_order()), lifetimes_(graph_.nodes().size()) {
+  const int end = static_cast<int>(order_.size());
+  for (int step = 0; step < end; ++step) {
+    const auto id = static_cast<std::size_t>(order_[static_cast<std::size_t>(step)]);
+    lifetimes_[id] = {0, step, step};
+    for (const Edge edge : graph_.nodes()[id].inputs) lifetimes_[static_cast<std::size_t>(edge.id)].last = step;
+  }
+  for (const Edge edge : graph_.outputs()) lifetimes_[static_cast<std::size_t>(edge.id)].last = end;
+  if (planning == MemoryPlanning::separate) {
+    for (Lifetime& lifetime : lifetimes_) lifetime = {0, 0, end};
+  }
+}
+
+// The values of the symbols, from the shapes of the inputs.
+Symbols Executor::bind(Inputs inputs) const {
+  const auto mismatch = [this](const Graph::Node& node, const Tensor& tensor) {
+    return ShapeError(fmt::format("graph '{}', input '{}': {} {}, expected {} {}", graph_.name(), node.name,
+                                  to_string(tensor.type()), to_string(tensor.shape()), to_string(node.type),
+                                  to_string(node.shape)));
+  };
+  if (inputs.size() != graph_.inputs().size()) {
+    throw ShapeError(fmt::format("graph '{}': {} inputs, expected {}", graph_.name(), inputs.size(),
+                                 graph_.inputs().size()));
+  }
+  Symbols symbols{-1, -1, -1};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Graph::Node& node = graph_.node(graph_.inputs()[i]);
+    const Tensor& tensor = inputs[i];
+    if (tensor.type() != node.type || tensor.shape().rank() != node.shape.rank()) throw mismatch(node, tensor);
+    for (int axis = 0; axis < node.shape.rank(); ++axis) {
+      const Dim size = tensor.shape()[axis];
+      Dim* symbol = nullptr;
+      if (node.shape[axis] == kBatch) symbol = &symbols.batch;
+      if (node.shape[axis] == kSourceRows) symbol = &symbols.source_rows;
+      if (node.shape[axis] == kTargetRows) symbol = &symbols.target_rows;
+      if (symbol != nullptr && *symbol < 0) *symbol = size;
+      if (size != (symbol != nullptr ? *symbol : node.shape[axis])) throw mismatch(node, tensor);
+    }
+  }
+  for (Dim* symbol : {&symbols.batch, &symbols.source_rows, &symbols.target_rows}) *symbol = std::max<Dim>(*symbol, 0);
+  return symbols;
+}
+
+std::size_t Executor::plan(const Symbols& symbols, std::vector<Lifetime>& lifetimes,
+                           std::vector<std::size_t>& offsets) const {
+  lifetimes.assign(lifetimes_.begin(), lifetimes_.end());
+  for (const int id : order_) {
+    const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
+    lifetimes[static_cast<std::size_t>(id)].bytes =
+        static_cast<std::size_t>(node.shape.bind(symbols).elements()) * size_of(node.type);
+  }
+  return plan_memory(lifetimes, offsets);
+}
+
+std::size_t Executor::arena_bytes(const Symbols& symbols) const {
+  std::vector<Lifetime> lifetimes;
+  std::vector<std::size_t> offsets;
+  return plan(symbols, lifetimes, offsets);
+}
+
+std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
+  RunState::Memory& memory = *state.memory_;
+  const Symbols symbols = bind(inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    memory.values[static_cast<std::size_t>(graph_.inputs()[i].id)] = inputs[i];
+  }
+  if (symbols != memory.planned_for) {
+    const std::size_t bytes = plan(symbols, memory.lifetimes, memory.offsets);
+    if (memory.arena.empty() || memory.arena.bytes() < bytes) {
+      memory.arena = Tensor();  // the old one goes first: two at once may not fit
+      memory.arena = Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8);
+    }
+    for (const int id : order_) {
+      const auto index = static_cast<std::size_t>(id);
+      const Graph::Node& node = graph_.nodes()[index];
+      memory.values[index] = {memory.arena.raw() + memory.offsets[index], node.type, node.shape.bind(symbols)};
+    }
+    memory.planned_for = symbols;
+  }
+
+  std::array<Tensor, kMaxInputs> arguments;
+  for (const int id : order_) {
+    const auto index = static_cast<std::size_t>(id);
+    const Graph::Node& node = graph_.nodes()[index];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      arguments[i] = memory.values[static_cast<std::size_t>(node.inputs[i].id)];
+    }
+    memory.running = id;
+    memory.scratch.reset();
+    if (const Dim width = node.layer->cache_width(); width > 0) {
+      memory.caches[index].reserve(state.cache_index.row_limit(), width);
+    }
+    const auto start = state.measure_time ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    try {
+      node.layer->forward(Inputs(arguments.data(), node.inputs.size()), memory.values[index], state);
+    } catch (const BackendError& error) {
+      throw BackendError(fmt::format("graph '{}', node '{}' {}: {}", graph_.name(), node.name,
+                                     to_string(memory.values[index].shape()), error.what()));
+    }
+    if (state.measure_time) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      state.node_times[index].seconds += elapsed.count();
+      ++state.node_times[index].runs;
+    }
+    if (state.observer) state.observer(node, memory.values[index]);
+  }
+  for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
+    memory.outputs[i] = memory.values[static_cast<std::size_t>(graph_.outputs()[i].id)];
+  }
+  return memory.outputs;
+}
+
+}  // namespace encdec

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace encdec::kernels {
+
+// Rows of keys or values: row j starts at data + (index ? index[j] : j) * stride. The index lets a sequence's positions
+// lie anywhere in a cache.
+struct AttentionRows {
+  const float* data = nullptr;
+  std::ptrdiff_t stride = 0;
+  const std::int32_t* index = nullptr;
+
+  const float* row(std::int64_t j) const { return data + (index != nullptr ? index[j] : j) * stride; }
+};
+
+// Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
+//   output_i = sum_j softmax_j(scale * <query_i, key_j>) * value_j
+struct HeadAttention {
+  const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
+  std::ptrdiff_t query_stride = 0;
+  float* output = nullptr;  // row i at output + i * output_stride, head_dim floats
+  std::ptrdiff_t output_stride = 0;
+  AttentionRows keys;    // head_dim floats each
+  AttentionRows values;  // head_dim floats each
+  int query_count = 0;
+  int key_count = 0;
+  int head_dim = 0;
+  float scale = 1.0f;
+  // Query i sees the first key_count - (query_count - 1 - i) keys: the last query sees them all.
+  bool causal = false;
+};
+
+// Floats of scratch that attend() needs for so many keys.
+std::size_t attention_scratch(int key_count);
+
+// A query's result depends on itself and the keys and values it sees, bit by bit: not on how many queries are asked at
+// once, nor on where the rows lie. A query that sees no key gives zeros.
+void attend(const HeadAttention& head, float* scratch);
+
+}  // namespace encdec::kernels

@@ -1,0 +1,10 @@
+#pragma once
+
+namespace encdec::kernels {
+
+// Layer normalisation (Ba et al. 2016) of one row: output = (x - mean) / sqrt(variance + epsilon) * scale + shift with
+// x = input + residual (residual may be null) and the biased variance. All of `width` floats; output may be input.
+void layer_norm(const float* input, const float* residual, const float* scale, const float* shift, float epsilon,
+                int width, float* output);
+
+}  // namespace encdec::kernels

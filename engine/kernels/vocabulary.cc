@@ -1,0 +1,86 @@
+#include "encdec/engine/kernels/vocabulary.h"
+
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/vocabulary.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+// after highway.h
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+float largest(const float* HWY_RESTRICT scores, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto maximum = hn::Set(d, kLowest);
+  std::size_t i = 0;
+  // The score comes first: where it is not a number, comparisons are false and the maximum so far stays.
+  for (; i + lanes <= count; i += lanes) {
+    const auto score = hn::LoadU(d, scores + i);
+    maximum = hn::IfThenElse(hn::Gt(score, maximum), score, maximum);
+  }
+  float result = hn::GetLane(hn::MaxOfLanes(d, maximum));
+  for (; i < count; ++i) result = scores[i] > result ? scores[i] : result;
+  return result;
+}
+
+float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
+  const float maximum = largest(scores, count);
+  if (maximum == kLowest) return kLowest;
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto maxima = hn::Set(d, maximum);
+  auto sums = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), maxima)));
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; i < count; ++i) sum += std::exp(scores[i] - maximum);
+  return maximum + std::log(sum);
+}
+
+std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
+  const float maximum = largest(scores, count);
+  if (maximum == kLowest) return -1;
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto maxima = hn::Set(d, maximum);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto equal = hn::Eq(hn::LoadU(d, scores + i), maxima);
+    if (!hn::AllFalse(d, equal)) break;
+  }
+  while (scores[i] != maximum) ++i;
+  return static_cast<std::int32_t>(i);
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(log_sum_exp_of);
+HWY_EXPORT(arg_max_of);
+
+float log_sum_exp(std::span<const float> scores) {
+  return HWY_DYNAMIC_DISPATCH(log_sum_exp_of)(scores.data(), scores.size());
+}
+
+std::int32_t arg_max(std::span<const float> scores) {
+  return HWY_DYNAMIC_DISPATCH(arg_max_of)(scores.data(), scores.size());
+}
+
+}  // namespace encdec::kernels
+#endif

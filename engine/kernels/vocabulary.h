@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace encdec::kernels {
+
+// log(sum_i exp(scores_i)), computed relative to the largest score. -infinity for scores that are all -infinity.
+float log_sum_exp(std::span<const float> scores);
+
+// Index of the largest score, the first of equals; -1 where no score is above -infinity (all banned, or not a number).
+std::int32_t arg_max(std::span<const float> scores);
+
+}  // namespace encdec::kernels

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "encdec/engine/tensor.h"
+
+namespace encdec {
+
+class RunState;
+
+// Inputs that one node may have.
+inline constexpr int kMaxInputs = 8;
+
+using Inputs = std::span<const Tensor>;
+using Shapes = std::span<const Shape>;
+
+// What the executor runs. A layer holds its weights and is read-only after construction, so one layer serves many runs
+// and threads at once; whatever changes in a run lives in RunState.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  // The type's name as graphs print it: "feed_forward".
+  virtual std::string_view kind() const = 0;
+
+  // The shape of the output (float32) for inputs of these shapes, which may hold symbols.
+  // Called when a graph is built; throws ShapeError, saying what was expected, if they do not fit.
+  virtual Shape output_shape(Shapes inputs) const = 0;
+
+  // Computes `output`, which has the bound output_shape, from inputs that have been checked. Never overlaps them.
+  virtual void forward(Inputs inputs, Tensor& output, RunState& state) const = 0;
+
+  // Width of the rows of keys, and of values, that this layer keeps from run to run; 0 for none.
+  virtual Dim cache_width() const { return 0; }
+};
+
+}  // namespace encdec

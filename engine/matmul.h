@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "encdec/engine/tensor.h"
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+class RunState;
+
+namespace backend {
+class PackedMatrix;
+}
+
+// Functions applied to each element: relu(x) = max(x, 0); gelu is x * Phi(x), exact or by its tanh approximation
+// (Hendrycks & Gimpel 2016); silu is x * sigmoid(x), also called swish.
+enum class Activation : std::uint8_t { identity, relu, gelu, gelu_tanh, silu };
+
+std::string_view to_string(Activation activation);
+
+// Adds a tensor of the output's shape after the activation.
+enum class Residual : std::uint8_t { none, add };
+
+// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to oneDNN: weights are
+// packed once, here; primitives are made for the row counts that occur and kept by the RunState. The residual is added
+// in the same pass.
+//
+// Rows do not influence each other, and a row's result does not depend, bit by bit, on how many rows there are or how
+// many threads run, on CPUs with AVX-512.
+class MatMul {
+ public:
+  // Several matrices [N_i, K] are put together to one with N = sum of N_i, so that merged projections are one matmul.
+  // `biases` is empty, or holds one per weight: [N_i], or an empty tensor for zeros.
+  // Stored as float32, float16 or bfloat16. Throws ShapeError if the sizes do not fit.
+  MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, const PackOptions& pack = {},
+         Activation activation = Activation::identity, Residual residual = Residual::none);
+  ~MatMul();
+  MatMul(MatMul&&) noexcept;
+  MatMul& operator=(MatMul&&) noexcept;
+
+  Dim input_width() const { return input_width_; }    // K
+  Dim output_width() const { return output_width_; }  // N
+  // Bytes of packed weights.
+  std::size_t bytes() const;
+
+  // `residual` is given if and only if the matmul was made with one.
+  void forward(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const;
+
+ private:
+  struct Slice;
+  void forward_piece(const Slice& slice, int first_row, int rows, const Tensor& input, const Tensor* residual,
+                     Tensor& output, RunState& state, int thread) const;
+
+  Dim input_width_ = 0;
+  Dim output_width_ = 0;
+  Residual residual_ = Residual::none;
+  std::vector<Slice> slices_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,34 @@
+#include "encdec/engine/memory_plan.h"
+
+#include <algorithm>
+
+#include "encdec/engine/tensor.h"
+
+namespace encdec {
+
+std::size_t plan_memory(std::span<const Lifetime> buffers, std::vector<std::size_t>& offsets) {
+  const auto aligned = [](std::size_t bytes) {
+    return (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+  };
+  offsets.assign(buffers.size(), 0);
+  std::size_t arena = 0;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::size_t size = aligned(buffers[i].bytes);
+    // Moving past one obstacle may run into another that was passed before: look again until none is in the way.
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t other = 0; other < i; ++other) {
+        const bool contemporary = buffers[other].first <= buffers[i].last && buffers[i].first <= buffers[other].last;
+        const std::size_t other_end = offsets[other] + aligned(buffers[other].bytes);
+        if (contemporary && offsets[i] < other_end && offsets[other] < offsets[i] + size) {
+          offsets[i] = other_end;
+          moved = true;
+        }
+      }
+    }
+    arena = std::max(arena, offsets[i] + size);
+  }
+  return arena;
+}
+
+}  // namespace encdec

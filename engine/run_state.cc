@@ -1,0 +1,69 @@
+#include "encdec/engine/run_state.h"
+
+#include <algorithm>
+
+#include "encdec/engine/run_state_memory.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kSmallestBlock = 64 * 1024;
+
+Tensor allocate_bytes(std::size_t bytes) { return Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8); }
+
+}  // namespace
+
+Tensor ScratchStack::take(const Shape& shape) {
+  std::size_t bytes = static_cast<std::size_t>(shape.elements()) * sizeof(float);
+  bytes = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+  if (blocks_.empty() || blocks_.back().bytes() - used_ < bytes) {
+    blocks_.push_back(allocate_bytes(std::max(bytes, blocks_.empty() ? kSmallestBlock : 2 * blocks_.back().bytes())));
+    used_ = 0;
+  }
+  Tensor taken(blocks_.back().raw() + used_, DataType::float32, shape);
+  used_ += bytes;
+  return taken;
+}
+
+void ScratchStack::reset() {
+  used_ = 0;
+  if (blocks_.size() <= 1) return;
+  std::size_t total = 0;
+  for (const Tensor& block : blocks_) total += block.bytes();
+  blocks_.clear();
+  blocks_.push_back(allocate_bytes(total));
+}
+
+RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
+    : node_times(graph.nodes().size()), team_(std::move(team)), memory_(std::make_unique<Memory>()) {
+  const std::size_t count = graph.nodes().size();
+  memory_->values.resize(count);
+  memory_->outputs.resize(graph.outputs().size());
+  memory_->lifetimes.resize(count);
+  memory_->offsets.resize(count);
+  memory_->caches.resize(count);
+  memory_->thread_scratch.resize(static_cast<std::size_t>(team_->size()));
+  memory_->matmul_contexts.resize(static_cast<std::size_t>(team_->size()));
+}
+
+RunState::~RunState() = default;
+RunState::RunState(RunState&&) noexcept = default;
+RunState& RunState::operator=(RunState&&) noexcept = default;
+
+Tensor RunState::scratch(const Shape& shape) { return memory_->scratch.take(shape); }
+
+float* RunState::thread_scratch(int thread, std::size_t floats) {
+  Tensor& scratch = memory_->thread_scratch[static_cast<std::size_t>(thread)];
+  if (scratch.empty() || scratch.bytes() < floats * sizeof(float)) {
+    scratch = Tensor::allocate({static_cast<Dim>(floats + floats / 2)});
+  }
+  return scratch.data<float>();
+}
+
+KeyValueCache& RunState::cache() { return memory_->caches[static_cast<std::size_t>(memory_->running)]; }
+
+backend::MatMulContext& RunState::matmul_context(int thread) {
+  return memory_->matmul_contexts[static_cast<std::size_t>(thread)];
+}
+
+}  // namespace encdec

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "encdec/engine/graph.h"
+#include "encdec/engine/key_value_cache.h"
+#include "encdec/engine/tensor.h"
+#include "encdec/engine/thread_team.h"
+
+namespace encdec {
+
+namespace backend {
+class MatMulContext;
+}
+
+// One sequence of a run: which packed rows are its own, what came before, and what it may look at.
+struct Sequence {
+  int first_row = 0;     // its rows of this run: [first_row, first_row + rows)
+  int rows = 0;          // a whole source, a whole target, or the 1 token of a decoding step
+  int past = 0;          // positions before the first of these rows
+  int slot = -1;         // of the cache index; -1 where nothing is cached
+  int memory_first = 0;  // the encoder's rows that it attends to
+  int memory_rows = 0;
+};
+
+// Called with a node and its output when the node has run: the way to see inside a graph. Node by node in order.
+using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& output)>;
+
+// Seconds spent in a node, and how often it ran.
+struct NodeTime {
+  double seconds = 0;
+  std::int64_t runs = 0;
+};
+
+// Everything that changes while a graph runs: activations, scratch, caches, the calls' arguments. One thread at a time
+// may use a state; a graph serves as many states as there are. Grows to what the runs need, then allocates no more.
+class RunState {
+ public:
+  explicit RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team = std::make_shared<ThreadTeam>());
+  ~RunState();
+  RunState(RunState&&) noexcept;
+  RunState& operator=(RunState&&) noexcept;
+
+  // Set by the caller before a run.
+  std::vector<Sequence> sequences;
+  CacheIndex cache_index;
+  NodeObserver observer;
+  bool measure_time = false;
+  // By edge id; filled while measure_time is set.
+  std::vector<NodeTime> node_times;
+
+  // For layers, while they run.
+  ThreadTeam& team() { return *team_; }
+  // Uninitialised float32 memory that lasts until the running node is done.
+  Tensor scratch(const Shape& shape);
+  // Memory of one thread of the team, until that thread asks again.
+  float* thread_scratch(int thread, std::size_t floats);
+  // Cache of the running node; has room for all rows of the index.
+  KeyValueCache& cache();
+  backend::MatMulContext& matmul_context(int thread);
+
+ private:
+  friend class Executor;
+  struct Memory;
+
+  std::shared_ptr<ThreadTeam> team_;
+  std::unique_ptr<Memory> memory_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/memory_plan.h"
+#include "encdec/engine/run_state.h"
+
+namespace encdec {
+
+// Memory that is handed out piece by piece and taken back at once. Grows by whole blocks, so what was handed out stays
+// valid; the next reset() replaces several blocks by one of their total size.
+class ScratchStack {
+ public:
+  Tensor take(const Shape& shape);
+  void reset();
+
+ private:
+  std::vector<Tensor> blocks_;
+  std::size_t used_ = 0;  // bytes of the last block
+};
+
+// What the executor keeps in a RunState.
+struct RunState::Memory {
+  Tensor arena;
+  std::vector<Tensor> values;  // by edge id: inputs and node outputs of the current run
+  std::vector<Tensor> outputs;
+  std::vector<Lifetime> lifetimes;    // by edge id
+  std::vector<std::size_t> offsets;   // by edge id, in the arena
+  Symbols planned_for{-1, -1, -1};    // the sizes that offsets are for
+  ScratchStack scratch;
+  std::vector<Tensor> thread_scratch;               // by thread
+  std::vector<backend::MatMulContext> matmul_contexts;  // by thread
+  std::vector<KeyValueCache> caches;                // by edge id
+  int running = -1;                                 // edge id of the node that runs
+};
+
+}  // namespace encdec

@@ -1,0 +1,62 @@
+#include "encdec/engine/tensor.h"
+
+#include <cstring>
+#include <new>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+
+Tensor Tensor::allocate(const Shape& shape, DataType type) {
+  const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);
+  // One line more than needed, so that an empty tensor has an address too.
+  void* memory = ::operator new(bytes + kAlignment, std::align_val_t{kAlignment});
+  std::memset(memory, 0, bytes);
+  std::shared_ptr<const void> owner(memory, [](const void* pointer) {
+    ::operator delete(const_cast<void*>(pointer), std::align_val_t{kAlignment});
+  });
+  return {memory, type, shape, std::move(owner)};
+}
+
+Tensor Tensor::slice(std::int64_t first, std::int64_t count) const {
+  if (shape_.rank() == 0 || first < 0 || count < 0 || first > shape_[0] - count) {
+    throw ShapeError("rows " + std::to_string(first) + " to " + std::to_string(first + count) +
+                     " of a tensor of shape " + to_string(shape_));
+  }
+  std::array<Dim, Shape::kMaxRank> dims{};
+  std::copy(shape_.dims().begin(), shape_.dims().end(), dims.begin());
+  const std::size_t row_bytes = shape_[0] == 0 ? 0 : bytes() / static_cast<std::size_t>(shape_[0]);
+  dims[0] = count;
+  const Shape sliced(std::span<const Dim>(dims.data(), static_cast<std::size_t>(shape_.rank())));
+  return {data_ + static_cast<std::size_t>(first) * row_bytes, type_, sliced, owner_};
+}
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  if (shape.elements() != elements()) {
+    throw ShapeError("shape " + to_string(shape_) + " seen as " + to_string(shape) + ": the sizes differ");
+  }
+  return {data_, type_, shape, owner_};
+}
+
+void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count, float* output) {
+  const std::byte* source = tensor.raw() + static_cast<std::size_t>(first) * size_of(tensor.type());
+  const auto half = [source](std::int64_t i) {
+    std::uint16_t bits;
+    std::memcpy(&bits, source + i * 2, sizeof(bits));
+    return bits;
+  };
+  switch (tensor.type()) {
+    case DataType::float32: std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(float)); return;
+    case DataType::float16:
+      for (std::int64_t i = 0; i < count; ++i) output[i] = float16_to_float(half(i));
+      return;
+    case DataType::bfloat16:
+      for (std::int64_t i = 0; i < count; ++i) output[i] = bfloat16_to_float(half(i));
+      return;
+    default:
+      throw WeightError("tensor stored as " + std::string(to_string(tensor.type())) +
+                        ", expected float32, float16 or bfloat16");
+  }
+}
+
+}  // namespace encdec

@@ -1,0 +1,116 @@
+#include "encdec/engine/thread_team.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace encdec {
+namespace {
+
+constexpr std::uint64_t kItemsMask = 0xFFFFFFFFu;
+
+// Long enough to bridge the gap between two operations of a decoder step, short enough to leave an idle machine alone.
+constexpr auto kSpinTime = std::chrono::microseconds(100);
+constexpr int kSpinsPerClockRead = 64;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// CPUs that a control group (version 2, then 1) grants, or a large number.
+int control_group_cpus() {
+  std::ifstream unified("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(unified >> quota >> period)) {
+    std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+    std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    if (!(quota_file >> quota) || !(period_file >> period)) return 1 << 20;
+  }
+  if (quota == "max" || quota.starts_with('-') || period <= 0) return 1 << 20;
+  return std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
+}
+
+}  // namespace
+
+int available_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
+  return std::clamp(count, 1, control_group_cpus());
+}
+
+ThreadTeam::ThreadTeam(int size) {
+  for (int thread = 1; thread < size; ++thread) helpers_.emplace_back([this, thread] { help(thread); });
+}
+
+ThreadTeam::~ThreadTeam() {
+  stopping_.store(true);
+  tickets_.fetch_add(kItemsMask + 1);  // a new generation without items: wakes the sleepers
+  tickets_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+bool ThreadTeam::work_on_one_item(int thread) {
+  std::uint64_t tickets = tickets_.load(std::memory_order_acquire);
+  while ((tickets & kItemsMask) != 0) {
+    if (!tickets_.compare_exchange_weak(tickets, tickets - 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      continue;
+    }
+    try {
+      job_.call(job_.body, static_cast<int>((tickets & kItemsMask) - 1), thread);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex_);
+      failure_ = std::current_exception();
+    }
+    unfinished_.fetch_sub(1, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+void ThreadTeam::share(int items, Job job) {
+  job_ = job;  // nobody reads it now: all items of the last job are done
+  unfinished_.store(items, std::memory_order_relaxed);
+  const std::uint64_t generation = (tickets_.load(std::memory_order_relaxed) | kItemsMask) + 1;
+  tickets_.store(generation | static_cast<std::uint64_t>(items), std::memory_order_release);
+  tickets_.notify_all();
+  while (work_on_one_item(0)) {
+  }
+  for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spins) {
+    // Whoever works on the last item may have lost its CPU to this very loop.
+    if (spins % 1024 == 1023) std::this_thread::yield();
+    relax();
+  }
+  if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void ThreadTeam::help(int thread) {
+  using Clock = std::chrono::steady_clock;
+  auto idle_since = Clock::now();
+  for (int spins = 0;; ++spins) {
+    if (work_on_one_item(thread)) {
+      idle_since = Clock::now();
+      continue;
+    }
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    if (spins % kSpinsPerClockRead == 0 && Clock::now() - idle_since > kSpinTime) {
+      const std::uint64_t seen = tickets_.load(std::memory_order_acquire);
+      if ((seen & kItemsMask) == 0 && !stopping_.load()) tickets_.wait(seen, std::memory_order_acquire);
+      idle_since = Clock::now();
+      continue;
+    }
+    relax();
+  }
+}
+
+}  // namespace encdec

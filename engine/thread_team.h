@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace encdec {
+
+// CPUs that this process may use (its affinity mask and control group taken into account), at least 1.
+int available_cpus();
+
+// A fixed team of threads that shares out the items of one loop at a time: the caller and `size - 1` helpers.
+//
+// Every item is claimed by whoever is free, so a helper that the system has descheduled holds nobody up: the others do
+// its part, and the caller waits only for items that are being worked on. Which thread runs an item never changes
+// its result. Helpers spin briefly between loops, then sleep.
+//
+// One loop at a time: `run` is for the thread that owns the team.
+class ThreadTeam {
+ public:
+  explicit ThreadTeam(int size = 1);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  int size() const { return static_cast<int>(helpers_.size()) + 1; }
+
+  // Calls body(item, thread) for every item of [0, items), with thread in [0, size()), and returns when all are done.
+  // Rethrows one of the exceptions that items have thrown; the other items are still worked on.
+  template <class Body>
+  void run(int items, const Body& body) {
+    if (helpers_.empty() || items <= 1) {
+      for (int item = 0; item < items; ++item) body(item, 0);
+      return;
+    }
+    share(items, {&body, [](const void* context, int item, int thread) {
+                    (*static_cast<const Body*>(context))(item, thread);
+                  }});
+  }
+
+ private:
+  struct Job {
+    const void* body = nullptr;
+    void (*call)(const void* body, int item, int thread) = nullptr;
+  };
+
+  void share(int items, Job job);
+  bool work_on_one_item(int thread);
+  void help(int thread);
+
+  // Generation of the job in the upper half, items not yet claimed in the lower: a claim is one compare-exchange, and
+  // a latecomer can never take an item of a job that it has not seen.
+  std::atomic<std::uint64_t> tickets_{0};
+  std::atomic<int> unfinished_{0};
+  std::atomic<bool> stopping_{false};
+  Job job_;
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace encdec

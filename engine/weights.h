@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/engine/tensor.h"
+
+namespace encdec {
+
+// The tensors of a checkpoint by their stored names. Usually views of memory-mapped files that the tensors keep open,
+// so a store is cheap to fill and reads from disk only what is used. Readers of file formats fill it; it is read-only
+// afterwards, and then safe to use from many threads.
+class WeightStore {
+ public:
+  // `origin` is the folder or file, for messages.
+  explicit WeightStore(std::string origin) : origin_(std::move(origin)) {}
+
+  // Throws WeightError if the name is there already.
+  void add(std::string name, Tensor tensor);
+
+  const std::string& origin() const { return origin_; }
+  const Tensor* find(std::string_view name) const;
+  const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
+
+ private:
+  std::string origin_;
+  std::map<std::string, Tensor, std::less<>> tensors_;
+};
+
+// How one family of checkpoints names what the layers ask for: candidates of stored names for a canonical one,
+// best first. "encoder.0.self_attention.query.weight" -> {"model.encoder.layers.0.self_attn.q_proj.weight"}.
+using WeightNames = std::function<std::vector<std::string>(const std::string& canonical)>;
+
+// How layers lay out their weights for the machine that will run them.
+struct PackOptions {
+  // Column slices of matrices, so that as many threads can work on one row. Results do not depend on it.
+  int threads = 1;
+};
+
+// A prefix into a WeightStore: "encoder.0." and then "encoder.0.self_attention.". A layer's constructor takes a scope
+// and asks it for its tensors by canonical names; errors give the names as stored. Copies share one record of which
+// tensors were used, so that the rest can be reported.
+class WeightScope {
+ public:
+  WeightScope(std::shared_ptr<const WeightStore> store, WeightNames names, const PackOptions& pack = {});
+  // Names as stored are the canonical names.
+  explicit WeightScope(std::shared_ptr<const WeightStore> store);
+
+  // The scope one level deeper.
+  WeightScope operator/(std::string_view name) const;
+  WeightScope operator/(int index) const { return *this / std::to_string(index); }
+
+  // Without the final dot: "encoder.0.self_attention". Also the name of the node built from this scope.
+  const std::string& path() const { return path_; }
+
+  const PackOptions& pack() const { return pack_; }
+
+  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra) and is stored as float32, float16 or bfloat16.
+  // Throws WeightError naming the stored tensor and its file or folder, what was found and what was expected.
+  Tensor tensor(std::string_view name, const Shape& shape) const;
+  bool has(std::string_view name) const;
+
+  // Stored names that no scope of this family has asked for.
+  std::vector<std::string> unused() const;
+
+ private:
+  const Tensor* find(std::string_view name, std::string& stored_name) const;
+
+  struct Usage {
+    std::mutex mutex;
+    std::set<std::string, std::less<>> names;
+  };
+
+  std::shared_ptr<const WeightStore> store_;
+  WeightNames names_;
+  PackOptions pack_;
+  std::shared_ptr<Usage> used_;
+  std::string path_;
+};
+
+}  // namespace encdec

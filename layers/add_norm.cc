@@ -1,0 +1,50 @@
+#include "encdec/layers/add_norm.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/engine/kernels/normalization.h"
+#include "encdec/engine/run_state.h"
+#include "encdec/layers/linear.h"
+
+namespace encdec {
+namespace {
+
+// Elements below which the other threads would come too late.
+constexpr std::int64_t kWorkWorthSharing = 16 * 1024;
+
+Tensor as_float(const Tensor& stored) {
+  Tensor tensor = Tensor::allocate(stored.shape());
+  copy_as_float(stored, 0, stored.elements(), tensor.data<float>());
+  return tensor;
+}
+
+}  // namespace
+
+AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
+    : scale_(as_float(weights.tensor("weight", {options.width}))),
+      shift_(as_float(weights.tensor("bias", {options.width}))),
+      epsilon_(options.epsilon) {}
+
+Shape AddNorm::output_shape(Shapes inputs) const {
+  if (inputs.empty() || inputs.size() > 2) throw ShapeError(fmt::format("{} inputs, expected 1 or 2", inputs.size()));
+  expect_rows(inputs[0], scale_.width(), "input");
+  if (inputs.size() == 2 && inputs[1] != inputs[0]) {
+    throw ShapeError(fmt::format("inputs have shapes {} and {}, expected equal ones", to_string(inputs[0]),
+                                 to_string(inputs[1])));
+  }
+  return inputs[0];
+}
+
+void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  const int rows = static_cast<int>(output.rows());
+  const int parts = output.elements() < kWorkWorthSharing ? 1 : state.team().size();
+  state.team().run(parts, [&](int part, int) {
+    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
+      kernels::layer_norm(inputs[0].row(row), inputs.size() == 2 ? inputs[1].row(row) : nullptr, scale_.data<float>(),
+                          shift_.data<float>(), epsilon_, static_cast<int>(output.width()), output.row(row));
+    }
+  });
+}
+
+}  // namespace encdec

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "encdec/engine/layer.h"
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+struct NormOptions {
+  Dim width = 0;
+  float epsilon = 1e-5f;
+};
+
+// Add & norm (Vaswani et al. 2017, section 5.4 and figure 1; layer normalisation: Ba et al. 2016): the residual
+// connection round a sub-layer f, in one pass.
+//   norm last:  {x, f(x)} -> norm(x + f(x))
+//   norm first: {x} -> norm(x), the input of f; the sum x + f(norm(x)) is made by f's last matmul, which takes x as its
+//               residual (Xiong et al. 2020)
+// norm(x) = (x - mean) / sqrt(variance + epsilon) * weight + bias, variance biased. All [R, D].
+class AddNorm final : public Layer {
+ public:
+  // Takes weight and bias [D]. Throws WeightError, naming the tensor, if one is missing or does not fit.
+  AddNorm(const WeightScope& weights, const NormOptions& options);
+
+  std::string_view kind() const override { return "add_norm"; }
+  Shape output_shape(Shapes inputs) const override;
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ private:
+  Tensor scale_;
+  Tensor shift_;
+  float epsilon_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "encdec/engine/kernels/attention.h"
+#include "encdec/engine/matmul.h"
+#include "encdec/engine/run_state.h"
+
+namespace encdec {
+
+// What multi-head, masked and cross-attention have in common.
+struct AttentionOptions {
+  Dim model_dim = 0;  // D
+  int heads = 1;      // H
+  Dim head_dim = 0;   // K; 0 means D / H
+  Residual residual = Residual::none;
+
+  // Width of all heads together, H * K. Throws ShapeError if D is not a multiple of H and head_dim is 0.
+  Dim inner_dim() const;
+  // Of the scores: K^-0.5 (Vaswani et al. 2017, section 3.2.1).
+  float scale() const { return 1.0f / std::sqrt(static_cast<float>(inner_dim() / heads)); }
+};
+
+// Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
+// sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads lie beside it.
+template <class Describe>
+void attend_heads(const AttentionOptions& options, RunState& state, const Describe& describe) {
+  const int head_dim = static_cast<int>(options.inner_dim() / options.heads);
+  const int items = static_cast<int>(state.sequences.size()) * options.heads;
+  // A few parts for each thread, so that long and short sequences even out.
+  const int parts = state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());
+  state.team().run(parts, [&](int part, int thread) {
+    for (int item = part * items / parts; item < (part + 1) * items / parts; ++item) {
+      kernels::HeadAttention head = describe(state.sequences[static_cast<std::size_t>(item / options.heads)]);
+      const int offset = item % options.heads * head_dim;
+      head.query += offset;
+      head.output += offset;
+      head.keys.data += offset;
+      head.values.data += offset;
+      head.head_dim = head_dim;
+      head.scale = options.scale();
+      kernels::attend(head, state.thread_scratch(thread, kernels::attention_scratch(head.key_count)));
+    }
+  });
+}
+
+}  // namespace encdec

@@ -1,0 +1,54 @@
+#include "encdec/layers/cross_attention.h"
+
+#include <array>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+
+CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
+    : key_value_(std::array{weights / "key", weights / "value"},
+                 {.input_width = options.model_dim, .output_width = options.inner_dim()}) {}
+
+Shape CrossAttentionMemory::output_shape(Shapes inputs) const { return key_value_.output_shape(inputs); }
+
+void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  key_value_.apply(inputs[0], nullptr, output, state);
+}
+
+CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
+    : options_(options),
+      query_(weights / "query", {.input_width = options.model_dim, .output_width = options.inner_dim()}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .residual = options.residual}) {}
+
+Shape CrossAttention::output_shape(Shapes inputs) const {
+  if (inputs.size() < 2) throw ShapeError("expected a target and a memory");
+  expect_rows(inputs[0], options_.model_dim, "target");
+  expect_rows(inputs[1], 2 * options_.inner_dim(), "memory");
+  expect_inputs(inputs, 2, options_.residual, inputs[0]);
+  return inputs[0];
+}
+
+void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  const Dim inner = options_.inner_dim();
+  const Tensor& memory = inputs[1];
+  Tensor queries = state.scratch({inputs[0].rows(), inner});
+  Tensor attended = state.scratch({inputs[0].rows(), inner});
+  query_.apply(inputs[0], nullptr, queries, state);
+  attend_heads(options_, state, [&](const Sequence& sequence) {
+    const float* first = memory.row(sequence.memory_first);
+    return kernels::HeadAttention{.query = queries.row(sequence.first_row),
+                                  .query_stride = inner,
+                                  .output = attended.row(sequence.first_row),
+                                  .output_stride = inner,
+                                  .keys = {first, 2 * inner, nullptr},
+                                  .values = {first + inner, 2 * inner, nullptr},
+                                  .query_count = sequence.rows,
+                                  .key_count = sequence.memory_rows};
+  });
+  output_.apply(attended, options_.residual == Residual::add ? &inputs[2] : nullptr, output, state);
+}
+
+}  // namespace encdec

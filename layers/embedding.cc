@@ -1,0 +1,33 @@
+#include "encdec/layers/embedding.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+
+Embedding::Embedding(const WeightScope& weights, const EmbeddingOptions& options)
+    : table_(weights.tensor("weight", {options.vocabulary, options.model_dim})), options_(options) {}
+
+Shape Embedding::output_shape(Shapes inputs) const {
+  if (inputs.size() != 1 || inputs[0].rank() != 1) throw ShapeError("expected one input of token ids, [rows]");
+  return {inputs[0][0], options_.model_dim};
+}
+
+void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
+  const auto* ids = inputs[0].data<std::int32_t>();
+  const Dim width = options_.model_dim;
+  for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {
+    if (ids[r] < 0 || ids[r] >= options_.vocabulary) {
+      throw InputError(
+          fmt::format("token id {}, expected 0 to {} (vocabulary size {})", ids[r], options_.vocabulary - 1, options_.vocabulary));
+    }
+    float* row = output.row(r);
+    copy_as_float(table_, ids[r] * width, width, row);
+    if (options_.scale != 1.0f) {
+      for (Dim i = 0; i < width; ++i) row[i] *= options_.scale;
+    }
+  }
+}
+
+}  // namespace encdec

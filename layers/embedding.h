@@ -1,0 +1,32 @@
+#pragma once
+
+#include "encdec/engine/layer.h"
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+struct EmbeddingOptions {
+  Dim vocabulary = 0;  // V
+  Dim model_dim = 0;   // D
+  // Each row is multiplied by it; the paper's is sqrt(D).
+  float scale = 1.0f;
+};
+
+// Token embedding (Vaswani et al. 2017, section 3.4): y_r = scale * table[id_r];  ids: int32 [R] -> [R, D].
+// The table stays where the checkpoint is mapped, in the type it is stored in; only the rows that occur are read.
+class Embedding final : public Layer {
+ public:
+  // Takes weight [V, D]. Throws WeightError, naming the tensor, if it is missing or does not fit.
+  Embedding(const WeightScope& weights, const EmbeddingOptions& options);
+
+  std::string_view kind() const override { return "embedding"; }
+  Shape output_shape(Shapes inputs) const override;
+  // Throws InputError for an id outside [0, V).
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ private:
+  Tensor table_;
+  EmbeddingOptions options_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,34 @@
+#include "encdec/layers/self_attention_projections.h"
+
+#include <array>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+
+SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
+    : options_(options),
+      query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
+                       {.input_width = options.model_dim, .output_width = options.inner_dim()}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .residual = options.residual}) {}
+
+Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
+  if (inputs.empty()) throw ShapeError("no input");
+  expect_rows(inputs[0], options_.model_dim, "input");
+  expect_inputs(inputs, 1, options_.residual, inputs[0]);
+  return inputs[0];
+}
+
+Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) const {
+  Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
+  query_key_value_.apply(input, nullptr, projected, state);
+  return projected;
+}
+
+void SelfAttentionProjections::finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const {
+  output_.apply(attended, options_.residual == Residual::add ? &inputs.back() : nullptr, output, state);
+}
+
+}  // namespace encdec

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "encdec/layers/attention_heads.h"
+#include "encdec/layers/linear.h"
+
+namespace encdec {
+
+// The two matmuls of self-attention, masked or not: query, key and value of a row in one, and the output's.
+class SelfAttentionProjections {
+ public:
+  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.
+  // Throws WeightError, naming the tensor, if one is missing or does not fit.
+  SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
+
+  // [R, D], also of the residual. Throws ShapeError.
+  Shape output_shape(Shapes inputs) const;
+
+  // x [R, D] -> [R, 3*H*K]: queries of all heads, then keys, then values.
+  Tensor project(const Tensor& input, RunState& state) const;
+  // attended [R, H*K] -> output [R, D], plus the last input where a residual is added.
+  void finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const;
+
+ private:
+  AttentionOptions options_;
+  Linear query_key_value_;  // D -> 3*H*K
+  Linear output_;           // H*K -> D
+};
+
+}  // namespace encdec

@@ -1,0 +1,58 @@
+#include "encdec/models/decoder.h"
+
+#include "encdec/layers/cross_attention.h"
+#include "encdec/layers/feed_forward.h"
+#include "encdec/layers/masked_decoder_attention.h"
+#include "encdec/models/encoder.h"
+#include "encdec/models/residual_block.h"
+
+namespace encdec {
+namespace {
+
+Edge add_decoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& w, Edge x, Edge memory) {
+  const Residual residual = sublayer_residual(config);
+  const AttentionOptions attention{
+      .model_dim = config.model_dim, .heads = config.decoder.heads, .residual = residual};
+  const FeedForwardOptions feed_forward{.model_dim = config.model_dim,
+                                        .hidden_dim = config.decoder.hidden_dim,
+                                        .activation = config.activation,
+                                        .residual = residual};
+  x = add_residual_block(graph, config, w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
+    return graph.add<MaskedDecoderAttention>(w / "self_attention", std::move(inputs), attention);
+  });
+  x = add_residual_block(graph, config, w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
+    inputs.insert(inputs.begin() + 1, memory);
+    return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs), attention);
+  });
+  return add_residual_block(graph, config, w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
+    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs), feed_forward);
+  });
+}
+
+}  // namespace
+
+Graph build_decoder(const TransformerConfig& config, const WeightScope& weights) {
+  Graph graph("decoder");
+  const WeightScope decoder = weights / "decoder";
+  const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
+  std::vector<Edge> memories;
+  for (int layer = 0; layer < config.decoder.layers; ++layer) {
+    memories.push_back(graph.input((decoder / layer / "cross_attention" / "memory").path(),
+                                   {kSourceRows, 2 * config.model_dim}));
+  }
+  Edge x = add_embedded_tokens(graph, config, config.decoder.vocabulary, decoder, target);
+  for (int layer = 0; layer < config.decoder.layers; ++layer) {
+    x = add_decoder_block(graph, config, decoder / layer, x, memories[static_cast<std::size_t>(layer)]);
+  }
+  if (config.norm_order == NormOrder::first) {
+    x = graph.add<AddNorm>(decoder / "norm", {x},
+                           NormOptions{.width = config.model_dim, .epsilon = config.norm_epsilon});
+  }
+  graph.output(graph.add<Linear>(weights / "output_projection", {x},
+                                 LinearOptions{.input_width = config.model_dim,
+                                               .output_width = config.decoder.vocabulary,
+                                               .bias = config.output_bias}));
+  return graph;
+}
+
+}  // namespace encdec

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/config.h"
+
+namespace encdec {
+
+// How to generate, with the names and meanings of Hugging Face's GenerationConfig. Lengths count tokens; those of
+// `length` count the decoder start token too, those of `new_tokens` do not.
+struct GenerationConfig {
+  int num_beams = 1;
+  std::optional<int> max_length;
+  std::optional<int> max_new_tokens;  // goes before max_length
+  int min_length = 0;
+  int min_new_tokens = 0;
+  std::vector<std::int32_t> eos_tokens;  // any of them ends a sequence
+  std::int32_t decoder_start_token = 0;
+  std::optional<std::int32_t> forced_bos_token;
+  std::vector<std::int32_t> forced_eos_tokens;
+  std::vector<std::vector<std::int32_t>> bad_words;  // sequences of tokens that must not be produced
+
+  // Most tokens that may be generated after the start token, at least 1. Without any limit: 20, as in transformers.
+  int new_token_limit() const;
+
+  // The token that must come after `history_length` tokens, the start token among them: the first generated one, or an
+  // end where the limit leaves room for just one more. Goes before every other rule.
+  std::optional<std::int32_t> forced_token(std::size_t history_length) const;
+
+  // Keys of the file that ask for what this version does not do, for a note to the user: "num_beams 4".
+  std::vector<std::string> unsupported;
+};
+
+// The defaults of a checkpoint. `generation` is generation_config.json, or config.json where there is none: then and
+// only then are the generation keys of config.json in force. Throws ConfigError, naming the file and the key.
+GenerationConfig read_generation_config(const JsonObject& generation, const TransformerConfig& config);
+
+}  // namespace encdec

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/tensor.h"
+#include "encdec/models/config.h"
+#include "encdec/models/generation/generation_config.h"
+#include "encdec/models/session.h"
+#include "encdec/models/tokenizer/tokenizer.h"
+
+namespace encdec {
+
+struct LoadOptions {
+  // Threads inside one operation; 0 for one per available CPU. Results do not depend on it.
+  int threads = 0;
+};
+
+// One of the things that the model would say, and how likely it finds it.
+struct Hypothesis {
+  std::string text;            // empty where the checkpoint has no tokenizer
+  std::vector<std::int32_t> token_ids;  // without the decoder start token; the end token is kept where it was generated
+  double score = 0.0;          // sum of the tokens' log-probabilities
+};
+
+struct GenerateResult {
+  std::vector<Hypothesis> hypotheses;  // best first; one empty hypothesis for an empty source
+};
+
+// Work done by one call so far.
+struct GenerateProgress {
+  std::size_t finished_sources = 0;
+  std::size_t source_tokens = 0;
+  std::size_t generated_tokens = 0;
+  double encode_seconds = 0;
+  double decode_seconds = 0;
+};
+
+// What is not set comes from the checkpoint's generation_config.json, as in transformers.
+struct GenerateOptions {
+  std::optional<int> num_beams;
+  std::optional<int> max_new_tokens;
+  std::optional<int> min_new_tokens;
+  // Sources decoded together, at least 1. Results do not depend on it.
+  int batch_size = 32;
+
+  // Called as each token of a source is chosen, from the thread that called generate.
+  std::function<void(std::size_t source, std::int32_t token)> on_token;
+  // Called after each batch.
+  std::function<void(const GenerateProgress&)> on_progress;
+};
+
+// Names and values of nodes, as they are computed; see NodeObserver.
+struct ForwardOptions {
+  NodeObserver observer;
+};
+
+struct ForwardResult {
+  Tensor logits;                     // [B, T, V], zeros after the end of a shorter row
+  Tensor encoder_last_hidden_state;  // [B, S, D], likewise
+};
+
+// A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
+// own, kept for later calls, and shares the weights.
+//
+// A source's result is the same, bit by bit, alone or in any batch, for any number of threads (on AVX-512; elsewhere
+// oneDNN may choose other kernels for other sizes).
+class Model {
+ public:
+  // `folder` as its publisher ships it: config.json, safetensors weights, tokenizer files. Throws FileError, ConfigError,
+  // WeightError or TokenizerError: what is wrong with which file.
+  static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
+
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  const TransformerConfig& config() const;
+  // The checkpoint's defaults.
+  const GenerationConfig& generation_config() const;
+  // Null where the folder has no tokenizer.
+  const Tokenizer* tokenizer() const;
+  // The graphs and weights, for those who want to look inside or run them by themselves.
+  std::shared_ptr<const EncoderDecoder> network() const;
+  const WeightStore& weights() const;
+  // Things in the folder that this version passes over, a line each.
+  const std::vector<std::string>& notes() const;
+
+  // One result a source, in their order. Throws TokenizerError if there is no tokenizer or a text is not UTF-8,
+  // ConfigError for options that are out of range or not supported, InputError for tokens outside the vocabulary.
+  std::vector<GenerateResult> generate(const std::vector<std::string>& sources,
+                                       const GenerateOptions& options = {}) const;
+  // The same for token ids, used exactly as given: no end token is appended.
+  std::vector<GenerateResult> generate_ids(std::span<const TokenIds> sources, const GenerateOptions& options = {}) const;
+
+  // One pass over sources and targets of the same number (teacher forcing): targets begin with the decoder start token.
+  // Throws InputError if the numbers differ, a row is empty or a token is outside the vocabulary.
+  ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
+                        const ForwardOptions& options = {}) const;
+
+ private:
+  struct Impl;
+  explicit Model(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace encdec
