@@ -35,11 +35,21 @@ PositionalEncoding::PositionalEncoding(SinusoidLayout layout, Dim model_dim)
   }
 }
 
+PositionalEncoding::PositionalEncoding(const WeightScope& weights, SinusoidLayout layout, Dim model_dim, Dim positions)
+    : PositionalEncoding(layout, model_dim) {
+  if (weights.has("weight")) read_table(weights.tensor("weight", {positions, model_dim}));
+}
+
 PositionalEncoding::PositionalEncoding(const WeightScope& weights, const LearnedPositions& options)
     : table_(Tensor::allocate({options.positions + options.offset, options.model_dim})),
       offset_(options.offset),
       learned_(true) {
-  const Tensor stored = weights.tensor("weight", table_.shape());
+  read_table(weights.tensor("weight", table_.shape()));
+}
+
+// Replaces the first rows of the table, and makes it longer where there are more.
+void PositionalEncoding::read_table(const Tensor& stored) {
+  if (stored.rows() > table_.rows()) table_ = Tensor::allocate(stored.shape());
   copy_as_float(stored, 0, stored.elements(), table_.data<float>());
 }
 

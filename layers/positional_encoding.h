@@ -23,6 +23,9 @@ class PositionalEncoding final : public Layer {
  public:
   // Sinusoidal; known for every position.
   PositionalEncoding(SinusoidLayout layout, Dim model_dim);
+  // The same where a checkpoint may have stored the first `positions` rows: takes weight [positions, D] if it is there,
+  // since a table stored in half precision differs from a computed one. Throws WeightError, naming the tensor.
+  PositionalEncoding(const WeightScope& weights, SinusoidLayout layout, Dim model_dim, Dim positions);
   // Learned: takes weight [positions + offset, D]. Throws WeightError, naming the tensor.
   PositionalEncoding(const WeightScope& weights, const LearnedPositions& options);
 
@@ -32,6 +35,8 @@ class PositionalEncoding final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
+  void read_table(const Tensor& stored);
+
   Tensor table_;  // float32 [rows, D]
   Dim offset_ = 0;
   bool learned_ = false;

@@ -14,8 +14,8 @@ Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, Dim voca
   const Edge embedded = graph.add<Embedding>(
       weights / "embedding", {token_ids},
       EmbeddingOptions{.vocabulary = vocabulary, .model_dim = config.model_dim, .scale = config.embedding_scale});
-  return graph.add((weights / "positional_encoding").path(),
-                   std::make_shared<PositionalEncoding>(config.positions, config.model_dim), {embedded});
+  return graph.add<PositionalEncoding>(weights / "positional_encoding", {embedded}, config.positions, config.model_dim,
+                                       config.max_positions);
 }
 
 namespace {

@@ -44,21 +44,21 @@ struct GenerateProgress {
 
 // What is not set comes from the checkpoint's generation_config.json, as in transformers.
 struct GenerateOptions {
-  std::optional<int> num_beams;
-  std::optional<int> max_new_tokens;
-  std::optional<int> min_new_tokens;
+  std::optional<int> num_beams = {};
+  std::optional<int> max_new_tokens = {};
+  std::optional<int> min_new_tokens = {};
   // Sources decoded together, at least 1. Results do not depend on it.
   int batch_size = 32;
 
   // Called as each token of a source is chosen, from the thread that called generate.
-  std::function<void(std::size_t source, std::int32_t token)> on_token;
+  std::function<void(std::size_t source, std::int32_t token)> on_token = {};
   // Called after each batch.
-  std::function<void(const GenerateProgress&)> on_progress;
+  std::function<void(const GenerateProgress&)> on_progress = {};
 };
 
 // Names and values of nodes, as they are computed; see NodeObserver.
 struct ForwardOptions {
-  NodeObserver observer;
+  NodeObserver observer = {};
 };
 
 struct ForwardResult {

@@ -83,6 +83,8 @@ WeightNames weight_names(const JsonObject& config) {
   return names_by_table({
       {"encoder.embedding", std::move(encoder_embedding)},
       {"decoder.embedding", std::move(decoder_embedding)},
+      {"encoder.positional_encoding", {"model.encoder.embed_positions"}},
+      {"decoder.positional_encoding", {"model.decoder.embed_positions"}},
       {"output_projection.bias", std::move(projection_bias)},
       {"output_projection", std::move(projection)},
       {"encoder.*.self_attention.query", layer("encoder", "self_attn.q_proj")},

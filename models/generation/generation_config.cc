@@ -69,7 +69,7 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
   result.max_length = read_length(generation, "max_length", 1);
   result.max_new_tokens = read_length(generation, "max_new_tokens", 1);
   result.min_length = read_length(generation, "min_length", 0).value_or(0);
-  result.min_new_tokens = read_length(generation, "min_new_tokens", 0).value_or(0);
+  result.min_new_tokens = read_length(generation, "min_new_tokens", 0);
   result.eos_tokens = read_tokens(generation, "eos_token_id", vocabulary);
   result.forced_eos_tokens = read_tokens(generation, "forced_eos_token_id", vocabulary);
   const auto forced_bos = read_tokens(generation, "forced_bos_token_id", vocabulary);

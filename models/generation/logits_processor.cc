@@ -28,7 +28,7 @@ void MinLength::process(std::span<const std::int32_t> history, std::span<float> 
 LogitsProcessors make_logits_processors(const GenerationConfig& config) {
   LogitsProcessors processors;
   if (!config.bad_words.empty()) processors.push_back(std::make_unique<BadWords>(config.bad_words));
-  const int min_length = std::max(config.min_length, config.min_new_tokens + 1);
+  const int min_length = config.min_new_tokens ? *config.min_new_tokens + 1 : config.min_length;
   if (min_length > 1 && !config.eos_tokens.empty()) {
     processors.push_back(std::make_unique<MinLength>(min_length, config.eos_tokens));
   }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace encdec {
+
+// A whole file, mapped read-only. The kernel reads pages when they are touched, and processes that map the same file
+// share them.
+// A file that another process truncates while it is mapped ends this process with SIGBUS when the lost part is read;
+// replace checkpoints by renaming, as package and hub clients do.
+class MappedFile {
+ public:
+  // Throws FileError, naming the path, unless it is a regular file (links are followed) that can be read.
+  static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
+
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  MappedFile(const std::byte* data, std::size_t size) : data_(data), size_(size) {}
+
+  const std::byte* data_;
+  std::size_t size_;
+};
+
+// The content of a small file. Throws FileError, naming the path, if it cannot be read, is not a regular file, or is
+// larger than `max_bytes`.
+std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+}  // namespace encdec

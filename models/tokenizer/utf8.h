@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encdec {
+
+// Offset of the first byte that does not begin a whole, shortest-form character of U+0000..U+D7FF or U+E000..U+10FFFF;
+// nullopt if there is none.
+std::optional<std::size_t> find_invalid_utf8(std::string_view text);
+
+// One character of a text: its code point and where its bytes begin.
+struct CodePoint {
+  char32_t value;
+  std::size_t offset;
+};
+
+// The characters of valid UTF-8, in order.
+std::vector<CodePoint> code_points(std::string_view valid);
+
+// `valid` without leading (trailing) whitespace: the characters that Python's str.lstrip (str.rstrip) removes.
+std::string_view strip_left(std::string_view valid);
+std::string_view strip_right(std::string_view valid);
+
+}  // namespace encdec

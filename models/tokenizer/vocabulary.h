@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace encdec {
+
+// Hashes a string and a view of it alike, so that a map of strings can be asked with a view.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+template <typename Value>
+using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
+
+// One past the largest id that a tokenizer's files may give: far above any vocabulary, far below what would make ids wrap.
+inline constexpr std::int32_t kMaxTokenIds = 10'000'000;
+
+// The pieces of text that a model knows, and the id of each: a vocab.json file, {"piece": id, ...}.
+class Vocabulary {
+ public:
+  // Throws FileError if the file is not a JSON object, TokenizerError, naming the piece, if an id is not an integer
+  // from 0 to kMaxTokenIds - 1 or belongs to two pieces.
+  static Vocabulary read(const std::filesystem::path& path);
+  // The same for a file's content; `name` is for messages.
+  static Vocabulary parse(std::string_view json, const std::string& name);
+
+  std::size_t size() const { return ids_.size(); }
+  std::optional<std::int32_t> id(std::string_view piece) const;
+  // Null for an id that no piece has.
+  const std::string* piece(std::int32_t id) const;
+
+ private:
+  StringMap<std::int32_t> ids_;
+  std::unordered_map<std::int32_t, const std::string*> pieces_;  // points into the keys of ids_
+};
+
+}  // namespace encdec

@@ -1,0 +1,112 @@
+// Checkpoints of tests/golden: what transformers computes, node by node, and what it generates.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/model.h"
+
+namespace encdec {
+namespace {
+
+// Of the largest value; the reference itself computes in float32.
+constexpr double kTolerance = 2e-5;
+
+const std::filesystem::path kCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian";
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kCases)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+// Rows of ids, padded with -1 in the file.
+std::vector<TokenIds> id_rows(const WeightStore& store, const std::string& name) {
+  const Tensor& tensor = *store.find(name);
+  std::vector<TokenIds> rows;
+  for (Dim b = 0; b < tensor.shape()[0]; ++b) {
+    const auto* row = tensor.data<std::int32_t>() + b * tensor.width();
+    rows.emplace_back(row, std::find(row, row + tensor.width(), -1));
+  }
+  return rows;
+}
+
+// The largest difference relative to the largest expected value; infinite where the shapes differ.
+double difference(const Tensor& found, const Tensor& expected) {
+  if (found.shape() != expected.shape()) return std::numeric_limits<double>::infinity();
+  double largest = 0, worst = 0;
+  for (std::int64_t i = 0; i < expected.elements(); ++i) {
+    const double a = found.data<float>()[i], b = expected.data<float>()[i];
+    largest = std::max(largest, std::abs(b));
+    worst = std::max(worst, std::isnan(a) ? std::numeric_limits<double>::infinity() : std::abs(a - b));
+  }
+  EXPECT_GT(largest, 0) << "nothing but zeros is expected: this would prove nothing";
+  return worst / largest;
+}
+
+class Golden : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const auto path = kCases / GetParam() / "expected.safetensors";
+    const auto file = MappedFile::open(path);
+    parse_safetensors(file->bytes(), file, path.string(), expected_);
+    sources_ = id_rows(expected_, "source_ids");
+    targets_ = id_rows(expected_, "target_ids");
+  }
+
+  Model load(int threads) const { return Model::load(kCases / GetParam() / "model", {.threads = threads}); }
+
+  WeightStore expected_{"expected"};
+  std::vector<TokenIds> sources_;
+  std::vector<TokenIds> targets_;
+};
+
+TEST_P(Golden, EveryNodeEqualsTheReference) {
+  const Model model = load(1);
+  std::string first_wrong;
+  std::size_t compared = 0;
+  ForwardOptions options;
+  options.observer = [&](const Graph::Node& node, const Tensor& output) {
+    const Tensor* expected = expected_.find("nodes/" + node.name);
+    if (expected == nullptr) return;
+    ++compared;
+    const double found = difference(output, *expected);
+    if (found > kTolerance && first_wrong.empty()) first_wrong = node.name + ": " + std::to_string(found);
+  };
+  const ForwardResult result = model.forward(sources_, targets_, options);
+  EXPECT_EQ(first_wrong, "") << "the first node that differs";
+  EXPECT_LE(difference(result.logits, *expected_.find("logits")), kTolerance);
+  EXPECT_LE(difference(result.encoder_last_hidden_state, *expected_.find("encoder_last_hidden_state")), kTolerance);
+  const auto is_node = [](const auto& entry) { return entry.first.starts_with("nodes/"); };
+  EXPECT_EQ(compared, static_cast<std::size_t>(std::ranges::count_if(expected_.tensors(), is_node)));
+}
+
+TEST_P(Golden, GreedyTokensEqualTheReferenceAloneAndInAnyBatch) {
+  const auto expected = id_rows(expected_, "greedy_ids");
+  const Tensor& scores = *expected_.find("greedy_scores");
+  for (const int threads : {1, 2}) {
+    const Model model = load(threads);
+    for (const int batch_size : {1, 3, 64}) {
+      GenerateOptions options{.num_beams = 1, .batch_size = batch_size};
+      const auto results = model.generate_ids(sources_, options);
+      ASSERT_EQ(results.size(), expected.size());
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const Hypothesis& hypothesis = results[i].hypotheses.front();
+        EXPECT_EQ(hypothesis.token_ids, expected[i]) << "source " << i << ", batch size " << batch_size;
+        EXPECT_NEAR(hypothesis.score, scores.data<float>()[i], 1e-4) << "source " << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Marian, Golden, testing::ValuesIn(case_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace encdec
