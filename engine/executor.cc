@@ -32,8 +32,8 @@ Symbols Executor::bind(Inputs inputs) const {
                                   to_string(node.shape)));
   };
   if (inputs.size() != graph_.inputs().size()) {
-    throw ShapeError(fmt::format("graph '{}': {} inputs, expected {}", graph_.name(), inputs.size(),
-                                 graph_.inputs().size()));
+    throw ShapeError(
+        fmt::format("graph '{}': {} inputs, expected {}", graph_.name(), inputs.size(), graph_.inputs().size()));
   }
   Symbols symbols{-1, -1, -1};
   for (std::size_t i = 0; i < inputs.size(); ++i) {

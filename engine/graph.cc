@@ -32,8 +32,8 @@ Edge Graph::input(std::string name, const Shape& shape, DataType type) {
 
 Edge Graph::add(std::string name, std::shared_ptr<const Layer> layer, std::vector<Edge> inputs) {
   if (inputs.size() > kMaxInputs) {
-    throw ShapeError(fmt::format("graph '{}', node '{}': {} inputs, expected at most {}", name_, name, inputs.size(),
-                                 kMaxInputs));
+    throw ShapeError(
+        fmt::format("graph '{}', node '{}': {} inputs, expected at most {}", name_, name, inputs.size(), kMaxInputs));
   }
   std::vector<Shape> shapes;
   for (const Edge edge : inputs) {
@@ -44,8 +44,8 @@ Edge Graph::add(std::string name, std::shared_ptr<const Layer> layer, std::vecto
   try {
     added.shape = added.layer->output_shape(shapes);
   } catch (const ShapeError& error) {
-    throw ShapeError(fmt::format("graph '{}', node '{}' ({}): {}", name_, added.name, added.layer->kind(),
-                                 error.what()));
+    throw ShapeError(
+        fmt::format("graph '{}', node '{}' ({}): {}", name_, added.name, added.layer->kind(), error.what()));
   }
   return append(std::move(added));
 }
@@ -92,8 +92,8 @@ std::string Graph::to_text() const {
   std::string text = fmt::format("graph {}\n", name_);
   for (std::size_t id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
-    text += fmt::format("  {:<{}}  {:<{}}  {:<10}", node.name, name_width, kind(node), kind_width,
-                        to_string(node.shape));
+    text +=
+        fmt::format("  {:<{}}  {:<{}}  {:<10}", node.name, name_width, kind(node), kind_width, to_string(node.shape));
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       text += (i == 0 ? " <- " : ", ") + this->node(node.inputs[i]).name;
     }
@@ -113,8 +113,8 @@ std::string Graph::to_dot() const {
     }
     return result + '"';
   };
-  std::string dot = fmt::format("digraph {} {{\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n",
-                                quoted(name_));
+  std::string dot =
+      fmt::format("digraph {} {{\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n", quoted(name_));
   for (const Node& node : nodes_) {
     const std::string label = fmt::format("{}\\n{}", node.layer ? node.layer->kind() : "input", node.name);
     dot += fmt::format("  {} [label=\"{}\"{}];\n", quoted(node.name), label, node.layer ? "" : ", style=dashed");

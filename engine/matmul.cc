@@ -65,11 +65,14 @@ MatMul::MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, 
                Activation activation, Residual residual)
     : residual_(residual) {
   if (weights.empty()) throw ShapeError("matmul without weights");
+  if (!biases.empty() && biases.size() != weights.size()) {
+    throw ShapeError(fmt::format("matmul of {} weights with {} biases", weights.size(), biases.size()));
+  }
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const Shape& shape = weights[i].shape();
     if (shape.rank() != 2 || shape[1] != weights[0].shape()[1]) {
       throw ShapeError(fmt::format("matmul weight {} has shape {}, expected [N, {}]", i, to_string(shape),
-                                   weights[0].shape().last()));
+                                   i == 0 ? "K" : std::to_string(weights[0].shape()[1])));
     }
     if (!biases.empty() && !biases[i].empty() && biases[i].shape() != Shape{shape[0]}) {
       throw ShapeError(

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kSmallestBlock = 64 * 1024;
 
-Tensor allocate_bytes(std::size_t bytes) { return Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8); }
+Tensor allocate_bytes(std::size_t bytes) {
+  return Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8);
+}
 
 }  // namespace
 
@@ -50,7 +52,9 @@ RunState::~RunState() = default;
 RunState::RunState(RunState&&) noexcept = default;
 RunState& RunState::operator=(RunState&&) noexcept = default;
 
-Tensor RunState::scratch(const Shape& shape) { return memory_->scratch.take(shape); }
+Tensor RunState::scratch(const Shape& shape) {
+  return memory_->scratch.take(shape);
+}
 
 float* RunState::thread_scratch(int thread, std::size_t floats) {
   Tensor& scratch = memory_->thread_scratch[static_cast<std::size_t>(thread)];
@@ -60,7 +64,9 @@ float* RunState::thread_scratch(int thread, std::size_t floats) {
   return scratch.data<float>();
 }
 
-KeyValueCache& RunState::cache() { return memory_->caches[static_cast<std::size_t>(memory_->running)]; }
+KeyValueCache& RunState::cache() {
+  return memory_->caches[static_cast<std::size_t>(memory_->running)];
+}
 
 backend::MatMulContext& RunState::matmul_context(int thread) {
   return memory_->matmul_contexts[static_cast<std::size_t>(thread)];

@@ -25,14 +25,14 @@ struct RunState::Memory {
   Tensor arena;
   std::vector<Tensor> values;  // by edge id: inputs and node outputs of the current run
   std::vector<Tensor> outputs;
-  std::vector<Lifetime> lifetimes;    // by edge id
-  std::vector<std::size_t> offsets;   // by edge id, in the arena
-  Symbols planned_for{-1, -1, -1};    // the sizes that offsets are for
+  std::vector<Lifetime> lifetimes;   // by edge id
+  std::vector<std::size_t> offsets;  // by edge id, in the arena
+  Symbols planned_for{-1, -1, -1};   // the sizes that offsets are for
   ScratchStack scratch;
-  std::vector<Tensor> thread_scratch;               // by thread
+  std::vector<Tensor> thread_scratch;                   // by thread
   std::vector<backend::MatMulContext> matmul_contexts;  // by thread
-  std::vector<KeyValueCache> caches;                // by edge id
-  int running = -1;                                 // edge id of the node that runs
+  std::vector<KeyValueCache> caches;                    // by edge id
+  int running = -1;                                     // edge id of the node that runs
 };
 
 }  // namespace encdec

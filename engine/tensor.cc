@@ -10,10 +10,10 @@ namespace encdec {
 Tensor Tensor::allocate(const Shape& shape, DataType type) {
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);
   // One line more than needed, so that an empty tensor has an address too.
-  void* memory = ::operator new(bytes + kAlignment, std::align_val_t{kAlignment});
+  void* memory = ::operator new (bytes + kAlignment, std::align_val_t{kAlignment});
   std::memset(memory, 0, bytes);
   std::shared_ptr<const void> owner(memory, [](const void* pointer) {
-    ::operator delete(const_cast<void*>(pointer), std::align_val_t{kAlignment});
+    ::operator delete (const_cast<void*>(pointer), std::align_val_t{kAlignment});
   });
   return {memory, type, shape, std::move(owner)};
 }

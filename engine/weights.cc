@@ -64,8 +64,8 @@ Tensor WeightScope::tensor(std::string_view name, const Shape& shape) const {
   const std::string where = fmt::format("{}: tensor '{}'", store_->origin(), stored_name);
   if (tensor == nullptr) throw WeightError(fmt::format("{} is missing, expected shape {}", where, to_string(shape)));
   if (!is_weight_type(tensor->type())) {
-    throw WeightError(fmt::format("{}: stored as {}, expected float32, float16 or bfloat16", where,
-                                  to_string(tensor->type())));
+    throw WeightError(
+        fmt::format("{}: stored as {}, expected float32, float16 or bfloat16", where, to_string(tensor->type())));
   }
   if (!std::ranges::equal(without_leading_ones(tensor->shape()), without_leading_ones(shape))) {
     throw WeightError(fmt::format("{}: shape {}, expected {}", where, to_string(tensor->shape()), to_string(shape)));

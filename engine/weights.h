@@ -61,8 +61,9 @@ class WeightScope {
 
   const PackOptions& pack() const { return pack_; }
 
-  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra) and is stored as float32, float16 or bfloat16.
-  // Throws WeightError naming the stored tensor and its file or folder, what was found and what was expected.
+  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra) and is stored as
+  // float32, float16 or bfloat16. Throws WeightError naming the stored tensor and its file or folder, what was found
+  // and what was expected.
   Tensor tensor(std::string_view name, const Shape& shape) const;
   bool has(std::string_view name) const;
 

@@ -30,8 +30,8 @@ Shape AddNorm::output_shape(Shapes inputs) const {
   if (inputs.empty() || inputs.size() > 2) throw ShapeError(fmt::format("{} inputs, expected 1 or 2", inputs.size()));
   expect_rows(inputs[0], scale_.width(), "input");
   if (inputs.size() == 2 && inputs[1] != inputs[0]) {
-    throw ShapeError(fmt::format("inputs have shapes {} and {}, expected equal ones", to_string(inputs[0]),
-                                 to_string(inputs[1])));
+    throw ShapeError(
+        fmt::format("inputs have shapes {} and {}, expected equal ones", to_string(inputs[0]), to_string(inputs[1])));
   }
   return inputs[0];
 }

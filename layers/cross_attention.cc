@@ -10,7 +10,9 @@ CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const Att
     : key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.inner_dim()}) {}
 
-Shape CrossAttentionMemory::output_shape(Shapes inputs) const { return key_value_.output_shape(inputs); }
+Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
+  return key_value_.output_shape(inputs);
+}
 
 void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
   key_value_.apply(inputs[0], nullptr, output, state);
@@ -19,9 +21,8 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
 CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       query_(weights / "query", {.input_width = options.model_dim, .output_width = options.inner_dim()}),
-      output_(weights / "output", {.input_width = options.inner_dim(),
-                                   .output_width = options.model_dim,
-                                   .residual = options.residual}) {}
+      output_(weights / "output",
+              {.input_width = options.inner_dim(), .output_width = options.model_dim, .residual = options.residual}) {}
 
 Shape CrossAttention::output_shape(Shapes inputs) const {
   if (inputs.size() < 2) throw ShapeError("expected a target and a memory");

@@ -19,8 +19,8 @@ void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
   const Dim width = options_.model_dim;
   for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {
     if (ids[r] < 0 || ids[r] >= options_.vocabulary) {
-      throw InputError(
-          fmt::format("token id {}, expected 0 to {} (vocabulary size {})", ids[r], options_.vocabulary - 1, options_.vocabulary));
+      throw InputError(fmt::format("token id {}, expected 0 to {} (vocabulary size {})", ids[r],
+                                   options_.vocabulary - 1, options_.vocabulary));
     }
     float* row = output.row(r);
     copy_as_float(table_, ids[r] * width, width, row);

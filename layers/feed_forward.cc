@@ -6,12 +6,10 @@
 namespace encdec {
 
 FeedForward::FeedForward(const WeightScope& weights, const FeedForwardOptions& options)
-    : expand_(weights / "expand", {.input_width = options.model_dim,
-                                   .output_width = options.hidden_dim,
-                                   .activation = options.activation}),
-      project_(weights / "project", {.input_width = options.hidden_dim,
-                                     .output_width = options.model_dim,
-                                     .residual = options.residual}),
+    : expand_(weights / "expand",
+              {.input_width = options.model_dim, .output_width = options.hidden_dim, .activation = options.activation}),
+      project_(weights / "project",
+               {.input_width = options.hidden_dim, .output_width = options.model_dim, .residual = options.residual}),
       residual_(options.residual) {}
 
 Shape FeedForward::output_shape(Shapes inputs) const {

@@ -15,8 +15,7 @@ MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
   bool any_bias = false;
   for (const WeightScope& scope : scopes) {
     weights.push_back(scope.tensor("weight", {options.output_width, options.input_width}));
-    const bool has_bias =
-        options.bias == Bias::required || (options.bias == Bias::optional && scope.has("bias"));
+    const bool has_bias = options.bias == Bias::required || (options.bias == Bias::optional && scope.has("bias"));
     biases.push_back(has_bias ? scope.tensor("bias", {options.output_width}) : Tensor());
     any_bias = any_bias || has_bias;
   }
@@ -38,8 +37,7 @@ void expect_inputs(Shapes inputs, std::size_t count, Residual residual, const Sh
     throw ShapeError(fmt::format("{} inputs, expected {}", inputs.size(), expected));
   }
   if (residual == Residual::add && inputs.back() != output) {
-    throw ShapeError(
-        fmt::format("residual has shape {}, expected {}", to_string(inputs.back()), to_string(output)));
+    throw ShapeError(fmt::format("residual has shape {}, expected {}", to_string(inputs.back()), to_string(output)));
   }
 }
 

@@ -22,7 +22,8 @@ struct LinearOptions {
   Residual residual = Residual::none;
 };
 
-// Affine map: y = activation(x Wᵀ + b), plus a residual r if asked for;  {x: [R, K]} or {x: [R, K], r: [R, N]} -> [R, N].
+// Affine map: y = activation(x Wᵀ + b), plus a residual r if asked for;  {x: [R, K]} or {x: [R, K], r: [R, N]} -> [R,
+// N].
 class Linear final : public Layer {
  public:
   // Takes weight [N, K] and bias [N]. Throws WeightError, naming the tensor, if one is missing or does not fit.

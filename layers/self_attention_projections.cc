@@ -10,9 +10,8 @@ SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, c
     : options_(options),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
                        {.input_width = options.model_dim, .output_width = options.inner_dim()}),
-      output_(weights / "output", {.input_width = options.inner_dim(),
-                                   .output_width = options.model_dim,
-                                   .residual = options.residual}) {}
+      output_(weights / "output",
+              {.input_width = options.inner_dim(), .output_width = options.model_dim, .residual = options.residual}) {}
 
 Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
   if (inputs.empty()) throw ShapeError("no input");

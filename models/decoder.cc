@@ -11,8 +11,7 @@ namespace {
 
 Edge add_decoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& w, Edge x, Edge memory) {
   const Residual residual = sublayer_residual(config);
-  const AttentionOptions attention{
-      .model_dim = config.model_dim, .heads = config.decoder.heads, .residual = residual};
+  const AttentionOptions attention{.model_dim = config.model_dim, .heads = config.decoder.heads, .residual = residual};
   const FeedForwardOptions feed_forward{.model_dim = config.model_dim,
                                         .hidden_dim = config.decoder.hidden_dim,
                                         .activation = config.activation,
@@ -37,8 +36,8 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
   std::vector<Edge> memories;
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
-    memories.push_back(graph.input((decoder / layer / "cross_attention" / "memory").path(),
-                                   {kSourceRows, 2 * config.model_dim}));
+    memories.push_back(
+        graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * config.model_dim}));
   }
   Edge x = add_embedded_tokens(graph, config, config.decoder.vocabulary, decoder, target);
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
@@ -48,10 +47,10 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
     x = graph.add<AddNorm>(decoder / "norm", {x},
                            NormOptions{.width = config.model_dim, .epsilon = config.norm_epsilon});
   }
-  graph.output(graph.add<Linear>(weights / "output_projection", {x},
-                                 LinearOptions{.input_width = config.model_dim,
-                                               .output_width = config.decoder.vocabulary,
-                                               .bias = config.output_bias}));
+  graph.output(graph.add<Linear>(
+      weights / "output_projection", {x},
+      LinearOptions{
+          .input_width = config.model_dim, .output_width = config.decoder.vocabulary, .bias = config.output_bias}));
   return graph;
 }
 

@@ -22,8 +22,7 @@ namespace {
 
 Edge add_encoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& w, Edge x) {
   const Residual residual = sublayer_residual(config);
-  const AttentionOptions attention{
-      .model_dim = config.model_dim, .heads = config.encoder.heads, .residual = residual};
+  const AttentionOptions attention{.model_dim = config.model_dim, .heads = config.encoder.heads, .residual = residual};
   const FeedForwardOptions feed_forward{.model_dim = config.model_dim,
                                         .hidden_dim = config.encoder.hidden_dim,
                                         .activation = config.activation,

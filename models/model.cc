@@ -77,7 +77,8 @@ int checked_option(std::string_view name, int value, int minimum) {
 
 GenerationConfig with_options(GenerationConfig config, const GenerateOptions& options) {
   if (options.num_beams && *options.num_beams != 1) {
-    throw ConfigError(fmt::format("num_beams is {}, but beam search is not supported yet, expected 1", *options.num_beams));
+    throw ConfigError(
+        fmt::format("num_beams is {}, but beam search is not supported yet, expected 1", *options.num_beams));
   }
   checked_option("batch_size", options.batch_size, 1);
   if (options.max_new_tokens) config.max_new_tokens = checked_option("max_new_tokens", *options.max_new_tokens, 1);
@@ -111,8 +112,8 @@ Model Model::load(const std::filesystem::path& folder, const LoadOptions& option
   const Family& family = find_family(config);
   impl->config = family.read_config(config);
   const std::filesystem::path generation = folder / "generation_config.json";
-  impl->generation = read_generation_config(
-      std::filesystem::exists(generation) ? read_json_object(generation) : config, impl->config);
+  impl->generation =
+      read_generation_config(std::filesystem::exists(generation) ? read_json_object(generation) : config, impl->config);
   for (const std::string& setting : impl->generation.unsupported) {
     impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
   }
@@ -130,12 +131,24 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-const TransformerConfig& Model::config() const { return impl_->config; }
-const GenerationConfig& Model::generation_config() const { return impl_->generation; }
-const Tokenizer* Model::tokenizer() const { return impl_->tokenizer.get(); }
-std::shared_ptr<const EncoderDecoder> Model::network() const { return impl_->network; }
-const WeightStore& Model::weights() const { return *impl_->weights; }
-const std::vector<std::string>& Model::notes() const { return impl_->notes; }
+const TransformerConfig& Model::config() const {
+  return impl_->config;
+}
+const GenerationConfig& Model::generation_config() const {
+  return impl_->generation;
+}
+const Tokenizer* Model::tokenizer() const {
+  return impl_->tokenizer.get();
+}
+std::shared_ptr<const EncoderDecoder> Model::network() const {
+  return impl_->network;
+}
+const WeightStore& Model::weights() const {
+  return *impl_->weights;
+}
+const std::vector<std::string>& Model::notes() const {
+  return impl_->notes;
+}
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
                                             const GenerateOptions& options) const {
@@ -145,7 +158,8 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
   std::vector<TokenIds> ids;
   ids.reserve(sources.size());
   // An empty line is an empty source: it has nothing to translate, though the tokenizer would still add its end token.
-  for (const std::string& source : sources) ids.push_back(source.empty() ? TokenIds() : impl_->tokenizer->encode(source));
+  for (const std::string& source : sources)
+    ids.push_back(source.empty() ? TokenIds() : impl_->tokenizer->encode(source));
   auto results = generate_ids(ids, options);
   for (GenerateResult& result : results) {
     for (Hypothesis& hypothesis : result.hypotheses) hypothesis.text = impl_->tokenizer->decode(hypothesis.token_ids);

@@ -24,9 +24,9 @@ struct LoadOptions {
 
 // One of the things that the model would say, and how likely it finds it.
 struct Hypothesis {
-  std::string text;            // empty where the checkpoint has no tokenizer
+  std::string text;                     // empty where the checkpoint has no tokenizer
   std::vector<std::int32_t> token_ids;  // without the decoder start token; the end token is kept where it was generated
-  double score = 0.0;          // sum of the tokens' log-probabilities
+  double score = 0.0;                   // sum of the tokens' log-probabilities
 };
 
 struct GenerateResult {
@@ -73,8 +73,8 @@ struct ForwardResult {
 // oneDNN may choose other kernels for other sizes).
 class Model {
  public:
-  // `folder` as its publisher ships it: config.json, safetensors weights, tokenizer files. Throws FileError, ConfigError,
-  // WeightError or TokenizerError: what is wrong with which file.
+  // `folder` as its publisher ships it: config.json, safetensors weights, tokenizer files. Throws FileError,
+  // ConfigError, WeightError or TokenizerError: what is wrong with which file.
   static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
 
   ~Model();
@@ -97,7 +97,8 @@ class Model {
   std::vector<GenerateResult> generate(const std::vector<std::string>& sources,
                                        const GenerateOptions& options = {}) const;
   // The same for token ids, used exactly as given: no end token is appended.
-  std::vector<GenerateResult> generate_ids(std::span<const TokenIds> sources, const GenerateOptions& options = {}) const;
+  std::vector<GenerateResult> generate_ids(std::span<const TokenIds> sources,
+                                           const GenerateOptions& options = {}) const;
 
   // One pass over sources and targets of the same number (teacher forcing): targets begin with the decoder start token.
   // Throws InputError if the numbers differ, a row is empty or a token is outside the vocabulary.

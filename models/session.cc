@@ -61,7 +61,9 @@ int Session::open_target(int source) {
   return target;
 }
 
-void Session::close_target(int target) { decoder_state_.cache_index.close(target); }
+void Session::close_target(int target) {
+  decoder_state_.cache_index.close(target);
+}
 
 Tensor Session::decode(std::span<const TargetTokens> inputs) {
   const Stopwatch stopwatch(decode_seconds_);

@@ -67,7 +67,7 @@ class Session {
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the encoded batch
   double encode_seconds_ = 0;
   double decode_seconds_ = 0;
-  std::vector<int> source_of_;          // by target, which is a slot of the decoder's cache index
+  std::vector<int> source_of_;  // by target, which is a slot of the decoder's cache index
 };
 
 }  // namespace encdec

@@ -118,8 +118,7 @@ struct Bench {
   // For layers that only move data.
   void run_moving(benchmark::State& benchmark_state, double bytes) {
     for (auto _ : benchmark_state) benchmark::DoNotOptimize(executor.run(inputs, state).data());
-    benchmark_state.counters["GB/s"] =
-        benchmark::Counter(bytes * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+    benchmark_state.counters["GB/s"] = benchmark::Counter(bytes * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
   }
 
   Executor executor;
@@ -140,7 +139,8 @@ double attention_operations(double queries, double keys, Dim model_dim) {
 
 Tensor token_ids(std::int64_t count, Dim vocabulary) {
   Tensor ids = Tensor::allocate({count}, DataType::int32);
-  for (std::int64_t i = 0; i < count; ++i) ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(i * 7919 % vocabulary);
+  for (std::int64_t i = 0; i < count; ++i)
+    ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(i * 7919 % vocabulary);
   return ids;
 }
 
@@ -170,7 +170,8 @@ template <class L, class... Args>
 Graph one_layer(const WeightScope& weights, std::vector<Shape> input_shapes, Args&&... args) {
   Graph graph("benchmark");
   std::vector<Edge> edges;
-  for (std::size_t i = 0; i < input_shapes.size(); ++i) edges.push_back(graph.input(fmt::format("input {}", i), input_shapes[i]));
+  for (std::size_t i = 0; i < input_shapes.size(); ++i)
+    edges.push_back(graph.input(fmt::format("input {}", i), input_shapes[i]));
   graph.output(graph.add<L>(weights, edges, std::forward<Args>(args)...));
   return graph;
 }
@@ -323,7 +324,8 @@ std::shared_ptr<const EncoderDecoder> random_transformer(Dim model_dim, Dim hidd
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, int layers) {
   std::vector<MatMulShape> shapes;
   for (int layer = 0; layer < layers; ++layer) {
-    shapes.insert(shapes.end(), {{rows, model, 3 * model}, {rows, model, model}, {rows, model, hidden}, {rows, hidden, model}});
+    shapes.insert(shapes.end(),
+                  {{rows, model, 3 * model}, {rows, model, model}, {rows, model, hidden}, {rows, hidden, model}});
   }
   return shapes;
 }
@@ -341,7 +343,8 @@ constexpr Dim kVocabulary = 32000;
 void bench_encoder(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
-  Session session(random_transformer(model, hidden, kLayers, kVocabulary), std::make_shared<ThreadTeam>(thread_count()));
+  Session session(random_transformer(model, hidden, kLayers, kVocabulary),
+                  std::make_shared<ThreadTeam>(thread_count()));
   const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(static_cast<std::size_t>(length), 5));
   for (auto _ : state) benchmark::DoNotOptimize(session.encode(sources).raw());
   auto matmuls = layer_matmuls(batch * length, model, hidden, kLayers);
@@ -354,7 +357,8 @@ void bench_decoder_step(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
   constexpr int kSourceLength = 32;
-  Session session(random_transformer(model, hidden, kLayers, kVocabulary), std::make_shared<ThreadTeam>(thread_count()));
+  Session session(random_transformer(model, hidden, kLayers, kVocabulary),
+                  std::make_shared<ThreadTeam>(thread_count()));
   const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(kSourceLength, 5));
   const TokenIds past(static_cast<std::size_t>(length - 1), 5);
   const std::int32_t token = 7;
@@ -376,29 +380,73 @@ void bench_decoder_step(benchmark::State& state) {
 }
 
 BENCHMARK(bench_linear)->Name("Linear")->ArgNames({"T", "K", "N"})->ArgsProduct({{1, 8, 32, 512}, {512}, {512, 32000}});
-BENCHMARK(bench_feed_forward)->Name("FeedForward")->ArgNames({"B", "T", "D", "F"})
-    ->Args({1, 1, 512, 2048})->Args({1, 32, 512, 2048})->Args({32, 1, 512, 2048})->Args({8, 128, 512, 2048})
+BENCHMARK(bench_feed_forward)
+    ->Name("FeedForward")
+    ->ArgNames({"B", "T", "D", "F"})
+    ->Args({1, 1, 512, 2048})
+    ->Args({1, 32, 512, 2048})
+    ->Args({32, 1, 512, 2048})
+    ->Args({8, 128, 512, 2048})
     ->Args({1, 32, 1024, 4096});
-BENCHMARK(bench_multi_head_attention)->Name("MultiHeadAttention")->ArgNames({"B", "T", "D", "H"})
-    ->Args({1, 32, 512, 8})->Args({1, 512, 512, 8})->Args({32, 32, 512, 8})->Args({8, 128, 512, 8})
+BENCHMARK(bench_multi_head_attention)
+    ->Name("MultiHeadAttention")
+    ->ArgNames({"B", "T", "D", "H"})
+    ->Args({1, 32, 512, 8})
+    ->Args({1, 512, 512, 8})
+    ->Args({32, 32, 512, 8})
+    ->Args({8, 128, 512, 8})
     ->Args({1, 32, 1024, 16});
-BENCHMARK(bench_masked_decoder_attention)->Name("MaskedDecoderAttention")->ArgNames({"B", "T", "D", "H"})
-    ->Args({1, 1, 512, 8})->Args({1, 64, 512, 8})->Args({32, 64, 512, 8})->Args({1, 512, 512, 8})
+BENCHMARK(bench_masked_decoder_attention)
+    ->Name("MaskedDecoderAttention")
+    ->ArgNames({"B", "T", "D", "H"})
+    ->Args({1, 1, 512, 8})
+    ->Args({1, 64, 512, 8})
+    ->Args({32, 64, 512, 8})
+    ->Args({1, 512, 512, 8})
     ->Args({1, 64, 1024, 16});
-BENCHMARK(bench_cross_attention)->Name("CrossAttention")->ArgNames({"B", "S", "D", "H"})
-    ->Args({1, 32, 512, 8})->Args({32, 32, 512, 8})->Args({1, 512, 512, 8});
-BENCHMARK(bench_cross_attention_memory)->Name("CrossAttentionMemory")->ArgNames({"B", "S", "D"})
-    ->Args({1, 32, 512})->Args({32, 32, 512});
-BENCHMARK(bench_add_norm)->Name("AddNorm")->ArgNames({"B", "T", "D"})
-    ->Args({1, 1, 512})->Args({1, 32, 512})->Args({32, 32, 512})->Args({1, 32, 1024});
-BENCHMARK(bench_embedding)->Name("Embedding")->ArgNames({"B", "T", "D", "V"})
-    ->Args({1, 32, 512, 32000})->Args({32, 32, 512, 32000});
-BENCHMARK(bench_positional_encoding)->Name("PositionalEncoding")->ArgNames({"B", "T", "D"})
-    ->Args({1, 32, 512})->Args({32, 32, 512});
-BENCHMARK(bench_encoder)->Name("Encoder")->ArgNames({"B", "T", "D", "F"})->Unit(benchmark::kMillisecond)
-    ->Args({1, 32, 512, 2048})->Args({1, 512, 512, 2048})->Args({32, 32, 512, 2048})->Args({8, 128, 512, 2048});
-BENCHMARK(bench_decoder_step)->Name("DecoderStep")->ArgNames({"B", "T", "D", "F"})->Unit(benchmark::kMillisecond)
-    ->Args({1, 32, 512, 2048})->Args({8, 32, 512, 2048})->Args({32, 32, 512, 2048});
+BENCHMARK(bench_cross_attention)
+    ->Name("CrossAttention")
+    ->ArgNames({"B", "S", "D", "H"})
+    ->Args({1, 32, 512, 8})
+    ->Args({32, 32, 512, 8})
+    ->Args({1, 512, 512, 8});
+BENCHMARK(bench_cross_attention_memory)
+    ->Name("CrossAttentionMemory")
+    ->ArgNames({"B", "S", "D"})
+    ->Args({1, 32, 512})
+    ->Args({32, 32, 512});
+BENCHMARK(bench_add_norm)
+    ->Name("AddNorm")
+    ->ArgNames({"B", "T", "D"})
+    ->Args({1, 1, 512})
+    ->Args({1, 32, 512})
+    ->Args({32, 32, 512})
+    ->Args({1, 32, 1024});
+BENCHMARK(bench_embedding)
+    ->Name("Embedding")
+    ->ArgNames({"B", "T", "D", "V"})
+    ->Args({1, 32, 512, 32000})
+    ->Args({32, 32, 512, 32000});
+BENCHMARK(bench_positional_encoding)
+    ->Name("PositionalEncoding")
+    ->ArgNames({"B", "T", "D"})
+    ->Args({1, 32, 512})
+    ->Args({32, 32, 512});
+BENCHMARK(bench_encoder)
+    ->Name("Encoder")
+    ->ArgNames({"B", "T", "D", "F"})
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1, 32, 512, 2048})
+    ->Args({1, 512, 512, 2048})
+    ->Args({32, 32, 512, 2048})
+    ->Args({8, 128, 512, 2048});
+BENCHMARK(bench_decoder_step)
+    ->Name("DecoderStep")
+    ->ArgNames({"B", "T", "D", "F"})
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1, 32, 512, 2048})
+    ->Args({8, 32, 512, 2048})
+    ->Args({32, 32, 512, 2048});
 
 }  // namespace
 }  // namespace encdec

@@ -2,8 +2,8 @@
 // describe() alone. Compiled and run against 2.6.3 (Debian 12); compiled against the headers of 3.x (see
 // tests/engine/onednn_v3_syntax.sh).
 //
-// Each primitive is made for one thread and run by the thread that calls: the threads of a ThreadTeam share the work out
-// among primitives instead of inside them. So there is no OpenMP region to wait for, and no run-time spins while
+// Each primitive is made for one thread and run by the thread that calls: the threads of a ThreadTeam share the work
+// out among primitives instead of inside them. So there is no OpenMP region to wait for, and no run-time spins while
 // another process holds a CPU.
 #include "encdec/engine/backend/onednn.h"
 
@@ -11,11 +11,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "encdec/engine/error.h"
+#include "encdec/engine/kernels/matrix_vector.h"
 #include "encdec/engine/tensor.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -128,7 +132,15 @@ struct PackedMatrix::Impl {
   Tensor bias_storage;
   memory weights;
   memory bias;
+  // For kernels::multiply_row; chunk is 0 where it would not give oneDNN's bits.
+  kernels::PanelMatrix panels;
+
+  const float* bias_data() const { return spec.bias ? bias_storage.data<float>() : nullptr; }
 };
+
+namespace {
+int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels, const float* bias);
+}  // namespace
 
 PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const float* bias)
     : impl_(std::make_unique<Impl>()) {
@@ -150,16 +162,71 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const fl
       std::copy_n(bias, spec.output_width, impl_->bias_storage.data<float>());
       impl_->bias = memory(plain({1, spec.output_width}), cpu(), impl_->bias_storage.raw());
     }
+    const memory::desc panels({spec.input_width, spec.output_width}, memory::data_type::f32,
+                              memory::format_tag::BA16a64b);
+    if (packed == panels && spec.epilogue == Epilogue::none) {
+      impl_->panels = {.panels = reinterpret_cast<const float*>(impl_->weight_storage.raw()),
+                       .input_width = spec.input_width,
+                       .output_width = spec.output_width,
+                       .chunk = 0};
+    }
   });
+  if (impl_->panels.panels != nullptr) impl_->panels.chunk = chunk_for(*this, impl_->panels, impl_->bias_data());
 }
+
+namespace {
+
+// In what chunks multiply_row must sum to give the bits of oneDNN's matmul for one row of this matrix, found by trying;
+// 0 if in none. So one row alone equals the same row among others, whatever a version of oneDNN does.
+int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels, const float* bias) {
+  // Products must need rounding: otherwise every order of sums gives the same bits.
+  std::vector<float> input(static_cast<std::size_t>(panels.input_width));
+  std::uint32_t state = 1;
+  for (float& x : input) {
+    state = state * 1664525u + 1013904223u;
+    x = static_cast<float>(state >> 8) / 0x1p24f - 0.5f;
+  }
+  const auto count = static_cast<std::size_t>(panels.output_width);
+  std::vector<float> expected(count), found(count);
+  const std::vector<float> zeros(count, 0.0f);
+  MatMulContext context;
+  context.run_primitive(matrix, 1, input.data(), zeros.data(), expected.data());
+  int chunk = 0;
+  for (const int candidate : {512, 1024, std::max(panels.input_width, 1025)}) {
+    panels.chunk = candidate;
+    kernels::multiply_row(panels, input.data(), bias, zeros.data(), found.data());
+    if (std::memcmp(found.data(), expected.data(), count * sizeof(float)) != 0) continue;
+    // Weights that cannot tell two orders apart do not show which is right.
+    if (chunk != 0 && std::min(candidate, panels.input_width) > chunk) return 0;
+    chunk = candidate;
+  }
+  return chunk;
+}
+
+// The same, remembered: what oneDNN does depends on the sizes, not on the weights.
+int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels, const float* bias) {
+  static std::mutex mutex;
+  static std::map<MatMulSpec, int> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(matrix.spec()); found != known.end()) return found->second;
+  const int chunk = find_chunk(matrix, panels, bias);
+  if (chunk != 0) known.emplace(matrix.spec(), chunk);
+  return chunk;
+}
+
+}  // namespace
 
 PackedMatrix::~PackedMatrix() = default;
 PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
 PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
 
-const MatMulSpec& PackedMatrix::spec() const { return impl_->spec; }
+const MatMulSpec& PackedMatrix::spec() const {
+  return impl_->spec;
+}
 
-std::size_t PackedMatrix::bytes() const { return impl_->weight_storage.bytes(); }
+std::size_t PackedMatrix::bytes() const {
+  return impl_->weight_storage.bytes();
+}
 
 struct MatMulContext::Impl {
   struct Key {
@@ -230,13 +297,25 @@ MatMulContext& MatMulContext::operator=(MatMulContext&&) noexcept = default;
 
 void MatMulContext::run(const PackedMatrix& matrix, int rows, const float* input, const float* residual,
                         float* output) {
+  const kernels::PanelMatrix& panels = matrix.impl_->panels;
+  if (rows == 1 && panels.chunk != 0) {
+    kernels::multiply_row(panels, input, matrix.impl_->bias_data(), residual, output);
+  } else {
+    run_primitive(matrix, rows, input, residual, output);
+  }
+}
+
+void MatMulContext::run_primitive(const PackedMatrix& matrix, int rows, const float* input, const float* residual,
+                                  float* output) {
   const SingleThreaded guard;
   translate_errors(matrix.spec(), [&] {
     Impl::Call& call = impl_->find(matrix, rows);
     // The C interface: the C++ one builds a hash map for every call.
     std::array<dnnl_exec_arg_t, 6> arguments;
     int count = 0;
-    const auto add = [&](int name, const memory& argument) { arguments[static_cast<std::size_t>(count++)] = {name, argument.get()}; };
+    const auto add = [&](int name, const memory& argument) {
+      arguments[static_cast<std::size_t>(count++)] = {name, argument.get()};
+    };
     call.source.set_data_handle(const_cast<float*>(input));
     add(DNNL_ARG_SRC, call.source);
     add(DNNL_ARG_WEIGHTS, matrix.impl_->weights);
@@ -252,9 +331,8 @@ void MatMulContext::run(const PackedMatrix& matrix, int rows, const float* input
       call.scratchpad.set_data_handle(impl_->scratchpad.raw());
       add(DNNL_ARG_SCRATCHPAD, call.scratchpad);
     }
-    dnnl::error::wrap_c_api(
-        dnnl_primitive_execute(call.primitive.get(), impl_->stream.get(), count, arguments.data()),
-        "could not run the matmul");
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), impl_->stream.get(), count, arguments.data()),
+                            "could not run the matmul");
   });
 }
 
@@ -263,7 +341,9 @@ std::string MatMulContext::implementation(const PackedMatrix& matrix, int rows) 
   return translate_errors(matrix.spec(), [&] { return impl_->find(matrix, rows).implementation; });
 }
 
-std::size_t MatMulContext::primitives() const { return impl_->calls.size(); }
+std::size_t MatMulContext::primitives() const {
+  return impl_->calls.size();
+}
 
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl_version();

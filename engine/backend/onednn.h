@@ -54,7 +54,10 @@ class MatMulContext {
   // Computes `rows` rows on the calling thread alone. `residual` is null if the spec has none. Throws BackendError.
   // A row's result does not depend on how many there are, as long as oneDNN chooses the same kernel family for all
   // (it does on AVX-512).
+  // One row alone goes through kernels::multiply_row where that gives the same bits, which is tried when packing.
   void run(const PackedMatrix& matrix, int rows, const float* input, const float* residual, float* output);
+  // The same, by oneDNN in any case.
+  void run_primitive(const PackedMatrix& matrix, int rows, const float* input, const float* residual, float* output);
 
   // Name of oneDNN's implementation, such as "brg:avx512_core".
   std::string implementation(const PackedMatrix& matrix, int rows);

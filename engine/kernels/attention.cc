@@ -48,8 +48,7 @@ HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 // scores[q * stride + j] = scale * <query q, key j> for four keys.
 template <int kQueries>
 HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
-                                const float* HWY_RESTRICT const* keys, float* HWY_RESTRICT scores,
-                                std::size_t stride) {
+                                const float* HWY_RESTRICT const* keys, float* HWY_RESTRICT scores, std::size_t stride) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   V sums[kQueries][kKeysAtOnce];
@@ -146,7 +145,8 @@ HWY_INLINE void attend_queries(const HeadAttention& head, int first, int key_cou
     for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row(std::min(j + k, key_count - 1));
     score_four_keys<kQueries>(head, queries, keys, scratch + j, stride);
   }
-  for (int q = 0; q < kQueries; ++q) normalizers[q] = exponentials(scratch + static_cast<std::size_t>(q) * stride, key_count);
+  for (int q = 0; q < kQueries; ++q)
+    normalizers[q] = exponentials(scratch + static_cast<std::size_t>(q) * stride, key_count);
   weigh_values<kQueries>(head, key_count, scratch, stride, normalizers, outputs);
 }
 
@@ -181,7 +181,9 @@ std::size_t attention_scratch(int key_count) {
   return 4 * row;
 }
 
-void attend(const HeadAttention& head, float* scratch) { HWY_DYNAMIC_DISPATCH(attend_head)(head, scratch); }
+void attend(const HeadAttention& head, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(attend_head)(head, scratch);
+}
 
 }  // namespace encdec::kernels
 #endif

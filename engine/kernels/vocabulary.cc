@@ -1,5 +1,6 @@
 #include "encdec/engine/kernels/vocabulary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -35,14 +36,19 @@ float largest(const float* HWY_RESTRICT scores, std::size_t count) {
 
 float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
   const float maximum = largest(scores, count);
-  if (maximum == kLowest) return kLowest;
+  if (maximum == kLowest) {
+    const float* other = std::find_if(scores, scores + count, [](float score) { return score != kLowest; });
+    return other == scores + count ? kLowest : *other;  // NaN: nothing else is neither -infinity nor above it
+  }
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto maxima = hn::Set(d, maximum);
   auto sums = hn::Zero(d);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), maxima)));
+    const auto difference = hn::Sub(hn::LoadU(d, scores + i), maxima);
+    // Highway's Exp makes 0 of NaN.
+    sums = hn::Add(sums, hn::IfThenElse(hn::IsNaN(difference), difference, hn::Exp(d, difference)));
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   for (; i < count; ++i) sum += std::exp(scores[i] - maximum);

@@ -5,7 +5,8 @@
 
 namespace encdec::kernels {
 
-// log(sum_i exp(scores_i)), computed relative to the largest score. -infinity for scores that are all -infinity.
+// log(sum_i exp(scores_i)), computed relative to the largest score. -infinity for scores that are all -infinity,
+// not a number if one of them is.
 float log_sum_exp(std::span<const float> scores);
 
 // Index of the largest score, the first of equals; -1 where no score is above -infinity (all banned, or not a number).

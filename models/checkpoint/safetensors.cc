@@ -45,8 +45,8 @@ std::optional<DataType> type_named(std::string_view name) {
 
 std::uint64_t length_of_header(std::span<const std::byte> bytes, const std::string& file) {
   if (bytes.size() < kLengthBytes) {
-    throw FileError(fmt::format("{}: {} bytes, expected a safetensors header of at least {}", file, bytes.size(),
-                                kLengthBytes));
+    throw FileError(
+        fmt::format("{}: {} bytes, expected a safetensors header of at least {}", file, bytes.size(), kLengthBytes));
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
@@ -118,7 +118,8 @@ void read_file(const std::filesystem::path& path, WeightStore& store) {
 }
 
 void check_bare_name(const std::string& name, const std::string& index) {
-  if (name.empty() || name == "." || name == ".." || name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos) {
+  if (name.empty() || name == "." || name == ".." ||
+      name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos) {
     throw FileError(fmt::format("{}: file name '{}', expected a bare name inside the folder", index, name));
   }
 }
@@ -143,8 +144,8 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& fold
     }
     const Tensor* found = shard->second.find(tensor);
     if (found == nullptr) {
-      throw FileError(fmt::format("{}: tensor '{}' is missing, {} says it is here", shard->second.origin(), tensor,
-                                  index.file()));
+      throw FileError(
+          fmt::format("{}: tensor '{}' is missing, {} says it is here", shard->second.origin(), tensor, index.file()));
     }
     store->add(tensor, *found);
   }

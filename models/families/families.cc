@@ -42,8 +42,8 @@ const Family& find_family(const JsonObject& config) {
     if (family->model_type == model_type) return *family;
     supported += fmt::format("{}'{}'", supported.empty() ? "" : ", ", family->model_type);
   }
-  throw ConfigError(fmt::format("{}: model_type '{}' is not supported, expected one of {}", config.file(), model_type,
-                                supported));
+  throw ConfigError(
+      fmt::format("{}: model_type '{}' is not supported, expected one of {}", config.file(), model_type, supported));
 }
 
 WeightNames names_by_table(std::vector<NamePattern> table) {

@@ -32,13 +32,12 @@ std::vector<std::string> unsupported_settings(const JsonObject& object) {
     std::string_view key;
     double value;
   };
-  constexpr std::array<Neutral, 4> kNumbers = {{{"num_beams", 1},
-                                                {"no_repeat_ngram_size", 0},
-                                                {"encoder_no_repeat_ngram_size", 0},
-                                                {"repetition_penalty", 1}}};
+  constexpr std::array<Neutral, 4> kNumbers = {
+      {{"num_beams", 1}, {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0}, {"repetition_penalty", 1}}};
   std::vector<std::string> found;
   for (const auto& [key, neutral] : kNumbers) {
-    if (const auto value = object.number(key); value && *value != neutral) found.push_back(fmt::format("{} {}", key, *value));
+    if (const auto value = object.number(key); value && *value != neutral)
+      found.push_back(fmt::format("{} {}", key, *value));
   }
   if (object.boolean("do_sample").value_or(false)) found.emplace_back("do_sample true");
   for (const std::string_view key : {"suppress_tokens", "begin_suppress_tokens"}) {
@@ -84,13 +83,14 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
   } else if (!bos.empty()) {
     result.decoder_start_token = bos.front();
   } else {
-    throw ConfigError(fmt::format("{}: decoder_start_token_id is missing, expected a token to begin with",
-                                  generation.file()));
+    throw ConfigError(
+        fmt::format("{}: decoder_start_token_id is missing, expected a token to begin with", generation.file()));
   }
   for (const auto& word : generation.integer_lists("bad_words_ids", {0, vocabulary - 1})) {
     std::vector<std::int32_t> tokens(word.begin(), word.end());
     // As in transformers, a ban of the end token alone does not count.
-    const bool is_end = tokens.size() == 1 && std::ranges::find(result.eos_tokens, tokens[0]) != result.eos_tokens.end();
+    const bool is_end =
+        tokens.size() == 1 && std::ranges::find(result.eos_tokens, tokens[0]) != result.eos_tokens.end();
     if (!tokens.empty() && !is_end) result.bad_words.push_back(std::move(tokens));
   }
   result.unsupported = unsupported_settings(generation);

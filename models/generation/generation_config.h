@@ -17,7 +17,7 @@ struct GenerationConfig {
   std::optional<int> max_length;
   std::optional<int> max_new_tokens;  // goes before max_length
   int min_length = 0;
-  std::optional<int> min_new_tokens;  // goes before min_length
+  std::optional<int> min_new_tokens;     // goes before min_length
   std::vector<std::int32_t> eos_tokens;  // any of them ends a sequence
   std::int32_t decoder_start_token = 0;
   std::optional<std::int32_t> forced_bos_token;
