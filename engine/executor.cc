@@ -78,6 +78,7 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
     memory.values[static_cast<std::size_t>(graph_.inputs()[i].id)] = inputs[i];
   }
   if (symbols != memory.planned_for) {
+    memory.planned_for = {-1, -1, -1};  // until all is in place: an allocation may fail
     const std::size_t bytes = plan(symbols, memory.lifetimes, memory.offsets);
     if (memory.arena.empty() || memory.arena.bytes() < bytes) {
       memory.arena = Tensor();  // the old one goes first: two at once may not fit

@@ -105,18 +105,19 @@ std::string Graph::to_text() const {
 }
 
 std::string Graph::to_dot() const {
-  const auto quoted = [](std::string_view name) {
-    std::string result = "\"";
+  const auto escaped = [](std::string_view name) {
+    std::string result;
     for (const char c : name) {
       if (c == '"' || c == '\\') result += '\\';
       result += c;
     }
-    return result + '"';
+    return result;
   };
+  const auto quoted = [&](std::string_view name) { return '"' + escaped(name) + '"'; };
   std::string dot =
       fmt::format("digraph {} {{\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n", quoted(name_));
   for (const Node& node : nodes_) {
-    const std::string label = fmt::format("{}\\n{}", node.layer ? node.layer->kind() : "input", node.name);
+    const std::string label = fmt::format("{}\\n{}", node.layer ? node.layer->kind() : "input", escaped(node.name));
     dot += fmt::format("  {} [label=\"{}\"{}];\n", quoted(node.name), label, node.layer ? "" : ", style=dashed");
   }
   for (const Node& node : nodes_) {

@@ -47,11 +47,15 @@ void CacheIndex::close_all() {
 void KeyValueCache::reserve(std::int64_t count, Dim width) {
   const std::int64_t rows = keys.empty() ? 0 : keys.shape()[0];
   if (count <= rows) return;
-  for (Tensor* tensor : {&keys, &values}) {
-    Tensor grown = Tensor::allocate({std::max(count, 2 * rows), width});
-    if (rows > 0) std::memcpy(grown.raw(), tensor->raw(), tensor->bytes());
-    *tensor = std::move(grown);
+  const Shape shape{std::max(count, 2 * rows), width};
+  Tensor grown_keys = Tensor::allocate(shape);
+  Tensor grown_values = Tensor::allocate(shape);  // both or, if this throws, none
+  if (rows > 0) {
+    std::memcpy(grown_keys.raw(), keys.raw(), keys.bytes());
+    std::memcpy(grown_values.raw(), values.raw(), values.bytes());
   }
+  keys = std::move(grown_keys);
+  values = std::move(grown_values);
 }
 
 }  // namespace encdec

@@ -14,13 +14,13 @@ namespace {
 // oneDNN's packed layout has panels of 64 columns; slices of whole panels waste none.
 constexpr Dim kPanelColumns = 64;
 // Below this many multiplications an operation is over before another thread would have begun.
-constexpr std::int64_t kWorkWorthSharing = 64 * 1024;
+constexpr std::int64_t kWorkWorthSharing = 65'536;
 // Up to here every number of rows has its own primitive; larger numbers are made of the sizes below and one such rest.
 // So there are few primitives, and no row is computed in vain.
 constexpr int kExactRows = 32;
 constexpr std::array<int, 4> kPieceRows = {256, 128, 64, 32};
 // A slice's piece is computed into a dense tile first; this many floats of it stay in the second-level cache.
-constexpr Dim kTileFloats = 256 * 1024;
+constexpr Dim kTileFloats = 262'144;
 
 backend::Epilogue epilogue_of(Activation activation) {
   switch (activation) {

@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kSmallestBlock = 64 * 1024;
+constexpr std::size_t kSmallestBlock = 65'536;
 
 Tensor allocate_bytes(std::size_t bytes) {
   return Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8);

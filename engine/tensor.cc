@@ -20,8 +20,8 @@ Tensor Tensor::allocate(const Shape& shape, DataType type) {
 
 Tensor Tensor::slice(std::int64_t first, std::int64_t count) const {
   if (shape_.rank() == 0 || first < 0 || count < 0 || first > shape_[0] - count) {
-    throw ShapeError("rows " + std::to_string(first) + " to " + std::to_string(first + count) +
-                     " of a tensor of shape " + to_string(shape_));
+    throw ShapeError(std::to_string(count) + " rows from " + std::to_string(first) + " of a tensor of shape " +
+                     to_string(shape_));
   }
   std::array<Dim, Shape::kMaxRank> dims{};
   std::copy(shape_.dims().begin(), shape_.dims().end(), dims.begin());

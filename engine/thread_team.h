@@ -32,8 +32,18 @@ class ThreadTeam {
   // Rethrows one of the exceptions that items have thrown; the other items are still worked on.
   template <class Body>
   void run(int items, const Body& body) {
-    if (helpers_.empty() || items <= 1) {
-      for (int item = 0; item < items; ++item) body(item, 0);
+    if (items <= 0) return;
+    if (items == 1) return static_cast<void>(body(0, 0));
+    if (helpers_.empty()) {
+      std::exception_ptr failure;
+      for (int item = 0; item < items; ++item) {
+        try {
+          body(item, 0);
+        } catch (...) {
+          failure = std::current_exception();
+        }
+      }
+      if (failure != nullptr) std::rethrow_exception(failure);
       return;
     }
     share(items, {&body, [](const void* context, int item, int thread) {

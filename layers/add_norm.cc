@@ -11,7 +11,7 @@ namespace encdec {
 namespace {
 
 // Elements below which the other threads would come too late.
-constexpr std::int64_t kWorkWorthSharing = 16 * 1024;
+constexpr std::int64_t kWorkWorthSharing = 16'384;
 
 Tensor as_float(const Tensor& stored) {
   Tensor tensor = Tensor::allocate(stored.shape());

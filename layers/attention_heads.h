@@ -19,14 +19,16 @@ struct AttentionOptions {
   // Width of all heads together, H * K. Throws ShapeError if D is not a multiple of H and head_dim is 0.
   Dim inner_dim() const;
   // Of the scores: K^-0.5 (Vaswani et al. 2017, section 3.2.1).
-  float scale() const { return 1.0f / std::sqrt(static_cast<float>(inner_dim() / heads)); }
+  float scale() const { return 1.0f / std::sqrt(static_cast<float>(head_width())); }
+  // K, also where head_dim is 0.
+  Dim head_width() const { return inner_dim() / heads; }
 };
 
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
 // sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads lie beside it.
 template <class Describe>
 void attend_heads(const AttentionOptions& options, RunState& state, const Describe& describe) {
-  const int head_dim = static_cast<int>(options.inner_dim() / options.heads);
+  const int head_dim = static_cast<int>(options.head_width());
   const int items = static_cast<int>(state.sequences.size()) * options.heads;
   // A few parts for each thread, so that long and short sequences even out.
   const int parts = state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());

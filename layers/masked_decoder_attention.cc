@@ -15,7 +15,7 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
     const auto cache_rows = state.cache_index.rows(sequence.slot);
     for (int r = 0; r < sequence.rows; ++r) {
       const float* row = projected.row(sequence.first_row + r);
-      const auto cache_row = cache_rows[static_cast<std::size_t>(sequence.past + r)];
+      const auto cache_row = cache_rows[static_cast<std::size_t>(sequence.past) + static_cast<std::size_t>(r)];
       std::copy_n(row + inner, inner, cache.keys.row(cache_row));
       std::copy_n(row + 2 * inner, inner, cache.values.row(cache_row));
     }

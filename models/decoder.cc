@@ -35,6 +35,7 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
   const WeightScope decoder = weights / "decoder";
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
   std::vector<Edge> memories;
+  memories.reserve(static_cast<std::size_t>(config.decoder.layers));
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
     memories.push_back(
         graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * config.model_dim}));

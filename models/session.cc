@@ -27,7 +27,7 @@ class Stopwatch {
 EncoderDecoder::EncoderDecoder(const TransformerConfig& config_, const WeightScope& weights)
     : config(config_), encoder(build_encoder(config, weights)), decoder(build_decoder(config, weights)) {}
 
-Session::Session(std::shared_ptr<const EncoderDecoder> model, std::shared_ptr<ThreadTeam> team)
+Session::Session(std::shared_ptr<const EncoderDecoder> model, const std::shared_ptr<ThreadTeam>& team)
     : model_(std::move(model)),
       encoder_state_(model_->encoder.graph(), team),
       decoder_state_(model_->decoder.graph(), team),

@@ -26,7 +26,7 @@ using TokenIds = std::vector<std::int32_t>;
 // token or many at a time. For one thread at a time; the weights are shared, the activations and caches are its own.
 class Session {
  public:
-  Session(std::shared_ptr<const EncoderDecoder> model, std::shared_ptr<ThreadTeam> team);
+  Session(std::shared_ptr<const EncoderDecoder> model, const std::shared_ptr<ThreadTeam>& team);
 
   const EncoderDecoder& model() const { return *model_; }
 

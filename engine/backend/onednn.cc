@@ -72,7 +72,7 @@ auto translate_errors(const MatMulSpec& spec, const Action& action) {
   }
 }
 
-memory::desc plain(memory::dims dims) {
+memory::desc plain(const memory::dims& dims) {
   const auto tag = dims.size() == 1 ? memory::format_tag::a : memory::format_tag::ab;
   return {dims, memory::data_type::f32, tag};
 }
