@@ -9,6 +9,7 @@ int CacheIndex::open() {
   int slot = static_cast<int>(slots_.size());
   if (free_slots_.empty()) {
     slots_.emplace_back();
+    free_slots_.reserve(slots_.capacity());  // here, so that close() cannot fail
   } else {
     slot = free_slots_.back();
     free_slots_.pop_back();
@@ -26,7 +27,10 @@ void CacheIndex::append(int slot, int count) {
       rows.push_back(free_pages_.back() * kPageRows);
       free_pages_.pop_back();
     } else {
-      rows.push_back(page_count_++ * kPageRows);
+      const std::size_t pages = static_cast<std::size_t>(page_count_) + 1;
+      if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // here, so that close() cannot fail
+      rows.push_back(page_count_ * kPageRows);
+      ++page_count_;
     }
   }
 }

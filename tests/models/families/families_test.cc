@@ -1,0 +1,85 @@
+#include "encdec/models/families/families.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+JsonObject json(const char* text) {
+  return {parse_json(text, "config.json"), "config.json"};
+}
+
+std::string failure(const char* text) {
+  try {
+    const JsonObject config = json(text);
+    find_family(config).read_config(config);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(FindFamily, RefusesUnknownFamiliesAndListsTheKnown) {
+  EXPECT_THAT(failure(R"({"model_type": "reformer"})"),
+              HasSubstr("config.json: model_type 'reformer' is not supported, expected one of 'marian'"));
+  EXPECT_THAT(failure("{}"), HasSubstr("'model_type' is missing"));
+}
+
+TEST(Marian, ReadsSizesAndChoices) {
+  const TransformerConfig config =
+      kMarian.read_config(json(R"({"model_type": "marian", "d_model": 24, "encoder_layers": 3, "decoder_layers": 2,
+               "encoder_attention_heads": 4, "decoder_attention_heads": 3, "encoder_ffn_dim": 40,
+               "decoder_ffn_dim": 56, "vocab_size": 60, "decoder_vocab_size": 70, "activation_function": "swish",
+               "scale_embedding": true, "max_position_embeddings": 512})"));
+  EXPECT_EQ(config.model_dim, 24);
+  EXPECT_EQ(config.encoder.layers, 3);
+  EXPECT_EQ(config.decoder.heads, 3);
+  EXPECT_EQ(config.encoder.hidden_dim, 40);
+  EXPECT_EQ(config.decoder.vocabulary, 70);
+  EXPECT_EQ(config.activation, Activation::silu);
+  EXPECT_EQ(config.norm_order, NormOrder::last);
+  EXPECT_FLOAT_EQ(config.embedding_scale, std::sqrt(24.0f));
+}
+
+TEST(Marian, RefusesSizesThatCannotBe) {
+  EXPECT_THAT(failure(R"({"model_type": "marian", "d_model": 0})"), HasSubstr("'d_model' is 0, expected"));
+  EXPECT_THAT(failure(R"({"model_type": "marian", "d_model": 10, "encoder_attention_heads": 3})"),
+              HasSubstr("encoder_attention_heads 3 does not divide d_model 10"));
+  EXPECT_THAT(failure(R"({"model_type": "marian", "encoder_layers": -1})"), HasSubstr("'encoder_layers' is -1"));
+  EXPECT_THAT(failure(R"({"model_type": "marian", "activation_function": "cube"})"),
+              HasSubstr("activation_function 'cube' is not supported, expected one of relu"));
+  EXPECT_THAT(failure(R"({"model_type": "marian", "vocab_size": "many"})"), HasSubstr("'vocab_size'"));
+}
+
+TEST(Marian, LooksForATiedTensorUnderEveryNameThatWritersGiveIt) {
+  const auto names = kMarian.weight_names(json(R"({"model_type": "marian"})"));
+  EXPECT_THAT(names("output_projection.weight"),
+              ElementsAre("lm_head.weight", "model.decoder.embed_tokens.weight", "model.shared.weight",
+                          "model.encoder.embed_tokens.weight"));
+  const auto untied = kMarian.weight_names(json(R"({"model_type": "marian", "tie_word_embeddings": false})"));
+  EXPECT_THAT(untied("output_projection.weight"), ElementsAre("lm_head.weight"));
+  const auto separate =
+      kMarian.weight_names(json(R"({"model_type": "marian", "share_encoder_decoder_embeddings": false})"));
+  EXPECT_THAT(separate("encoder.embedding.weight"), ElementsAre("model.encoder.embed_tokens.weight"));
+  EXPECT_THAT(separate("output_projection.weight"), ElementsAre("lm_head.weight", "model.decoder.embed_tokens.weight"));
+}
+
+TEST(NamesByTable, PutTheLayerNumberInItsPlace) {
+  const auto names =
+      names_by_table({{"encoder.*.self_attention.query", {"layers.*.q", "blocks.*.query"}}, {"encoder.norm", {"ln"}}});
+  EXPECT_THAT(names("encoder.12.self_attention.query.weight"),
+              ElementsAre("layers.12.q.weight", "blocks.12.query.weight"));
+  EXPECT_THAT(names("encoder.norm.bias"), ElementsAre("ln.bias"));
+  EXPECT_THAT(names("encoder.normal.bias"), IsEmpty());
+  EXPECT_THAT(names("encoder.1.self_attention.queryx"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace encdec

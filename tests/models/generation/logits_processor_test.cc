@@ -1,0 +1,62 @@
+#include "encdec/models/generation/logits_processor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace encdec {
+namespace {
+
+constexpr float kBanned = -std::numeric_limits<float>::infinity();
+
+using testing::ElementsAre;
+
+std::vector<float> processed(const LogitsProcessor& processor, const std::vector<std::int32_t>& history) {
+  std::vector<float> logits{0.5f, 1.5f, 2.5f, 3.5f};
+  processor.process(history, logits);
+  return logits;
+}
+
+TEST(BadWords, BansASingleTokenAlways) {
+  const BadWords processor(std::vector<std::vector<std::int32_t>>{{2}});
+  EXPECT_THAT(processed(processor, {0}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+  EXPECT_THAT(processed(processor, {2, 2}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+}
+
+TEST(BadWords, BansTheLastTokenOfAWordOnlyAfterItsBeginning) {
+  const BadWords processor(std::vector<std::vector<std::int32_t>>{{1, 2, 3}});
+  EXPECT_THAT(processed(processor, {0, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(processor, {1, 2, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  EXPECT_THAT(processed(processor, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f)) << "shorter than the word";
+}
+
+TEST(MinLength, BansEveryEndTokenUntilTheLengthIsReached) {
+  const MinLength processor(3, {0, 3});
+  EXPECT_THAT(processed(processor, {1, 1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(processor, {1, 1, 1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(MakeLogitsProcessors, AsksForNoRuleThatHasNothingToDo) {
+  EXPECT_TRUE(make_logits_processors({}).empty());
+  GenerationConfig config;
+  config.min_length = 5;
+  EXPECT_TRUE(make_logits_processors(config).empty()) << "there is no end token to ban";
+  config.eos_tokens = {0};
+  config.bad_words = {{1}};
+  EXPECT_EQ(make_logits_processors(config).size(), 2u);
+}
+
+TEST(MakeLogitsProcessors, MinNewTokensGoesBeforeMinLength) {
+  GenerationConfig config;
+  config.eos_tokens = {0};
+  config.min_length = 9;
+  config.min_new_tokens = 1;
+  const auto processors = make_logits_processors(config);
+  ASSERT_EQ(processors.size(), 1u);
+  EXPECT_EQ(processed(*processors.front(), {1}).front(), kBanned);
+  EXPECT_EQ(processed(*processors.front(), {1, 1}).front(), 0.5f);
+}
+
+}  // namespace
+}  // namespace encdec

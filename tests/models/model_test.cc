@@ -1,0 +1,194 @@
+#include "encdec/models/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kMarianCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian";
+
+Model load(const std::string& name, int threads = 1) {
+  return Model::load(kMarianCases / name / "model", {.threads = threads});
+}
+
+std::vector<TokenIds> random_sources(int count, int longest, std::int32_t vocabulary) {
+  std::mt19937 random(7);
+  std::vector<TokenIds> sources(static_cast<std::size_t>(count));
+  for (TokenIds& source : sources) {
+    source.resize(1 + random() % static_cast<unsigned>(longest));
+    for (std::int32_t& id : source) id = static_cast<std::int32_t>(random() % static_cast<unsigned>(vocabulary));
+  }
+  return sources;
+}
+
+template <class Function>
+std::string failure(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Model, ASourceGetsTheSameBitsInEveryBatchOrderAndNumberOfThreads) {
+  const Model model = load("shared_swish");
+  const auto sources = random_sources(150, 90, static_cast<std::int32_t>(model.config().encoder.vocabulary));
+  const auto expected = model.generate_ids(sources, {.batch_size = 1});
+  for (const int threads : {1, 2, 3}) {
+    const Model other = load("shared_swish", threads);
+    for (const int batch_size : {7, 64}) {
+      std::vector<std::size_t> order(sources.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(batch_size)));
+      std::vector<TokenIds> shuffled;
+      for (const std::size_t i : order) shuffled.push_back(sources[i]);
+      const auto results = other.generate_ids(shuffled, {.batch_size = batch_size});
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const Hypothesis& found = results[i].hypotheses.front();
+        const Hypothesis& alone = expected[order[i]].hypotheses.front();
+        ASSERT_EQ(found.token_ids, alone.token_ids) << "source " << order[i];
+        ASSERT_EQ(std::memcmp(&found.score, &alone.score, sizeof(double)), 0) << "source " << order[i];
+      }
+    }
+  }
+}
+
+TEST(Model, ServesManyThreadsAtOnce) {
+  const Model model = load("odd_sizes", 2);
+  const auto sources = random_sources(20, 30, static_cast<std::int32_t>(model.config().encoder.vocabulary));
+  const auto expected = model.generate_ids(sources);
+  std::vector<int> differences(4, -1);
+  std::vector<std::thread> threads;
+  for (int& count : differences) {
+    threads.emplace_back([&] {
+      int different = 0;
+      for (int repetition = 0; repetition < 5; ++repetition) {
+        const auto results = model.generate_ids(sources, {.batch_size = 4});
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+          different += results[i].hypotheses.front().token_ids != expected[i].hypotheses.front().token_ids;
+        }
+      }
+      count = different;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(differences, testing::Each(0));
+}
+
+TEST(Model, DecodingTokenByTokenEqualsDecodingAtOnceBitByBit) {
+  const Model model = load("separate_vocabulary", 2);
+  Session session(model.network(), std::make_shared<ThreadTeam>(2));
+  const auto sources = random_sources(3, 12, static_cast<std::int32_t>(model.config().encoder.vocabulary));
+  const auto targets = random_sources(3, 40, static_cast<std::int32_t>(model.config().decoder.vocabulary));
+  session.encode(sources);
+  std::vector<Session::TargetTokens> whole;
+  for (int i = 0; i < 3; ++i) whole.push_back({session.open_target(i), targets[static_cast<std::size_t>(i)]});
+  const Tensor arena = session.decode(whole);
+  Tensor all_at_once = Tensor::allocate(arena.shape());
+  std::memcpy(all_at_once.raw(), arena.raw(), arena.bytes());
+
+  std::int64_t row = 0;
+  for (int i = 0; i < 3; ++i) {
+    const int target = session.open_target(i);
+    for (const std::int32_t& token : targets[static_cast<std::size_t>(i)]) {
+      const Session::TargetTokens step{target, std::span(&token, 1)};
+      const Tensor logits = session.decode(std::span(&step, 1));
+      ASSERT_EQ(std::memcmp(logits.raw(), all_at_once.row(row), logits.bytes()), 0) << "row " << row;
+      ++row;
+    }
+  }
+}
+
+TEST(Model, AnEmptySourceGivesAnEmptyHypothesis) {
+  const Model model = load("text");
+  const auto results = model.generate({"", "a b", ""});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_THAT(results[0].hypotheses.front().token_ids, IsEmpty());
+  EXPECT_THAT(results[2].hypotheses.front().text, IsEmpty());
+  EXPECT_THAT(results[1].hypotheses.front().token_ids, testing::Not(IsEmpty()));
+}
+
+TEST(Model, GeneratesTheTextThatTransformersGenerates) {
+  for (const std::string name : {"text", "text_separate"}) {
+    const Model model = load(name);
+    const JsonObject expected = read_json_object(kMarianCases / name / "expected_tokenizer.json");
+    ASSERT_FALSE(expected.value()["generate"].empty());
+    for (const auto& line : expected.value()["generate"]) {
+      const auto result = model.generate({line["text"].get<std::string>()}, {.num_beams = 1});
+      EXPECT_EQ(result[0].hypotheses.front().text, line["output"].get<std::string>()) << name << ": " << line["text"];
+    }
+  }
+}
+
+TEST(Model, CallsBackForEveryTokenAsItIsChosen) {
+  const Model model = load("gelu_sharded");
+  const auto sources = random_sources(5, 9, static_cast<std::int32_t>(model.config().encoder.vocabulary));
+  std::vector<TokenIds> streamed(sources.size());
+  GenerateProgress last;
+  const auto results = model.generate_ids(
+      sources, {.batch_size = 2,
+                .on_token = [&](std::size_t source, std::int32_t token) { streamed[source].push_back(token); },
+                .on_progress = [&](const GenerateProgress& progress) { last = progress; }});
+  std::size_t tokens = 0;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    EXPECT_EQ(streamed[i], results[i].hypotheses.front().token_ids);
+    tokens += streamed[i].size();
+  }
+  EXPECT_EQ(last.finished_sources, sources.size());
+  EXPECT_EQ(last.generated_tokens, tokens);
+}
+
+TEST(Model, RefusesTokensOutsideTheVocabularyBeforeAnyWork) {
+  const Model model = load("shared_swish");
+  const auto vocabulary = static_cast<std::int32_t>(model.config().encoder.vocabulary);
+  const std::vector<TokenIds> sources{{1, 2}, {1, vocabulary}};
+  EXPECT_THAT(failure([&] { model.generate_ids(sources); }),
+              HasSubstr("source 2: token id " + std::to_string(vocabulary) + ", expected 0 to"));
+  const std::vector<TokenIds> negative{{-1}};
+  EXPECT_THAT(failure([&] { model.forward(negative, sources); }), HasSubstr("1 sources and 2 targets"));
+  EXPECT_THAT(failure([&] { model.forward(negative, negative); }), HasSubstr("token id -1"));
+  const std::vector<TokenIds> empty{{}};
+  EXPECT_THAT(failure([&] { model.forward(empty, empty); }), HasSubstr("source 1: no tokens"));
+}
+
+TEST(Model, RefusesOptionsThatAreOutOfRangeOrNotSupported) {
+  const Model model = load("shared_swish");
+  const std::vector<TokenIds> sources{{1}};
+  EXPECT_THAT(failure([&] { model.generate_ids(sources, {.num_beams = 4}); }), HasSubstr("num_beams is 4"));
+  EXPECT_THAT(failure([&] { model.generate_ids(sources, {.max_new_tokens = 0}); }), HasSubstr("max_new_tokens is 0"));
+  EXPECT_THAT(failure([&] { model.generate_ids(sources, {.batch_size = 0}); }), HasSubstr("batch_size is 0"));
+  EXPECT_THAT(failure([&] { load("shared_swish", -1); }), HasSubstr("threads is -1"));
+}
+
+TEST(Model, WithoutTokenizerFilesTextIsRefusedAndIdsAreNot) {
+  const Model model = load("shared_swish");
+  ASSERT_EQ(model.tokenizer(), nullptr);
+  EXPECT_THAT(failure([&] { model.generate({"text"}); }), HasSubstr("no tokenizer files"));
+}
+
+TEST(Model, AMissingFolderIsAnErrorThatNamesIt) {
+  EXPECT_THAT(failure([] { Model::load("/no/such/folder"); }), HasSubstr("/no/such/folder/config.json"));
+}
+
+TEST(Model, GeneratesAsManyTokensAsAreAskedFor) {
+  const Model model = load("gelu_sharded");
+  const auto sources = random_sources(4, 6, static_cast<std::int32_t>(model.config().encoder.vocabulary));
+  const auto results = model.generate_ids(sources, {.max_new_tokens = 37, .min_new_tokens = 37});
+  for (const auto& result : results) EXPECT_EQ(result.hypotheses.front().token_ids.size(), 37u);
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,111 @@
+#include <encdec/engine/error.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "line_reader.h"
+#include "options.h"
+#include "safetensors_file.h"
+#include "token_ids.h"
+
+namespace encdec::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string input;
+  std::string decoder_input;
+  std::string output;
+  int batch_size = 8;
+  int threads = 0;
+};
+
+std::vector<TokenIds> read_rows(LineReader& input, Dim vocabulary) {
+  std::vector<TokenIds> rows;
+  for (std::string line; input.next(line);) {
+    rows.push_back(parse_token_ids(line, vocabulary, input.position()));
+    if (rows.back().empty()) {
+      throw InputError(fmt::format("{}: an empty line, expected at least one token id", input.position()));
+    }
+  }
+  return rows;
+}
+
+Dim longest(std::span<const TokenIds> rows) {
+  std::size_t length = 0;
+  for (const TokenIds& row : rows) length = std::max(length, row.size());
+  return static_cast<Dim>(length);
+}
+
+// Copies rows of a batch, [b, l, W], to where they belong in tensor `entry`, [B, L, W], from sequence `first` on.
+void write_rows(SafetensorsFile& file, std::size_t entry, const Tensor& batch, std::span<const TokenIds> rows,
+                std::int64_t first_row, Dim length) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    file.write(entry, (first_row + row * length) * batch.width(), batch.row(row * batch.shape()[1]),
+               static_cast<std::int64_t>(rows[i].size()) * batch.width());
+  }
+}
+
+void forward(const Options& options) {
+  LineReader source_input(options.input);
+  LineReader target_input(options.decoder_input);
+  const Model model = Model::load(options.model, {.threads = options.threads});
+  const TransformerConfig& config = model.config();
+  const auto sources = read_rows(source_input, config.encoder.vocabulary);
+  const auto targets = read_rows(target_input, config.decoder.vocabulary);
+  if (sources.size() != targets.size()) {
+    const bool more_sources = sources.size() > targets.size();
+    throw InputError(
+        fmt::format("{}:{}: {} has only {} lines, expected as many in both",
+                    (more_sources ? source_input : target_input).name(), std::min(sources.size(), targets.size()) + 1,
+                    (more_sources ? target_input : source_input).name(), std::min(sources.size(), targets.size())));
+  }
+  const auto batch_count = static_cast<std::int64_t>(sources.size());
+  const Dim source_length = longest(sources), target_length = longest(targets);
+  SafetensorsFile file(options.output, {{"logits", {batch_count, target_length, config.decoder.vocabulary}},
+                                        {"encoder_last_hidden_state", {batch_count, source_length, config.model_dim}}});
+  const auto batch_size = static_cast<std::size_t>(options.batch_size);
+  for (std::size_t first = 0; first < sources.size(); first += batch_size) {
+    const std::size_t count = std::min(batch_size, sources.size() - first);
+    const auto batch_sources = std::span(sources).subspan(first, count);
+    const auto batch_targets = std::span(targets).subspan(first, count);
+    const ForwardResult result = model.forward(batch_sources, batch_targets);
+    const auto row = static_cast<std::int64_t>(first);
+    write_rows(file, 0, result.logits, batch_targets, row * target_length, target_length);
+    write_rows(file, 1, result.encoder_last_hidden_state, batch_sources, row * source_length, source_length);
+    throw_if_interrupted();
+  }
+  file.commit();
+}
+
+}  // namespace
+
+Action add_forward(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  add_model_option(command, options->model);
+  add_input_option(command, options->input, "Token ids of the sources, a line each, used exactly as given");
+  command
+      .add_option("--decoder-input", options->decoder_input,
+                  "Token ids of the targets, line by line, beginning with the decoder start token")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--output", options->output, "The .safetensors file to write")->required()->type_name("FILE");
+  command.add_option("--batch-size", options->batch_size, "Sources computed together; results do not depend on it")
+      ->check(integer_from(1, kMaxBatchSize))
+      ->type_name("N")
+      ->capture_default_str();
+  add_threads_option(command, options->threads);
+  command.footer(
+      "Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row "
+      "that\n"
+      "is shorter than the longest.");
+  return [options] { forward(*options); };
+}
+
+}  // namespace encdec::cli

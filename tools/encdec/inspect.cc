@@ -1,0 +1,223 @@
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "options.h"
+#include "output_file.h"
+#include "stats.h"
+#include "text.h"
+
+namespace encdec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string model;
+  std::string graph;  // "text", "dot", or empty for none
+  bool weights = false;
+  bool json = false;
+};
+
+struct Amount {
+  std::int64_t tensors = 0;
+  std::int64_t parameters = 0;
+  std::uint64_t bytes = 0;
+
+  void add(const Tensor& tensor) {
+    ++tensors;
+    parameters += tensor.elements();
+    bytes += tensor.bytes();
+  }
+};
+
+struct WeightSummary {
+  Amount all;
+  std::map<std::string, Amount> by_type;
+};
+
+WeightSummary summarize(const WeightStore& weights) {
+  WeightSummary summary;
+  for (const auto& [name, tensor] : weights.tensors()) {
+    summary.all.add(tensor);
+    summary.by_type[std::string(to_string(tensor.type()))].add(tensor);
+  }
+  return summary;
+}
+
+std::vector<std::string> tokenizer_files(const std::string& folder) {
+  std::vector<std::string> found;
+  for (const char* name : {"tokenizer.json", "source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model",
+                           "vocab.json", "target_vocab.json", "merges.txt", "vocab.txt"}) {
+    if (std::filesystem::exists(std::filesystem::path(folder) / name)) found.emplace_back(name);
+  }
+  return found;
+}
+
+// Floats of keys and values that decoding keeps for each token of a target.
+Dim cache_floats(const Graph& graph) {
+  Dim floats = 0;
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.layer != nullptr) floats += 2 * node.layer->cache_width();
+  }
+  return floats;
+}
+
+Json stack_json(const StackConfig& stack) {
+  return {{"layers", stack.layers},
+          {"heads", stack.heads},
+          {"hidden_dim", stack.hidden_dim},
+          {"vocabulary", stack.vocabulary}};
+}
+
+Json generation_json(const GenerationConfig& config) {
+  Json json;
+  json["new_token_limit"] = config.new_token_limit();
+  json["min_length"] = config.min_length;
+  if (config.min_new_tokens) json["min_new_tokens"] = *config.min_new_tokens;
+  json["decoder_start_token_id"] = config.decoder_start_token;
+  json["eos_token_id"] = config.eos_tokens;
+  if (config.forced_bos_token) json["forced_bos_token_id"] = *config.forced_bos_token;
+  if (!config.forced_eos_tokens.empty()) json["forced_eos_token_id"] = config.forced_eos_tokens;
+  if (!config.bad_words.empty()) json["bad_words_ids"] = config.bad_words;
+  return json;
+}
+
+Json summary_json(const Model& model, const Options& options) {
+  const TransformerConfig& config = model.config();
+  const WeightSummary weights = summarize(model.weights());
+  Json stored = Json::object();
+  for (const auto& [type, amount] : weights.by_type) {
+    stored[type] = {{"tensors", amount.tensors}, {"parameters", amount.parameters}, {"bytes", amount.bytes}};
+  }
+  return {{"family", config.model_type},
+          {"format", "safetensors"},
+          {"model_dim", config.model_dim},
+          {"encoder", stack_json(config.encoder)},
+          {"decoder", stack_json(config.decoder)},
+          {"activation", to_string(config.activation)},
+          {"norm_order", config.norm_order == NormOrder::first ? "first" : "last"},
+          {"max_positions", config.max_positions},
+          {"parameters", weights.all.parameters},
+          {"stored", std::move(stored)},
+          {"weight_bytes", weights.all.bytes},
+          {"resident_bytes", resident_bytes()},
+          {"cache_bytes_per_token", cache_floats(model.network()->decoder.graph()) * static_cast<Dim>(sizeof(float))},
+          {"tokenizer", model.tokenizer() == nullptr ? Json::array() : Json(tokenizer_files(options.model))},
+          {"generation", generation_json(model.generation_config())},
+          {"notes", model.notes()}};
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string stack_text(const StackConfig& stack) {
+  return fmt::format("{} layers, {} heads, hidden {}, vocabulary {}", stack.layers, stack.heads, stack.hidden_dim,
+                     stack.vocabulary);
+}
+
+std::string generation_text(const Json& generation) {
+  std::vector<std::string> settings;
+  for (const auto& [key, value] : generation.items()) settings.push_back(key + " " + value.dump());
+  return fmt::format("{}", fmt::join(settings, ", "));
+}
+
+std::string summary_text(const Model& model, const Options& options) {
+  const TransformerConfig& config = model.config();
+  const WeightSummary weights = summarize(model.weights());
+  std::vector<std::string> types;
+  for (const auto& [type, amount] : weights.by_type) {
+    types.push_back(fmt::format("{} ({} tensors, {})", type, amount.tensors, megabytes(amount.bytes)));
+  }
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<12}  {}\n", name, printable(value));
+  };
+  line("family", config.model_type);
+  line("format", "safetensors");
+  line("width", fmt::format("{}", config.model_dim));
+  line("encoder", stack_text(config.encoder));
+  line("decoder", stack_text(config.decoder));
+  line("block", fmt::format("{}, norm {}, {} positions", to_string(config.activation),
+                            config.norm_order == NormOrder::first ? "first" : "last", config.max_positions));
+  line("parameters", fmt::format("{}", weights.all.parameters));
+  line("stored as", fmt::format("{}", fmt::join(types, ", ")));
+  line("memory", fmt::format("{} now, {} bytes for each generated token while its sentence is decoded",
+                             megabytes(static_cast<std::uint64_t>(resident_bytes())),
+                             cache_floats(model.network()->decoder.graph()) * static_cast<Dim>(sizeof(float))));
+  line("tokenizer", model.tokenizer() == nullptr ? "none: takes and gives token ids"
+                                                 : fmt::format("{}", fmt::join(tokenizer_files(options.model), ", ")));
+  line("generation", generation_text(generation_json(model.generation_config())));
+  for (const std::string& note : model.notes()) line("note", note);
+  return text;
+}
+
+std::string weights_text(const WeightStore& weights) {
+  std::size_t name_width = 0;
+  for (const auto& [name, tensor] : weights.tensors()) name_width = std::max(name_width, name.size());
+  std::string text;
+  for (const auto& [name, tensor] : weights.tensors()) {
+    text += fmt::format("{:<{}}  {:<8}  {:<16}  {}\n", printable(name), name_width, to_string(tensor.type()),
+                        to_string(tensor.shape()), tensor.bytes());
+  }
+  return text;
+}
+
+Json weights_json(const WeightStore& weights) {
+  Json list = Json::array();
+  for (const auto& [name, tensor] : weights.tensors()) {
+    const auto dims = tensor.shape().dims();
+    list.push_back({{"name", name},
+                    {"dtype", to_string(tensor.type())},
+                    {"shape", std::vector<Dim>(dims.begin(), dims.end())},
+                    {"bytes", tensor.bytes()}});
+  }
+  return list;
+}
+
+std::string report(const Model& model, const Options& options) {
+  if (!options.graph.empty()) {
+    const Graph& encoder = model.network()->encoder.graph();
+    const Graph& decoder = model.network()->decoder.graph();
+    return options.graph == "dot" ? encoder.to_dot() + decoder.to_dot() : encoder.to_text() + "\n" + decoder.to_text();
+  }
+  if (options.json) {
+    Json json = summary_json(model, options);
+    if (options.weights) json["weights"] = weights_json(model.weights());
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return summary_text(model, options) + (options.weights ? "\n" + weights_text(model.weights()) : "");
+}
+
+}  // namespace
+
+Action add_inspect(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  add_model_option(command, options->model);
+  CLI::Option* weights = command.add_flag("--weights", options->weights, "Every tensor: name, type, shape, bytes");
+  CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");
+  command
+      .add_option("--graph", options->graph,
+                  "Write only the encoder's and the decoder's graph, as text or for Graphviz")
+      ->check([](const std::string& text) {
+        return text == "text" || text == "dot" ? "" : fmt::format("'{}', expected text or dot", text);
+      })
+      ->type_name("text|dot")
+      ->excludes(weights)
+      ->excludes(json);
+  return [options] {
+    const Model model = Model::load(options->model, {.threads = 1});
+    OutputFile output("");
+    output.write(report(model, *options));
+    output.commit();
+  };
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,59 @@
+#include "interrupt.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace encdec::cli {
+namespace {
+
+volatile std::sig_atomic_t received_signal = 0;
+// A pipe that the handler writes to: unlike a flag, poll() cannot miss it between a check and a blocking read.
+std::array<int, 2> wake_pipe = {-1, -1};
+
+void on_signal(int signal) {
+  const int saved_errno = errno;
+  received_signal = signal;
+  [[maybe_unused]] const auto written = ::write(wake_pipe[1], "", 1);
+  errno = saved_errno;
+}
+
+}  // namespace
+
+Interrupted::Interrupted(int signal, std::string_view detail)
+    : std::runtime_error(fmt::format("stopped by {}{}", signal == SIGINT ? "SIGINT" : "SIGTERM", detail)),
+      signal_(signal) {}
+
+void watch_interrupts() {
+  if (::pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;  // signals keep ending the process
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction previous = {};
+    // A shell's background jobs ignore SIGINT, and so shall we.
+    if (::sigaction(signal, nullptr, &previous) == 0 && previous.sa_handler != SIG_IGN) {
+      ::sigaction(signal, &action, nullptr);
+    }
+  }
+}
+
+void throw_if_interrupted() {
+  if (received_signal != 0) throw Interrupted(received_signal);
+}
+
+void wait_for_input(int descriptor) {
+  std::array<pollfd, 2> waiting = {{{descriptor, POLLIN, 0}, {wake_pipe[0], POLLIN, 0}}};
+  do {
+    throw_if_interrupted();
+  } while (::poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR);
+  throw_if_interrupted();
+}
+
+}  // namespace encdec::cli

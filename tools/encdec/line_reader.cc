@@ -1,0 +1,91 @@
+#include "line_reader.h"
+
+#include <encdec/engine/error.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "interrupt.h"
+
+namespace encdec::cli {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+
+}  // namespace
+
+LineReader::LineReader(const std::string& path) : name_(path.empty() ? "standard input" : path) {
+  descriptor_ = path.empty() ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw FileError(fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  struct stat status = {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+    // Standard input may have been read in part before this process got it.
+    const off_t offset = ::lseek(descriptor_, 0, SEEK_CUR);
+    total_bytes_ = status.st_size - std::max<off_t>(offset, 0);
+  }
+}
+
+LineReader::~LineReader() {
+  ::close(descriptor_);
+}
+
+bool LineReader::has_line() {
+  const auto end = std::find(buffer_.begin() + static_cast<std::ptrdiff_t>(scanned_), buffer_.end(), '\n');
+  scanned_ = static_cast<std::size_t>(end - buffer_.begin());
+  return end != buffer_.end();
+}
+
+void LineReader::fill() {
+  if (buffer_.size() - begin_ > kMaxLineBytes) {
+    throw FileError(fmt::format("{}:{}: a line of more than {} bytes", name_, line_number_ + 1, kMaxLineBytes));
+  }
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
+  scanned_ -= begin_;
+  begin_ = 0;
+  const std::size_t size = buffer_.size();
+  buffer_.resize(size + kReadBytes);
+  ssize_t count = 0;
+  do {
+    wait_for_input(descriptor_);
+    count = ::read(descriptor_, buffer_.data() + size, kReadBytes);
+  } while (count < 0 && (errno == EINTR || errno == EAGAIN));
+  const int error = errno;
+  buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count < 0) throw FileError(fmt::format("{}: cannot read: {}", name_, std::strerror(error)));
+  at_end_ = count == 0;
+}
+
+bool LineReader::next(std::string& line) {
+  while (!has_line() && !at_end_) fill();
+  if (begin_ == buffer_.size()) return false;
+  const bool has_end = scanned_ < buffer_.size();
+  line.assign(buffer_.data() + begin_, scanned_ - begin_);
+  const std::size_t taken = line.size() + (has_end ? 1 : 0);
+  if (has_end && line.ends_with('\r')) line.pop_back();
+  begin_ += taken;
+  scanned_ = begin_;
+  bytes_ += static_cast<std::int64_t>(taken);
+  ++line_number_;
+  return true;
+}
+
+bool LineReader::ready() {
+  while (!has_line() && !at_end_) {
+    pollfd input = {descriptor_, POLLIN, 0};
+    if (::poll(&input, 1, 0) <= 0) return false;
+    fill();
+  }
+  return true;
+}
+
+std::string LineReader::position() const {
+  return fmt::format("{}:{}", name_, line_number_);
+}
+
+}  // namespace encdec::cli

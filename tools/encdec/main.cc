@@ -1,0 +1,124 @@
+// encdec: Transformer inference from the command line. Parses arguments, runs one subcommand and turns every failure
+// into one line on standard error and an exit status.
+#include <encdec/engine/error.h>
+#include <fcntl.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "output_file.h"
+#include "text.h"
+
+namespace encdec::cli {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr int kSignalBase = 128;  // as a shell reports a process that a signal has ended
+
+struct Subcommand {
+  const char* name;
+  const char* description;
+  Action (*add)(CLI::App& command);
+};
+
+constexpr std::array kSubcommands = {
+    Subcommand{"generate", "Translate, or whatever the model was made for: one line out for each line in",
+               add_generate},
+    Subcommand{"forward", "Logits and encoder states for given sources and targets, to a .safetensors file",
+               add_forward},
+    Subcommand{"tokenize", "Texts to token ids and back", add_tokenize},
+    Subcommand{"inspect", "What is in a checkpoint folder: sizes, precision, tensors, graph", add_inspect},
+    Subcommand{"bench", "Speed of generation: exactly so many tokens for random sources, as one JSON object",
+               add_bench},
+};
+
+void print_error(std::string_view message) {
+  const std::string line = "encdec: " + printable(message) + "\n";
+  std::fputs(line.c_str(), stderr);
+}
+
+void prepare_process() {
+  // A closed standard error must not become the next file that is opened, and get messages written into it.
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) {
+    const int null = ::open("/dev/null", O_WRONLY);
+    if (null >= 0 && null != STDERR_FILENO) {
+      ::dup2(null, STDERR_FILENO);
+      ::close(null);
+    }
+  }
+  std::signal(SIGPIPE, SIG_IGN);  // a write reports it
+  watch_interrupts();
+  auto logger = spdlog::stderr_logger_mt("encdec");
+  logger->set_pattern("%n: %l: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Transformer inference for encoder-decoder models.", "encdec");
+  app.set_version_flag("--version", "encdec " ENCDEC_VERSION);
+  app.require_subcommand(0, 1);
+  std::array<std::pair<CLI::App*, Action>, kSubcommands.size()> actions;
+  for (std::size_t i = 0; i < kSubcommands.size(); ++i) {
+    CLI::App* command = app.add_subcommand(kSubcommands[i].name, kSubcommands[i].description);
+    actions[i] = {command, kSubcommands[i].add(*command)};
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help or --version
+      app.exit(error);
+      return std::cout.flush() ? kDone : kFailed;
+    }
+    const bool has_command = !app.get_subcommands().empty();
+    const std::string name = has_command ? " " + app.get_subcommands().front()->get_name() : "";
+    print_error(std::string(error.what()) + " (see encdec" + name + " --help)");
+    return kWrongUsage;
+  }
+  for (const auto& [command, action] : actions) {
+    if (!command->parsed()) continue;
+    action();
+    return kDone;
+  }
+  std::cerr << app.help();
+  return kWrongUsage;
+}
+
+int guarded_run(int argc, char** argv) {
+  try {
+    prepare_process();
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    print_error(error.what());
+    return kWrongUsage;
+  } catch (const OutputClosed&) {
+    return kFailed;
+  } catch (const Interrupted& stop) {
+    print_error(stop.what());
+    return kSignalBase + stop.signal();
+  } catch (const std::bad_alloc&) {
+    std::fputs("encdec: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    print_error(error.what());
+  }
+  return kFailed;
+}
+
+}  // namespace
+}  // namespace encdec::cli
+
+int main(int argc, char** argv) {
+  return encdec::cli::guarded_run(argc, argv);
+}

@@ -1,0 +1,81 @@
+#include "progress_bar.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+namespace encdec::cli {
+namespace {
+
+constexpr auto kInterval = std::chrono::milliseconds(100);
+constexpr int kBarWidth = 20;
+// Less is not enough to foresee the rest.
+constexpr double kFractionForEstimate = 0.005;
+
+std::string clock_time(double seconds) {
+  const auto total = static_cast<std::int64_t>(seconds + 0.5);
+  const std::int64_t hours = total / 3600, minutes = total / 60 % 60;
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
+  return fmt::format("{}:{:02}", minutes, total % 60);
+}
+
+int terminal_width() {
+  winsize size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// The terminal gets its line at once and whole; if it is gone, that is no reason to stop working.
+void write_to_terminal(const std::string& text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+std::string progress_line(const Progress& progress, double seconds, int width) {
+  std::string line;
+  if (progress.fraction) {
+    const double fraction = std::clamp(*progress.fraction, 0.0, 1.0);
+    const auto filled = static_cast<std::size_t>(fraction * kBarWidth);
+    line = fmt::format("{:3.0f}% [{:<{}}]  ", fraction * 100, std::string(filled, '='), kBarWidth);
+  }
+  line += fmt::format("{} lines, {:.1f} lines/s, {:.0f} tokens/s", progress.lines,
+                      static_cast<double>(progress.lines) / seconds, static_cast<double>(progress.tokens) / seconds);
+  if (progress.fraction.value_or(0) >= kFractionForEstimate) {
+    line += fmt::format(", {} left", clock_time(seconds * (1 - *progress.fraction) / *progress.fraction));
+  } else {
+    line += fmt::format(", {}", clock_time(seconds));
+  }
+  return line.substr(0, static_cast<std::size_t>(std::max(width, 0)));
+}
+
+ProgressBar::ProgressBar() {
+  const char* terminal = std::getenv("TERM");
+  enabled_ = ::isatty(STDERR_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+ProgressBar ProgressBar::hidden() {
+  ProgressBar bar;
+  bar.enabled_ = false;
+  return bar;
+}
+
+void ProgressBar::show(const Progress& progress) {
+  if (!due()) return;
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  // The last column stays free: some terminals begin a new line when it is written.
+  write_to_terminal(fmt::format("\r{}\x1b[K", progress_line(progress, seconds, terminal_width() - 1)));
+  drawn_ = true;
+  next_ = now + kInterval;
+}
+
+void ProgressBar::clear() {
+  if (drawn_) write_to_terminal("\r\x1b[K");
+  drawn_ = false;
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,103 @@
+#include <encdec/engine/error.h>
+#include <encdec/models/families/families.h>
+#include <encdec/models/tokenizer/tokenizer.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "line_reader.h"
+#include "options.h"
+#include "output_file.h"
+#include "text.h"
+#include "token_ids.h"
+
+namespace encdec::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string input;
+  std::string output;
+  bool decode = false;
+  bool target = false;
+  bool pieces = false;
+};
+
+// The tokenizer of a folder alone: the weights need not be there.
+class LineTokenizer {
+ public:
+  explicit LineTokenizer(const Options& options) : options_(options) {
+    const std::filesystem::path folder = options.model;
+    const JsonObject json = read_json_object(folder / "config.json");
+    config_ = find_family(json).read_config(json);
+    tokenizer_ = load_tokenizer(folder, config_.model_type);
+    if (tokenizer_ == nullptr) {
+      throw TokenizerError(fmt::format("{}: no tokenizer files, so there is nothing to tokenize with", options.model));
+    }
+  }
+
+  std::string convert(const std::string& line, const std::string& position) const {
+    if (options_.decode) {
+      const TokenIds ids = parse_token_ids(line, config_.decoder.vocabulary, position);
+      return options_.pieces ? format_pieces(ids, position) : as_line(decode(ids, position));
+    }
+    check_utf8(line, position);
+    const TokenIds ids = options_.target ? tokenizer_->encode_target(line) : tokenizer_->encode(line);
+    return options_.pieces ? format_pieces(ids, position) : format_token_ids(ids);
+  }
+
+ private:
+  std::string decode(const TokenIds& ids, const std::string& position) const {
+    try {
+      return tokenizer_->decode(ids);
+    } catch (const InputError& error) {
+      throw InputError(position + ": " + error.what());
+    }
+  }
+
+  std::string format_pieces(const TokenIds& ids, const std::string& position) const {
+    const TextSide side = options_.target || options_.decode ? TextSide::target : TextSide::source;
+    try {
+      return printable(fmt::format("{}", fmt::join(tokenizer_->pieces(ids, side), " ")));
+    } catch (const InputError& error) {
+      throw InputError(position + ": " + error.what());
+    }
+  }
+
+  const Options& options_;
+  TransformerConfig config_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+};
+
+void tokenize(const Options& options) {
+  LineReader input(options.input);
+  OutputFile output(options.output);
+  const LineTokenizer tokenizer(options);
+  for (std::string line; input.next(line);) {
+    output.write(tokenizer.convert(line, input.position()) + "\n");
+    throw_if_interrupted();
+    if (!input.ready()) output.flush();
+  }
+  output.commit();
+}
+
+}  // namespace
+
+Action add_tokenize(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  add_model_option(command, options->model);
+  add_input_option(command, options->input,
+                   "Texts, one a line, in UTF-8; with --decode, token ids separated by spaces");
+  add_output_option(command, options->output, "Token ids, one line for each; with --decode, texts");
+  command.add_flag("--decode", options->decode, "Token ids to the text that generate would print");
+  command.add_flag("--target", options->target, "Texts are targets, for the decoder, instead of sources");
+  command.add_flag("--pieces", options->pieces, "Show the pieces of text that the ids stand for");
+  command.footer("Ids are those that the model gets, special tokens included.");
+  return [options] { tokenize(*options); };
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,108 @@
+// encdec-demo: how English words are pronounced, decoded greedily, token by token, by the small model that comes with
+// the project. Everything that a program needs of the library is in main() and pronounce().
+#include <encdec/engine/error.h>
+#include <encdec/engine/thread_team.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr const char* kBundledModel = "english-pronunciation";
+constexpr int kWaitForInput = 5000;  // milliseconds
+const std::vector<std::string> kSample = {"hello",   "attention", "encoder", "decoder",    "transformer", "knight",
+                                          "through", "phoneme",   "quiche",  "photograph", "photography", "squirrel"};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The bundled model: in the source tree that this was built from, or beside the program if that has moved.
+std::filesystem::path bundled_model() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path folders[] = {ENCDEC_PRETRAINED_DIR, program.parent_path() / "../../../models/pretrained",
+                                           program.parent_path() / "../share/encdec/pretrained"};
+  for (const auto& folder : folders) {
+    if (std::filesystem::exists(folder / kBundledModel)) return folder / kBundledModel;
+  }
+  return folders[0] / kBundledModel;
+}
+
+// Words of a file or pipe, one a line. The sample where there are none, where a person would have to type them, and
+// where nothing comes for a while: programs that run others often leave them an input that they never use.
+std::vector<std::string> words_of_standard_input() {
+  std::vector<std::string> words;
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  if (isatty(STDIN_FILENO) == 0 && poll(&input, 1, kWaitForInput) > 0) {
+    for (std::string line; std::getline(std::cin, line);) {
+      if (line.ends_with('\r')) line.pop_back();
+      if (!line.empty()) words.push_back(line);
+    }
+  }
+  return words.empty() ? kSample : words;
+}
+
+// Prints what the model makes of one word while it is being decoded. Returns the number of tokens.
+std::size_t pronounce(const encdec::Model& model, const std::string& word) {
+  fmt::print("{:<16}", word);
+  std::vector<std::int32_t> tokens;
+  std::string printed;
+  encdec::GenerateOptions options;
+  options.num_beams = 1;
+  options.on_token = [&](std::size_t, std::int32_t token) {
+    tokens.push_back(token);
+    // A token may change how those before it are written, so the text is made anew from all of them.
+    const std::string text = model.tokenizer()->decode(tokens);
+    if (text.starts_with(printed)) {
+      fmt::print("{}", text.substr(printed.size()));
+      std::fflush(stdout);
+      printed = text;
+    }
+  };
+  const std::string text = model.generate({word}, options).front().hypotheses.front().text;
+  if (text != printed) fmt::print("\r{:<16}{}", word, text);
+  fmt::print("\n");
+  return tokens.size();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Pronounces English words: those given, those of standard input (one a line), or a sample.",
+               "encdec-demo");
+  std::string folder = bundled_model().string();
+  std::vector<std::string> words;
+  app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
+  app.add_option("words", words, "What to pronounce");
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    if (words.empty()) words = words_of_standard_input();
+    const auto start = std::chrono::steady_clock::now();
+    const encdec::Model model = encdec::Model::load(folder);
+    if (model.tokenizer() == nullptr) throw encdec::TokenizerError(folder + ": no tokenizer files, expected some");
+    const double load_seconds = seconds_since(start);
+
+    const auto first_word = std::chrono::steady_clock::now();
+    std::size_t tokens = 0;
+    for (const std::string& word : words) tokens += pronounce(model, word);
+    const double seconds = seconds_since(first_word);
+    fmt::print("\n{} words, {} tokens in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {} threads\n",
+               words.size(), tokens, seconds, static_cast<double>(words.size()) / seconds,
+               static_cast<double>(tokens) / seconds, load_seconds, encdec::available_cpus());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "encdec-demo: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
