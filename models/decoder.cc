@@ -10,21 +10,17 @@ namespace encdec {
 namespace {
 
 Edge add_decoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& w, Edge x, Edge memory) {
-  const Residual residual = sublayer_residual(config);
-  const AttentionOptions attention{.model_dim = config.model_dim, .heads = config.decoder.heads, .residual = residual};
-  const FeedForwardOptions feed_forward{.model_dim = config.model_dim,
-                                        .hidden_dim = config.decoder.hidden_dim,
-                                        .activation = config.activation,
-                                        .residual = residual};
   x = add_residual_block(graph, config, w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
-    return graph.add<MaskedDecoderAttention>(w / "self_attention", std::move(inputs), attention);
+    return graph.add<MaskedDecoderAttention>(w / "self_attention", std::move(inputs),
+                                             attention_options(config, config.decoder));
   });
   x = add_residual_block(graph, config, w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
     inputs.insert(inputs.begin() + 1, memory);
-    return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs), attention);
+    return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs),
+                                     attention_options(config, config.decoder));
   });
   return add_residual_block(graph, config, w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
-    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs), feed_forward);
+    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs), feed_forward_options(config, config.decoder));
   });
 }
 
@@ -45,8 +41,7 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
     x = add_decoder_block(graph, config, decoder / layer, x, memories[static_cast<std::size_t>(layer)]);
   }
   if (config.norm_order == NormOrder::first) {
-    x = graph.add<AddNorm>(decoder / "norm", {x},
-                           NormOptions{.width = config.model_dim, .epsilon = config.norm_epsilon});
+    x = graph.add<AddNorm>(decoder / "norm", {x}, norm_options(config));
   }
   graph.output(graph.add<Linear>(
       weights / "output_projection", {x},

@@ -21,17 +21,12 @@ Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, Dim voca
 namespace {
 
 Edge add_encoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& w, Edge x) {
-  const Residual residual = sublayer_residual(config);
-  const AttentionOptions attention{.model_dim = config.model_dim, .heads = config.encoder.heads, .residual = residual};
-  const FeedForwardOptions feed_forward{.model_dim = config.model_dim,
-                                        .hidden_dim = config.encoder.hidden_dim,
-                                        .activation = config.activation,
-                                        .residual = residual};
   x = add_residual_block(graph, config, w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
-    return graph.add<MultiHeadAttention>(w / "self_attention", std::move(inputs), attention);
+    return graph.add<MultiHeadAttention>(w / "self_attention", std::move(inputs),
+                                         attention_options(config, config.encoder));
   });
   return add_residual_block(graph, config, w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
-    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs), feed_forward);
+    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs), feed_forward_options(config, config.encoder));
   });
 }
 
@@ -46,8 +41,7 @@ Graph build_encoder(const TransformerConfig& config, const WeightScope& weights)
     x = add_encoder_block(graph, config, encoder / layer, x);
   }
   if (config.norm_order == NormOrder::first) {
-    x = graph.add<AddNorm>(encoder / "norm", {x},
-                           NormOptions{.width = config.model_dim, .epsilon = config.norm_epsilon});
+    x = graph.add<AddNorm>(encoder / "norm", {x}, norm_options(config));
   }
   graph.output(x);
 

@@ -4,9 +4,32 @@
 
 #include "encdec/engine/graph.h"
 #include "encdec/layers/add_norm.h"
+#include "encdec/layers/attention_heads.h"
+#include "encdec/layers/feed_forward.h"
 #include "encdec/models/config.h"
 
 namespace encdec {
+
+// Whether the sub-layers of such blocks take the residual.
+inline Residual sublayer_residual(const TransformerConfig& config) {
+  return config.norm_order == NormOrder::first ? Residual::add : Residual::none;
+}
+
+// Options of the sub-layers of an encoder or decoder.
+inline AttentionOptions attention_options(const TransformerConfig& config, const StackConfig& stack) {
+  return {.model_dim = config.model_dim, .heads = stack.heads, .residual = sublayer_residual(config)};
+}
+
+inline FeedForwardOptions feed_forward_options(const TransformerConfig& config, const StackConfig& stack) {
+  return {.model_dim = config.model_dim,
+          .hidden_dim = stack.hidden_dim,
+          .activation = config.activation,
+          .residual = sublayer_residual(config)};
+}
+
+inline NormOptions norm_options(const TransformerConfig& config) {
+  return {.width = config.model_dim, .epsilon = config.norm_epsilon};
+}
 
 // A sub-layer with its residual connection and normalisation. `add_sublayer(inputs)` adds the sub-layer's node:
 //   norm last:  x -> norm(x + f(x));  inputs are {x}
@@ -14,18 +37,12 @@ namespace encdec {
 template <class AddSublayer>
 Edge add_residual_block(Graph& graph, const TransformerConfig& config, const WeightScope& norm, Edge x,
                         const AddSublayer& add_sublayer) {
-  const NormOptions options{.width = config.model_dim, .epsilon = config.norm_epsilon};
   if (config.norm_order == NormOrder::last) {
     const Edge transformed = add_sublayer(std::vector{x});
-    return graph.add<AddNorm>(norm, {x, transformed}, options);
+    return graph.add<AddNorm>(norm, {x, transformed}, norm_options(config));
   }
-  const Edge normalized = graph.add<AddNorm>(norm, {x}, options);
+  const Edge normalized = graph.add<AddNorm>(norm, {x}, norm_options(config));
   return add_sublayer(std::vector{normalized, x});
-}
-
-// Whether the sub-layers of such blocks take the residual.
-inline Residual sublayer_residual(const TransformerConfig& config) {
-  return config.norm_order == NormOrder::first ? Residual::add : Residual::none;
 }
 
 }  // namespace encdec

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,46 +17,87 @@ struct IntegerRange {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
+struct NumberRange {
+  double min = std::numeric_limits<double>::lowest();
+  double max = std::numeric_limits<double>::max();
+};
 
 // A JSON object of a file, read with types: every function throws ConfigError, naming the file, the key, what was found
 // and what was expected, where a value has another type or is out of range. A key that is missing or null is absent.
+//   object.integer("d_model", {.min = 1, .max = 65536}).value_or(512)
+// Copies share the values.
 class JsonObject {
  public:
+  // Throws FileError if `value` is not an object. `file` is for messages.
   JsonObject(nlohmann::json value, std::string file);
 
   const std::string& file() const { return file_; }
-  const nlohmann::json& value() const { return value_; }
+  const nlohmann::json& value() const { return *value_; }
   bool has(std::string_view key) const { return find(key) != nullptr; }
 
   std::optional<std::int64_t> integer(std::string_view key, IntegerRange range = {}) const;
-  std::optional<double> number(std::string_view key) const;
+  std::optional<double> number(std::string_view key, NumberRange range = {}) const;
   std::optional<bool> boolean(std::string_view key) const;
   std::optional<std::string> string(std::string_view key) const;
+  // Messages about it name the keys that lead to it: 'decoder.d_model'.
+  std::optional<JsonObject> object(std::string_view key) const;
+
+  // The same for keys that must be there.
+  std::int64_t required_integer(std::string_view key, IntegerRange range = {}) const;
   std::string required_string(std::string_view key) const;
+  JsonObject required_object(std::string_view key) const;
+
   // A list of integers, or one integer as a list of one; empty if absent.
   std::vector<std::int64_t> integers(std::string_view key, IntegerRange range = {}) const;
   // A list of lists of integers; empty if absent.
   std::vector<std::vector<std::int64_t>> integer_lists(std::string_view key, IntegerRange range = {}) const;
+  // A list of strings, or one string as a list of one; empty if absent.
+  std::vector<std::string> strings(std::string_view key) const;
 
  private:
+  JsonObject(const JsonObject& parent, std::string_view key, const nlohmann::json& value);
   const nlohmann::json* find(std::string_view key) const;
   [[noreturn]] void fail(std::string_view key, const nlohmann::json& found, std::string_view expected) const;
-  std::int64_t checked(std::string_view key, const nlohmann::json& found, IntegerRange range) const;
+  [[noreturn]] void fail_missing(std::string_view key, std::string_view expected) const;
   std::vector<std::int64_t> checked_list(std::string_view key, const nlohmann::json& found, IntegerRange range) const;
 
-  nlohmann::json value_;
+  std::shared_ptr<const nlohmann::json> value_;  // an object; shares the ownership of the whole file
   std::string file_;
+  std::string path_;  // of keys, each followed by a dot
 };
 
 // Limits of what is read: files of checkpoints are hostile.
-inline constexpr std::size_t kMaxJsonBytes = 256u << 20;  // tokenizer.json of large vocabularies: some 30 MB
-inline constexpr int kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxConfigBytes = 16u << 20;  // a shard index of 100,000 tensors: some 10 MB
+inline constexpr std::size_t kMaxJsonDepth = 64;
 
-// Parses JSON text. Throws FileError, naming `file`, for text that is not JSON in valid UTF-8, for an object that has a
-// key twice, and for nesting deeper than kMaxJsonDepth.
+// Reads a file whose top level is an object. Throws FileError if it cannot be read, is larger than `max_bytes`, or is
+// refused by parse_json.
+JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
+
+// Parses JSON text. Throws FileError, naming `file` and the place, for text that is not JSON (RFC 8259) in valid UTF-8,
+// that has an object with a key twice, a number beyond double's range, a byte order mark, or more than kMaxJsonDepth
+// levels. The result takes up to some 20 times the memory of the text: who reads it limits its size.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
 
-// Reads a file whose top level is an object. Throws FileError if it cannot be read or is not that.
-JsonObject read_json_object(const std::filesystem::path& path);
+// For readers that do not need the whole text as values: called for one token after another. The functions return true
+// to go on, and throw to stop. Errors of the text itself are thrown from here, as FileError.
+class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit JsonEvents(std::string file) : file_(std::move(file)) {}
+  bool binary(binary_t& value) final;
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception& error) final;
+
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+};
+
+// Sends the tokens of `text` to `events`. Refuses what parse_json refuses, but for double keys and depth: those are the
+// receiver's to check.
+void read_json_events(std::string_view text, JsonEvents& events);
+
+// Text from a file as messages show it: one line of ASCII with the escapes of JSON, cut off after `limit` bytes.
+std::string printable(std::string_view text, std::size_t limit = 100);
 
 }  // namespace encdec

@@ -18,33 +18,50 @@ FileError system_error(const std::filesystem::path& path) {
   return FileError(fmt::format("{}: {}", path.string(), std::strerror(errno)));
 }
 
-// A file descriptor that is closed in the end.
-struct Descriptor {
-  explicit Descriptor(int number_) : number(number_) {}
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
+// A regular file that is open for reading.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path) {
+    // The system would open what stands before the zero.
+    if (path.native().find('\0') != std::string::npos) {
+      throw FileError(fmt::format("{}: a path with a zero byte", path.c_str()));
+    }
+    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0) throw system_error(path);
+    struct stat status {};
+    const bool known = ::fstat(descriptor_, &status) == 0;
+    if (known && S_ISREG(status.st_mode)) {
+      size_ = static_cast<std::size_t>(status.st_size);
+      return;
+    }
+    const FileError error =
+        known ? FileError(fmt::format("{}: not a regular file", path.string())) : system_error(path);
+    ::close(descriptor_);
+    throw error;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number;
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  int descriptor_ = -1;
+  std::size_t size_ = 0;
 };
 
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& path) {
-  // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number < 0) throw system_error(path);
-  struct stat status {};
-  if (::fstat(file.number, &status) != 0) throw system_error(path);
-  if (!S_ISREG(status.st_mode)) throw FileError(fmt::format("{}: not a regular file", path.string()));
-  const auto size = static_cast<std::size_t>(status.st_size);
+  const OpenFile file(path);
   void* data = nullptr;  // an empty file cannot be mapped
-  if (size > 0) {
-    data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+  if (file.size() > 0) {
+    data = ::mmap(nullptr, file.size(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
     if (data == MAP_FAILED) throw system_error(path);
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(data), size));
+  return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(data), file.size()));
 }
 
 MappedFile::~MappedFile() {
@@ -52,12 +69,23 @@ MappedFile::~MappedFile() {
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const auto file = MappedFile::open(path);
-  const auto bytes = file->bytes();
-  if (bytes.size() > max_bytes) {
-    throw FileError(fmt::format("{}: {} bytes, expected at most {}", path.string(), bytes.size(), max_bytes));
+  const OpenFile file(path);
+  if (file.size() > max_bytes) {
+    throw FileError(fmt::format("{}: {} bytes, expected at most {}", path.string(), file.size(), max_bytes));
   }
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  std::string text(file.size(), '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ::ssize_t count = ::read(file.descriptor(), text.data() + filled, text.size() - filled);
+    if (count == 0) break;  // somebody made the file shorter
+    if (count > 0) {
+      filled += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      throw system_error(path);
+    }
+  }
+  text.resize(filled);
+  return text;
 }
 
 }  // namespace encdec

@@ -10,8 +10,8 @@ namespace encdec {
 
 // A whole file, mapped read-only. The kernel reads pages when they are touched, and processes that map the same file
 // share them.
-// A file that another process truncates while it is mapped ends this process with SIGBUS when the lost part is read;
-// replace checkpoints by renaming, as package and hub clients do.
+// A file that is truncated or whose disk fails while it is mapped ends this process with SIGBUS when the lost part is
+// read: replace checkpoints by renaming, as package and hub clients do.
 class MappedFile {
  public:
   // Throws FileError, naming the path, unless it is a regular file (links are followed) that can be read.
@@ -30,8 +30,8 @@ class MappedFile {
   std::size_t size_;
 };
 
-// The content of a small file. Throws FileError, naming the path, if it cannot be read, is not a regular file, or is
-// larger than `max_bytes`.
+// The content of a small file, copied: nothing that happens to the file afterwards matters. Throws FileError, naming
+// the path, if it cannot be read, is not a regular file, or is larger than `max_bytes`.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 }  // namespace encdec

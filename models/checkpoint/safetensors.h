@@ -9,20 +9,27 @@
 
 namespace encdec {
 
-// The weights of a checkpoint folder in the safetensors format: model.safetensors, or the files that
-// model.safetensors.index.json lists. Memory-mapped: tensors are views of the files, aligned to their element size
-// only, and keep them open. The bytes of the tensors are not looked at.
+// The weights of a checkpoint in the safetensors format: a folder with model.safetensors or with the files that its
+// model.safetensors.index.json lists, or one file of either kind. Memory-mapped: tensors are views of the files and
+// keep them open. They are aligned to their element size at best, and their bytes are not looked at. Files that are
+// truncated while they are in use end the process: see MappedFile.
 //
-// A file is refused unless it keeps every rule of the format (github.com/huggingface/safetensors, README): a header of
-// at most 100,000,000 bytes inside the file, beginning with '{', no name twice, shapes that match their byte ranges,
-// byte ranges that follow each other without holes or overlaps and end with the file. Beyond the format, tensors have
-// at most 4 dimensions and a type that DataType knows. In an index, file names are bare names inside the folder, and
-// every tensor is in the file that the index says; tensors that the index does not list are left out, as in
-// transformers. Throws FileError: which file, which tensor, what was found, what was expected.
-std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder);
+// A file is refused unless it keeps every rule of the format (github.com/huggingface/safetensors, README):
+// - a header of at most 100,000,000 bytes inside the file, which is JSON that begins with '{' and has no key twice;
+// - a dtype of the format, and a size of the shape, that is exactly as large as the range of bytes;
+// - ranges that follow each other from the header to the end of the file, in any order in the header, without holes or
+//   overlaps; tensors without elements may lie at any boundary.
+// Tensors of more than 4 dimensions, and of types that DataType does not have (8-bit floats, ...), are given as their
+// bytes, uint8 [bytes]: a model that does not use them loads. Unknown keys of a tensor are ignored.
+//
+// In an index, file names are bare names inside the folder, and every tensor is in the file that is named for it. As in
+// transformers, what else these files have belongs to the checkpoint too; a name may be in one of them only.
+//
+// Throws FileError: which file, which tensor, what was found, what was expected.
+std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder_or_file);
 
 // Adds the tensors of one file, given as its bytes, to a store. `owner` keeps the bytes alive, `file` names them in
-// messages.
+// messages. Throws FileError as above, and then has added nothing, and WeightError if the store has a name already.
 void parse_safetensors(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
                        const std::string& file, WeightStore& store);
 

@@ -1,6 +1,10 @@
 #include "encdec/models/tokenizer/utf8.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
+
+#include "encdec/engine/error.h"
 
 namespace encdec {
 namespace {
@@ -49,6 +53,15 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
     offset += length;
   }
   return std::nullopt;
+}
+
+void check_text(std::string_view text) {
+  if (text.size() > kMaxTextBytes) {
+    throw TokenizerError(fmt::format("text of {} bytes, expected at most {}", text.size(), kMaxTextBytes));
+  }
+  if (const auto offset = find_invalid_utf8(text)) {
+    throw TokenizerError(fmt::format("text is not valid UTF-8 at byte {}", *offset));
+  }
 }
 
 std::vector<CodePoint> code_points(std::string_view valid) {

@@ -12,6 +12,12 @@ namespace encdec {
 // nullopt if there is none.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
+// Texts to tokenize: libsentencepiece takes some 80 bytes of memory for each of their bytes.
+inline constexpr std::size_t kMaxTextBytes = 16u << 20;
+
+// Throws TokenizerError, with the offset of the first wrong byte, unless `text` is UTF-8 of at most kMaxTextBytes.
+void check_text(std::string_view text);
+
 // One character of a text: its code point and where its bytes begin.
 struct CodePoint {
   char32_t value;

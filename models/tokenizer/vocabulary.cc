@@ -13,27 +13,60 @@ constexpr std::size_t kMaxVocabularyBytes = 32u << 20;  // 256,000 pieces of lar
 
 }  // namespace
 
+class Vocabulary::Reader final : public JsonEvents {
+ public:
+  Reader(Vocabulary& vocabulary, const std::string& name) : JsonEvents(name), vocabulary_(vocabulary) {}
+
+  bool number_unsigned(std::uint64_t value) override {
+    if (!is_open_ || value >= std::uint64_t{kMaxTokenIds}) fail(fmt::to_string(value));
+    const auto id = static_cast<std::int32_t>(value);
+    const auto [entry, is_new_piece] = vocabulary_.ids_.emplace(piece_, id);
+    if (!is_new_piece) throw TokenizerError(fmt::format("{}: '{}' is there twice", file(), printable(piece_)));
+    const auto [other, is_new_id] = vocabulary_.pieces_.emplace(id, &entry->first);
+    if (!is_new_id) {
+      throw TokenizerError(fmt::format("{}: '{}' and '{}' both have the id {}", file(), printable(*other->second),
+                                       printable(piece_), id));
+    }
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (is_open_) fail("an object");
+    return is_open_ = true;
+  }
+  bool key(std::string& piece) override {
+    piece_ = piece;
+    return true;
+  }
+  bool end_object() override { return true; }
+
+  bool null() override { fail("null"); }
+  bool boolean(bool) override { fail("boolean"); }
+  bool number_integer(std::int64_t value) override { fail(fmt::to_string(value)); }
+  bool number_float(double value, const std::string&) override { fail(fmt::to_string(value)); }
+  bool string(std::string&) override { fail("a string"); }
+  bool start_array(std::size_t) override { fail("an array"); }
+  bool end_array() override { return true; }
+
+ private:
+  [[noreturn]] void fail(std::string_view found) const {
+    if (!is_open_) throw TokenizerError(fmt::format("{}: {}, expected an object of pieces and ids", file(), found));
+    throw TokenizerError(
+        fmt::format("{}: '{}' is {}, expected an id from 0 to {}", file(), printable(piece_), found, kMaxTokenIds - 1));
+  }
+
+  Vocabulary& vocabulary_;
+  bool is_open_ = false;
+  std::string piece_;
+};
+
 Vocabulary Vocabulary::read(const std::filesystem::path& path) {
   return parse(read_text_file(path, kMaxVocabularyBytes), path.string());
 }
 
 Vocabulary Vocabulary::parse(std::string_view json, const std::string& name) {
-  const JsonObject object(parse_json(json, name), name);
   Vocabulary vocabulary;
-  vocabulary.ids_.reserve(object.value().size());
-  for (const auto& [piece, value] : object.value().items()) {
-    const bool whole = value.is_number_integer();
-    if (!whole || value.get<std::int64_t>() < 0 || value.get<std::uint64_t>() >= std::uint64_t{kMaxTokenIds}) {
-      throw TokenizerError(fmt::format("{}: '{}' is {}, expected an id from 0 to {}", name, piece,
-                                       value.is_number() ? value.dump() : value.type_name(), kMaxTokenIds - 1));
-    }
-    const auto entry = vocabulary.ids_.emplace(piece, value.get<std::int32_t>()).first;
-    const auto [other, is_new] = vocabulary.pieces_.emplace(entry->second, &entry->first);
-    if (!is_new) {
-      throw TokenizerError(
-          fmt::format("{}: '{}' and '{}' both have the id {}", name, *other->second, piece, entry->second));
-    }
-  }
+  Reader reader(vocabulary, name);
+  read_json_events(json, reader);
   return vocabulary;
 }
 

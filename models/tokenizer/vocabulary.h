@@ -19,17 +19,21 @@ struct StringHash {
 template <typename Value>
 using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
-// One past the largest id that a tokenizer's files may give: far above any vocabulary, far below what would make ids wrap.
+// One past the largest id that a tokenizer's files may give: far above any vocabulary, far below what would make ids
+// wrap.
 inline constexpr std::int32_t kMaxTokenIds = 10'000'000;
 
 // The pieces of text that a model knows, and the id of each: a vocab.json file, {"piece": id, ...}.
 class Vocabulary {
  public:
-  // Throws FileError if the file is not a JSON object, TokenizerError, naming the piece, if an id is not an integer
-  // from 0 to kMaxTokenIds - 1 or belongs to two pieces.
+  // Throws FileError if the file is not JSON, TokenizerError, naming the piece, if it is not an object of integers from
+  // 0 to kMaxTokenIds - 1, or if a piece or an id is there twice.
   static Vocabulary read(const std::filesystem::path& path);
   // The same for a file's content; `name` is for messages.
   static Vocabulary parse(std::string_view json, const std::string& name);
+
+  Vocabulary(Vocabulary&&) = default;
+  Vocabulary& operator=(Vocabulary&&) = default;
 
   std::size_t size() const { return ids_.size(); }
   std::optional<std::int32_t> id(std::string_view piece) const;
@@ -37,6 +41,9 @@ class Vocabulary {
   const std::string* piece(std::int32_t id) const;
 
  private:
+  class Reader;
+  Vocabulary() = default;
+
   StringMap<std::int32_t> ids_;
   std::unordered_map<std::int32_t, const std::string*> pieces_;  // points into the keys of ids_
 };

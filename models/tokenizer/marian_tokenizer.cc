@@ -1,0 +1,177 @@
+#include "encdec/models/tokenizer/marian_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+namespace {
+
+const std::string& named_token(const TokenizerSettings& settings, const char* key, const std::string& name) {
+  const auto found = settings.named_tokens.find(key);
+  if (found == settings.named_tokens.end()) throw TokenizerError(fmt::format("{}: there is no {}", name, key));
+  return found->second;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::string result;
+  std::size_t start = 0;
+  for (std::size_t found; (found = text.find(from, start)) != std::string::npos; start = found + from.size()) {
+    result.append(text, start, found - start).append(to);
+  }
+  text = std::move(result.append(text, start));
+}
+
+std::string clean_up_spaces(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kRules = {{{" .", "."},
+                                                                                     {" ?", "?"},
+                                                                                     {" !", "!"},
+                                                                                     {" ,", ","},
+                                                                                     {" ' ", "'"},
+                                                                                     {" n't", "n't"},
+                                                                                     {" 'm", "'m"},
+                                                                                     {" 's", "'s"},
+                                                                                     {" 've", "'ve"},
+                                                                                     {" 're", "'re"}}};
+  for (const auto& [from, to] : kRules) replace_all(text, from, to);
+  return text;
+}
+
+// Moves a language code, from ">>" to the first "<<" after the start, out of the text.
+std::string_view take_language_code(std::string_view& text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
+  if (end == std::string_view::npos) return {};
+  const std::string_view code = text.substr(0, end + 2);
+  text.remove_prefix(code.size());
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> MarianTokenizer::load(const std::filesystem::path& folder) {
+  constexpr std::array kFiles = {"source.spm", "target.spm", "vocab.json"};
+  std::size_t present = 0;
+  const char* missing = nullptr;
+  for (const char* file : kFiles) {
+    if (std::filesystem::exists(folder / file)) {
+      ++present;
+    } else {
+      missing = file;
+    }
+  }
+  if (present == 0) return nullptr;
+  if (missing != nullptr) {
+    throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(), missing, fmt::join(kFiles, ", ")));
+  }
+  auto settings =
+      TokenizerSettings::read(folder, {{"unk_token", "<unk>"}, {"eos_token", "</s>"}, {"pad_token", "<pad>"}});
+  std::optional<Vocabulary> target_vocabulary;
+  if (settings.separate_vocabularies) target_vocabulary = Vocabulary::read(folder / "target_vocab.json");
+  return std::make_unique<MarianTokenizer>(Parts{.source_model = SentencePieceModel::read(folder / "source.spm"),
+                                                 .target_model = SentencePieceModel::read(folder / "target.spm"),
+                                                 .vocabulary = Vocabulary::read(folder / "vocab.json"),
+                                                 .target_vocabulary = std::move(target_vocabulary),
+                                                 .settings = std::move(settings)},
+                                           folder.string());
+}
+
+MarianTokenizer::MarianTokenizer(Parts parts, std::string name)
+    : name_(std::move(name)),
+      parts_(std::move(parts)),
+      added_tokens_(std::move(parts_.settings.added_tokens), parts_.settings.special_tokens, parts_.vocabulary),
+      unknown_token_(named_token(parts_.settings, "unk_token", name_)) {
+  if (!parts_.vocabulary.id(unknown_token_)) {
+    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", name_, unknown_token_));
+  }
+  const auto end = added_tokens_.id(named_token(parts_.settings, "eos_token", name_));
+  if (!end) throw TokenizerError(fmt::format("{}: the eos_token is empty", name_));
+  end_id_ = *end;
+}
+
+std::vector<std::int32_t> MarianTokenizer::encode(std::string_view text) const {
+  return encode_side(text, TextSide::source);
+}
+
+std::vector<std::int32_t> MarianTokenizer::encode_target(std::string_view text) const {
+  return encode_side(text, TextSide::target);
+}
+
+std::vector<std::int32_t> MarianTokenizer::encode_side(std::string_view text, TextSide side) const {
+  check_text(text);
+  std::vector<std::int32_t> ids;
+  const auto add = [&](std::string_view piece) {
+    if (const auto added = added_tokens_.id(piece)) return ids.push_back(*added);
+    if (const auto known = vocabulary(side).id(piece)) return ids.push_back(*known);
+    const auto unknown = vocabulary(side).id(unknown_token_);
+    if (!unknown) {
+      throw TokenizerError(
+          fmt::format("{}: the target vocabulary has neither '{}' nor '{}'", name_, piece, unknown_token_));
+    }
+    ids.push_back(*unknown);
+  };
+  const SentencePieceModel& model = side == TextSide::source ? parts_.source_model : parts_.target_model;
+  const auto add_text = [&](std::string_view part) {
+    if (const std::string_view code = take_language_code(part); !code.empty()) add(code);
+    for (const std::string& piece : model.encode(part)) add(piece);
+  };
+  if (parts_.settings.split_special_tokens) {
+    add_text(text);
+  } else {
+    for (const AddedTokens::Part& part : added_tokens_.split(text)) {
+      part.is_token ? add(part.text) : add_text(part.text);
+    }
+  }
+  ids.push_back(end_id_);
+  return ids;
+}
+
+std::string MarianTokenizer::decode(std::span<const std::int32_t> ids) const {
+  const SentencePieceModel& model = decoding_model(TextSide::target);
+  std::string text;
+  std::vector<std::string> pieces;
+  for (const std::int32_t id : ids) {
+    const std::string& token = piece(id, TextSide::target);
+    if (added_tokens_.is_special(id)) continue;
+    if (added_tokens_.is_special(token)) {
+      // The target vocabulary may have a special token under another id than the source vocabulary.
+      text += model.decode(pieces) + token + ' ';
+      pieces.clear();
+    } else {
+      pieces.push_back(token);
+    }
+  }
+  text += model.decode(pieces);
+  replace_all(text, "▁", " ");
+  text = strip_right(strip_left(text));
+  return parts_.settings.clean_up_spaces ? clean_up_spaces(std::move(text)) : text;
+}
+
+std::vector<std::string> MarianTokenizer::pieces(std::span<const std::int32_t> ids, TextSide side) const {
+  std::vector<std::string> result;
+  result.reserve(ids.size());
+  for (const std::int32_t id : ids) result.push_back(piece(id, side));
+  return result;
+}
+
+const std::string& MarianTokenizer::piece(std::int32_t id, TextSide side) const {
+  if (const std::string* added = added_tokens_.token(id)) return *added;
+  if (const std::string* known = vocabulary(side).piece(id)) return *known;
+  if (const std::string* numbered = decoding_model(side).piece(id)) return *numbered;
+  throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces and not this one", id,
+                               side == TextSide::source ? "source" : "target", vocabulary(side).size()));
+}
+
+const Vocabulary& MarianTokenizer::vocabulary(TextSide side) const {
+  return side == TextSide::target && parts_.target_vocabulary ? *parts_.target_vocabulary : parts_.vocabulary;
+}
+
+// One vocabulary for both sides is read with the source's model: that is what transformers does.
+const SentencePieceModel& MarianTokenizer::decoding_model(TextSide side) const {
+  return side == TextSide::target && parts_.target_vocabulary ? parts_.target_model : parts_.source_model;
+}
+
+}  // namespace encdec

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/models/tokenizer/added_tokens.h"
+#include "encdec/models/tokenizer/sentencepiece_model.h"
+#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/tokenizer/tokenizer_settings.h"
+#include "encdec/models/tokenizer/vocabulary.h"
+
+namespace encdec {
+
+// The tokenizer of OPUS-MT checkpoints, equal to transformers 5's MarianTokenizer: text is cut into pieces by a
+// sentencepiece model (one for each side), pieces become ids by vocab.json, and the end token comes last. A language
+// code such as >>fra<< at the start is a piece of its own. Pieces that vocab.json does not have become <unk>.
+class MarianTokenizer final : public Tokenizer {
+ public:
+  struct Parts {
+    SentencePieceModel source_model;
+    SentencePieceModel target_model;
+    Vocabulary vocabulary;
+    std::optional<Vocabulary> target_vocabulary;  // if the sides have separate ones
+    TokenizerSettings settings;
+  };
+
+  // From source.spm, target.spm, vocab.json, target_vocab.json (with separate_vocabs only) and the files of
+  // TokenizerSettings. Null if none of the first three is there; throws TokenizerError if only some are.
+  static std::unique_ptr<Tokenizer> load(const std::filesystem::path& folder);
+
+  // Throws TokenizerError, beginning with `name`, if the vocabulary lacks the unknown token or there is no end token.
+  MarianTokenizer(Parts parts, std::string name);
+
+  std::vector<std::int32_t> encode(std::string_view text) const override;
+  std::vector<std::int32_t> encode_target(std::string_view text) const override;
+  // An id that the vocabulary lacks stands for the sentencepiece model's piece of that number, if it has one.
+  std::string decode(std::span<const std::int32_t> ids) const override;
+  std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const override;
+
+ private:
+  std::vector<std::int32_t> encode_side(std::string_view text, TextSide side) const;
+  const std::string& piece(std::int32_t id, TextSide side) const;
+  const Vocabulary& vocabulary(TextSide side) const;
+  const SentencePieceModel& decoding_model(TextSide side) const;
+
+  std::string name_;
+  Parts parts_;
+  AddedTokens added_tokens_;
+  std::string unknown_token_;
+  std::int32_t end_id_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,234 @@
+#include "encdec/models/tokenizer/tokenizer_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+
+namespace encdec {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;  // of large vocabularies: some 30 MB
+constexpr std::size_t kMaxTokenBytes = 1024;
+constexpr std::array kNames = {"bos_token", "eos_token", "unk_token", "sep_token",
+                               "pad_token", "cls_token", "mask_token"};
+
+bool is_standard(std::string_view key) {
+  return std::find(kNames.begin(), kNames.end(), key) != kNames.end();
+}
+
+[[noreturn]] void fail(const JsonObject& file, std::string_view key, const Json& found, std::string_view expected) {
+  throw TokenizerError(fmt::format("{}: '{}' is {}, expected {}", file.file(), key, found.type_name(), expected));
+}
+
+std::string checked_content(const JsonObject& file, std::string content) {
+  if (content.size() > kMaxTokenBytes) {
+    throw TokenizerError(
+        fmt::format("{}: a token of {} bytes, expected at most {}", file.file(), content.size(), kMaxTokenBytes));
+  }
+  return content;
+}
+
+AddedToken read_added_token(const JsonObject& file, const Json& value) {
+  const JsonObject object(value, file.file());
+  return {.content = checked_content(file, object.required_string("content")),
+          .strip_left = object.boolean("lstrip").value_or(false),
+          .strip_right = object.boolean("rstrip").value_or(false),
+          .single_word = object.boolean("single_word").value_or(false)};
+}
+
+// A token given as text, or as an object that says by its type that it is one; nullopt for anything else.
+std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
+  if (value.is_string()) return checked_content(file, value.get<std::string>());
+  const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
+  return is_object ? std::optional(read_added_token(file, value).content) : std::nullopt;
+}
+
+// The merging of files, step by step as transformers does it. "Extra" special tokens are a list without names, "model"
+// ones have names that are not among the standard ones.
+class Reader {
+ public:
+  Reader(const std::filesystem::path& folder, TokenizerSettings& settings) : folder_(folder), settings_(settings) {}
+
+  void read() {
+    bool has_added_tokens = false;
+    if (const auto config = open("tokenizer_config.json")) {
+      read_config(*config);
+      if (const Json* tokens = find(*config, "added_tokens_decoder")) {
+        has_added_tokens = true;
+        read_added_tokens_decoder(*config, *tokens);
+      }
+    }
+    if (!has_added_tokens) {
+      if (const auto map = open("special_tokens_map.json")) read_special_tokens_map(*map);
+      if (const auto tokens = open("added_tokens.json")) read_added_tokens(*tokens);
+      if (const auto tokenizer = open("tokenizer.json", kMaxTokenizerJsonBytes)) read_tokenizer_json(*tokenizer);
+    }
+    collect_special_tokens();
+  }
+
+ private:
+  std::optional<JsonObject> open(std::string_view name, std::size_t max_bytes = kMaxConfigBytes) const {
+    const std::filesystem::path path = folder_ / name;
+    return std::filesystem::exists(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+  }
+
+  // Null only if the key is not there at all.
+  static const Json* find(const JsonObject& file, std::string_view key) {
+    const auto found = file.value().find(key);
+    return found != file.value().end() ? &*found : nullptr;
+  }
+
+  void read_config(const JsonObject& config) {
+    settings_.separate_vocabularies = config.boolean("separate_vocabs").value_or(false);
+    settings_.split_special_tokens = config.boolean("split_special_tokens").value_or(false);
+    settings_.clean_up_spaces = config.boolean("clean_up_tokenization_spaces").value_or(false);
+    if (const Json* options = find(config, "sp_model_kwargs"); options != nullptr && !options->empty()) {
+      fail(config, "sp_model_kwargs", *options, "no options for sentencepiece");
+    }
+    for (const auto& [key, value] : config.value().items()) {
+      if (is_standard(key)) {
+        set_named(config, key, value);
+      } else if (key.ends_with("_token")) {
+        if (const auto token = as_token(config, value)) model_tokens_.push_back(*token);
+      }
+    }
+    if (const Json* tokens = find(config, "model_specific_special_tokens")) add_model_tokens(config, *tokens);
+    const Json* extra = find(config, "extra_special_tokens");
+    if (extra == nullptr || extra->empty()) {
+      if (const Json* older = find(config, "additional_special_tokens")) extra = older;
+    }
+    if (extra != nullptr) set_extra(config, *extra);
+  }
+
+  void read_added_tokens_decoder(const JsonObject& config, const Json& tokens) {
+    if (!tokens.is_object()) fail(config, "added_tokens_decoder", tokens, "an object");
+    for (const auto& [key, value] : tokens.items()) {
+      std::int32_t id = -1;
+      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+      if (error != std::errc() || end != key.data() + key.size()) id = -1;
+      add_token(config, key, id, read_added_token(config, value));
+    }
+  }
+
+  void read_special_tokens_map(const JsonObject& map) {
+    const bool has_extra = extra_tokens_.has_value();
+    for (const auto& [key, value] : map.value().items()) {
+      if (key == "extra_special_tokens") {
+        add_extra(map, plain_tokens(map, value));
+      } else if (key == "additional_special_tokens") {
+        if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
+      } else if (is_standard(key)) {
+        set_named(map, key, value.is_object() ? Json(read_added_token(map, value).content) : value);
+      } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
+        model_tokens_.push_back(value.is_object() ? read_added_token(map, value).content : *as_token(map, value));
+      }
+    }
+  }
+
+  // A list of tokens, those that are objects as text; anything else unchanged.
+  static Json plain_tokens(const JsonObject& file, const Json& value) {
+    if (!value.is_array()) return value;
+    Json tokens = Json::array();
+    for (const Json& item : value)
+      tokens.push_back(item.is_object() ? Json(read_added_token(file, item).content) : item);
+    return tokens;
+  }
+
+  void read_added_tokens(const JsonObject& file) {
+    for (const auto& [token, value] : file.value().items()) {
+      const auto id = file.integer(token, {0, kMaxTokenIds - 1});
+      add_token(file, token, id ? static_cast<std::int32_t>(*id) : -1, {.content = checked_content(file, token)});
+    }
+  }
+
+  void read_tokenizer_json(const JsonObject& file) {
+    const Json* tokens = find(file, "added_tokens");
+    if (tokens == nullptr || !tokens->is_array()) fail(file, "added_tokens", tokens ? *tokens : Json(), "a list");
+    for (const Json& value : *tokens) {
+      const auto id = JsonObject(value, file.file()).integer("id", {0, kMaxTokenIds - 1});
+      add_token(file, "id", id ? static_cast<std::int32_t>(*id) : -1, read_added_token(file, value));
+    }
+  }
+
+  void add_token(const JsonObject& file, std::string_view key, std::int32_t id, AddedToken token) {
+    if (id < 0 || id >= kMaxTokenIds) {
+      throw TokenizerError(
+          fmt::format("{}: '{}' is no id of an added token, expected 0 to {}", file.file(), key, kMaxTokenIds - 1));
+    }
+    settings_.added_tokens[id] = std::move(token);
+  }
+
+  void set_named(const JsonObject& file, const std::string& key, const Json& value) {
+    if (value.is_null()) {
+      settings_.named_tokens.erase(key);
+    } else if (const auto token = as_token(file, value)) {
+      settings_.named_tokens[key] = *token;
+    } else {
+      fail(file, key, value, "a token");
+    }
+  }
+
+  void set_extra(const JsonObject& file, const Json& value) {
+    extra_tokens_.emplace();
+    add_extra(file, value);
+  }
+
+  void add_extra(const JsonObject& file, const Json& value) {
+    if (value.is_object()) return add_model_tokens(file, value);
+    if (!extra_tokens_) extra_tokens_.emplace();
+    if (value.is_null()) return;
+    if (!value.is_array()) fail(file, "extra_special_tokens", value, "a list of tokens or an object of tokens");
+    for (const Json& item : value) {
+      const auto token = as_token(file, item);
+      if (!token) fail(file, "extra_special_tokens", item, "a token");
+      extra_tokens_->push_back(*token);
+    }
+  }
+
+  void add_model_tokens(const JsonObject& file, const Json& value) {
+    if (!value.is_object()) fail(file, "model_specific_special_tokens", value, "an object of tokens");
+    for (const auto& [key, item] : value.items()) {
+      const auto token = as_token(file, item);
+      if (!token) fail(file, key, item, "a token");
+      model_tokens_.push_back(*token);
+    }
+  }
+
+  void collect_special_tokens() {
+    auto& special = settings_.special_tokens;
+    const auto add = [&](const std::string& token) {
+      if (std::find(special.begin(), special.end(), token) == special.end()) special.push_back(token);
+    };
+    for (const char* name : kNames) {
+      const auto found = settings_.named_tokens.find(name);
+      if (found != settings_.named_tokens.end()) add(found->second);
+    }
+    for (const std::string& token : model_tokens_) add(token);
+    for (const std::string& token : extra_tokens_.value_or(std::vector<std::string>())) add(token);
+  }
+
+  const std::filesystem::path& folder_;
+  TokenizerSettings& settings_;
+  std::vector<std::string> model_tokens_;
+  std::optional<std::vector<std::string>> extra_tokens_;
+};
+
+}  // namespace
+
+TokenizerSettings TokenizerSettings::read(const std::filesystem::path& folder,
+                                          std::map<std::string, std::string> named_tokens) {
+  TokenizerSettings settings;
+  settings.named_tokens = std::move(named_tokens);
+  Reader(folder, settings).read();
+  return settings;
+}
+
+}  // namespace encdec
