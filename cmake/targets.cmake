@@ -1,9 +1,12 @@
 # What every target of this project is built with, and the one function that declares a library.
 
 # Warnings and sanitizers: for our own code only, never exported.
+# Compilers must not fuse a product and a sum where they see fit: two copies of one loop could then round differently,
+# and a result would depend on its neighbours. Where kernels want a fused multiply-add, they say so.
 add_library(encdec_build_options INTERFACE)
 target_compile_options(encdec_build_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -ffp-contract=off
   $<$<BOOL:${ENCDEC_WARNINGS_AS_ERRORS}>:-Werror>)
 if(ENCDEC_SANITIZE)
   target_compile_options(encdec_build_options INTERFACE
