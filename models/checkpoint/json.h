@@ -76,7 +76,7 @@ JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_b
 
 // Parses JSON text. Throws FileError, naming `file` and the place, for text that is not JSON (RFC 8259) in valid UTF-8,
 // that has an object with a key twice, a number beyond double's range, a byte order mark, or more than kMaxJsonDepth
-// levels. The result takes up to some 20 times the memory of the text: who reads it limits its size.
+// levels. The result takes up to some 30 times the memory of the text: who reads it limits its size.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
 
 // For readers that do not need the whole text as values: called for one token after another. The functions return true

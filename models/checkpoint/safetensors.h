@@ -15,7 +15,7 @@ namespace encdec {
 // truncated while they are in use end the process: see MappedFile.
 //
 // A file is refused unless it keeps every rule of the format (github.com/huggingface/safetensors, README):
-// - a header of at most 100,000,000 bytes inside the file, which is JSON that begins with '{' and has no key twice;
+// - a header of at most 100,000,000 bytes inside the file: JSON that begins with '{', with no tensor twice;
 // - a dtype of the format, and a size of the shape, that is exactly as large as the range of bytes;
 // - ranges that follow each other from the header to the end of the file, in any order in the header, without holes or
 //   overlaps; tensors without elements may lie at any boundary.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <set>
 #include <tuple>
 
 #include "encdec/engine/checked_math.h"
@@ -16,7 +15,7 @@ namespace encdec {
 namespace {
 
 constexpr std::uint64_t kMaxSize = INT64_MAX;  // of a dimension, and of a tensor in elements
-constexpr std::size_t kMaxFileRank = 32;       // other libraries stop at 8 to 64 dimensions
+constexpr std::size_t kMaxFileRank = 32;       // as in NumPy 1
 
 // A type of the format. What DataType does not know is kept as bytes.
 struct FileType {
@@ -124,7 +123,7 @@ class HeaderReader final : public JsonEvents {
         check_new(!has_metadata_, name_);
         has_metadata_ = true;
         return go(Place::metadata);
-      case Place::metadata_keys: check_new(metadata_keys_.insert(key).second, key); return go(Place::metadata_value);
+      case Place::metadata_keys: return go(Place::metadata_value);
       case Place::tensor: return tensor_key(key);
       default: return true;  // of a value that is ignored
     }
@@ -257,7 +256,6 @@ class HeaderReader final : public JsonEvents {
   Place place_ = Place::file;
   std::size_t ignored_depth_ = 0;
   bool has_metadata_ = false;
-  std::set<std::string> metadata_keys_;
 
   // The tensor that is being read.
   std::string name_;

@@ -52,6 +52,10 @@ std::string_view take_language_code(std::string_view& text) {
 
 }  // namespace
 
+std::map<std::string, std::string> MarianTokenizer::default_tokens() {
+  return {{"unk_token", "<unk>"}, {"eos_token", "</s>"}, {"pad_token", "<pad>"}};
+}
+
 std::unique_ptr<Tokenizer> MarianTokenizer::load(const std::filesystem::path& folder) {
   constexpr std::array kFiles = {"source.spm", "target.spm", "vocab.json"};
   std::size_t present = 0;
@@ -67,8 +71,7 @@ std::unique_ptr<Tokenizer> MarianTokenizer::load(const std::filesystem::path& fo
   if (missing != nullptr) {
     throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(), missing, fmt::join(kFiles, ", ")));
   }
-  auto settings =
-      TokenizerSettings::read(folder, {{"unk_token", "<unk>"}, {"eos_token", "</s>"}, {"pad_token", "<pad>"}});
+  TokenizerSettings settings = TokenizerSettings::merge(TokenizerFiles::read(folder), default_tokens());
   std::optional<Vocabulary> target_vocabulary;
   if (settings.separate_vocabularies) target_vocabulary = Vocabulary::read(folder / "target_vocab.json");
   return std::make_unique<MarianTokenizer>(Parts{.source_model = SentencePieceModel::read(folder / "source.spm"),
@@ -85,7 +88,7 @@ MarianTokenizer::MarianTokenizer(Parts parts, std::string name)
       added_tokens_(std::move(parts_.settings.added_tokens), parts_.settings.special_tokens, parts_.vocabulary),
       unknown_token_(named_token(parts_.settings, "unk_token", name_)) {
   if (!parts_.vocabulary.id(unknown_token_)) {
-    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", name_, unknown_token_));
+    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", name_, printable(unknown_token_)));
   }
   const auto end = added_tokens_.id(named_token(parts_.settings, "eos_token", name_));
   if (!end) throw TokenizerError(fmt::format("{}: the eos_token is empty", name_));
@@ -108,8 +111,8 @@ std::vector<std::int32_t> MarianTokenizer::encode_side(std::string_view text, Te
     if (const auto known = vocabulary(side).id(piece)) return ids.push_back(*known);
     const auto unknown = vocabulary(side).id(unknown_token_);
     if (!unknown) {
-      throw TokenizerError(
-          fmt::format("{}: the target vocabulary has neither '{}' nor '{}'", name_, piece, unknown_token_));
+      throw TokenizerError(fmt::format("{}: the target vocabulary has neither '{}' nor '{}'", name_, printable(piece),
+                                       printable(unknown_token_)));
     }
     ids.push_back(*unknown);
   };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,8 +31,11 @@ class MarianTokenizer final : public Tokenizer {
     TokenizerSettings settings;
   };
 
+  // The named tokens of checkpoints whose files do not say otherwise.
+  static std::map<std::string, std::string> default_tokens();
+
   // From source.spm, target.spm, vocab.json, target_vocab.json (with separate_vocabs only) and the files of
-  // TokenizerSettings. Null if none of the first three is there; throws TokenizerError if only some are.
+  // TokenizerFiles. Null if none of the first three is there; throws TokenizerError if only some are.
   static std::unique_ptr<Tokenizer> load(const std::filesystem::path& folder);
 
   // Throws TokenizerError, beginning with `name`, if the vocabulary lacks the unknown token or there is no end token.

@@ -4,6 +4,7 @@
 #include <sentencepiece_processor.h>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/sentencepiece_check.h"
 #include "encdec/models/tokenizer/utf8.h"
@@ -18,8 +19,13 @@ namespace {
 
 constexpr int kOnlyFatal = 3;
 
+// The library's messages may quote the file.
+TokenizerError error_from(std::string_view message, const std::string& name) {
+  return TokenizerError(fmt::format("{}: {}", name, printable(message)));
+}
+
 void check(const sentencepiece::util::Status& status, const std::string& name) {
-  if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", name, status.message()));
+  if (!status.ok()) throw error_from(status.message(), name);
 }
 
 }  // namespace
@@ -39,7 +45,7 @@ SentencePieceModel::SentencePieceModel(const std::string& bytes, std::string nam
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {  // its trie builder throws
-    throw TokenizerError(fmt::format("{}: {}", name_, error.what()));
+    throw error_from(error.what(), name_);
   }
 }
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
+#include <set>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/json.h"
 
 namespace encdec {
 namespace {
@@ -25,7 +24,8 @@ bool is_standard(std::string_view key) {
 }
 
 [[noreturn]] void fail(const JsonObject& file, std::string_view key, const Json& found, std::string_view expected) {
-  throw TokenizerError(fmt::format("{}: '{}' is {}, expected {}", file.file(), key, found.type_name(), expected));
+  throw TokenizerError(
+      fmt::format("{}: '{}' is {}, expected {}", file.file(), printable(key), found.type_name(), expected));
 }
 
 std::string checked_content(const JsonObject& file, std::string content) {
@@ -55,31 +55,25 @@ std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
 // ones have names that are not among the standard ones.
 class Reader {
  public:
-  Reader(const std::filesystem::path& folder, TokenizerSettings& settings) : folder_(folder), settings_(settings) {}
+  explicit Reader(TokenizerSettings& settings) : settings_(settings) {}
 
-  void read() {
-    bool has_added_tokens = false;
-    if (const auto config = open("tokenizer_config.json")) {
-      read_config(*config);
-      if (const Json* tokens = find(*config, "added_tokens_decoder")) {
-        has_added_tokens = true;
-        read_added_tokens_decoder(*config, *tokens);
-      }
-    }
-    if (!has_added_tokens) {
-      if (const auto map = open("special_tokens_map.json")) read_special_tokens_map(*map);
-      if (const auto tokens = open("added_tokens.json")) read_added_tokens(*tokens);
-      if (const auto tokenizer = open("tokenizer.json", kMaxTokenizerJsonBytes)) read_tokenizer_json(*tokenizer);
+  void read(const TokenizerFiles& files) {
+    if (files.tokenizer_config) read_config(*files.tokenizer_config);
+    if (has_added_tokens_decoder(files)) {
+      read_added_tokens_decoder(*files.tokenizer_config);
+    } else {
+      if (files.special_tokens_map) read_special_tokens_map(*files.special_tokens_map);
+      if (files.added_tokens) read_added_tokens(*files.added_tokens);
+      if (files.tokenizer) read_tokenizer_json(*files.tokenizer);
     }
     collect_special_tokens();
   }
 
- private:
-  std::optional<JsonObject> open(std::string_view name, std::size_t max_bytes = kMaxConfigBytes) const {
-    const std::filesystem::path path = folder_ / name;
-    return std::filesystem::exists(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+  static bool has_added_tokens_decoder(const TokenizerFiles& files) {
+    return files.tokenizer_config && find(*files.tokenizer_config, "added_tokens_decoder") != nullptr;
   }
 
+ private:
   // Null only if the key is not there at all.
   static const Json* find(const JsonObject& file, std::string_view key) {
     const auto found = file.value().find(key);
@@ -108,7 +102,8 @@ class Reader {
     if (extra != nullptr) set_extra(config, *extra);
   }
 
-  void read_added_tokens_decoder(const JsonObject& config, const Json& tokens) {
+  void read_added_tokens_decoder(const JsonObject& config) {
+    const Json& tokens = *find(config, "added_tokens_decoder");
     if (!tokens.is_object()) fail(config, "added_tokens_decoder", tokens, "an object");
     for (const auto& [key, value] : tokens.items()) {
       std::int32_t id = -1;
@@ -144,8 +139,7 @@ class Reader {
 
   void read_added_tokens(const JsonObject& file) {
     for (const auto& [token, value] : file.value().items()) {
-      const auto id = file.integer(token, {0, kMaxTokenIds - 1});
-      add_token(file, token, id ? static_cast<std::int32_t>(*id) : -1, {.content = checked_content(file, token)});
+      add_token(file, token, id_of(value), {.content = checked_content(file, token)});
     }
   }
 
@@ -153,15 +147,22 @@ class Reader {
     const Json* tokens = find(file, "added_tokens");
     if (tokens == nullptr || !tokens->is_array()) fail(file, "added_tokens", tokens ? *tokens : Json(), "a list");
     for (const Json& value : *tokens) {
-      const auto id = JsonObject(value, file.file()).integer("id", {0, kMaxTokenIds - 1});
-      add_token(file, "id", id ? static_cast<std::int32_t>(*id) : -1, read_added_token(file, value));
+      AddedToken token = read_added_token(file, value);
+      const std::string content = token.content;
+      add_token(file, content, id_of(value.value("id", Json())), std::move(token));
     }
+  }
+
+  // -1 for what is no id.
+  static std::int32_t id_of(const Json& value) {
+    const bool is_id = value.is_number_unsigned() && value.get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
+    return is_id ? value.get<std::int32_t>() : -1;
   }
 
   void add_token(const JsonObject& file, std::string_view key, std::int32_t id, AddedToken token) {
     if (id < 0 || id >= kMaxTokenIds) {
-      throw TokenizerError(
-          fmt::format("{}: '{}' is no id of an added token, expected 0 to {}", file.file(), key, kMaxTokenIds - 1));
+      throw TokenizerError(fmt::format("{}: '{}' is no id of an added token, expected 0 to {}", file.file(),
+                                       printable(key), kMaxTokenIds - 1));
     }
     settings_.added_tokens[id] = std::move(token);
   }
@@ -203,9 +204,9 @@ class Reader {
   }
 
   void collect_special_tokens() {
-    auto& special = settings_.special_tokens;
+    std::set<std::string> seen;
     const auto add = [&](const std::string& token) {
-      if (std::find(special.begin(), special.end(), token) == special.end()) special.push_back(token);
+      if (seen.insert(token).second) settings_.special_tokens.push_back(token);
     };
     for (const char* name : kNames) {
       const auto found = settings_.named_tokens.find(name);
@@ -215,7 +216,6 @@ class Reader {
     for (const std::string& token : extra_tokens_.value_or(std::vector<std::string>())) add(token);
   }
 
-  const std::filesystem::path& folder_;
   TokenizerSettings& settings_;
   std::vector<std::string> model_tokens_;
   std::optional<std::vector<std::string>> extra_tokens_;
@@ -223,11 +223,25 @@ class Reader {
 
 }  // namespace
 
-TokenizerSettings TokenizerSettings::read(const std::filesystem::path& folder,
-                                          std::map<std::string, std::string> named_tokens) {
+TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
+  const auto open = [&](std::string_view name, std::size_t max_bytes = kMaxConfigBytes) {
+    const std::filesystem::path path = folder / name;
+    return std::filesystem::exists(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+  };
+  TokenizerFiles files;
+  files.tokenizer_config = open("tokenizer_config.json");
+  if (Reader::has_added_tokens_decoder(files)) return files;
+  files.special_tokens_map = open("special_tokens_map.json");
+  files.added_tokens = open("added_tokens.json");
+  files.tokenizer = open("tokenizer.json", kMaxTokenizerJsonBytes);
+  return files;
+}
+
+TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,
+                                           std::map<std::string, std::string> named_tokens) {
   TokenizerSettings settings;
   settings.named_tokens = std::move(named_tokens);
-  Reader(folder, settings).read();
+  Reader(settings).read(files);
   return settings;
 }
 

@@ -3,16 +3,28 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/added_tokens.h"
 
 namespace encdec {
 
-// What a checkpoint's files say about its tokenizer beside the vocabulary: tokenizer_config.json, and where that has no
-// added_tokens_decoder also special_tokens_map.json, added_tokens.json and the added tokens of tokenizer.json. Read and
-// merged as transformers 5 does for its tokenizers written in Python.
+// The files that say something about a tokenizer beside its vocabulary, as far as they are there.
+struct TokenizerFiles {
+  std::optional<JsonObject> tokenizer_config;
+  // Older ones, which count only where tokenizer_config has no added_tokens_decoder.
+  std::optional<JsonObject> special_tokens_map;
+  std::optional<JsonObject> added_tokens;
+  std::optional<JsonObject> tokenizer;  // only the list of added tokens
+
+  // Throws FileError, naming the file, if one is not JSON. Does not read older files that do not count.
+  static TokenizerFiles read(const std::filesystem::path& folder);
+};
+
+// What those files say, merged as transformers 5 does for its tokenizers written in Python.
 struct TokenizerSettings {
   // bos_token, eos_token, unk_token, sep_token, pad_token, cls_token, mask_token, as far as there are such tokens.
   std::map<std::string, std::string> named_tokens;
@@ -24,9 +36,9 @@ struct TokenizerSettings {
   bool split_special_tokens = false;  // do not look for added tokens in the text
   bool clean_up_spaces = false;       // after decoding: no space before punctuation
 
-  // `named_tokens`: what holds where the files do not say otherwise. No file has to be there. Throws FileError,
-  // ConfigError or TokenizerError, naming the file, if one is damaged or asks for what is not supported.
-  static TokenizerSettings read(const std::filesystem::path& folder, std::map<std::string, std::string> named_tokens);
+  // `named_tokens`: what holds where the files do not say otherwise. Throws ConfigError or TokenizerError, naming the
+  // file, if a value has the wrong type or asks for what is not supported.
+  static TokenizerSettings merge(const TokenizerFiles& files, std::map<std::string, std::string> named_tokens);
 };
 
 }  // namespace encdec

@@ -51,13 +51,11 @@ void print_error(std::string_view message) {
 }
 
 void prepare_process() {
-  // A closed standard error must not become the next file that is opened, and get messages written into it.
-  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) {
-    const int null = ::open("/dev/null", O_WRONLY);
-    if (null >= 0 && null != STDERR_FILENO) {
-      ::dup2(null, STDERR_FILENO);
-      ::close(null);
-    }
+  // A standard stream that is closed must not become the next file that is opened. The other way round than it is
+  // used, so that reading and writing are errors still; messages are lost.
+  for (const auto& [descriptor, mode] :
+       {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
+    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", mode);
   }
   std::signal(SIGPIPE, SIG_IGN);  // a write reports it
   watch_interrupts();

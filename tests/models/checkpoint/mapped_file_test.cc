@@ -61,6 +61,8 @@ TEST(ReadTextFile, TakesUpToTheLimit) {
 struct Opener {
   std::string name;
   std::function<void(const std::filesystem::path&)> open;
+
+  friend void PrintTo(const Opener& opener, std::ostream* stream) { *stream << opener.name; }
 };
 
 class OpeningFiles : public testing::TestWithParam<Opener> {

@@ -1,0 +1,132 @@
+#include "encdec/engine/backend/onednn.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/random_tensors.h"
+
+namespace encdec::backend {
+namespace {
+
+// The CPU has the instructions, and oneDNN was not told to leave them alone.
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr && std::getenv("DNNL_MAX_CPU_ISA") == nullptr;
+}
+
+PackedMatrix packed_matrix(const MatMulSpec& spec, std::uint64_t seed) {
+  RandomTensors random(seed);
+  const Tensor weight = random.uniform({spec.output_width, spec.input_width});
+  const Tensor bias = random.uniform({spec.output_width});
+  return {spec, weight.data<float>(), spec.bias ? bias.data<float>() : nullptr};
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+#endif
+
+TEST(OneDnn, VersionIsThreeNumbers) {
+  int major = 0, minor = -1, patch = -1;
+  ASSERT_EQ(std::sscanf(onednn_version().c_str(), "%d.%d.%d", &major, &minor, &patch), 3) << onednn_version();
+  EXPECT_GE(major, 2);
+}
+
+TEST(OneDnn, EveryShapeRunsOnTheSameFamilyOfAvx512Kernels) {
+  if (!has_avx512()) GTEST_SKIP() << "this CPU has no AVX-512";
+  for (const int input_width : {1, 7, 64, 300, 513}) {
+    for (const int output_width : {1, 13, 64, 100, 512}) {
+      for (const Epilogue epilogue : {Epilogue::none, Epilogue::gelu}) {
+        for (const bool residual : {false, true}) {
+          const MatMulSpec spec{input_width, output_width, epilogue, true, residual};
+          const PackedMatrix matrix = packed_matrix(spec, 1);
+          MatMulContext context;
+          for (const int rows : {1, 2, 16, 31, 256}) {
+            EXPECT_TRUE(context.implementation(matrix, rows).starts_with("brg:avx512_core"))
+                << context.implementation(matrix, rows) << " for " << rows << " x " << input_width << " x "
+                << output_width;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OneDnn, NeverFallsBackToTheReferenceKernels) {
+  for (const int width : {1, 7, 64, 300}) {
+    const PackedMatrix matrix = packed_matrix({width, width, Epilogue::silu, true, true}, 2);
+    MatMulContext context;
+    for (const int rows : {1, 16, 33}) EXPECT_FALSE(context.implementation(matrix, rows).starts_with("ref")) << width;
+  }
+}
+
+TEST(OneDnn, KeepsABoundedNumberOfPrimitivesAndTheRightResults) {
+  const PackedMatrix matrix = packed_matrix({.input_width = 24, .output_width = 40}, 3);
+  RandomTensors random(4);
+  constexpr int kRows = 600;
+  static_assert(kRows > MatMulContext::kMaxPrimitives);
+  const Tensor input = random.uniform({kRows, 24});
+  Tensor before = Tensor::allocate({3, 40}), after = Tensor::allocate({3, 40});
+  MatMulContext context;
+  context.run(matrix, 3, input.data<float>(), nullptr, before.data<float>());
+  Tensor output = Tensor::allocate({kRows, 40});
+  for (int rows = 4; rows <= kRows; ++rows) {
+    context.run(matrix, rows, input.data<float>(), nullptr, output.data<float>());
+    ASSERT_LE(context.primitives(), MatMulContext::kMaxPrimitives);
+  }
+  EXPECT_EQ(context.primitives(), MatMulContext::kMaxPrimitives);
+  context.run(matrix, 3, input.data<float>(), nullptr, after.data<float>());  // dropped in between, made again
+  EXPECT_EQ(std::memcmp(before.raw(), after.raw(), before.bytes()), 0);
+}
+
+TEST(OneDnn, MemoryStaysFlatOverAThousandRowCounts) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep freed memory";
+#else
+  const PackedMatrix matrix = packed_matrix({.input_width = 16, .output_width = 16}, 5);
+  const Tensor input = Tensor::allocate({1000, 16});
+  Tensor output = Tensor::allocate({1000, 16});
+  MatMulContext context;
+  const auto run_all = [&] {
+    for (int rows = 1; rows <= 1000; ++rows) {
+      context.run(matrix, rows, input.data<float>(), nullptr, output.data<float>());
+    }
+  };
+  run_all();
+  const std::size_t warm = resident_bytes();
+  for (int repetition = 0; repetition < 3; ++repetition) run_all();
+  constexpr std::size_t kNoise = 4 << 20;  // a leak of 2 KiB for each of the 3000 primitives would be above it
+  EXPECT_LE(resident_bytes(), warm + kNoise);
+#endif
+}
+
+TEST(OneDnn, MatricesOfOneSpecDoNotMixUpTheirWeights) {
+  const MatMulSpec spec{.input_width = 32, .output_width = 8};
+  const PackedMatrix first = packed_matrix(spec, 6), second = packed_matrix(spec, 7);
+  RandomTensors random(8);
+  const Tensor input = random.uniform({2, 32});
+  const auto run = [&](MatMulContext& context, const PackedMatrix& matrix) {
+    std::vector<float> output(16);
+    context.run(matrix, 2, input.data<float>(), nullptr, output.data());
+    return output;
+  };
+  MatMulContext shared, fresh;
+  const auto from_first = run(shared, first);
+  EXPECT_EQ(run(shared, second), run(fresh, second));
+  EXPECT_EQ(run(shared, first), from_first);
+  EXPECT_NE(from_first, run(shared, second));
+}
+
+}  // namespace
+}  // namespace encdec::backend

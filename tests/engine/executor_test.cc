@@ -1,0 +1,260 @@
+#include "encdec/engine/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "encdec/engine/error.h"
+#include "tests/engine/toy_layers.h"
+#include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
+#include "tests/support/random_tensors.h"
+
+namespace encdec {
+namespace {
+
+std::shared_ptr<const Layer> toy(float factor = 1.0f) {
+  return std::make_shared<ToyLayer>(factor);
+}
+
+template <class Action>
+std::string message_of(const Action& action) {
+  try {
+    action();
+  } catch (const ShapeError& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+Tensor filled(const Shape& shape, float value) {
+  Tensor tensor = Tensor::allocate(shape);
+  std::fill_n(tensor.data<float>(), tensor.elements(), value);
+  return tensor;
+}
+
+// Nodes that each use one to three earlier ones; every node that nobody uses is an output.
+Graph random_graph(RandomTensors& random, int nodes) {
+  Graph graph("random");
+  graph.input("x", {kBatch, 5});
+  graph.input("y", {kBatch, 5});
+  std::vector<bool> used(static_cast<std::size_t>(nodes + 2));
+  for (int node = 0; node < nodes; ++node) {
+    std::vector<Edge> inputs;
+    if (node == 0) inputs = {{0}, {1}};  // so that both inputs feed something
+    for (int i = 0; node > 0 && i < 1 + random.below(3); ++i) {
+      // Mostly recent ones, as in a real network.
+      inputs.push_back({std::max(0, node + 1 - random.below(random.below(8) + 1))});
+    }
+    for (const Edge edge : inputs) used[static_cast<std::size_t>(edge.id)] = true;
+    graph.add("node " + std::to_string(node), toy(static_cast<float>(random.below(3) - 1)), inputs);
+  }
+  for (int id = 2; id < nodes + 2; ++id) {
+    if (!used[static_cast<std::size_t>(id)]) graph.output({id});
+  }
+  return graph;
+}
+
+// The values of all edges of a graph of toy layers, each in memory of its own.
+std::vector<Tensor> evaluate(const Graph& graph, const std::vector<Tensor>& inputs, RunState& state) {
+  std::vector<Tensor> values;
+  std::size_t next_input = 0;
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.layer == nullptr) {
+      values.push_back(inputs[next_input++]);
+      continue;
+    }
+    std::vector<Tensor> arguments;
+    for (const Edge edge : node.inputs) arguments.push_back(values[static_cast<std::size_t>(edge.id)]);
+    values.push_back(Tensor::allocate(arguments[0].shape()));
+    node.layer->forward(arguments, values.back(), state);
+  }
+  return values;
+}
+
+TEST(Executor, SharedMemoryGivesTheBitsOfSeparateMemoryOnRandomGraphs) {
+  RandomTensors random(1);
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    const Graph graph = random_graph(random, 1 + random.below(30));
+    const Executor shared(graph), separate(graph, MemoryPlanning::separate);
+    RunState shared_state(graph), separate_state(graph);
+    for (const Dim batch : {3, 7, 1, 7}) {
+      const std::vector<Tensor> inputs = {random.integers({batch, 5}, 3), random.integers({batch, 5}, 3)};
+      const std::vector<Tensor> values = evaluate(graph, inputs, separate_state);
+      const auto from_shared = shared.run(inputs, shared_state);
+      const auto from_separate = separate.run(inputs, separate_state);
+      for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+        const Tensor& expected = values[static_cast<std::size_t>(graph.outputs()[i].id)];
+        ASSERT_TRUE(same_bits(expected, from_shared[i])) << graph.to_text();
+        ASSERT_TRUE(same_bits(expected, from_separate[i])) << graph.to_text();
+      }
+      const Symbols sizes{.batch = batch};
+      ASSERT_LE(shared.arena_bytes(sizes), separate.arena_bytes(sizes));
+    }
+  }
+}
+
+TEST(Executor, ARerunGivesTheSameBits) {
+  RandomTensors random(2);
+  const Graph graph = random_graph(random, 20);
+  const Executor executor(graph);
+  RunState state(graph);
+  const std::vector<Tensor> inputs = {random.uniform({4, 5}), random.uniform({4, 5})};
+  const Tensor first = copy_of(executor.run(inputs, state)[0]);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(same_bits(first, executor.run(inputs, state)[0]));
+}
+
+TEST(Executor, EverySymbolIsBoundToItsInput) {
+  Graph graph("bound");
+  const Edge source = graph.input("source", {kSourceRows, 2});
+  const Edge target = graph.input("target", {kTargetRows, 3});
+  const Edge batch = graph.input("batch", {kBatch, 4});
+  for (const Edge edge : {source, target, batch}) {
+    graph.output(graph.add("sums " + std::to_string(edge.id), std::make_shared<RowSums>(), {edge}));
+  }
+  const Executor executor(std::move(graph));
+  RunState state(executor.graph());
+  const std::vector<Tensor> inputs = {filled({5, 2}, 1), filled({0, 3}, 1), filled({7, 4}, 1)};
+  const auto outputs = executor.run(inputs, state);
+  EXPECT_EQ(outputs[0].shape(), Shape{5});
+  EXPECT_EQ(outputs[1].shape(), Shape{0});
+  EXPECT_EQ(outputs[2].shape(), Shape{7});
+  EXPECT_EQ(outputs[2].data<float>()[6], 4.0f);
+}
+
+TEST(Executor, InputsThatDoNotFitAreNamed) {
+  Graph graph("strict");
+  const Edge x = graph.input("x", {kSourceRows, 4});
+  const Edge y = graph.input("y", {kSourceRows, 4});
+  graph.output(graph.add("sum", toy(), {x, y}));
+  const Executor executor(std::move(graph));
+  RunState state(executor.graph());
+  struct Row {
+    std::vector<Tensor> inputs;
+    const char* message;
+  };
+  const std::vector<Row> table = {
+      {{filled({2, 4}, 1)}, "graph 'strict': 1 inputs, expected 2"},
+      {{filled({2, 5}, 1), filled({2, 4}, 1)}, "graph 'strict', input 'x': float32 [2, 5], expected float32 [S, 4]"},
+      {{filled({2, 4}, 1), filled({3, 4}, 1)}, "graph 'strict', input 'y': float32 [3, 4], expected float32 [S, 4]"},
+      {{filled({8}, 1), filled({2, 4}, 1)}, "graph 'strict', input 'x': float32 [8], expected float32 [S, 4]"},
+      {{filled({2, 4}, 1), Tensor::allocate({2, 4}, DataType::int32)},
+       "graph 'strict', input 'y': int32 [2, 4], expected float32 [S, 4]"},
+  };
+  for (const Row& row : table) EXPECT_EQ(message_of([&] { executor.run(row.inputs, state); }), row.message);
+  const std::vector<Tensor> good = {filled({2, 4}, 1), filled({2, 4}, 2)};
+  EXPECT_EQ(executor.run(good, state)[0].data<float>()[7], 4.0f);
+}
+
+TEST(Executor, AGraphWithADeadEndIsRefused) {
+  Graph graph("small");
+  EXPECT_THROW(Executor{graph}, ShapeError);
+  const Edge x = graph.input("x", {1});
+  graph.output(graph.add("a", toy(), {x}));
+  graph.add("b", toy(), {x});
+  EXPECT_EQ(message_of([&] { Executor executor(graph); }), "graph 'small': node 'b' feeds no output");
+}
+
+TEST(Executor, ObserverSeesEveryNodeInOrderWithItsValue) {
+  RandomTensors random(3);
+  const Graph graph = random_graph(random, 15);
+  const Executor executor(graph);
+  RunState state(graph);
+  const std::vector<Tensor> inputs = {random.integers({2, 5}, 3), random.integers({2, 5}, 3)};
+  const std::vector<Tensor> values = evaluate(graph, inputs, state);
+  std::vector<std::string> seen;
+  state.observer = [&](const Graph::Node& node, const Tensor& output) {
+    seen.push_back(node.name);
+    EXPECT_TRUE(same_bits(values[static_cast<std::size_t>(graph.find(node.name).id)], output)) << node.name;
+  };
+  executor.run(inputs, state);
+  std::vector<std::string> expected;
+  for (int node = 0; node < 15; ++node) expected.push_back("node " + std::to_string(node));
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(Executor, TimesAreTakenWhileAskedFor) {
+  RandomTensors random(4);
+  const Graph graph = random_graph(random, 3);
+  const Executor executor(graph);
+  RunState state(graph);
+  const std::vector<Tensor> inputs = {filled({2, 5}, 1), filled({2, 5}, 1)};
+  executor.run(inputs, state);
+  for (const NodeTime& time : state.node_times) EXPECT_EQ(time.runs, 0);
+  state.measure_time = true;
+  for (int i = 0; i < 4; ++i) executor.run(inputs, state);
+  for (std::size_t id = 0; id < graph.nodes().size(); ++id) {
+    const bool is_input = graph.nodes()[id].layer == nullptr;
+    EXPECT_EQ(state.node_times[id].runs, is_input ? 0 : 4);
+    EXPECT_GE(state.node_times[id].seconds, 0.0);
+    EXPECT_LT(state.node_times[id].seconds, 60.0);
+  }
+}
+
+TEST(Executor, ValuesThatOthersStillNeedAndOutputsAreNotOverwritten) {
+  Graph graph("long lives");
+  const Edge x = graph.input("x", {kBatch, 5});
+  const Edge early = graph.add("early", toy(2.0f), {x});
+  Edge chain = early;
+  for (int i = 0; i < 6; ++i) chain = graph.add("chain " + std::to_string(i), toy(1.0f), {chain});
+  const Edge last = graph.add("last", toy(1.0f), {early, chain});
+  graph.output(early);
+  graph.output(last);
+  const Executor executor(std::move(graph));
+  RunState state(executor.graph());
+  const std::vector<Tensor> inputs = {filled({3, 5}, 1)};
+  const auto outputs = executor.run(inputs, state);
+  EXPECT_TRUE(same_bits(filled({3, 5}, 3), outputs[0]));
+  EXPECT_TRUE(same_bits(filled({3, 5}, 13), outputs[1]));
+}
+
+TEST(Executor, OneExecutorServesSeveralThreads) {
+  RandomTensors random(5);
+  const Graph graph = random_graph(random, 25);
+  const Executor executor(graph);
+  const std::vector<Tensor> inputs = {random.integers({6, 5}, 3), random.integers({6, 5}, 3)};
+  RunState state(graph);
+  const Tensor expected = copy_of(executor.run(inputs, state)[0]);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      RunState own(graph);
+      for (int run = 0; run < 50; ++run) ASSERT_TRUE(same_bits(expected, executor.run(inputs, own)[0]));
+    });
+  }
+}
+
+TEST(RunState, ScratchPiecesOfOneNodeDoNotOverlap) {
+  const Graph graph("empty");
+  RunState state(graph);
+  RandomTensors random(6);
+  std::vector<Tensor> pieces;
+  for (int i = 0; i < 60; ++i) {
+    pieces.push_back(state.scratch({random.below(2000), 1 + random.below(60)}));
+    Tensor& piece = pieces.back();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.raw()) % Tensor::kAlignment, 0u);
+    std::fill_n(piece.data<float>(), piece.elements(), static_cast<float>(i));
+  }
+  for (int i = 0; i < 60; ++i) {
+    const Tensor& piece = pieces[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(std::all_of(piece.data<float>(), piece.data<float>() + piece.elements(),
+                            [i](float value) { return value == static_cast<float>(i); }));
+  }
+}
+
+TEST(RunState, EachThreadHasScratchOfItsOwn) {
+  const Graph graph("empty");
+  RunState state(graph, std::make_shared<ThreadTeam>(3));
+  std::vector<float*> scratch;
+  for (int thread = 0; thread < 3; ++thread) {
+    scratch.push_back(state.thread_scratch(thread, 1000));
+    std::fill_n(scratch.back(), 1000, static_cast<float>(thread));
+  }
+  for (int thread = 0; thread < 3; ++thread) {
+    EXPECT_EQ(scratch[static_cast<std::size_t>(thread)][999], static_cast<float>(thread));
+    EXPECT_EQ(state.thread_scratch(thread, 500), scratch[static_cast<std::size_t>(thread)]);
+  }
+}
+
+}  // namespace
+}  // namespace encdec

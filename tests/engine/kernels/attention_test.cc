@@ -1,0 +1,245 @@
+#include "encdec/engine/kernels/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
+#include "tests/support/naive_reference.h"
+#include "tests/support/random_tensors.h"
+#include "tests/support/vector_targets.h"
+
+namespace encdec::kernels {
+namespace {
+
+using reference::Mask;
+using reference::Matrix;
+
+constexpr std::array kHeadDims = {1, 5, 8, 16, 33, 64, 80, 128};
+
+struct Operands {
+  Tensor query;
+  Tensor key;
+  Tensor value;
+  Mask mask = Mask::none;
+
+  Operands(std::uint64_t seed, int queries, int keys, int head_dim, double query_limit = 1.0) {
+    RandomTensors random(seed);
+    query = random.uniform({queries, head_dim}, query_limit);
+    key = random.uniform({keys, head_dim});
+    value = random.uniform({keys, head_dim});
+  }
+
+  Matrix expected() const { return attention(Matrix(query), Matrix(key), Matrix(value), mask); }
+
+  HeadAttention head(Tensor& output) const {
+    const auto width = static_cast<std::ptrdiff_t>(query.width());
+    return {.query = query.data<float>(),
+            .query_stride = width,
+            .output = output.data<float>(),
+            .output_stride = width,
+            .keys = {key.data<float>(), width, nullptr},
+            .values = {value.data<float>(), width, nullptr},
+            .query_count = static_cast<int>(query.shape()[0]),
+            .key_count = static_cast<int>(key.shape()[0]),
+            .head_dim = static_cast<int>(width),
+            .scale = 1.0f / std::sqrt(static_cast<float>(width)),
+            .causal = mask == Mask::causal};
+  }
+
+  Tensor run() const {
+    Tensor output = Tensor::allocate(query.shape());
+    return run(head(output), output);
+  }
+
+  // With the scratch that is asked for, to the float.
+  static Tensor run(const HeadAttention& head, Tensor& output) {
+    std::vector<float> scratch(attention_scratch(head.key_count), std::numeric_limits<float>::quiet_NaN());
+    attend(head, scratch.data());
+    return output;
+  }
+};
+
+TEST(Attention, FollowsTheFormulaForEverySize) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      for (int keys = 1; keys <= 70; keys += head_dim == 16 || head_dim == 5 ? 1 : 7) {
+        const Operands operands(1, 1 + keys % 6, keys, head_dim);
+        ASSERT_TRUE(is_close_to(operands.expected(), operands.run())) << keys << " keys, head_dim " << head_dim;
+      }
+      const Operands many(2, 9, 500, head_dim);
+      EXPECT_TRUE(is_close_to(many.expected(), many.run())) << "head_dim " << head_dim;
+    }
+  });
+}
+
+TEST(Attention, CausalQueriesSeeOneKeyMoreEach) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      for (const int queries : {1, 2, 5, 17, 40}) {
+        for (const int past : {0, 1, 30}) {
+          Operands operands(3, queries, queries + past, head_dim);
+          operands.mask = Mask::causal;
+          ASSERT_TRUE(is_close_to(operands.expected(), operands.run()))
+              << queries << " queries, past " << past << ", head_dim " << head_dim;
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, IndexedRowsMayLieAnywhere) {
+  RandomTensors random(4);
+  for_each_vector_target([&] {
+    for (const int head_dim : kHeadDims) {
+      for (const int keys : {1, 7, 33}) {
+        const Operands operands(5, 6, keys, head_dim);
+        // Keys and values scattered over a larger cache with rows wider than a head.
+        const std::ptrdiff_t stride = 3 * head_dim + 1;
+        std::vector<std::int32_t> index;
+        for (const int row : random.permutation(2 * keys)) {
+          if (index.size() < static_cast<std::size_t>(keys)) index.push_back(row);
+        }
+        std::vector<float> cached_keys(static_cast<std::size_t>(2 * keys * stride), 1e30f);
+        std::vector<float> cached_values = cached_keys;
+        for (int j = 0; j < keys; ++j) {
+          const std::ptrdiff_t at = index[static_cast<std::size_t>(j)] * stride;
+          std::copy_n(operands.key.row(j), head_dim, cached_keys.begin() + at);
+          std::copy_n(operands.value.row(j), head_dim, cached_values.begin() + at);
+        }
+        Tensor output = Tensor::allocate(operands.query.shape());
+        HeadAttention head = operands.head(output);
+        head.keys = {cached_keys.data(), stride, index.data()};
+        head.values = {cached_values.data(), stride, index.data()};
+        Operands::run(head, output);
+        ASSERT_TRUE(same_bits(operands.run(), output)) << keys << " keys, head_dim " << head_dim;
+      }
+    }
+  });
+}
+
+TEST(Attention, WritesOnlyItsOwnColumns) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      const Operands operands(6, 7, 12, head_dim);
+      Tensor wide = Tensor::allocate({7, 2 * head_dim});
+      std::fill_n(wide.data<float>(), wide.elements(), 7.0f);
+      HeadAttention head = operands.head(wide);
+      head.output_stride = 2 * head_dim;
+      Operands::run(head, wide);
+      for (int row = 0; row < 7; ++row) {
+        for (int i = head_dim; i < 2 * head_dim; ++i) ASSERT_EQ(wide.row(row)[i], 7.0f) << "head_dim " << head_dim;
+      }
+    }
+  });
+}
+
+TEST(Attention, AQueryThatSeesNoKeyGivesZeros) {
+  for_each_vector_target([] {
+    for (const bool causal : {false, true}) {
+      Operands operands(7, 3, 0, 20);
+      operands.mask = causal ? Mask::causal : Mask::none;
+      Tensor output = Tensor::allocate({3, 20});
+      std::fill_n(output.data<float>(), output.elements(), 7.0f);
+      Operands::run(operands.head(output), output);
+      for (int i = 0; i < 60; ++i) ASSERT_EQ(output.data<float>()[i], 0.0f);
+    }
+  });
+}
+
+TEST(Attention, CausalQueriesBeforeTheFirstKeyGiveZeros) {
+  for_each_vector_target([] {
+    Operands operands(8, 5, 2, 20);
+    operands.mask = Mask::causal;
+    const Tensor output = operands.run();
+    for (int i = 0; i < 3 * 20; ++i) ASSERT_EQ(output.data<float>()[i], 0.0f);
+    EXPECT_TRUE(is_close_to(operands.expected().slice_rows(3, 2), output.slice(3, 2)));
+  });
+}
+
+TEST(Attention, LargeScoresGiveNoNaN) {
+  for_each_vector_target([] {
+    for (const int head_dim : {1, 16, 33}) {
+      for (const int keys : {1, 5, 40}) {
+        Operands operands(9, 8, keys, head_dim, 1e4 * std::sqrt(head_dim));
+        const Tensor output = operands.run();
+        for (std::int64_t i = 0; i < output.elements(); ++i) {
+          ASSERT_LE(std::abs(output.data<float>()[i]), 1.0f) << "a mean of values is not outside them";
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, OneLargeScoreTakesItsValueAlone) {
+  for_each_vector_target([] {
+    for (const float large : {1e4f, 1e30f}) {
+      Operands operands(10, 1, 9, 8);
+      std::fill_n(operands.query.data<float>(), 8, 0.0f);
+      std::fill_n(operands.key.data<float>(), operands.key.elements(), 0.0f);
+      operands.query.data<float>()[2] = large;
+      for (int j = 0; j < 9; ++j) operands.key.row(j)[2] = j == 6 ? 1.0f : -1.0f;
+      EXPECT_TRUE(same_bits(operands.value.slice(6, 1), operands.run()));
+    }
+  });
+}
+
+TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      for (const int keys : {1, 3, 16, 37, 70}) {
+        const Operands operands(11, 11, keys, head_dim);
+        const Tensor all = operands.run();
+        for (int i = 0; i < 11; ++i) {
+          for (const int count : {1, 2, 5}) {
+            if (i + count > 11) continue;
+            Operands some = operands;
+            some.query = operands.query.slice(i, count);
+            ASSERT_TRUE(same_bits(all.slice(i, count), some.run()))
+                << "queries " << i << " to " << i + count << ", " << keys << " keys, head_dim " << head_dim;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, ACausalQueryHasTheBitsOfAQueryOfItsKeysAlone) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      Operands operands(12, 19, 19, head_dim);
+      operands.mask = Mask::causal;
+      const Tensor all = operands.run();
+      for (int i = 0; i < 19; ++i) {
+        Operands one = operands;
+        one.query = operands.query.slice(i, 1);
+        one.key = operands.key.slice(0, i + 1);
+        one.value = operands.value.slice(0, i + 1);
+        ASSERT_TRUE(same_bits(all.slice(i, 1), one.run())) << "query " << i << ", head_dim " << head_dim;
+      }
+    }
+  });
+}
+
+TEST(Attention, KeysThatACausalQueryDoesNotSeeMayBeNaN) {
+  for_each_vector_target([] {
+    Operands operands(13, 6, 6, 24);
+    operands.mask = Mask::causal;
+    const Tensor clean = operands.run();
+    operands.key = copy_of(operands.key);
+    operands.value = copy_of(operands.value);
+    std::fill_n(operands.key.row(5), 24, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(operands.value.row(5), 24, std::numeric_limits<float>::quiet_NaN());
+    const Tensor poisoned = operands.run();
+    EXPECT_TRUE(same_bits(clean.slice(0, 5), poisoned.slice(0, 5)));
+    EXPECT_TRUE(std::isnan(poisoned.row(5)[0]));
+  });
+}
+
+}  // namespace
+}  // namespace encdec::kernels

@@ -1,0 +1,103 @@
+#include "encdec/engine/kernels/normalization.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/support/comparison.h"
+#include "tests/support/naive_reference.h"
+#include "tests/support/random_tensors.h"
+#include "tests/support/vector_targets.h"
+
+namespace encdec::kernels {
+namespace {
+
+using reference::Matrix;
+
+constexpr std::array kWidths = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100, 257, 512, 1000};
+
+struct Operands {
+  Tensor input;
+  Tensor residual;
+  Tensor scale;
+  Tensor shift;
+  float epsilon = 1e-5f;
+
+  Operands(std::uint64_t seed, int width, double offset = 0.0) {
+    RandomTensors random(seed);
+    input = random.uniform({1, width});
+    residual = random.uniform({1, width});
+    scale = random.uniform({width});
+    shift = random.uniform({width});
+    for (int i = 0; i < width; ++i) input.data<float>()[i] += static_cast<float>(offset);
+  }
+
+  Tensor run(bool add_residual) const {
+    Tensor output = Tensor::allocate(input.shape());
+    layer_norm(input.data<float>(), add_residual ? residual.data<float>() : nullptr, scale.data<float>(),
+               shift.data<float>(), epsilon, static_cast<int>(input.width()), output.data<float>());
+    return output;
+  }
+
+  Matrix expected(bool add_residual) const {
+    const Matrix x = add_residual ? add(Matrix(input), Matrix(residual)) : Matrix(input);
+    return reference::layer_norm(x, Matrix(scale), Matrix(shift), epsilon);
+  }
+};
+
+TEST(LayerNorm, FollowsTheFormulaForEveryWidth) {
+  for_each_vector_target([] {
+    for (const int width : kWidths) {
+      for (const bool residual : {false, true}) {
+        const Operands operands(1, width);
+        EXPECT_TRUE(is_close_to(operands.expected(residual), operands.run(residual))) << "width " << width;
+      }
+    }
+  });
+}
+
+TEST(LayerNorm, KeepsItsAccuracyWhereTheMeanIsLarge) {
+  for_each_vector_target([] {
+    for (const int width : {33, 100}) {
+      const Operands operands(2, width, 100.0);
+      EXPECT_TRUE(is_close_to(operands.expected(false), operands.run(false))) << "width " << width;
+    }
+  });
+}
+
+TEST(LayerNorm, ARowOfEqualNumbersGivesTheShift) {
+  for_each_vector_target([] {
+    for (const int width : kWidths) {
+      Operands operands(3, width);
+      std::fill_n(operands.input.data<float>(), width, 0.5f);
+      EXPECT_TRUE(equals(Matrix(operands.shift), operands.run(false))) << "width " << width;
+    }
+  });
+}
+
+TEST(LayerNorm, EpsilonIsAddedToTheVariance) {
+  for_each_vector_target([] {
+    for (const float epsilon : {0.0f, 1e-12f, 0.1f, 3.0f}) {
+      Operands operands(4, 40);
+      operands.epsilon = epsilon;
+      EXPECT_TRUE(is_close_to(operands.expected(false), operands.run(false))) << "epsilon " << epsilon;
+    }
+  });
+}
+
+TEST(LayerNorm, OutputMayBeTheInput) {
+  for_each_vector_target([] {
+    for (const int width : kWidths) {
+      Operands operands(5, width);
+      const Tensor expected = operands.run(true);
+      float* data = operands.input.data<float>();
+      layer_norm(data, operands.residual.data<float>(), operands.scale.data<float>(), operands.shift.data<float>(),
+                 operands.epsilon, width, data);
+      EXPECT_TRUE(same_bits(expected, operands.input)) << "width " << width;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace encdec::kernels

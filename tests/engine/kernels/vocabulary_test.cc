@@ -1,0 +1,134 @@
+#include "encdec/engine/kernels/vocabulary.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/support/random_tensors.h"
+#include "tests/support/vector_targets.h"
+
+namespace encdec::kernels {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> random_scores(std::uint64_t seed, int count, double limit = 10.0) {
+  RandomTensors random(seed);
+  const Tensor tensor = random.uniform({count}, limit);
+  return {tensor.data<float>(), tensor.data<float>() + count};
+}
+
+TEST(ArgMax, FindsTheLargestAtEveryPlaceOfEveryLength) {
+  for_each_vector_target([] {
+    for (int count = 1; count <= 70; ++count) {
+      std::vector<float> scores = random_scores(1, count);
+      for (int place = 0; place < count; ++place) {
+        std::vector<float> changed = scores;
+        changed[static_cast<std::size_t>(place)] = 100.0f;
+        ASSERT_EQ(arg_max(changed), place) << "of " << count;
+      }
+    }
+  });
+}
+
+TEST(ArgMax, OfEqualScoresTheFirstWins) {
+  for_each_vector_target([] {
+    for (int count = 2; count <= 70; ++count) {
+      EXPECT_EQ(arg_max(std::vector<float>(static_cast<std::size_t>(count), -3.0f)), 0);
+      for (int first = 0; first < count; first += 3) {
+        std::vector<float> scores = random_scores(2, count);
+        for (int place = first; place < count; place += 2) scores[static_cast<std::size_t>(place)] = 50.0f;
+        ASSERT_EQ(arg_max(scores), first) << "of " << count;
+      }
+    }
+    EXPECT_EQ(arg_max(std::vector<float>{-0.0f, 0.0f}), 0);
+    EXPECT_EQ(arg_max(std::vector<float>{0.0f, -0.0f}), 0);
+  });
+}
+
+TEST(ArgMax, ANotANumberNeverWins) {
+  for_each_vector_target([] {
+    for (int count = 2; count <= 70; ++count) {
+      for (int place = 0; place < count; place += 5) {
+        std::vector<float> scores(static_cast<std::size_t>(count), kNaN);
+        scores[static_cast<std::size_t>(place)] = -7.0f;
+        ASSERT_EQ(arg_max(scores), place) << "of " << count;
+      }
+    }
+  });
+}
+
+TEST(ArgMax, IsMinusOneWhereNothingIsAllowed) {
+  for_each_vector_target([] {
+    EXPECT_EQ(arg_max({}), -1);
+    for (const int count : {1, 7, 16, 33, 70}) {
+      EXPECT_EQ(arg_max(std::vector<float>(static_cast<std::size_t>(count), -kInfinity)), -1);
+      EXPECT_EQ(arg_max(std::vector<float>(static_cast<std::size_t>(count), kNaN)), -1);
+    }
+  });
+}
+
+TEST(ArgMax, TakesTheExtremesOfFloats) {
+  for_each_vector_target([] {
+    std::vector<float> scores(40, -kInfinity);
+    scores[23] = std::numeric_limits<float>::lowest();
+    EXPECT_EQ(arg_max(scores), 23);
+    scores[39] = kInfinity;
+    EXPECT_EQ(arg_max(scores), 39);
+  });
+}
+
+TEST(LogSumExp, FollowsTheFormulaForEveryLength) {
+  for_each_vector_target([] {
+    for (int count = 1; count <= 70; ++count) {
+      const std::vector<float> scores = random_scores(3, count);
+      double sum = 0.0;
+      for (const float score : scores) sum += std::exp(static_cast<double>(score));
+      // Relative errors of the terms become an absolute one of the logarithm: their differences from the maximum are
+      // rounded (at most 20 units), exp is off by 4 units, the sum by one a term; then two roundings of the result.
+      const double tolerance = 0x1p-24 * (20 + 4 + count + 2 * std::abs(std::log(sum)) + 1);
+      ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores";
+    }
+  });
+}
+
+TEST(LogSumExp, LargeScoresDoNotOverflow) {
+  for_each_vector_target([] {
+    for (const int count : {1, 16, 33}) {
+      for (const float score : {-1e4f, 1e4f, 1e30f}) {
+        const std::vector<float> scores(static_cast<std::size_t>(count), score);
+        EXPECT_FLOAT_EQ(log_sum_exp(scores), score + std::log(static_cast<float>(count)));
+      }
+    }
+  });
+}
+
+TEST(LogSumExp, BannedScoresCountForNothing) {
+  for_each_vector_target([] {
+    for (const int count : {1, 16, 33, 70}) {
+      std::vector<float> scores(static_cast<std::size_t>(count), -kInfinity);
+      EXPECT_EQ(log_sum_exp(scores), -kInfinity);
+      scores[static_cast<std::size_t>(count / 2)] = 2.5f;
+      EXPECT_EQ(log_sum_exp(scores), 2.5f);
+    }
+    EXPECT_EQ(log_sum_exp({}), -kInfinity);
+  });
+}
+
+TEST(LogSumExp, ANotANumberIsNotLost) {
+  for_each_vector_target([] {
+    for (int count = 1; count <= 40; ++count) {
+      for (int place = 0; place < count; ++place) {
+        std::vector<float> scores = random_scores(4, count);
+        scores[static_cast<std::size_t>(place)] = kNaN;
+        ASSERT_TRUE(std::isnan(log_sum_exp(scores))) << "place " << place << " of " << count;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace encdec::kernels

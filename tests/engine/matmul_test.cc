@@ -1,0 +1,331 @@
+#include "encdec/engine/matmul.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/error.h"
+#include "encdec/engine/graph.h"
+#include "encdec/engine/run_state.h"
+#include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
+#include "tests/support/naive_reference.h"
+#include "tests/support/random_tensors.h"
+
+namespace encdec {
+namespace {
+
+using reference::Matrix;
+
+// Row counts round the sizes of the pieces that a matmul is cut into.
+constexpr std::array kRowCounts = {1, 2, 3, 7, 31, 32, 33, 63, 64, 100, 257, 300};
+
+struct Widths {
+  int input;
+  int output;
+};
+constexpr std::array kWidths = {Widths{1, 1},   Widths{1, 64},  Widths{5, 1},     Widths{7, 13},    Widths{16, 48},
+                                Widths{37, 67}, Widths{64, 64}, Widths{61, 192},  Widths{257, 131}, Widths{128, 320},
+                                Widths{300, 7}, Widths{33, 65}, Widths{256, 256}, Widths{512, 128}, Widths{127, 641}};
+
+// A matmul with its operands, so that it can be run on any of its rows with any number of threads.
+struct Case {
+  std::vector<Tensor> weights;
+  std::vector<Tensor> biases;
+  Activation activation = Activation::identity;
+  Residual residual_mode = Residual::none;
+  Tensor input;
+  Tensor residual;
+
+  MatMul matmul(int threads) const { return {weights, biases, {.threads = threads}, activation, residual_mode}; }
+
+  Tensor run(const MatMul& matmul, RunState& state, std::int64_t first, std::int64_t count) const {
+    Tensor output = Tensor::allocate({count, matmul.output_width()});
+    std::fill_n(output.data<float>(), output.elements(), 12345.0f);
+    const Tensor added = residual.empty() ? Tensor() : residual.slice(first, count);
+    matmul.forward(input.slice(first, count), residual.empty() ? nullptr : &added, output, state);
+    return output;
+  }
+
+  Tensor run(int threads) const {
+    RunState state(Graph("test"), std::make_shared<ThreadTeam>(threads));
+    return run(matmul(threads), state, 0, input.rows());
+  }
+
+  Matrix expected() const {
+    std::vector<Matrix> rows;
+    for (const Tensor& weight : weights) rows.emplace_back(weight);
+    Matrix bias(1, 0);
+    for (std::size_t i = 0; i < biases.size(); ++i) {
+      bias = beside(bias, biases[i].empty() ? Matrix(1, weights[i].shape()[0]) : Matrix(biases[i]));
+    }
+    Matrix y = linear(Matrix(input), reference::stack(rows), biases.empty() ? nullptr : &bias);
+    switch (activation) {
+      case Activation::identity: break;
+      case Activation::relu: y = reference::relu(y); break;
+      case Activation::gelu: y = reference::gelu(y); break;
+      case Activation::gelu_tanh: y = reference::gelu_tanh(y); break;
+      case Activation::silu: y = reference::silu(y); break;
+    }
+    return residual.empty() ? y : add(y, Matrix(residual));
+  }
+};
+
+using MakeTensor = std::function<Tensor(const Shape&)>;
+
+Case make_case(const MakeTensor& make, Widths widths, int rows, bool bias, bool residual) {
+  Case result;
+  result.input = make({rows, widths.input});
+  result.weights = {make({widths.output, widths.input})};
+  if (bias) result.biases = {make({widths.output})};
+  if (residual) {
+    result.residual_mode = Residual::add;
+    result.residual = make({rows, widths.output});
+  }
+  return result;
+}
+
+Case uniform_case(std::uint64_t seed, Widths widths, int rows, bool bias, bool residual) {
+  RandomTensors random(seed);
+  return make_case([&](const Shape& shape) { return random.uniform(shape); }, widths, rows, bias, residual);
+}
+
+std::string describe(const Case& c) {
+  return fmt::format("x {}, N {}, {}{}{}", to_string(c.input.shape()), c.weights.front().shape()[0],
+                     to_string(c.activation), c.biases.empty() ? "" : ", bias", c.residual.empty() ? "" : ", residual");
+}
+
+TEST(MatMul, IsExactOnWholeNumbersForEveryShape) {
+  RandomTensors random(1);
+  const auto integers = [&](const Shape& shape) { return random.integers(shape, 8); };
+  for (const Widths widths : kWidths) {
+    for (const int rows : kRowCounts) {
+      const bool bias = random.below(2) == 0, residual = random.below(2) == 0;
+      Case c = make_case(integers, widths, rows, bias, residual);
+      if (random.below(2) == 0) c.activation = Activation::relu;
+      // A table so small that relu may leave nothing but zeros says nothing.
+      if (rows * widths.output < 50) c.activation = Activation::identity;
+      EXPECT_TRUE(equals(c.expected(), c.run(1 + random.below(3)))) << describe(c);
+    }
+  }
+}
+
+TEST(MatMul, AppliesEveryActivationToEveryMixOfBiasAndResidual) {
+  for (const Activation activation :
+       {Activation::identity, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    for (const bool bias : {false, true}) {
+      for (const bool residual : {false, true}) {
+        for (const Widths widths : {Widths{37, 67}, Widths{64, 256}, Widths{257, 321}}) {
+          for (const int rows : {1, 5, 33}) {
+            Case c = uniform_case(2, widths, rows, bias, residual);
+            c.activation = activation;
+            for (const int threads : {1, 2}) EXPECT_TRUE(is_close_to(c.expected(), c.run(threads))) << describe(c);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(MatMul, ActivationsOfLargeInputsDoNotOverflow) {
+  for (const Activation activation : {Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    Case c;
+    c.activation = activation;
+    c.input = Tensor::allocate({8, 1});
+    const std::array values = {-1e4f, -100.0f, -20.0f, -5.0f, 5.0f, 20.0f, 100.0f, 1e4f};
+    std::copy(values.begin(), values.end(), c.input.data<float>());
+    c.weights = {Tensor::allocate({1, 1})};
+    c.weights[0].data<float>()[0] = 1.0f;
+    EXPECT_TRUE(is_close_to(c.expected(), c.run(1))) << to_string(activation);
+  }
+}
+
+TEST(MatMul, MergesWeightsOfAllStoredTypes) {
+  RandomTensors random(3);
+  for (const int threads : {1, 2, 3}) {
+    for (const int width : {1, 48, 100, 257}) {
+      Case c;
+      c.input = random.uniform({40, width});
+      // Heights at which slices begin inside a weight, and one weight spans several slices.
+      c.weights = {random.uniform({30, width}, 1.0, DataType::float16), random.uniform({1, width}),
+                   random.uniform({333, width}, 1.0, DataType::bfloat16)};
+      c.biases = {random.uniform({30}, 1.0, DataType::bfloat16), Tensor(),
+                  random.uniform({333}, 1.0, DataType::float16)};
+      EXPECT_TRUE(is_close_to(c.expected(), c.run(threads))) << "K " << width << ", threads " << threads;
+      EXPECT_EQ(c.matmul(threads).output_width(), 364);
+      EXPECT_EQ(c.matmul(threads).input_width(), width);
+    }
+  }
+}
+
+TEST(MatMul, OneHalfPrecisionWeightIsWidenedExactly) {
+  RandomTensors random(4);
+  for (const DataType type : {DataType::float16, DataType::bfloat16}) {
+    Case c;
+    c.input = random.integers({33, 65}, 4);
+    c.weights = {random.integers({130, 65}, 100, type)};
+    c.biases = {random.integers({130}, 100, type)};
+    EXPECT_TRUE(equals(c.expected(), c.run(2))) << to_string(type);
+  }
+}
+
+TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  RandomTensors random(5);
+  for (const Widths widths : kWidths) {
+    Case c = uniform_case(6, widths, 300, true, random.below(2) == 0);
+    if (random.below(2) == 0) c.activation = Activation::gelu_tanh;
+    const MatMul matmul = c.matmul(1);
+    RunState state{Graph("test")};
+    const Tensor all = c.run(matmul, state, 0, 300);
+    for (int row = 0; row < 300; row += 7) {
+      ASSERT_TRUE(same_bits(all.slice(row, 1), c.run(matmul, state, row, 1))) << describe(c) << ", row " << row;
+    }
+    for (const int rows : kRowCounts) {
+      const int first = random.below(300 - rows + 1);
+      ASSERT_TRUE(same_bits(all.slice(first, rows), c.run(matmul, state, first, rows)))
+          << describe(c) << ", rows " << first << " to " << first + rows;
+    }
+  }
+}
+
+// oneDNN sums long rows in chunks, and one row alone may take another kernel: the sums must be the same all the same.
+TEST(MatMul, ALongRowHasTheSameBitsAloneAndInAnyBatch) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  for (const int input_width : {511, 513, 1023, 1024, 1025, 1500, 2048, 2049, 4096}) {
+    for (const int output_width : {7, 64, 100, 200}) {
+      for (const bool residual : {false, true}) {
+        const Case c = uniform_case(14, {input_width, output_width}, 100, residual, residual);
+        for (const int threads : {1, 2}) {
+          const MatMul matmul = c.matmul(threads);
+          RunState state(Graph("test"), std::make_shared<ThreadTeam>(threads));
+          const Tensor all = c.run(matmul, state, 0, 100);
+          for (const int count : {1, 2, 16, 33}) {
+            for (const int first : {0, 50, 67}) {
+              ASSERT_TRUE(same_bits(all.slice(first, count), c.run(matmul, state, first, count)))
+                  << describe(c) << ", rows " << first << " to " << first + count << ", threads " << threads;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// What was found out about the sizes with one matrix must hold for others, and weights that show nothing do no harm.
+TEST(MatMul, WeightsOfZerosDoNotSpoilLaterOnesOfTheirSize) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  Case zeros = uniform_case(15, {1537, 96}, 20, false, false);
+  zeros.weights = {Tensor::allocate({96, 1537})};
+  const Tensor nothing = zeros.run(1);
+  EXPECT_TRUE(std::all_of(nothing.data<float>(), nothing.data<float>() + nothing.elements(),
+                          [](float value) { return value == 0.0f; }));
+  const Case c = uniform_case(16, {1537, 96}, 20, false, false);
+  const MatMul matmul = c.matmul(1);
+  RunState state{Graph("test")};
+  const Tensor all = c.run(matmul, state, 0, 20);
+  for (int row = 0; row < 20; ++row) EXPECT_TRUE(same_bits(all.slice(row, 1), c.run(matmul, state, row, 1)));
+}
+
+TEST(MatMul, NumberOfThreadsDoesNotChangeABit) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  RandomTensors random(7);
+  for (const Widths widths : {Widths{300, 7}, Widths{256, 256}, Widths{127, 641}, Widths{512, 320}}) {
+    for (const int rows : kRowCounts) {
+      Case c = uniform_case(8, widths, rows, true, random.below(2) == 0);
+      c.activation = random.below(2) == 0 ? Activation::silu : Activation::identity;
+      const Tensor alone = c.run(1);
+      for (const int threads : {2, 3}) {
+        ASSERT_TRUE(same_bits(alone, c.run(threads))) << describe(c) << ", threads " << threads;
+      }
+    }
+  }
+}
+
+TEST(MatMul, ATeamLargerThanTheWeightsWerePackedForGivesTheSameBits) {
+  const Case c = uniform_case(9, {256, 384}, 129, true, true);
+  const MatMul matmul = c.matmul(2);
+  RunState one(Graph("test"), std::make_shared<ThreadTeam>(1));
+  RunState four(Graph("test"), std::make_shared<ThreadTeam>(4));
+  EXPECT_TRUE(same_bits(c.run(matmul, one, 0, 129), c.run(matmul, four, 0, 129)));
+}
+
+TEST(MatMul, ANotANumberStaysInItsRow) {
+  for (const int threads : {1, 2}) {
+    Case c = uniform_case(10, {64, 1100}, 40, true, true);
+    const Tensor clean = c.run(threads);
+    c.input = copy_of(c.input);
+    c.input.row(17)[3] = std::numeric_limits<float>::quiet_NaN();
+    const Tensor poisoned = c.run(threads);
+    EXPECT_TRUE(std::isnan(poisoned.row(17)[0]));
+    EXPECT_TRUE(same_bits(clean.slice(0, 17), poisoned.slice(0, 17)));
+    EXPECT_TRUE(same_bits(clean.slice(18, 22), poisoned.slice(18, 22)));
+  }
+}
+
+TEST(MatMul, NoRowsGiveNoRows) {
+  const Case c = uniform_case(11, {64, 1100}, 4, true, false);
+  RunState state(Graph("test"), std::make_shared<ThreadTeam>(2));
+  EXPECT_EQ(c.run(c.matmul(2), state, 0, 0).rows(), 0);
+}
+
+TEST(MatMul, ManyRowCountsMakeFewPrimitives) {
+  const Case c = uniform_case(12, {16, 16}, 1000, true, false);
+  const MatMul matmul = c.matmul(1);
+  RunState state{Graph("test")};
+  for (int rows = 1; rows <= 1000; ++rows) c.run(matmul, state, 0, rows);
+  EXPECT_LE(state.matmul_context(0).primitives(), 40u);
+}
+
+TEST(MatMul, PackedBytesCoverTheWeights) {
+  const Case c = uniform_case(13, {100, 130}, 1, false, false);
+  EXPECT_GE(c.matmul(1).bytes(), 100u * 130 * sizeof(float));
+  EXPECT_LE(c.matmul(1).bytes(), 128u * 192 * sizeof(float));
+  EXPECT_EQ(c.matmul(1).bytes(), c.matmul(3).bytes());
+}
+
+TEST(MatMul, RefusesSizesThatDoNotFit) {
+  struct Row {
+    std::vector<Shape> weights;
+    std::vector<Shape> biases;
+    const char* message;
+  };
+  const std::vector<Row> table = {
+      {{}, {}, "matmul without weights"},
+      {{Shape{}}, {}, "matmul weight 0 has shape [], expected [N, K]"},
+      {{{4}}, {}, "matmul weight 0 has shape [4], expected [N, K]"},
+      {{{2, 3, 4}}, {}, "matmul weight 0 has shape [2, 3, 4], expected [N, K]"},
+      {{{2, 3}, {2, 4}}, {}, "matmul weight 1 has shape [2, 4], expected [N, 3]"},
+      {{{2, 3}, {6}}, {}, "matmul weight 1 has shape [6], expected [N, 3]"},
+      {{{2, 3}}, {{3}}, "matmul bias 0 has shape [3], expected [2]"},
+      {{{2, 3}}, {{1, 2}}, "matmul bias 0 has shape [1, 2], expected [2]"},
+      {{{2, 3}, {4, 3}}, {{2}}, "matmul of 2 weights with 1 biases"},
+  };
+  for (const Row& row : table) {
+    std::vector<Tensor> weights, biases;
+    for (const Shape& shape : row.weights) weights.push_back(Tensor::allocate(shape));
+    for (const Shape& shape : row.biases) biases.push_back(Tensor::allocate(shape));
+    try {
+      const MatMul matmul(weights, biases);
+      ADD_FAILURE() << "no exception, expected " << row.message;
+    } catch (const ShapeError& error) {
+      EXPECT_STREQ(error.what(), row.message);
+    }
+  }
+}
+
+TEST(MatMul, RefusesWeightsOfIntegers) {
+  const std::vector<Tensor> weights = {Tensor::allocate({2, 3}, DataType::int8)};
+  EXPECT_THROW(MatMul(weights, {}), WeightError);
+}
+
+}  // namespace
+}  // namespace encdec

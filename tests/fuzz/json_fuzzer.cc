@@ -1,0 +1,62 @@
+// parse_json and JsonObject over any text.
+#include <cstdint>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+namespace {
+
+const char* const kFile = "config.json";
+
+template <class Read>
+void try_reading(Read read) {
+  try {
+    read();
+  } catch (const ConfigError& error) {
+    require_good_message(error.what(), kFile);
+  }
+}
+
+void read_every_type(const JsonObject& object) {
+  for (const auto& item : object.value().items()) {
+    const std::string& key = item.key();
+    const nlohmann::json& value = item.value();
+    require(object.has(key) == !value.is_null(), "null is absent");
+    // Other keys may be in messages as they are: code asks for them by its own names.
+    if (key.find_first_of("\n\r\033") != key.npos || key.size() > 1000) continue;
+    try_reading([&] { object.integer(key); });
+    try_reading([&] {
+      if (const auto found = object.integer(key, {0, 100})) require(*found >= 0 && *found <= 100, "ranges hold");
+    });
+    try_reading([&] { object.number(key); });
+    try_reading([&] { object.boolean(key); });
+    try_reading([&] { object.string(key); });
+    try_reading([&] { object.integers(key, {.min = 0}); });
+    try_reading([&] { object.integer_lists(key, {.max = 9}); });
+    try_reading([&] { object.strings(key); });
+    try_reading([&] {
+      if (const auto inner = object.object(key)) require(inner->value() == value, "an inner object is the value");
+    });
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  nlohmann::json value;
+  try {
+    value = parse_json(text, kFile);
+  } catch (const FileError& error) {
+    require_good_message(error.what(), kFile);
+    return 0;
+  }
+  require(nlohmann::json::accept(text), "what is taken is JSON");
+  require(parse_json(value.dump(), kFile) == value, "a value survives being written and read");
+  if (value.is_object()) read_every_type(JsonObject(value, kFile));
+  return 0;
+}

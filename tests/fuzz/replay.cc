@@ -1,0 +1,37 @@
+// Runs a fuzz target over the files given, and over those in the folders given, without a fuzzer.
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+void replay(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  // Exactly as large as the file, so that sanitizers see every read beyond it.
+  const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int replayed = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::filesystem::is_directory(argv[i])) {
+      replay(argv[i]);
+      ++replayed;
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+      replay(entry.path());
+      ++replayed;
+    }
+  }
+  std::printf("%d inputs replayed\n", replayed);
+  return replayed > 0 ? 0 : 1;
+}

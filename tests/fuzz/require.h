@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace encdec {
+
+// Ends the program, as fuzzers want it, where a promise is broken.
+inline void require(bool kept, std::string_view promise) {
+  if (kept) return;
+  std::fprintf(stderr, "broken promise: %.*s\n", static_cast<int>(promise.size()), promise.data());
+  std::abort();
+}
+
+// What every message promises: it begins with the file's name, and is one short line.
+inline void require_good_message(std::string_view message, std::string_view file) {
+  require(message.starts_with(file) && message.substr(file.size()).starts_with(": "), "a message names its file");
+  require(message.find_first_of("\n\r\033") == message.npos, "a message is one line");
+  require(message.size() < 2000, "a message is short");
+}
+
+}  // namespace encdec

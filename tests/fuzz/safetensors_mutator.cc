@@ -1,0 +1,85 @@
+// Makes inputs of which many load: whole files that keep the rules, and changes of the header alone, with data that
+// fits.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+namespace {
+
+constexpr std::size_t kLengthBytes = 8;
+
+using Random = std::minstd_rand;
+
+std::string good_header(Random& random) {
+  struct Type {
+    const char* name;
+    std::size_t bits;
+  };
+  constexpr std::array<Type, 8> kTypes = {
+      {{"F32", 32}, {"F16", 16}, {"BF16", 16}, {"I64", 64}, {"U8", 8}, {"BOOL", 8}, {"F8_E5M2", 8}, {"F4", 4}}};
+  std::string header;
+  std::size_t position = 0;
+  for (std::size_t count = random() % 4; count > 0; --count) {
+    const Type& type = kTypes[random() % kTypes.size()];
+    std::size_t elements = 2;  // so that 4 bits fill bytes
+    std::string shape = "2";
+    for (std::size_t rank = random() % 5; rank > 0; --rank) {
+      const std::size_t dim = random() % 4;
+      elements *= dim;
+      shape += "," + std::to_string(dim);
+    }
+    const std::size_t end = position + elements * type.bits / 8;
+    const std::string entry = "\"t" + std::to_string(count) + "\":{\"dtype\":\"" + type.name + "\",\"shape\":[" +
+                              shape + "],\"data_offsets\":[" + std::to_string(position) + "," + std::to_string(end) +
+                              "]}";
+    const bool in_front = random() % 2 == 0;
+    header = header.empty() ? entry : in_front ? entry + "," + header : header + "," + entry;
+    position = end;
+  }
+  return "{" + header + "}";
+}
+
+// The size of the data that the header speaks of, if it is good: the largest number in it.
+std::size_t largest_number(const std::string& header, std::size_t limit) {
+  std::size_t largest = 0, number = 0;
+  for (const char character : header) {
+    const bool is_digit = character >= '0' && character <= '9';
+    number = is_digit ? std::min(number * 10 + static_cast<std::size_t>(character - '0'), limit) : 0;
+    largest = std::max(largest, number);
+  }
+  return largest;
+}
+
+}  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
+  Random random(seed);
+  const auto choice = random() % 8;
+  if (choice == 0 || size < kLengthBytes || max_size < 1024) return LLVMFuzzerMutate(data, size, max_size);
+
+  const std::size_t room = max_size - kLengthBytes;
+  std::uint64_t length;
+  std::memcpy(&length, data, sizeof(length));
+  length = std::min<std::uint64_t>(length, size - kLengthBytes);
+  std::string header(reinterpret_cast<const char*>(data) + kLengthBytes, length);
+  if (choice < 4) header = good_header(random);
+  if (choice != 1) {
+    const std::size_t old_size = header.size();
+    header.resize(room);
+    header.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(header.data()), old_size, room));
+  }
+  const std::size_t data_bytes = largest_number(header, room - header.size());
+
+  length = header.size();
+  std::memcpy(data, &length, sizeof(length));
+  std::memcpy(data + kLengthBytes, header.data(), header.size());
+  std::memset(data + kLengthBytes + header.size(), 0x3f, data_bytes);
+  return kLengthBytes + header.size() + data_bytes;
+}

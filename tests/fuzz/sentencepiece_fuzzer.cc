@@ -1,0 +1,56 @@
+// Sentencepiece model files of any bytes; what loads is used on text that leads everywhere.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/sentencepiece_model.h"
+#include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+namespace {
+
+const char* const kFile = "source.spm";
+
+// All of ASCII, words that normalisation changes, and long runs of what small models know.
+std::vector<std::string> texts() {
+  std::string ascii;
+  for (char c = 0; c < 127; ++c) ascii += c;
+  std::vector<std::string> result = {ascii, std::string(80, 'a'), std::string(80, 'u'), "  cat  bat  ",
+                                     "<0x41><unk></s>"};
+  result.emplace_back("ａｂｃ ﬁ ½ 한글 ▁▁ é e\u0301 👩\u200D👧 \u3000\u2028\u00AD\uFFFD\U0010FFFF");
+  return result;
+}
+
+void use(const SentencePieceModel& model, const std::string& text) {
+  try {
+    const std::vector<std::string> pieces = model.encode(text);
+    for (const std::string& piece : pieces) {
+      require(!piece.empty() && !find_invalid_utf8(piece), "pieces are UTF-8, and not empty");
+    }
+    require(model.encode(text) == pieces, "a second time gives the same");
+    require(!find_invalid_utf8(model.decode(pieces)), "decoded text is UTF-8");
+  } catch (const TokenizerError& error) {
+    require_good_message(error.what(), kFile);
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  try {
+    const SentencePieceModel model(std::string(reinterpret_cast<const char*>(data), size), kFile);
+    static const std::vector<std::string> all = texts();
+    for (const std::string& text : all) use(model, text);
+    std::vector<std::string> pieces;
+    for (int id = 0; model.piece(id) != nullptr; ++id) pieces.push_back(*model.piece(id));
+    require(!pieces.empty() && model.piece(-1) == nullptr, "pieces are numbered from zero");
+    require(!find_invalid_utf8(model.decode(pieces)), "decoded text is UTF-8");
+  } catch (const TokenizerError& error) {
+    require_good_message(error.what(), kFile);
+  }
+  return 0;
+}

@@ -1,0 +1,76 @@
+// The JSON files of a tokenizer, all of them in one JSON text: {"vocab.json": {...}, "tokenizer_config.json": {...},
+// ..., "text": "..."}.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/marian_tokenizer.h"
+#include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/require.h"
+#include "tests/models/tokenizer/sentencepiece_writer.h"
+
+namespace encdec {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const char* const kFile = "file.json";
+
+SentencePieceModel small_model() {
+  using namespace test;
+  return {unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3), kFile};
+}
+
+void use(const MarianTokenizer& tokenizer, std::string_view text) {
+  for (const TextSide side : {TextSide::source, TextSide::target}) {
+    try {
+      const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text);
+      require(tokenizer.pieces(ids, side).size() == ids.size(), "every id that comes out is in the vocabulary");
+      require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+    } catch (const TokenizerError& error) {  // a target vocabulary without unknown token
+      require_good_message(error.what(), kFile);
+    } catch (const InputError&) {  // separate vocabularies, and a source's id is no target's
+      require(side == TextSide::source, "targets can be decoded");
+    }
+  }
+}
+
+void use_all(const JsonObject& input) {
+  const auto vocabulary = [&](std::string_view key) {
+    const auto found = input.object(key);
+    return found ? std::optional(Vocabulary::parse(found->value().dump(), kFile)) : std::nullopt;
+  };
+  const auto settings =
+      TokenizerSettings::merge(TokenizerFiles{.tokenizer_config = input.object("tokenizer_config.json"),
+                                              .special_tokens_map = input.object("special_tokens_map.json"),
+                                              .added_tokens = input.object("added_tokens.json"),
+                                              .tokenizer = input.object("tokenizer.json")},
+                               MarianTokenizer::default_tokens());
+  auto source = vocabulary("vocab.json");
+  if (!source) return;
+  const MarianTokenizer tokenizer({.source_model = small_model(),
+                                   .target_model = small_model(),
+                                   .vocabulary = *std::move(source),
+                                   .target_vocabulary = vocabulary("target_vocab.json"),
+                                   .settings = settings},
+                                  kFile);
+  use(tokenizer, "ab >>fra<< </s>a <pad>");
+  if (const auto text = input.string("text")) use(tokenizer, *text);
+  for (const auto& [id, token] : settings.added_tokens) use(tokenizer, "a " + token.content + " b" + token.content);
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    use_all(JsonObject(parse_json(text, kFile), kFile));
+  } catch (const Error& error) {
+    require_good_message(error.what(), kFile);
+  }
+  return 0;
+}

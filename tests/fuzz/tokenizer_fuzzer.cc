@@ -1,0 +1,62 @@
+// The tokenizer of a golden checkpoint over any text, and over any ids.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const Tokenizer& tokenizer() {
+  static const auto loaded =
+      load_tokenizer(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "text_separate" / "model", "marian");
+  return *loaded;
+}
+
+void use_ids(const Ids& ids, TextSide side) {
+  require(!ids.empty() && ids.back() == 0, "the end token comes last");
+  require(tokenizer().pieces(ids, side).size() == ids.size(), "every id that comes out is in the vocabulary");
+}
+
+void try_text(std::string_view text) {
+  const auto invalid = find_invalid_utf8(text);
+  try {
+    const Ids ids = tokenizer().encode(text);
+    require(!invalid, "text that is not UTF-8 is refused");
+    require(tokenizer().encode(text) == ids, "a second time gives the same");
+    use_ids(ids, TextSide::source);
+    const Ids target_ids = tokenizer().encode_target(text);
+    use_ids(target_ids, TextSide::target);
+    require(!find_invalid_utf8(tokenizer().decode(target_ids)), "decoded text is UTF-8");
+  } catch (const TokenizerError& error) {
+    require(invalid.has_value(), "valid text is taken");
+    require(std::string_view(error.what()).ends_with("at byte " + std::to_string(*invalid)),
+            "a message has the offset");
+  }
+}
+
+void try_ids(const Ids& ids) {
+  try {
+    require(!find_invalid_utf8(tokenizer().decode(ids)), "decoded text is UTF-8");
+  } catch (const InputError& error) {
+    require(std::string_view(error.what()).starts_with("token id "), "a message names the id");
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  encdec::try_text({reinterpret_cast<const char*>(data), size});
+  std::vector<std::int32_t> ids;
+  for (std::size_t i = 0; i < size; ++i) ids.push_back(data[i]);
+  encdec::try_ids(ids);
+  return 0;
+}

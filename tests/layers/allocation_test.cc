@@ -1,0 +1,321 @@
+// Memory over the life of a RunState: after the first runs the engine allocates nothing, and a failed allocation leaves
+// the state usable. This program replaces operator new.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "encdec/engine/executor.h"
+#include "encdec/layers/add_norm.h"
+#include "encdec/layers/cross_attention.h"
+#include "encdec/layers/embedding.h"
+#include "encdec/layers/feed_forward.h"
+#include "encdec/layers/masked_decoder_attention.h"
+#include "encdec/layers/multi_head_attention.h"
+#include "encdec/layers/positional_encoding.h"
+#include "tests/layers/attention_fixture.h"
+#include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
+#include "tests/support/random_tensors.h"
+#include "tests/support/weights_builder.h"
+
+namespace {
+
+std::atomic<bool> watching{false};
+std::atomic<int> allocations{0};
+std::atomic<int> allowed{-1};  // allocations until one fails; -1: none does
+
+// oneDNN puts the arguments of each call into a small map of its own; what it does inside is not ours to count.
+bool called_from_onednn(void* caller) {
+  Dl_info info;
+  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && std::strstr(info.dli_fname, "libdnnl") != nullptr;
+}
+
+void* allocate(std::size_t size, std::size_t alignment, void* caller) {
+  if (watching.load() && !called_from_onednn(caller)) {
+    allocations.fetch_add(1);
+    if (allowed.load() >= 0 && allowed.fetch_sub(1) <= 0) {
+      allowed.store(-1);
+      throw std::bad_alloc();
+    }
+  }
+  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return memory;
+  throw std::bad_alloc();
+}
+
+// Not inlined: the compiler would see free() meet operator new.
+[[gnu::noinline]] void release(void* memory) {
+  std::free(memory);
+}
+
+}  // namespace
+
+// Not inlined: the return address must be the caller's.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  return allocate(size, 16, __builtin_return_address(0));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+  return allocate(size, 16, __builtin_return_address(0));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
+}
+void operator delete(void* memory) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  release(memory);
+}
+
+namespace encdec {
+namespace {
+
+constexpr Dim kModelDim = 64;
+constexpr Dim kHiddenDim = 160;
+constexpr Dim kVocabulary = 100;
+constexpr int kThreads = 2;
+
+// Counts what happens while it lives.
+class Watch {
+ public:
+  Watch() {
+    allocations.store(0);
+    watching.store(true);
+  }
+  ~Watch() { watching.store(false); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  int count() const { return allocations.load(); }
+};
+
+std::map<std::string, Tensor> under(const std::string& scope, const std::map<std::string, Tensor>& tensors) {
+  std::map<std::string, Tensor> moved;
+  for (const auto& [name, tensor] : tensors) moved[scope + "." + name] = tensor;
+  return moved;
+}
+
+// A little Transformer of one encoder and one decoder layer, with every kind of layer in it.
+class LittleTransformer {
+ public:
+  LittleTransformer() : weights_(make_weights()), encoder_(make_encoder()), decoder_(make_decoder()) {}
+
+  const Executor& encoder() const { return encoder_; }
+  const Executor& decoder() const { return decoder_; }
+
+ private:
+  static WeightScope make_weights() {
+    RandomTensors random(1);
+    std::map<std::string, Tensor> all = {{"embedding.weight", random.uniform({kVocabulary, kModelDim})},
+                                         {"vocabulary.weight", random.uniform({kVocabulary, kModelDim})}};
+    for (const char* name : {"self_attention", "masked_attention", "cross_attention"}) {
+      all.merge(under(name, attention_weights(random, {.model_dim = kModelDim, .heads = 4})));
+    }
+    all.merge(under("feed_forward", {{"expand.weight", random.uniform({kHiddenDim, kModelDim}, 0.2)},
+                                     {"expand.bias", random.uniform({kHiddenDim})},
+                                     {"project.weight", random.uniform({kModelDim, kHiddenDim}, 0.2)},
+                                     {"project.bias", random.uniform({kModelDim})}}));
+    all.merge(under("norm", {{"weight", random.uniform({kModelDim})}, {"bias", random.uniform({kModelDim})}}));
+    return make_scope(all, {.threads = kThreads});
+  }
+
+  Edge embed(Graph& graph, Edge ids) const {
+    const Edge tokens = graph.add<Embedding>(weights_ / "embedding", {ids},
+                                             EmbeddingOptions{.vocabulary = kVocabulary, .model_dim = kModelDim});
+    return graph.add("positions", std::make_shared<PositionalEncoding>(SinusoidLayout::halves, kModelDim), {tokens});
+  }
+
+  Edge norm(Graph& graph, const std::string& name, std::vector<Edge> edges) const {
+    return graph.add(name, std::make_shared<AddNorm>(weights_ / "norm", NormOptions{.width = kModelDim}),
+                     std::move(edges));
+  }
+
+  Edge feed_forward(Graph& graph, Edge x) const {
+    const Edge y = graph.add<FeedForward>(
+        weights_ / "feed_forward", {x},
+        FeedForwardOptions{.model_dim = kModelDim, .hidden_dim = kHiddenDim, .activation = Activation::gelu});
+    return norm(graph, "feed_forward_norm", {x, y});
+  }
+
+  Executor make_encoder() const {
+    Graph graph("encoder");
+    const AttentionOptions attention{.model_dim = kModelDim, .heads = 4};
+    const Edge x = embed(graph, graph.input("source_ids", {kSourceRows}, DataType::int32));
+    const Edge attended = graph.add<MultiHeadAttention>(weights_ / "self_attention", {x}, attention);
+    const Edge hidden = feed_forward(graph, norm(graph, "attention_norm", {x, attended}));
+    graph.output(graph.add<CrossAttentionMemory>(weights_ / "cross_attention", {hidden}, attention));
+    return Executor(std::move(graph));
+  }
+
+  Executor make_decoder() const {
+    Graph graph("decoder");
+    const AttentionOptions attention{.model_dim = kModelDim, .heads = 4};
+    const Edge x = embed(graph, graph.input("target_ids", {kTargetRows}, DataType::int32));
+    const Edge memory = graph.input("memory", {kSourceRows, 2 * kModelDim});
+    const Edge attended = graph.add<MaskedDecoderAttention>(weights_ / "masked_attention", {x}, attention);
+    const Edge mixed = norm(graph, "attention_norm", {x, attended});
+    const Edge crossed = graph.add<CrossAttention>(weights_ / "cross_attention", {mixed, memory}, attention);
+    const Edge hidden = feed_forward(graph, norm(graph, "cross_attention_norm", {mixed, crossed}));
+    graph.output(
+        graph.add<Linear>(weights_ / "vocabulary", {hidden},
+                          LinearOptions{.input_width = kModelDim, .output_width = kVocabulary, .bias = Bias::none}));
+    return Executor(std::move(graph));
+  }
+
+  WeightScope weights_;
+  Executor encoder_;
+  Executor decoder_;
+};
+
+// Encodes three sources and decodes some steps; the buffers are the caller's, as in a server.
+class Session {
+ public:
+  static constexpr int kSequences = 3;
+  static constexpr std::array kSourceLengths = {5, 9, 2};
+
+  explicit Session(const LittleTransformer& model)
+      : model_(model),
+        team_(std::make_shared<ThreadTeam>(kThreads)),
+        encoder_(model.encoder().graph(), team_),
+        decoder_(model.decoder().graph(), team_),
+        source_(RandomTensors(2).ids(16, kVocabulary)),
+        target_(Tensor::allocate({kSequences}, DataType::int32)) {}
+
+  void start() {
+    decoder_.cache_index.close_all();
+    encoder_.sequences.clear();
+    decoder_.sequences.clear();
+    int first = 0;
+    for (int i = 0; i < kSequences; ++i) {
+      const int length = kSourceLengths[static_cast<std::size_t>(i)];
+      encoder_.sequences.push_back({.first_row = first, .rows = length});
+      decoder_.sequences.push_back({.first_row = i,
+                                    .rows = 1,
+                                    .slot = decoder_.cache_index.open(),
+                                    .memory_first = first,
+                                    .memory_rows = length});
+      first += length;
+    }
+    const std::array<Tensor, 1> inputs = {source_};
+    memory_ = model_.encoder().run(inputs, encoder_)[0];
+  }
+
+  // Only copies the last step's output if asked to, since a copy allocates.
+  void decode(int steps, Tensor* output = nullptr) {
+    for (int step = 0; step < steps; ++step) {
+      for (Sequence& sequence : decoder_.sequences) {
+        sequence.past = step;
+        decoder_.cache_index.append(sequence.slot, 1);
+        target_.data<std::int32_t>()[sequence.first_row] = static_cast<std::int32_t>((7 * step) % kVocabulary);
+      }
+      const std::array<Tensor, 2> inputs = {target_, memory_};
+      const Tensor& logits = model_.decoder().run(inputs, decoder_)[0];
+      if (output != nullptr && step == steps - 1) *output = copy_of(logits);
+    }
+  }
+
+ private:
+  const LittleTransformer& model_;
+  std::shared_ptr<ThreadTeam> team_;
+  RunState encoder_;
+  RunState decoder_;
+  Tensor source_;
+  Tensor target_;
+  Tensor memory_;
+};
+
+TEST(Allocation, TheWatchSeesAllocations) {
+  const Watch watch;
+  const Tensor tensor = Tensor::allocate({4});
+  EXPECT_GE(watch.count(), 2);  // the memory and its owner's count
+}
+
+TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslation) {
+  const LittleTransformer model;
+  Session session(model);
+  constexpr int kSteps = 40;  // over the ends of pages of the cache
+  for (int warm_up = 0; warm_up < 2; ++warm_up) {
+    session.start();
+    session.decode(kSteps);
+  }
+  const Watch watch;
+  session.start();
+  session.decode(kSteps);
+  EXPECT_EQ(watch.count(), 0);
+}
+
+TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
+  const LittleTransformer model;
+  Session session(model);
+  session.start();
+  session.decode(3);
+  session.start();
+  session.decode(CacheIndex::kPageRows - 4);
+  session.start();
+  const Watch watch;
+  session.decode(CacheIndex::kPageRows - 4);
+  EXPECT_EQ(watch.count(), 0);
+}
+
+// Lets each allocation of a first translation fail in turn, then asks the same state for the whole translation.
+TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
+  const LittleTransformer model;
+  Tensor expected;
+  {
+    Session session(model);
+    session.start();
+    session.decode(20, &expected);
+  }
+  int failures = 0;
+  for (int nth = 0;; ++nth) {
+    ASSERT_LT(nth, 10000) << "no end";
+    // Both a fresh state, and one that has run with smaller sizes and has to grow.
+    for (const bool grown : {false, true}) {
+      Session session(model);
+      if (grown) {
+        session.start();
+        session.decode(1);
+      }
+      bool failed = false;
+      {
+        const Watch watch;
+        allowed.store(nth);
+        try {
+          session.start();
+          session.decode(20);
+        } catch (const std::bad_alloc&) {
+          failed = true;
+          ++failures;
+        }
+        allowed.store(-1);
+      }
+      Tensor output;
+      session.start();
+      session.decode(20, &output);
+      ASSERT_TRUE(same_bits(expected, output)) << "after allocation " << nth << " has failed";
+      if (!failed && !grown) {
+        EXPECT_GT(failures, 50);
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace encdec

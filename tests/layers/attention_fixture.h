@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "encdec/layers/attention_heads.h"
+#include "tests/support/naive_reference.h"
+#include "tests/support/random_tensors.h"
+
+namespace encdec {
+
+struct AttentionSizes {
+  Dim model_dim;
+  int heads;
+  Dim head_dim = 0;  // 0: model_dim / heads
+};
+
+// One of everything, primes, odd head sizes, heads that are together wider or narrower than the model, whole panels.
+inline constexpr std::array kAttentionSizes = {
+    AttentionSizes{1, 1},      AttentionSizes{6, 3},     AttentionSizes{7, 1},  AttentionSizes{15, 5},
+    AttentionSizes{16, 2},     AttentionSizes{20, 3, 5}, AttentionSizes{33, 1}, AttentionSizes{64, 2},
+    AttentionSizes{10, 2, 16}, AttentionSizes{96, 3},    AttentionSizes{67, 1},
+};
+
+inline AttentionOptions options_for(const AttentionSizes& sizes, Residual residual = Residual::none) {
+  return {.model_dim = sizes.model_dim, .heads = sizes.heads, .head_dim = sizes.head_dim, .residual = residual};
+}
+
+// Weights of all four projections: query, key, value [H*K, D] and output [D, H*K].
+inline std::map<std::string, Tensor> attention_weights(RandomTensors& random, const AttentionOptions& options,
+                                                       DataType type = DataType::float32) {
+  const Dim model_dim = options.model_dim, inner = options.inner_dim();
+  // Outputs about as large as inputs, so that scores differ but the largest does not hide the others.
+  const double limit = std::sqrt(3.0 / static_cast<double>(model_dim));
+  std::map<std::string, Tensor> weights;
+  for (const char* name : {"query", "key", "value"}) {
+    weights[std::string(name) + ".weight"] = random.uniform({inner, model_dim}, limit, type);
+    weights[std::string(name) + ".bias"] = random.uniform({inner}, 0.5, type);
+  }
+  weights["output.weight"] = random.uniform({model_dim, inner}, limit, type);
+  weights["output.bias"] = random.uniform({model_dim}, 0.5, type);
+  return weights;
+}
+
+inline std::map<std::string, Tensor> only(const std::map<std::string, Tensor>& weights,
+                                          const std::vector<std::string>& names) {
+  std::map<std::string, Tensor> chosen;
+  for (const std::string& name : names) chosen[name] = weights.at(name);
+  return chosen;
+}
+
+inline reference::Matrix project(const std::map<std::string, Tensor>& weights, const std::string& name,
+                                 const reference::Matrix& x) {
+  const reference::Matrix bias(weights.at(name + ".bias"));
+  return linear(x, reference::Matrix(weights.at(name + ".weight")), &bias);
+}
+
+// One sequence: its rows as queries, the source's as keys and values.
+inline reference::Matrix attend(const std::map<std::string, Tensor>& weights, const reference::Matrix& x,
+                                const reference::Matrix& source, int heads, reference::Mask mask) {
+  return project(weights, "output",
+                 multi_head_attention(project(weights, "query", x), project(weights, "key", source),
+                                      project(weights, "value", source), heads, mask));
+}
+
+}  // namespace encdec

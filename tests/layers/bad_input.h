@@ -1,0 +1,59 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "tests/support/layer_runner.h"
+#include "tests/support/weights_builder.h"
+
+namespace encdec {
+
+// Each tensor that a layer L(scope, options) takes is missed if it is not there, and refused if it has another shape or
+// is stored as integers; the message names it.
+template <class L, class Options>
+void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights, const Options& options) {
+  ASSERT_NO_THROW(L(make_scope(weights), options));
+  const auto message_for = [&](const std::string& name, const Tensor* replacement) -> std::string {
+    std::map<std::string, Tensor> changed = weights;
+    changed.erase(name);
+    if (replacement != nullptr) changed.emplace(name, *replacement);
+    try {
+      L(make_scope(changed), options);
+    } catch (const WeightError& error) {
+      return error.what();
+    }
+    return "no exception";
+  };
+  for (const auto& [name, tensor] : weights) {
+    const Shape& shape = tensor.shape();
+    EXPECT_EQ(message_for(name, nullptr), "test: tensor '" + name + "' is missing, expected shape " + to_string(shape));
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
+      ++dims[static_cast<std::size_t>(axis)];
+      const Tensor larger = Tensor::allocate(Shape(std::span<const Dim>(dims)));
+      EXPECT_EQ(message_for(name, &larger),
+                "test: tensor '" + name + "': shape " + to_string(larger.shape()) + ", expected " + to_string(shape));
+    }
+    const Tensor integers = Tensor::allocate(shape, DataType::int8);
+    EXPECT_EQ(message_for(name, &integers),
+              "test: tensor '" + name + "': stored as int8, expected float32, float16 or bfloat16");
+  }
+}
+
+// What a graph says of a layer with inputs of these shapes, without the node's name.
+inline std::string shape_error(std::shared_ptr<const Layer> layer, const std::vector<Shape>& inputs) {
+  const std::string where = "graph 'test', node 'layer' (" + std::string(layer->kind()) + "): ";
+  try {
+    LayerRunner runner(std::move(layer), inputs);
+  } catch (const ShapeError& error) {
+    const std::string message = error.what();
+    return message.starts_with(where) ? message.substr(where.size()) : "does not name the node: " + message;
+  }
+  return "no exception";
+}
+
+}  // namespace encdec

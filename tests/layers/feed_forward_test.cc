@@ -1,0 +1,111 @@
+#include "encdec/layers/feed_forward.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/layers/bad_input.h"
+#include "tests/support/comparison.h"
+#include "tests/support/naive_reference.h"
+#include "tests/support/random_tensors.h"
+
+namespace encdec {
+namespace {
+
+using reference::Matrix;
+
+struct Case {
+  FeedForwardOptions options;
+  std::map<std::string, Tensor> weights;
+  std::vector<Tensor> inputs;
+
+  Case(std::uint64_t seed, Dim rows, const FeedForwardOptions& given) : options(given) {
+    RandomTensors random(seed);
+    const Dim width = options.model_dim, hidden = options.hidden_dim;
+    weights = {{"expand.weight", random.uniform({hidden, width}, std::sqrt(3.0 / static_cast<double>(width)))},
+               {"expand.bias", random.uniform({hidden})},
+               {"project.weight", random.uniform({width, hidden}, std::sqrt(3.0 / static_cast<double>(hidden)))},
+               {"project.bias", random.uniform({width})}};
+    inputs = {random.uniform({rows, width})};
+    if (options.residual == Residual::add) inputs.push_back(random.uniform({rows, width}));
+  }
+
+  LayerRunner runner(int threads) const {
+    return {std::make_shared<FeedForward>(make_scope(weights, {.threads = threads}), options),
+            std::vector<Shape>(inputs.size(), Shape{kTargetRows, options.model_dim}), threads};
+  }
+
+  Matrix expected() const {
+    const Matrix expand_bias(weights.at("expand.bias")), project_bias(weights.at("project.bias"));
+    Matrix hidden = linear(Matrix(inputs[0]), Matrix(weights.at("expand.weight")), &expand_bias);
+    switch (options.activation) {
+      case Activation::identity: break;
+      case Activation::relu: hidden = reference::relu(hidden); break;
+      case Activation::gelu: hidden = reference::gelu(hidden); break;
+      case Activation::gelu_tanh: hidden = reference::gelu_tanh(hidden); break;
+      case Activation::silu: hidden = reference::silu(hidden); break;
+    }
+    const Matrix y = linear(hidden, Matrix(weights.at("project.weight")), &project_bias);
+    return options.residual == Residual::add ? add(y, Matrix(inputs[1])) : y;
+  }
+};
+
+TEST(FeedForward, FollowsTheFormulaForEveryActivation) {
+  for (const Activation activation :
+       {Activation::identity, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    for (const auto& [width, hidden] : {std::pair<Dim, Dim>{1, 1}, {5, 13}, {16, 64}, {33, 7}, {96, 257}}) {
+      for (const Residual residual : {Residual::none, Residual::add}) {
+        for (const Dim rows : {1, 4, 35}) {
+          const Case c(1, rows,
+                       {.model_dim = width, .hidden_dim = hidden, .activation = activation, .residual = residual});
+          EXPECT_TRUE(is_close_to(c.expected(), c.runner(2).run(c.inputs, {})))
+              << to_string(activation) << ", " << rows << " x " << width << " -> " << hidden;
+        }
+      }
+    }
+  }
+}
+
+TEST(FeedForward, NumberOfThreadsDoesNotChangeABit) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  for (const Dim rows : {1, 3, 70}) {
+    const Case c(2, rows,
+                 {.model_dim = 128, .hidden_dim = 640, .activation = Activation::gelu, .residual = Residual::add});
+    const Tensor alone = c.runner(1).run(c.inputs, {});
+    for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(alone, c.runner(threads).run(c.inputs, {}))) << rows;
+  }
+}
+
+TEST(FeedForward, OtherRowsDoNotChangeABit) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  const Case c(3, 80, {.model_dim = 37, .hidden_dim = 150, .activation = Activation::silu});
+  LayerRunner runner = c.runner(2);
+  const Tensor all = runner.run(c.inputs, {});
+  RandomTensors random(4);
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    std::vector<int> rows = random.permutation(80);
+    rows.resize(static_cast<std::size_t>(1 + random.below(80)));
+    EXPECT_TRUE(same_bits(gather_rows(all, rows), runner.run(std::vector{gather_rows(c.inputs[0], rows)}, {})));
+  }
+}
+
+TEST(FeedForward, EveryWeightIsChecked) {
+  const FeedForwardOptions options{.model_dim = 5, .hidden_dim = 9};
+  expect_every_weight_is_checked<FeedForward>(Case(5, 1, options).weights, options);
+}
+
+TEST(FeedForward, RefusesInputsThatDoNotFit) {
+  const auto layer = [](Residual residual) {
+    const FeedForwardOptions options{.model_dim = 5, .hidden_dim = 9, .residual = residual};
+    return std::make_shared<FeedForward>(make_scope(Case(6, 1, options).weights), options);
+  };
+  EXPECT_EQ(shape_error(layer(Residual::none), {}), "no input");
+  EXPECT_EQ(shape_error(layer(Residual::none), {{2, 9}}), "input has shape [2, 9], expected [rows, 5]");
+  EXPECT_EQ(shape_error(layer(Residual::none), {{2, 5}, {2, 5}}), "2 inputs, expected 1");
+  EXPECT_EQ(shape_error(layer(Residual::add), {{2, 5}}), "1 inputs, expected 2");
+  EXPECT_EQ(shape_error(layer(Residual::add), {{kSourceRows, 5}, {kTargetRows, 5}}),
+            "residual has shape [T, 5], expected [S, 5]");
+}
+
+}  // namespace
+}  // namespace encdec

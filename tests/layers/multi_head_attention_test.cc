@@ -1,0 +1,145 @@
+#include "encdec/layers/multi_head_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "tests/layers/attention_fixture.h"
+#include "tests/layers/bad_input.h"
+#include "tests/support/comparison.h"
+
+namespace encdec {
+namespace {
+
+using reference::Mask;
+using reference::Matrix;
+
+struct Case {
+  AttentionOptions options;
+  std::map<std::string, Tensor> weights;
+  std::vector<int> rows;  // of each sequence
+  std::vector<Tensor> inputs;
+
+  Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, Residual residual = Residual::none,
+       DataType type = DataType::float32)
+      : options(options_for(sizes, residual)), rows(std::move(given_rows)) {
+    RandomTensors random(seed);
+    weights = attention_weights(random, options, type);
+    Dim total = 0;
+    for (const int count : rows) total += count;
+    inputs = {random.uniform({total, sizes.model_dim})};
+    if (residual == Residual::add) inputs.push_back(random.uniform({total, sizes.model_dim}));
+  }
+
+  LayerRunner runner(int threads) const {
+    return {std::make_shared<MultiHeadAttention>(make_scope(weights, {.threads = threads}), options),
+            std::vector<Shape>(inputs.size(), Shape{kSourceRows, options.model_dim}), threads};
+  }
+
+  Tensor run(int threads) const { return runner(threads).run(inputs, packed(rows)); }
+
+  Matrix expected() const {
+    const Matrix x(inputs[0]);
+    std::vector<Matrix> outputs;
+    std::int64_t first = 0;
+    for (const int count : rows) {
+      const Matrix sequence = x.slice_rows(first, count);
+      outputs.push_back(attend(weights, sequence, sequence, options.heads, Mask::none));
+      first += count;
+    }
+    const Matrix y = reference::stack(outputs);
+    return inputs.size() == 2 ? add(y, Matrix(inputs[1])) : y;
+  }
+};
+
+std::string describe(const Case& c) {
+  return "D " + std::to_string(c.options.model_dim) + ", heads " + std::to_string(c.options.heads) + ", head_dim " +
+         std::to_string(c.options.inner_dim() / c.options.heads) + ", rows " + testing::PrintToString(c.rows);
+}
+
+TEST(MultiHeadAttention, FollowsTheFormulaForEverySize) {
+  for (const AttentionSizes& sizes : kAttentionSizes) {
+    for (const std::vector<int>& rows : {std::vector{1}, {7}, {3, 1, 5}, {1, 1, 1}, {2, 0, 17}}) {
+      for (const Residual residual : {Residual::none, Residual::add}) {
+        const Case c(1, sizes, rows, residual);
+        for (const int threads : {1, 2}) EXPECT_TRUE(is_close_to(c.expected(), c.run(threads))) << describe(c);
+      }
+    }
+  }
+}
+
+TEST(MultiHeadAttention, HalfPrecisionWeightsAreTaken) {
+  for (const DataType type : {DataType::float16, DataType::bfloat16}) {
+    const Case c(2, {20, 4}, {5, 2}, Residual::none, type);
+    EXPECT_TRUE(is_close_to(c.expected(), c.run(1))) << to_string(type);
+  }
+}
+
+TEST(MultiHeadAttention, BatchNeighboursDoNotChangeABit) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
+    const Case c(3, sizes, {3, 40, 1, 9, 17});
+    const Tensor all = c.run(2);
+    LayerRunner runner = c.runner(1);
+    for (const Sequence& sequence : packed(c.rows)) {
+      const Tensor alone = runner.run(std::array{c.inputs[0].slice(sequence.first_row, sequence.rows)},
+                                      packed(std::array{sequence.rows}));
+      EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(c);
+    }
+  }
+}
+
+TEST(MultiHeadAttention, ANotANumberStaysInItsSequence) {
+  Case c(4, {64, 2}, {6, 9, 4});
+  const Tensor clean = c.run(2);
+  c.inputs[0] = copy_of(c.inputs[0]);
+  c.inputs[0].row(8)[5] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor poisoned = c.run(2);
+  EXPECT_TRUE(same_bits(clean.slice(0, 6), poisoned.slice(0, 6)));
+  EXPECT_TRUE(same_bits(clean.slice(15, 4), poisoned.slice(15, 4)));
+  EXPECT_TRUE(std::isnan(poisoned.row(6)[0]));
+}
+
+TEST(MultiHeadAttention, NumberOfThreadsDoesNotChangeABit) {
+  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
+  for (const AttentionSizes& sizes : {AttentionSizes{96, 3}, AttentionSizes{257, 1}}) {
+    const Case c(5, sizes, {3, 40, 1, 9}, Residual::add);
+    const Tensor alone = c.run(1);
+    for (const int threads : {2, 3, 4}) EXPECT_TRUE(same_bits(alone, c.run(threads))) << describe(c);
+  }
+}
+
+TEST(MultiHeadAttention, EveryWeightIsChecked) {
+  const Case c(6, {10, 2, 3}, {1});
+  expect_every_weight_is_checked<MultiHeadAttention>(c.weights, c.options);
+}
+
+TEST(MultiHeadAttention, HeadsMustDivideTheModel) {
+  const Case c(7, {10, 2}, {1});
+  for (const int heads : {3, 0, -1}) {
+    AttentionOptions options = c.options;
+    options.heads = heads;
+    try {
+      MultiHeadAttention layer(make_scope(c.weights), options);
+      ADD_FAILURE() << "no exception for " << heads;
+    } catch (const ShapeError& error) {
+      EXPECT_EQ(error.what(), std::to_string(heads) + " attention heads do not divide the model dimension 10");
+    }
+  }
+}
+
+TEST(MultiHeadAttention, RefusesInputsThatDoNotFit) {
+  const auto layer = [](Residual residual) {
+    const Case c(8, {10, 2}, {1}, residual);
+    return std::make_shared<MultiHeadAttention>(make_scope(c.weights), c.options);
+  };
+  EXPECT_EQ(shape_error(layer(Residual::none), {}), "no input");
+  EXPECT_EQ(shape_error(layer(Residual::none), {{4, 11}}), "input has shape [4, 11], expected [rows, 10]");
+  EXPECT_EQ(shape_error(layer(Residual::none), {{4, 10}, {4, 10}}), "2 inputs, expected 1");
+  EXPECT_EQ(shape_error(layer(Residual::add), {{4, 10}, {5, 10}}), "residual has shape [5, 10], expected [4, 10]");
+}
+
+}  // namespace
+}  // namespace encdec

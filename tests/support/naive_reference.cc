@@ -1,0 +1,307 @@
+#include "tests/support/naive_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+namespace encdec::reference {
+namespace {
+
+// Half the distance from 1 to the next float: the relative error of one rounded operation.
+constexpr double kUnit = 0x1p-24;
+
+// Relative error of a sum of n rounded products, in any order of additions.
+double gamma(std::int64_t n) {
+  const double errors = static_cast<double>(n) * kUnit;
+  return errors / (1.0 - errors);
+}
+
+// Sixteen bits of a float with so many bits of exponent and mantissa.
+double small_float(std::uint16_t bits, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+  const int mantissa = bits & ((1 << mantissa_bits) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
+  if (exponent == (1 << exponent_bits) - 1) throw std::invalid_argument("infinity or NaN in a reference's input");
+  const double fraction = std::ldexp(mantissa, -mantissa_bits);
+  return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1.0 + fraction, exponent - bias));
+}
+
+double element(const Tensor& tensor, std::int64_t index) {
+  const void* data = tensor.raw();
+  const auto i = static_cast<std::size_t>(index);
+  switch (tensor.type()) {
+    case DataType::float32: return static_cast<const float*>(data)[i];
+    case DataType::int32: return static_cast<const std::int32_t*>(data)[i];
+    case DataType::float16: return small_float(static_cast<const std::uint16_t*>(data)[i], 5, 10);
+    case DataType::bfloat16: return small_float(static_cast<const std::uint16_t*>(data)[i], 8, 7);
+    default: throw std::invalid_argument("a reference's input of another type");
+  }
+}
+
+// Applies a function with |f'| <= slope; `evaluation` bounds the relative error of f(x) / x computed in float32.
+template <class Function>
+Matrix apply(Matrix x, double slope, double evaluation, Function function) {
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    const double magnitude = std::abs(x.values[i]) + x.errors[i];
+    x.values[i] = function(x.values[i]);
+    x.errors[i] = slope * x.errors[i] + evaluation * magnitude;
+  }
+  return x;
+}
+
+// Vector libraries give erf, tanh and exp with an absolute error of a few units of 1 (Abramowitz & Stegun 7.1.26, which
+// oneDNN uses for erf, is off by 1.5e-7 = 2.5 units); the operations around them add one unit each.
+constexpr double kEvaluation = 8 * kUnit;
+
+void expect(bool condition, const char* what) {
+  if (!condition) throw std::invalid_argument(what);
+}
+
+}  // namespace
+
+Matrix::Matrix(std::int64_t row_count, std::int64_t column_count)
+    : rows(row_count),
+      columns(column_count),
+      values(static_cast<std::size_t>(row_count * column_count)),
+      errors(values.size()) {}
+
+Matrix::Matrix(const Tensor& tensor)
+    : Matrix(tensor.shape().rank() == 1 ? 1 : tensor.shape()[0], tensor.shape()[tensor.shape().rank() - 1]) {
+  for (std::int64_t i = 0; i < rows * columns; ++i) values[static_cast<std::size_t>(i)] = element(tensor, i);
+}
+
+Matrix Matrix::slice_rows(std::int64_t first, std::int64_t count) const {
+  Matrix part(count, columns);
+  for (std::int64_t r = 0; r < count; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      part.at(r, c) = at(first + r, c);
+      part.error(r, c) = error(first + r, c);
+    }
+  }
+  return part;
+}
+
+Matrix Matrix::slice_columns(std::int64_t first, std::int64_t count) const {
+  Matrix part(rows, count);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < count; ++c) {
+      part.at(r, c) = at(r, first + c);
+      part.error(r, c) = error(r, first + c);
+    }
+  }
+  return part;
+}
+
+Matrix stack(std::span<const Matrix> parts) {
+  Matrix all(0, parts.front().columns);
+  for (const Matrix& part : parts) {
+    expect(part.columns == all.columns, "stack: widths differ");
+    all.rows += part.rows;
+    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+    all.errors.insert(all.errors.end(), part.errors.begin(), part.errors.end());
+  }
+  return all;
+}
+
+Matrix beside(const Matrix& left, const Matrix& right) {
+  expect(left.rows == right.rows, "beside: heights differ");
+  Matrix both(left.rows, left.columns + right.columns);
+  for (std::int64_t r = 0; r < both.rows; ++r) {
+    for (std::int64_t c = 0; c < both.columns; ++c) {
+      const bool in_left = c < left.columns;
+      both.at(r, c) = in_left ? left.at(r, c) : right.at(r, c - left.columns);
+      both.error(r, c) = in_left ? left.error(r, c) : right.error(r, c - left.columns);
+    }
+  }
+  return both;
+}
+
+Matrix add(const Matrix& a, const Matrix& b) {
+  expect(a.rows == b.rows && a.columns == b.columns, "add: shapes differ");
+  Matrix sum = a;
+  for (std::size_t i = 0; i < sum.values.size(); ++i) {
+    sum.values[i] += b.values[i];
+    sum.errors[i] += b.errors[i];
+    sum.errors[i] += kUnit * (std::abs(sum.values[i]) + sum.errors[i]);
+  }
+  return sum;
+}
+
+Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias) {
+  expect(x.columns == weight.columns, "linear: widths differ");
+  Matrix y(x.rows, weight.rows);
+  for (std::int64_t r = 0; r < y.rows; ++r) {
+    for (std::int64_t n = 0; n < y.columns; ++n) {
+      double sum = bias != nullptr ? bias->at(0, n) : 0.0;
+      double magnitude = std::abs(sum);
+      double inherited = 0.0;
+      for (std::int64_t k = 0; k < x.columns; ++k) {
+        sum += x.at(r, k) * weight.at(n, k);
+        magnitude += (std::abs(x.at(r, k)) + x.error(r, k)) * std::abs(weight.at(n, k));
+        inherited += x.error(r, k) * std::abs(weight.at(n, k));
+      }
+      y.at(r, n) = sum;
+      y.error(r, n) = inherited + gamma(x.columns + 1) * magnitude;
+    }
+  }
+  return y;
+}
+
+Matrix relu(Matrix x) {
+  return apply(std::move(x), 1.0, 0.0, [](double v) { return std::max(v, 0.0); });
+}
+
+Matrix gelu(Matrix x) {
+  return apply(std::move(x), 1.13, kEvaluation,
+               [](double v) { return v * 0.5 * (1.0 + std::erf(v / std::numbers::sqrt2)); });
+}
+
+Matrix gelu_tanh(Matrix x) {
+  return apply(std::move(x), 1.13, kEvaluation, [](double v) {
+    return v * 0.5 * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
+  });
+}
+
+Matrix silu(Matrix x) {
+  return apply(std::move(x), 1.1, kEvaluation, [](double v) { return v / (1.0 + std::exp(-v)); });
+}
+
+Matrix softmax(const Matrix& scores) {
+  Matrix weights(scores.rows, scores.columns);
+  for (std::int64_t r = 0; r < scores.rows; ++r) {
+    double maximum = -std::numeric_limits<double>::infinity();
+    double maximum_error = 0.0;
+    for (std::int64_t c = 0; c < scores.columns; ++c) {
+      maximum = std::max(maximum, scores.at(r, c));
+      maximum_error = std::max(maximum_error, scores.error(r, c));
+    }
+    double sum = 0.0;
+    for (std::int64_t c = 0; c < scores.columns; ++c) sum += std::exp(scores.at(r, c) - maximum);
+    // Relative errors of the exponentials: of their arguments, of their difference, and 4 units of exp itself.
+    // Results below the smallest normal float may become zero.
+    double sum_error = 0.0;
+    for (std::int64_t c = 0; c < scores.columns; ++c) {
+      const double difference = maximum - scores.at(r, c);
+      const double relative = std::expm1(scores.error(r, c) + maximum_error + kUnit * difference) + 4 * kUnit;
+      weights.at(r, c) = std::exp(-difference) / sum;
+      weights.error(r, c) = weights.at(r, c) * relative + static_cast<double>(std::numeric_limits<float>::min());
+      sum_error += weights.error(r, c);
+    }
+    for (std::int64_t c = 0; c < scores.columns; ++c) {
+      weights.error(r, c) += (weights.at(r, c) + weights.error(r, c)) * (sum_error + gamma(scores.columns + 2));
+    }
+  }
+  return weights;
+}
+
+Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Mask mask) {
+  expect(query.columns == key.columns && key.rows == value.rows, "attention: shapes do not fit");
+  const double scale = 1.0 / std::sqrt(static_cast<double>(query.columns));
+  Matrix output(query.rows, value.columns);
+  for (std::int64_t i = 0; i < query.rows; ++i) {
+    const std::int64_t seen = mask == Mask::causal ? key.rows - (query.rows - 1 - i) : key.rows;
+    if (seen <= 0) continue;
+    Matrix scores(1, seen);
+    for (std::int64_t j = 0; j < seen; ++j) {
+      double magnitude = 0.0, inherited = 0.0;
+      for (std::int64_t k = 0; k < query.columns; ++k) {
+        const double q = std::abs(query.at(i, k)), p = std::abs(key.at(j, k));
+        scores.at(0, j) += query.at(i, k) * key.at(j, k) * scale;
+        inherited += q * key.error(j, k) + p * query.error(i, k) + query.error(i, k) * key.error(j, k);
+        magnitude += (q + query.error(i, k)) * (p + key.error(j, k));
+      }
+      // Two more roundings: of the scale, and of the product with it.
+      scores.error(0, j) = scale * (inherited + gamma(query.columns + 3) * magnitude);
+    }
+    const Matrix weights = softmax(scores);
+    for (std::int64_t c = 0; c < value.columns; ++c) {
+      double magnitude = 0.0, inherited = 0.0;
+      for (std::int64_t j = 0; j < seen; ++j) {
+        const double w = weights.at(0, j), v = std::abs(value.at(j, c));
+        output.at(i, c) += w * value.at(j, c);
+        inherited += w * value.error(j, c) + v * weights.error(0, j) + weights.error(0, j) * value.error(j, c);
+        magnitude += (w + weights.error(0, j)) * (v + value.error(j, c));
+      }
+      output.error(i, c) = inherited + gamma(seen + 1) * magnitude;
+    }
+  }
+  return output;
+}
+
+Matrix multi_head_attention(const Matrix& query, const Matrix& key, const Matrix& value, int heads, Mask mask) {
+  const std::int64_t width = query.columns / heads;
+  Matrix all(query.rows, 0);
+  for (int head = 0; head < heads; ++head) {
+    all = beside(all, attention(query.slice_columns(head * width, width), key.slice_columns(head * width, width),
+                                value.slice_columns(head * width, width), mask));
+  }
+  return all;
+}
+
+Matrix layer_norm(const Matrix& x, const Matrix& scale, const Matrix& shift, double epsilon) {
+  Matrix y(x.rows, x.columns);
+  const auto width = static_cast<double>(x.columns);
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    double mean = 0.0, mean_error = 0.0;
+    for (std::int64_t c = 0; c < x.columns; ++c) {
+      mean += x.at(r, c) / width;
+      mean_error += (x.error(r, c) + gamma(x.columns + 1) * (std::abs(x.at(r, c)) + x.error(r, c))) / width;
+    }
+    double variance = 0.0, variance_error = 0.0;
+    std::vector<double> deviation_errors;
+    for (std::int64_t c = 0; c < x.columns; ++c) {
+      const double deviation = x.at(r, c) - mean;
+      const double error = (x.error(r, c) + mean_error) * (1.0 + kUnit) + kUnit * std::abs(deviation);
+      deviation_errors.push_back(error);
+      variance += deviation * deviation / width;
+      variance_error += (2.0 * std::abs(deviation) * error + error * error) / width;
+    }
+    variance_error += gamma(x.columns + 2) * (variance + variance_error);
+    const double factor = 1.0 / std::sqrt(variance + epsilon);
+    const double largest_factor = 1.0 / std::sqrt(std::max(variance - variance_error, 0.0) + epsilon);
+    const double factor_error = largest_factor - factor + 4 * kUnit * largest_factor;
+    for (std::int64_t c = 0; c < x.columns; ++c) {
+      const double deviation = x.at(r, c) - mean;
+      const double error = deviation_errors[static_cast<std::size_t>(c)];
+      const double w = std::abs(scale.at(0, c));
+      y.at(r, c) = deviation * factor * scale.at(0, c) + shift.at(0, c);
+      const double product_error = (error * largest_factor + std::abs(deviation) * factor_error) * w;
+      y.error(r, c) = product_error + 4 * kUnit * (std::abs(deviation) * factor * w + product_error) +
+                      2 * kUnit * std::abs(shift.at(0, c));
+    }
+  }
+  return y;
+}
+
+Matrix sinusoids_interleaved(std::int64_t first, std::int64_t count, std::int64_t columns) {
+  Matrix encodings(count, columns);
+  for (std::int64_t p = 0; p < count; ++p) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto pair = static_cast<double>(c - c % 2);
+      const double angle = static_cast<double>(first + p) * std::pow(10000.0, -pair / static_cast<double>(columns));
+      encodings.at(p, c) = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      encodings.error(p, c) = kUnit;
+    }
+  }
+  return encodings;
+}
+
+Matrix sinusoids_halves(std::int64_t first, std::int64_t count, std::int64_t columns) {
+  const Matrix pairs = sinusoids_interleaved(first, count, columns);
+  Matrix encodings(count, columns);
+  for (std::int64_t p = 0; p < count; ++p) {
+    std::int64_t next = 0;
+    for (const std::int64_t parity : {0, 1}) {
+      for (std::int64_t c = parity; c < columns; c += 2, ++next) {
+        encodings.at(p, next) = pairs.at(p, c);
+        encodings.error(p, next) = pairs.error(p, c);
+      }
+    }
+  }
+  return encodings;
+}
+
+}  // namespace encdec::reference

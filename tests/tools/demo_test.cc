@@ -1,0 +1,50 @@
+// encdec-demo: words in, pronunciations out, whatever its standard input is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Demo, PronouncesItsArguments) {
+  const Finished finished = run({{kEncdecDemo, "cat", "hello"}, "dog\n", {}, {}});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_THAT(finished.output, HasSubstr("cat             K AE1 T\n"));
+  EXPECT_THAT(finished.output, HasSubstr("\n2 words, "));
+  EXPECT_THAT(finished.output, testing::Not(HasSubstr("dog")));
+}
+
+TEST(Demo, PronouncesStandardInput) {
+  const Finished finished = run({{kEncdecDemo}, "hello\r\n\ncat", {}, {}});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_THAT(finished.output, HasSubstr("cat             K AE1 T\n"));
+  EXPECT_THAT(finished.output, HasSubstr("\n2 words, "));
+}
+
+TEST(Demo, HasASampleForAnEmptyInput) {
+  const Finished finished = run({{kEncdecDemo}, "", {}, {}});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_THAT(finished.output, HasSubstr("\n12 words, "));
+}
+
+TEST(Demo, WorksWithAnyModelThatHasATokenizer) {
+  const Finished finished = run({{kEncdecDemo, "--model", golden_model("text"), "Hello world"}, "", {}, {}});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_THAT(
+      finished.output,
+      HasSubstr(encdec_command({"generate", "--quiet", "--model", golden_model("text")}, "Hello world\n").output));
+}
+
+TEST(Demo, SaysWhatIsWrong) {
+  const Finished finished = run({{kEncdecDemo, "--model", "/nowhere/model"}, "", {}, {}});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_TRUE(finished.errors.starts_with("encdec-demo: /nowhere/model")) << finished.errors;
+  EXPECT_EQ(split_lines(finished.errors).size(), 1u);
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,159 @@
+// encdec generate: what it says, and what it leaves behind, when it cannot go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Finished run_generate(std::vector<std::string> options, std::string input = {}) {
+  options.insert(options.begin(), {"generate", "--quiet", "--model", golden_model("text")});
+  return encdec_command(std::move(options), std::move(input));
+}
+
+struct BadLine {
+  const char* line;
+  std::vector<std::string> options;
+  std::vector<std::string> message;
+};
+
+class GenerateBadLine : public testing::TestWithParam<BadLine> {};
+INSTANTIATE_TEST_SUITE_P(
+    Lines, GenerateBadLine,
+    testing::Values(BadLine{"ab\xff", {}, {":2: byte 3 is 0xff", "UTF-8"}},
+                    BadLine{"\xc3", {}, {":2: byte 1 is 0xc3", "UTF-8"}},
+                    BadLine{"a\xed\xa0\x80", {}, {":2: byte 2 is 0xed", "UTF-8"}},
+                    BadLine{"5 x 0", {"--token-ids"}, {":2: token 2 is 'x', expected an integer from 0 to 178"}},
+                    BadLine{"179", {"--token-ids"}, {":2: token 1 is '179', expected an integer from 0 to 178"}},
+                    BadLine{"5 -1", {"--token-ids"}, {":2: token 2 is '-1', expected an integer from 0 to 178"}},
+                    BadLine{"1.5", {"--token-ids"}, {":2: token 1 is '1.5'"}},
+                    BadLine{"+3", {"--token-ids"}, {":2: token 1 is '+3'"}},
+                    BadLine{"4294967296", {"--token-ids"}, {":2: token 1 is '4294967296'"}},
+                    BadLine{"3,4", {"--token-ids"}, {":2: token 1 is '3,4'"}}));
+
+TEST_P(GenerateBadLine, IsNamedAndLinesBeforeItAreKept) {
+  const auto& [line, options, message] = GetParam();
+  const std::string good = options.empty() ? "a" : "20 0";
+  const std::string input = good + "\n" + line + "\n" + good + "\n";
+  const std::string expected = run_generate(options, good + "\n").output;
+
+  const Finished to_stdout = run_generate(options, input);
+  EXPECT_EQ(to_stdout.output, expected);
+  EXPECT_TRUE(failed({to_stdout.status, "", to_stdout.errors}, 1, message));
+  EXPECT_THAT(to_stdout.errors, HasSubstr("standard input:2"));
+
+  const TemporaryFolder folder;
+  auto with_files = options;
+  with_files.insert(with_files.end(), {"--input", folder.write("in", input), "--output", folder.path("out")});
+  auto parts = message;
+  parts.push_back(folder.path("in") + ":2");
+  parts.push_back("the output of the first 1 lines is in " + folder.path("out.partial"));
+  EXPECT_TRUE(failed(run_generate(with_files), 1, parts));
+  EXPECT_THAT(folder.names(), ElementsAre("in", "out.partial"));
+  EXPECT_EQ(folder.read("out.partial"), expected);
+}
+
+TEST(GenerateFailure, NothingIsLeftWhereNothingWasFinished) {
+  const TemporaryFolder folder;
+  folder.write("out", "old");
+  const Finished finished = run_generate({"--output", folder.path("out"), "--stats", folder.path("stats")}, "\xff\n");
+  EXPECT_TRUE(failed(finished, 1, {"standard input:1"}));
+  EXPECT_THAT(folder.names(), ElementsAre("out"));
+  EXPECT_EQ(folder.read("out"), "old");
+}
+
+TEST(GenerateFailure, InputThatCannotBeReadIsNamed) {
+  const TemporaryFolder folder;
+  const std::string output = folder.path("out");
+  EXPECT_TRUE(failed(run_generate({"--input", folder.path("none"), "--output", output}), 1,
+                     {folder.path("none"), "No such file"}));
+  EXPECT_TRUE(
+      failed(run_generate({"--input", folder.path(""), "--output", output}), 1, {folder.path(""), "directory"}));
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(GenerateFailure, OutputThatCannotBeWrittenIsNamed) {
+  EXPECT_TRUE(failed(run_generate({"--output", "/nowhere/out"}, "a\n"), 1, {"/nowhere/out", "No such file"}));
+  EXPECT_TRUE(failed(run_generate({"--stats", "/nowhere/stats"}, "a\n"), 1, {"/nowhere/stats", "No such file"}));
+  EXPECT_TRUE(failed(run_generate({"--output", "/dev"}, "a\n"), 1, {"/dev", "directory"}));
+}
+
+TEST(GenerateFailure, FullDiskIsAnError) {
+  EXPECT_TRUE(failed(run_generate({"--output", "/dev/full"}, "a\n"), 1, {"/dev/full", "No space left"}));
+  EXPECT_TRUE(failed(run_generate({"--stats", "/dev/full", "--output", "/dev/null"}, "a\n"), 1, {"No space left"}));
+  const Finished to_stdout =
+      run({{kEncdec, "generate", "--quiet", "--model", golden_model("text")}, "a\n", "/dev/full", {}});
+  EXPECT_TRUE(failed(to_stdout, 1, {"standard output", "No space left"}));
+}
+
+TEST(GenerateFailure, ClosedStandardStreamsAreErrors) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> arguments = {kEncdec,   "generate",           "--quiet",  "--token-ids",
+                                              "--model", golden_model("text"), "--output", folder.path("out")};
+  EXPECT_TRUE(failed(run({arguments, "", {}, {0}}), 1, {"standard input", "cannot read"}));
+  EXPECT_TRUE(failed(run({{arguments.begin(), arguments.end() - 2}, "20 0\n", {}, {1}}), 1, {"standard output"}));
+  // Messages must not end up in the output.
+  EXPECT_EQ(run({arguments, "20 0\nx\n", {}, {2}}).status, 1);
+  EXPECT_EQ(folder.read("out.partial"), run_generate({"--token-ids"}, "20 0\n").output);
+}
+
+TEST(GenerateFailure, ReaderThatGoesAwayEndsItSilently) {
+  Process process({kEncdec, "generate", "--model", golden_model("odd_sizes"), "--token-ids"});
+  process.write("3 0\n");
+  process.read_line();
+  process.close_output();
+  process.write("3 0\n");
+  const Finished finished = process.wait();
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.errors, "");
+}
+
+TEST(GenerateFailure, SignalStopsItAndKeepsWhatWasDone) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Process process({kEncdec, "generate", "--quiet", "--model", golden_model("text")});
+    process.write("a\n");
+    EXPECT_FALSE(process.read_line().empty());
+    process.send(signal);
+    const Finished finished = process.wait();
+    EXPECT_TRUE(failed(finished, 128 + signal, {signal == SIGINT ? "SIGINT" : "SIGTERM"}));
+  }
+}
+
+TEST(GenerateFailure, SignalLeavesThePartialFile) {
+  const TemporaryFolder folder;
+  const std::string output = folder.path("out");
+  Process process({kEncdec, "generate", "--quiet", "--model", golden_model("text"), "--output", output});
+  process.write("a\n");
+  const std::string expected = run_generate({}, "a\n").output;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!folder.has("out.partial") || folder.read("out.partial") != expected) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::yield();
+  }
+  process.send(SIGTERM);
+  EXPECT_TRUE(failed(process.wait(), 128 + SIGTERM, {"the first 1 lines", output + ".partial"}));
+  EXPECT_THAT(folder.names(), ElementsAre("out.partial"));
+}
+
+TEST(GenerateFailure, TextNeedsATokenizer) {
+  const Finished finished = encdec_command({"generate", "--model", golden_model("untied"), "--quiet"}, "a\n");
+  EXPECT_TRUE(failed(finished, 1, {golden_model("untied"), "--token-ids"}));
+}
+
+TEST(GenerateFailure, EndlessLineIsRefused) {
+  const TemporaryFolder folder;
+  const std::string input = folder.write("in", "a\n" + std::string(17u << 20, 'b'));
+  EXPECT_TRUE(failed(run_generate({"--input", input, "--output", folder.path("out")}), 1, {input + ":2", "bytes"}));
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,252 @@
+// encdec generate: what it gives, line by line.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// `encdec generate --quiet` with a golden checkpoint.
+Finished run_generate(std::string_view model, std::vector<std::string> options, std::string input) {
+  options.insert(options.begin(), {"generate", "--quiet", "--model", golden_model(model)});
+  return encdec_command(std::move(options), std::move(input));
+}
+
+std::string golden_sources(std::string_view model) {
+  return join_lines(id_lines(read_tensor(golden_folder(model) / "expected.safetensors", "source_ids")));
+}
+
+std::string golden_outputs(std::string_view model) {
+  return join_lines(id_lines(read_tensor(golden_folder(model) / "expected.safetensors", "greedy_ids")));
+}
+
+class GenerateGolden : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Marian, GenerateGolden, testing::ValuesIn(golden_names()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(GenerateGolden, TokenIdsAreThoseOfTransformers) {
+  const Finished finished = run_generate(GetParam(), {"--token-ids"}, golden_sources(GetParam()));
+  EXPECT_EQ(finished.output, golden_outputs(GetParam()));
+  EXPECT_EQ(finished.errors, "");
+  EXPECT_EQ(finished.status, 0);
+}
+
+TEST_P(GenerateGolden, JsonHasTokenIdsAndScores) {
+  const Finished finished = run_generate(GetParam(), {"--token-ids", "--json"}, golden_sources(GetParam()));
+  ASSERT_EQ(finished.status, 0) << finished.errors;
+  const auto file = golden_folder(GetParam()) / "expected.safetensors";
+  const auto expected_ids = id_lines(read_tensor(file, "greedy_ids"));
+  const Tensor expected_scores = read_tensor(file, "greedy_scores");
+  const auto lines = split_lines(finished.output);
+  ASSERT_EQ(lines.size(), expected_ids.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const json hypotheses = json::parse(lines[i]).at("hypotheses");
+    ASSERT_EQ(hypotheses.size(), 1u);
+    EXPECT_EQ(ids_line(hypotheses[0].at("token_ids")), expected_ids[i]);
+    const double expected = expected_scores.data<float>()[i];
+    EXPECT_NEAR(hypotheses[0].at("score").get<double>(), expected, 1e-4 * std::max(1.0, std::abs(expected)));
+    EXPECT_EQ(hypotheses[0].contains("text"), GetParam().starts_with("text"));
+  }
+}
+
+TEST(Generate, TextIsThatOfTransformers) {
+  for (const char* name : {"text", "text_separate"}) {
+    std::vector<std::string> sources, outputs;
+    for (const json& pair : golden_tokenizer(name).at("generate")) {
+      sources.push_back(pair.at("text"));
+      outputs.push_back(pair.at("output"));
+    }
+    const Finished finished = run_generate(name, {}, join_lines(sources));
+    EXPECT_EQ(finished.output, join_lines(outputs)) << name;
+    EXPECT_EQ(finished.status, 0);
+
+    const Finished objects = run_generate(name, {"--json"}, join_lines(sources));
+    const auto lines = split_lines(objects.output);
+    ASSERT_EQ(lines.size(), outputs.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(json::parse(lines[i])["hypotheses"][0]["text"], outputs[i]) << name;
+    }
+  }
+}
+
+TEST(Generate, BundledModelPronouncesACat) {
+  const Finished finished =
+      encdec_command({"generate", "--quiet", "--model", ENCDEC_PRETRAINED_DIR "/english-pronunciation"}, "cat\n");
+  EXPECT_EQ(finished.output, "K AE1 T\n");
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+}
+
+TEST(Generate, EmptyLineGivesAnEmptyLineInItsPlace) {
+  const std::string a = run_generate("text", {}, "a\n").output,
+                    b = run_generate("text", {}, "A small bird sings.\n").output;
+  EXPECT_EQ(run_generate("text", {}, "\na\n\n\nA small bird sings.\n\n").output, fmt::format("\n{}\n\n{}\n", a, b));
+}
+
+TEST(Generate, EmptyLineGivesAnEmptyHypothesis) {
+  EXPECT_EQ(run_generate("text", {"--json"}, "\n").output, R"({"hypotheses":[{"text":"","token_ids":[],"score":0.0}]})"
+                                                           "\n");
+  EXPECT_EQ(run_generate("untied", {"--json", "--token-ids"}, "\n").output,
+            R"({"hypotheses":[{"token_ids":[],"score":0.0}]})"
+            "\n");
+}
+
+TEST(Generate, EmptyInputGivesAnEmptyOutputFile) {
+  const TemporaryFolder folder;
+  const std::string input = folder.write("in", "");
+  const Finished finished = run_generate("text", {"--input", input, "--output", folder.path("out")}, {});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_EQ(folder.read("out"), "");
+  EXPECT_THAT(folder.names(), ElementsAre("in", "out"));
+}
+
+TEST(Generate, LinesMayEndWithCrLfOrTheEndOfTheFile) {
+  const std::string expected = run_generate("text", {}, "a\nHello world\n").output;
+  EXPECT_EQ(run_generate("text", {}, "a\r\nHello world\r\n").output, expected);
+  EXPECT_EQ(run_generate("text", {}, "a\nHello world").output, expected);
+  EXPECT_EQ(run_generate("text", {}, "\r\n").output, "\n");
+}
+
+// More lines than are read at a time, in an order in which lengths change all the time.
+TEST(Generate, LongInputKeepsItsOrder) {
+  const auto sources = split_lines(golden_sources("shared_swish"));
+  const auto outputs = split_lines(golden_outputs("shared_swish"));
+  std::string input, expected;
+  for (std::size_t i = 0; i < 2500; ++i) {
+    const std::size_t row = i * i % (sources.size() + 1);
+    input += (row < sources.size() ? sources[row] : "") + "\n";
+    expected += (row < sources.size() ? outputs[row] : "") + "\n";
+  }
+  const Finished finished = run_generate("shared_swish", {"--token-ids"}, input);
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_TRUE(finished.output == expected);
+}
+
+TEST(Generate, BatchSizeAndThreadsDoNotChangeTheOutput) {
+  const std::string input = golden_sources("gelu_sharded");
+  const std::string expected = golden_outputs("gelu_sharded");
+  for (const char* batch_size : {"1", "3", "4096"}) {
+    for (const char* threads : {"1", "2", "5"}) {
+      EXPECT_EQ(
+          run_generate("gelu_sharded", {"--token-ids", "--batch-size", batch_size, "--threads", threads}, input).output,
+          expected);
+    }
+  }
+}
+
+TEST(Generate, NewTokensAreLimited) {
+  const std::string source = split_lines(golden_sources("text")).front() + "\n";
+  const auto count = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--token-ids", "--json"});
+    return json::parse(run_generate("text", std::move(options), source).output)["hypotheses"][0]["token_ids"].size();
+  };
+  EXPECT_EQ(count({"--max-new-tokens", "3"}), 3u);
+  EXPECT_EQ(count({"--max-new-tokens", "1"}), 1u);
+  EXPECT_EQ(count({"--max-new-tokens", "90", "--min-new-tokens", "90"}), 90u);
+}
+
+TEST(Generate, LineOfTenThousandTokensIsALineLikeOthers) {
+  std::string ids, text;
+  for (int i = 0; i < 10'000; ++i) {
+    ids += std::to_string(2 + i % 90) + " ";
+    text += "the ";
+  }
+  const Finished from_ids = run_generate("text", {"--token-ids", "--max-new-tokens", "2"}, "3 0\n" + ids + "\n3 0\n");
+  EXPECT_EQ(from_ids.status, 0) << from_ids.errors;
+  EXPECT_EQ(split_lines(from_ids.output).size(), 3u);
+  const Finished from_text = run_generate("text", {"--max-new-tokens", "2"}, text + "\n");
+  EXPECT_EQ(from_text.status, 0) << from_text.errors;
+  EXPECT_EQ(split_lines(from_text.output).size(), 1u);
+}
+
+TEST(Generate, SlowInputIsAnsweredAsItComes) {
+  const auto sources = split_lines(golden_sources("odd_sizes"));
+  const auto outputs = split_lines(golden_outputs("odd_sizes"));
+  Process process({kEncdec, "generate", "--quiet", "--token-ids", "--model", golden_model("odd_sizes")});
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    process.write(sources[i] + "\n");
+    EXPECT_EQ(process.read_line(), outputs[i]);
+  }
+  const Finished finished = process.wait();
+  EXPECT_EQ(finished.output, "");
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+}
+
+TEST(Generate, StatsHaveTheirKeys) {
+  const TemporaryFolder folder;
+  const auto sources = id_lines(read_tensor(golden_folder("text") / "expected.safetensors", "source_ids"));
+  const auto outputs = id_lines(read_tensor(golden_folder("text") / "expected.safetensors", "greedy_ids"));
+  const auto words = [](const std::vector<std::string>& lines) {
+    std::int64_t count = 0;
+    for (const std::string& line : lines) count += std::ranges::count(line, ' ') + 1;
+    return count;
+  };
+  const Finished finished =
+      run_generate("text", {"--token-ids", "--batch-size", "2", "--stats", folder.path("stats")}, join_lines(sources));
+  ASSERT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_THAT(folder.names(), ElementsAre("stats"));
+  const json stats = json::parse(folder.read("stats"));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : stats.items()) {
+    keys.push_back(key);
+    EXPECT_GT(value.get<double>(), 0) << key;
+  }
+  EXPECT_THAT(keys, testing::UnorderedElementsAre("load_seconds", "encode_seconds", "decode_seconds", "total_seconds",
+                                                  "source_tokens", "generated_tokens", "tokens_per_second",
+                                                  "peak_resident_bytes"));
+  EXPECT_EQ(stats["source_tokens"], words(sources));
+  EXPECT_EQ(stats["generated_tokens"], words(outputs));
+  EXPECT_GE(stats["total_seconds"], stats["load_seconds"].get<double>() + stats["encode_seconds"].get<double>() +
+                                        stats["decode_seconds"].get<double>());
+}
+
+TEST(Generate, SettingsThatAreNotFollowedAreNoted) {
+  const Finished loud = encdec_command({"generate", "--model", golden_model("text")}, "a\n");
+  EXPECT_EQ(loud.status, 0);
+  EXPECT_THAT(loud.errors, HasSubstr("num_beams 4"));
+  EXPECT_EQ(split_lines(loud.errors).size(), 1u);
+  EXPECT_EQ(loud.output, run_generate("text", {}, "a\n").output);
+}
+
+TEST(Generate, OutputFileGetsItsNameWhenItIsComplete) {
+  const TemporaryFolder folder;
+  folder.write("out", "old\n");
+  const std::string input = folder.write("in", golden_sources("text"));
+  std::filesystem::create_symlink("out", folder.path("link"));
+  const Finished finished =
+      run_generate("text", {"--token-ids", "--input", input, "--output", folder.path("link")}, "not read\n");
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_EQ(finished.output, "");
+  EXPECT_EQ(folder.read("out"), golden_outputs("text"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_THAT(folder.names(), ElementsAre("in", "link", "out"));
+}
+
+TEST(Generate, OutputFileMayBeTheInputFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", golden_sources("text"));
+  EXPECT_EQ(run_generate("text", {"--token-ids", "--input", file, "--output", file}, {}).status, 0);
+  EXPECT_EQ(folder.read("file"), golden_outputs("text"));
+}
+
+TEST(Generate, DevicesAreWrittenToDirectly) {
+  const Finished finished = run_generate("text", {"--output", "/dev/stdout"}, "a\n");
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_EQ(finished.output, run_generate("text", {}, "a\n").output);
+  EXPECT_EQ(run_generate("text", {"--output", "/dev/null"}, "a\n").status, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+}  // namespace
+}  // namespace encdec

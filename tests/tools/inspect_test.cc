@@ -1,0 +1,100 @@
+// encdec inspect: what is in a folder.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
+
+std::string inspect(std::string_view model, std::vector<std::string> options) {
+  options.insert(options.begin(), {"inspect", "--model", golden_model(model)});
+  const Finished finished = encdec_command(std::move(options));
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_EQ(finished.errors, "");
+  return finished.output;
+}
+
+TEST(Inspect, SizesAreThoseOfTheConfig) {
+  const json config = json::parse(read_file(golden_model("odd_sizes") + "/config.json"));
+  const json found = json::parse(inspect("odd_sizes", {"--json"}));
+  EXPECT_EQ(found["family"], "marian");
+  EXPECT_EQ(found["model_dim"], config["d_model"]);
+  EXPECT_EQ(found["activation"], config["activation_function"]);
+  for (const std::string side : {"encoder", "decoder"}) {
+    EXPECT_EQ(found[side]["layers"], config[side + "_layers"]);
+    EXPECT_EQ(found[side]["heads"], config[side + "_attention_heads"]);
+    EXPECT_EQ(found[side]["hidden_dim"], config[side + "_ffn_dim"]);
+    EXPECT_EQ(found[side]["vocabulary"], config["vocab_size"]);
+  }
+  EXPECT_EQ(found["tokenizer"], json::array());
+}
+
+TEST(Inspect, WeightsAddUp) {
+  for (const std::string& name : golden_names()) {
+    const json found = json::parse(inspect(name, {"--json", "--weights"}));
+    std::int64_t parameters = 0, bytes = 0;
+    for (const json& weight : found["weights"]) {
+      std::int64_t elements = 1;
+      for (const json& dim : weight["shape"]) elements *= dim.get<std::int64_t>();
+      parameters += elements;
+      bytes += weight["bytes"].get<std::int64_t>();
+    }
+    EXPECT_GT(parameters, 0);
+    EXPECT_EQ(found["parameters"], parameters) << name;
+    EXPECT_EQ(found["weight_bytes"], bytes) << name;
+  }
+}
+
+TEST(Inspect, StoredPrecisionIsTold) {
+  const json half = json::parse(inspect("gelu_new_float16", {"--json"}));
+  EXPECT_EQ(half["stored"].size(), 1u);
+  EXPECT_EQ(half["stored"]["float16"]["parameters"], half["parameters"]);
+  EXPECT_THAT(inspect("silu_bfloat16", {}), HasSubstr("bfloat16"));
+}
+
+TEST(Inspect, SettingsThatAreNotFollowedAreNoted) {
+  EXPECT_THAT(inspect("text", {}), HasSubstr("num_beams 4"));
+  EXPECT_THAT(json::parse(inspect("text", {"--json"}))["notes"], Contains(HasSubstr("num_beams 4")));
+}
+
+TEST(Inspect, EveryTensorHasALine) {
+  const std::string text = inspect("text", {"--weights"});
+  EXPECT_THAT(text, HasSubstr("\nmodel.shared.weight "));
+  EXPECT_THAT(text, HasSubstr("[179, 16]"));
+}
+
+TEST(Inspect, GraphIsTextOrDot) {
+  const std::string text = inspect("text", {"--graph", "text"});
+  EXPECT_TRUE(text.starts_with("graph encoder\n")) << text;
+  EXPECT_THAT(text, HasSubstr("\ngraph decoder\n"));
+  EXPECT_THAT(text, HasSubstr("masked_decoder_attention"));
+  const std::string dot = inspect("text", {"--graph", "dot"});
+  EXPECT_TRUE(dot.starts_with("digraph \"encoder\" {\n")) << dot;
+  EXPECT_THAT(dot, HasSubstr("\n}\ndigraph \"decoder\" {\n"));
+  EXPECT_EQ(std::ranges::count(dot, '{'), std::ranges::count(dot, '}'));
+}
+
+TEST(Inspect, GraphStandsAlone) {
+  for (const char* other : {"--json", "--weights"}) {
+    EXPECT_TRUE(failed(encdec_command({"inspect", "--model", golden_model("text"), "--graph", "dot", other}), 2,
+                       {"--graph", other}));
+  }
+  EXPECT_TRUE(failed(encdec_command({"inspect", "--model", golden_model("text"), "--graph", "svg"}), 2,
+                     {"--graph", "'svg'", "text or dot"}));
+}
+
+TEST(Inspect, FullDiskIsAnError) {
+  EXPECT_TRUE(failed(run({{kEncdec, "inspect", "--model", golden_model("text")}, "", "/dev/full", {}}), 1,
+                     {"standard output", "No space left"}));
+}
+
+}  // namespace
+}  // namespace encdec
