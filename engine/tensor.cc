@@ -3,9 +3,18 @@
 #include <cstring>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "encdec/engine/error.h"
 
 namespace encdec {
+namespace {
+
+constexpr std::size_t kHugePageBytes = 2u << 20;
+
+}  // namespace
 
 Tensor Tensor::allocate(const Shape& shape, DataType type) {
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);

@@ -61,7 +61,8 @@ std::unique_ptr<Tokenizer> MarianTokenizer::load(const std::filesystem::path& fo
   std::size_t present = 0;
   const char* missing = nullptr;
   for (const char* file : kFiles) {
-    if (std::filesystem::exists(folder / file)) {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder / file, ignored)) {
       ++present;
     } else {
       missing = file;
@@ -149,8 +150,8 @@ std::string MarianTokenizer::decode(std::span<const std::int32_t> ids) const {
   }
   text += model.decode(pieces);
   replace_all(text, "▁", " ");
-  text = strip_right(strip_left(text));
-  return parts_.settings.clean_up_spaces ? clean_up_spaces(std::move(text)) : text;
+  std::string stripped(strip_right(strip_left(text)));
+  return parts_.settings.clean_up_spaces ? clean_up_spaces(std::move(stripped)) : stripped;
 }
 
 std::vector<std::string> MarianTokenizer::pieces(std::span<const std::int32_t> ids, TextSide side) const {

@@ -226,7 +226,8 @@ class Reader {
 TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
   const auto open = [&](std::string_view name, std::size_t max_bytes = kMaxConfigBytes) {
     const std::filesystem::path path = folder / name;
-    return std::filesystem::exists(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
   };
   TokenizerFiles files;
   files.tokenizer_config = open("tokenizer_config.json");

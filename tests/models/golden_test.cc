@@ -105,7 +105,7 @@ TEST_P(Golden, GreedyTokensEqualTheReferenceAloneAndInAnyBatch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Marian, Golden, testing::ValuesIn(case_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Marian, Golden, testing::ValuesIn(case_names()), [](const auto& instance) { return instance.param; });
 
 }  // namespace
 }  // namespace encdec

@@ -25,6 +25,7 @@ namespace {
 
 // Lines that go to the model in one call: enough to put those of like length into one batch, and few enough to hold.
 constexpr int kWindowLines = 1024;
+constexpr std::int64_t kWindowBytes = std::int64_t{4} << 20;
 
 struct Options {
   std::string model;
@@ -114,7 +115,8 @@ class Generation {
     const auto limit = static_cast<std::size_t>(std::max(kWindowLines, options_.batch_size));
     try {
       std::string line;
-      while (window.size() < limit && (window.size() == 0 || input_.ready()) && input_.next(line)) {
+      while (window.size() < limit && window.end_byte - window.first_byte < kWindowBytes &&
+             (window.size() == 0 || input_.ready()) && input_.next(line)) {
         if (options_.token_ids) {
           window.ids.push_back(parse_token_ids(line, model_.config().encoder.vocabulary, input_.position()));
         } else {
