@@ -1,12 +1,13 @@
 // Makes inputs of which many load: whole files that keep the rules, and changes of the header alone, with data that
 // fits.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
-#include <vector>
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -32,17 +33,16 @@ std::string good_header(Random& random) {
     for (std::size_t rank = random() % 5; rank > 0; --rank) {
       const std::size_t dim = random() % 4;
       elements *= dim;
-      shape += "," + std::to_string(dim);
+      shape += fmt::format(",{}", dim);
     }
     const std::size_t end = position + elements * type.bits / 8;
-    const std::string entry = "\"t" + std::to_string(count) + "\":{\"dtype\":\"" + type.name + "\",\"shape\":[" +
-                              shape + "],\"data_offsets\":[" + std::to_string(position) + "," + std::to_string(end) +
-                              "]}";
+    const std::string entry = fmt::format(R"("t{}":{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", count,
+                                          type.name, shape, position, end);
     const bool in_front = random() % 2 == 0;
-    header = header.empty() ? entry : in_front ? entry + "," + header : header + "," + entry;
+    header = header.empty() ? entry : fmt::format("{},{}", in_front ? entry : header, in_front ? header : entry);
     position = end;
   }
-  return "{" + header + "}";
+  return fmt::format("{{{}}}", header);
 }
 
 // The size of the data that the header speaks of, if it is good: the largest number in it.
@@ -79,7 +79,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
   length = header.size();
   std::memcpy(data, &length, sizeof(length));
-  std::memcpy(data + kLengthBytes, header.data(), header.size());
-  std::memset(data + kLengthBytes + header.size(), 0x3f, data_bytes);
+  std::uint8_t* const payload = std::copy(header.begin(), header.end(), data + kLengthBytes);
+  std::fill_n(payload, data_bytes, std::uint8_t{0x3f});
   return kLengthBytes + header.size() + data_bytes;
 }
