@@ -48,6 +48,7 @@ Tensor Tensor::reshape(const Shape& shape) const {
 }
 
 void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count, float* output) {
+  if (count == 0) return;  // there need not be any memory on either side
   const std::byte* source = tensor.raw() + static_cast<std::size_t>(first) * size_of(tensor.type());
   const auto half = [source](std::int64_t i) {
     std::uint16_t bits;

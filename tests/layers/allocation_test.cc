@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "encdec/engine/executor.h"
@@ -29,6 +30,40 @@ std::atomic<bool> watching{false};
 std::atomic<int> allocations{0};
 std::atomic<int> allowed{-1};  // allocations until one fails; -1: none does
 
+// Large blocks that are in use: arenas, scratch and caches are among them.
+struct Block {
+  const std::byte* start = nullptr;
+  std::size_t size = 0;
+};
+std::mutex blocks_mutex;
+std::array<Block, 256> blocks;
+constexpr std::size_t kLarge = 32 * 1024;
+
+void note_block(const void* memory, std::size_t size) {
+  const std::lock_guard lock(blocks_mutex);
+  for (Block& block : blocks) {
+    if (block.start != nullptr) continue;
+    block = {static_cast<const std::byte*>(memory), size};
+    return;
+  }
+}
+
+void forget_block(const void* memory) {
+  if (memory == nullptr) return;
+  const std::lock_guard lock(blocks_mutex);
+  for (Block& block : blocks) {
+    if (block.start == memory) block = {};
+  }
+}
+
+bool in_a_large_block(const std::byte* address) {
+  const std::lock_guard lock(blocks_mutex);
+  for (const Block& block : blocks) {
+    if (block.start != nullptr && block.start <= address && address < block.start + block.size) return true;
+  }
+  return false;
+}
+
 // oneDNN puts the arguments of each call into a small map of its own; what it does inside is not ours to count.
 bool called_from_onednn(void* caller) {
   Dl_info info;
@@ -44,12 +79,16 @@ void* allocate(std::size_t size, std::size_t alignment, void* caller) {
     }
   }
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return memory;
+  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) {
+    if (rounded >= kLarge) note_block(memory, rounded);
+    return memory;
+  }
   throw std::bad_alloc();
 }
 
 // Not inlined: the compiler would see free() meet operator new.
 [[gnu::noinline]] void release(void* memory) {
+  forget_block(memory);
   std::free(memory);
 }
 
@@ -315,6 +354,37 @@ TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
       }
     }
   }
+}
+
+// A larger run gives the arena back before it asks for a larger one. If that fails, the plan of the smaller run must
+// not be taken for the one in force.
+TEST(Allocation, AfterAFailedGrowthTheOldSizesStillRun) {
+  const LittleTransformer model;
+  const Executor& encoder = model.encoder();
+  const std::array<Tensor, 1> small = {RandomTensors(3).ids(100, kVocabulary)};
+  const std::array<Tensor, 1> large = {RandomTensors(4).ids(1000, kVocabulary)};
+  int failures = 0;
+  for (int nth = 0; nth < 8; ++nth) {
+    RunState state(encoder.graph(), std::make_shared<ThreadTeam>(kThreads));
+    state.sequences = packed(std::array{100});
+    const Tensor expected = copy_of(encoder.run(small, state)[0]);
+    state.sequences = packed(std::array{1000});
+    {
+      const Watch watch;
+      allowed.store(nth);
+      try {
+        encoder.run(large, state);
+      } catch (const std::bad_alloc&) {
+        ++failures;
+      }
+      allowed.store(-1);
+    }
+    state.sequences = packed(std::array{100});
+    const Tensor& output = encoder.run(small, state)[0];
+    ASSERT_TRUE(in_a_large_block(output.raw())) << "the output lies in memory that was given back, allocation " << nth;
+    ASSERT_TRUE(same_bits(expected, output)) << "after allocation " << nth << " has failed";
+  }
+  EXPECT_GT(failures, 2);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace encdec {
 namespace {
 
-constexpr unsigned kSecondsAllowed = 60;
+constexpr unsigned kSecondsAllowed = 240;
 
 int check(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);

@@ -17,7 +17,7 @@ struct Finished {
   std::string errors;  // standard error
 };
 
-// What to run, the program first. One that hangs is ended by SIGALRM after a minute.
+// What to run, the program first. One that hangs is ended by SIGALRM after four minutes.
 struct Command {
   std::vector<std::string> arguments;
   std::string input;                  // standard input

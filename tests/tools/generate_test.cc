@@ -64,7 +64,8 @@ TEST_P(GenerateGolden, JsonHasTokenIdsAndScores) {
 TEST(Generate, TextIsThatOfTransformers) {
   for (const char* name : {"text", "text_separate"}) {
     std::vector<std::string> sources, outputs;
-    for (const json& pair : golden_tokenizer(name).at("generate")) {
+    const json expected = golden_tokenizer(name);
+    for (const json& pair : expected.at("generate")) {
       sources.push_back(pair.at("text"));
       outputs.push_back(pair.at("output"));
     }
@@ -157,17 +158,13 @@ TEST(Generate, NewTokensAreLimited) {
 }
 
 TEST(Generate, LineOfTenThousandTokensIsALineLikeOthers) {
-  std::string ids, text;
-  for (int i = 0; i < 10'000; ++i) {
-    ids += std::to_string(2 + i % 90) + " ";
-    text += "the ";
-  }
-  const Finished from_ids = run_generate("text", {"--token-ids", "--max-new-tokens", "2"}, "3 0\n" + ids + "\n3 0\n");
-  EXPECT_EQ(from_ids.status, 0) << from_ids.errors;
-  EXPECT_EQ(split_lines(from_ids.output).size(), 3u);
-  const Finished from_text = run_generate("text", {"--max-new-tokens", "2"}, text + "\n");
-  EXPECT_EQ(from_text.status, 0) << from_text.errors;
-  EXPECT_EQ(split_lines(from_text.output).size(), 1u);
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += "the ";
+  const Finished finished = run_generate("text", {"--max-new-tokens", "2"}, "a\n" + text + "\na\n");
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  const auto lines = split_lines(finished.output);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], lines[2]);
 }
 
 TEST(Generate, SlowInputIsAnsweredAsItComes) {

@@ -48,6 +48,7 @@ TEST_P(GoldenTokenizer, IsTheSameInManyThreads) {
   const auto& cases = expected_.value().at("encode");
   std::vector<std::thread> threads;
   std::vector<std::size_t> different(4);
+  threads.reserve(different.size());
   for (std::size_t& count : different) {
     threads.emplace_back([&] {
       for (const auto& entry : cases) {
