@@ -8,7 +8,7 @@ install(TARGETS ${libraries} EXPORT encdec-targets)
 install(EXPORT encdec-targets NAMESPACE encdec:: DESTINATION "${package_dir}")
 foreach(folder IN ITEMS engine layers models)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
-          FILES_MATCHING PATTERN "*.h" PATTERN "backend" EXCLUDE PATTERN "pretrained" EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
 endforeach()
 if(ENCDEC_BUILD_TOOLS)
   install(TARGETS encdec encdec-demo encdec-bench)
