@@ -52,6 +52,7 @@ Vocabulary vocabulary() {
 
 std::vector<std::string> texts(const std::vector<AddedTokens::Part>& parts) {
   std::vector<std::string> result;
+  result.reserve(parts.size());
   for (const auto& part : parts) result.push_back(part.is_token ? "{" + part.text + "}" : part.text);
   return result;
 }
