@@ -1,5 +1,5 @@
 // encdec-demo: how English words are pronounced, decoded greedily, token by token, by the small model that comes with
-// the project. Everything that a program needs of the library is in main() and pronounce().
+// the project. Everything that a program needs of the library is in demo() and pronounce().
 #include <encdec/engine/error.h>
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/model.h>
@@ -75,33 +75,39 @@ std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   return tokens.size();
 }
 
+void demo(const std::string& folder, const std::vector<std::string>& words) {
+  const auto start = std::chrono::steady_clock::now();
+  const encdec::Model model = encdec::Model::load(folder);
+  if (model.tokenizer() == nullptr) throw encdec::TokenizerError(folder + ": no tokenizer files, expected some");
+  const double load_seconds = seconds_since(start);
+
+  const auto first_word = std::chrono::steady_clock::now();
+  std::size_t tokens = 0;
+  for (const std::string& word : words) tokens += pronounce(model, word);
+  const double seconds = seconds_since(first_word);
+  fmt::print("\n{} words, {} tokens in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {} threads\n",
+             words.size(), tokens, seconds, static_cast<double>(words.size()) / seconds,
+             static_cast<double>(tokens) / seconds, load_seconds, encdec::available_cpus());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Pronounces English words: those given, those of standard input (one a line), or a sample.",
-               "encdec-demo");
-  std::string folder = bundled_model().string();
-  std::vector<std::string> words;
-  app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
-  app.add_option("words", words, "What to pronounce");
-  CLI11_PARSE(app, argc, argv);
-
   try {
-    if (words.empty()) words = words_of_standard_input();
-    const auto start = std::chrono::steady_clock::now();
-    const encdec::Model model = encdec::Model::load(folder);
-    if (model.tokenizer() == nullptr) throw encdec::TokenizerError(folder + ": no tokenizer files, expected some");
-    const double load_seconds = seconds_since(start);
-
-    const auto first_word = std::chrono::steady_clock::now();
-    std::size_t tokens = 0;
-    for (const std::string& word : words) tokens += pronounce(model, word);
-    const double seconds = seconds_since(first_word);
-    fmt::print("\n{} words, {} tokens in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {} threads\n",
-               words.size(), tokens, seconds, static_cast<double>(words.size()) / seconds,
-               static_cast<double>(tokens) / seconds, load_seconds, encdec::available_cpus());
+    CLI::App app("Pronounces English words: those given, those of standard input (one a line), or a sample.",
+                 "encdec-demo");
+    std::string folder = bundled_model().string();
+    std::vector<std::string> words;
+    app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
+    app.add_option("words", words, "What to pronounce");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {  // --help too
+      return app.exit(error) == 0 ? 0 : 2;
+    }
+    demo(folder, words.empty() ? words_of_standard_input() : words);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "encdec-demo: {}\n", error.what());
+    std::fprintf(stderr, "encdec-demo: %s\n", error.what());
     return 1;
   }
   return 0;

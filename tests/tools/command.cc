@@ -28,6 +28,7 @@ int check(int result, const char* what) {
 pid_t start(std::vector<std::string> arguments, const std::array<int, 3>& standard,
             const std::vector<int>& closed = {}) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const pid_t process = check(::fork(), "fork");
@@ -126,7 +127,7 @@ Process::~Process() {
   close_if_open(errors_);
   if (process_ > 0) {
     ::kill(process_, SIGKILL);
-    wait_for(process_);
+    ::waitpid(process_, nullptr, 0);
   }
 }
 

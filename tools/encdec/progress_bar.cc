@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
@@ -17,7 +18,7 @@ constexpr int kBarWidth = 20;
 constexpr double kFractionForEstimate = 0.005;
 
 std::string clock_time(double seconds) {
-  const auto total = static_cast<std::int64_t>(seconds + 0.5);
+  const std::int64_t total = std::lround(seconds);
   const std::int64_t hours = total / 3600, minutes = total / 60 % 60;
   if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
   return fmt::format("{}:{:02}", minutes, total % 60);

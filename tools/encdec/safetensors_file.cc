@@ -9,7 +9,7 @@ namespace encdec::cli {
 // The format is little-endian, and values are written as they lie in memory.
 static_assert(std::endian::native == std::endian::little);
 
-SafetensorsFile::SafetensorsFile(const std::string& path, std::vector<Entry> entries)
+SafetensorsFile::SafetensorsFile(const std::string& path, const std::vector<Entry>& entries)
     : file_(path, OutputFile::Unfinished::remove) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   std::uint64_t size = 0;

@@ -18,7 +18,7 @@ class SafetensorsFile {
   };
 
   // Throws FileError if the file cannot be written or is not a regular one.
-  SafetensorsFile(const std::string& path, std::vector<Entry> entries);
+  SafetensorsFile(const std::string& path, const std::vector<Entry>& entries);
 
   // Elements [first, first + count) of tensor number `entry`.
   void write(std::size_t entry, std::int64_t first, const float* values, std::int64_t count);
