@@ -23,19 +23,40 @@ class WeightStore {
 
   // Throws WeightError if the name is there already.
   void add(std::string name, Tensor tensor);
+  // A tensor of quantised integers, int8 or int16: value = integer / scale. `scale` is float32, one for each row of
+  // `tensor` or one for all. Throws WeightError also if the scale does not fit.
+  void add(std::string name, Tensor tensor, Tensor scale);
 
   const std::string& origin() const { return origin_; }
   const Tensor* find(std::string_view name) const;
+  // Null where a tensor is not quantised.
+  const Tensor* find_scale(std::string_view name) const;
   const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
 
  private:
   std::string origin_;
   std::map<std::string, Tensor, std::less<>> tensors_;
+  std::map<std::string, Tensor, std::less<>> scales_;
+};
+
+// Where one family stores a tensor: under this name, perhaps together with others, or the other way round.
+struct StoredName {
+  StoredName() = default;
+  StoredName(std::string name_) : name(std::move(name_)) {}
+  StoredName(const char* name_) : name(name_) {}
+
+  std::string name;
+  // Part number `part` of `parts` equal ones, of the outputs: merged projections of queries, keys and values.
+  int part = 0;
+  int parts = 1;
+  bool transposed = false;  // a matrix [K, N], for y = x W
+
+  friend bool operator==(const StoredName& a, const StoredName& b) = default;
 };
 
 // How one family of checkpoints names what the layers ask for: candidates of stored names for a canonical one,
-// best first. "encoder.0.self_attention.query.weight" -> {"model.encoder.layers.0.self_attn.q_proj.weight"}.
-using WeightNames = std::function<std::vector<std::string>(const std::string& canonical)>;
+// best first. "encoder.0.self_attention.query.weight" -> {{"model.encoder.layers.0.self_attn.q_proj.weight"}}.
+using WeightNames = std::function<std::vector<StoredName>(const std::string& canonical)>;
 
 // How layers lay out their weights for the machine that will run them.
 struct PackOptions {
@@ -61,9 +82,9 @@ class WeightScope {
 
   const PackOptions& pack() const { return pack_; }
 
-  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra) and is stored as
-  // float32, float16 or bfloat16. Throws WeightError naming the stored tensor and its file or folder, what was found
-  // and what was expected.
+  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra), stored as
+  // float32, float16 or bfloat16, or quantised, and then given as float32. A view of the store where it can be. Throws
+  // WeightError naming the stored tensor and its file or folder, what was found and what was expected.
   Tensor tensor(std::string_view name, const Shape& shape) const;
   bool has(std::string_view name) const;
 
@@ -71,7 +92,7 @@ class WeightScope {
   std::vector<std::string> unused() const;
 
  private:
-  const Tensor* find(std::string_view name, std::string& stored_name) const;
+  const Tensor* find(std::string_view name, StoredName& stored) const;
 
   struct Usage {
     std::mutex mutex;

@@ -49,7 +49,7 @@ using WeightShapes = std::map<std::string, Shape>;
 WeightScope random_weights(const WeightShapes& shapes) {
   auto store = std::make_shared<WeightStore>("random weights");
   for (const auto& [name, shape] : shapes) store->add(name, noise(shape));
-  const auto names = [](const std::string& canonical) { return std::vector{canonical}; };
+  const auto names = [](const std::string& canonical) { return std::vector<StoredName>{canonical}; };
   return {std::move(store), names, {.threads = thread_count()}};
 }
 
@@ -317,7 +317,7 @@ std::shared_ptr<const EncoderDecoder> random_transformer(Dim model_dim, Dim hidd
   for (const auto& [name, shape] : shapes) store->add(name, noise(shape));
   const auto names = [](const std::string& canonical) {
     const bool table = canonical.ends_with("embedding.weight") || canonical == "output_projection.weight";
-    return std::vector{table ? std::string("embedding.weight") : canonical};
+    return std::vector<StoredName>{table ? "embedding.weight" : canonical};
   };
   return std::make_shared<const EncoderDecoder>(config, WeightScope(store, names, {.threads = thread_count()}));
 }

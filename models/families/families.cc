@@ -33,6 +33,17 @@ std::optional<Match> match(std::string_view pattern, std::string_view name) {
   return result;
 }
 
+// Replaces "*+1" by the layer number plus one, or "*" by the number.
+void put_layer(std::string& stored, std::string_view layer) {
+  const auto star = stored.find('*');
+  if (star == std::string::npos) return;
+  if (stored.compare(star, 3, "*+1") == 0) {
+    stored.replace(star, 3, std::to_string(std::stoi(std::string(layer)) + 1));
+  } else {
+    stored.replace(star, 1, layer);
+  }
+}
+
 }  // namespace
 
 const Family& find_family(const JsonObject& config) {
@@ -48,13 +59,14 @@ const Family& find_family(const JsonObject& config) {
 
 WeightNames names_by_table(std::vector<NamePattern> table) {
   return [table = std::move(table)](const std::string& canonical) {
-    std::vector<std::string> names;
+    std::vector<StoredName> names;
     for (const NamePattern& row : table) {
       const auto matched = match(row.canonical, canonical);
       if (!matched) continue;
-      for (std::string stored : row.stored) {
-        if (const auto star = stored.find('*'); star != std::string::npos) stored.replace(star, 1, matched->layer);
-        names.push_back(stored + std::string(matched->rest));
+      for (StoredName stored : row.stored) {
+        put_layer(stored.name, matched->layer);
+        stored.name += matched->rest;
+        names.push_back(std::move(stored));
       }
       break;
     }

@@ -21,10 +21,11 @@ struct Family {
 // The family that config.json's model_type names. Throws ConfigError, listing what is supported, for any other.
 const Family& find_family(const JsonObject& config);
 
-// One row of a naming table: in both patterns, "*" stands for the same layer number.
+// One row of a naming table: in both patterns, "*" stands for the same layer number. Where layers are counted from 1,
+// the stored pattern has "*+1".
 struct NamePattern {
   std::string_view canonical;
-  std::vector<std::string> stored;  // candidates, best first
+  std::vector<StoredName> stored;  // candidates, best first
 };
 
 // Names by table: the first row whose canonical pattern is the name or a prefix of it up to a dot. What follows the

@@ -63,7 +63,7 @@ WeightNames weight_names(const JsonObject& config) {
   const bool shared = config.boolean("share_encoder_decoder_embeddings").value_or(true);
   const std::string encoder = "model.encoder.embed_tokens", decoder = "model.decoder.embed_tokens";
   const std::string output = "lm_head", common = "model.shared";
-  std::vector<std::string> encoder_embedding{encoder}, decoder_embedding{decoder}, projection{output};
+  std::vector<StoredName> encoder_embedding{encoder}, decoder_embedding{decoder}, projection{output};
   if (shared) {
     encoder_embedding.insert(encoder_embedding.end(), {common, decoder});
     decoder_embedding.insert(decoder_embedding.end(), {common, encoder});
@@ -76,9 +76,9 @@ WeightNames weight_names(const JsonObject& config) {
       encoder_embedding.push_back(output);
     }
   }
-  std::vector<std::string> projection_bias{"final_logits_bias"};
+  std::vector<StoredName> projection_bias{"final_logits_bias"};
   const auto layer = [](std::string_view stack, std::string_view part) {
-    return std::vector{fmt::format("model.{}.layers.*.{}", stack, part)};
+    return std::vector<StoredName>{fmt::format("model.{}.layers.*.{}", stack, part)};
   };
   return names_by_table({
       {"encoder.embedding", std::move(encoder_embedding)},

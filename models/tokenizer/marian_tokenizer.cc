@@ -1,6 +1,7 @@
 #include "encdec/models/tokenizer/marian_tokenizer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <utility>
@@ -96,15 +97,28 @@ MarianTokenizer::MarianTokenizer(Parts parts, std::string name)
   end_id_ = *end;
 }
 
-std::vector<std::int32_t> MarianTokenizer::encode(std::string_view text) const {
-  return encode_side(text, TextSide::source);
+std::vector<std::int32_t> MarianTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  std::string_view rest = text;
+  if (options.target_language.empty() || !take_language_code(rest).empty()) {
+    return encode_side(text, TextSide::source, options.max_length);
+  }
+  const auto code = language_token(options.target_language);
+  if (!code) {
+    throw InputError(fmt::format("{}: target language '{}' is not known, expected one of {}", name_,
+                                 printable(options.target_language), fmt::join(languages(), ", ")));
+  }
+  auto ids = encode_side(text, TextSide::source,
+                         options.max_length == 0 ? 0 : std::max<std::size_t>(options.max_length, 2) - 1);
+  ids.insert(ids.begin(), *code);
+  return ids;
 }
 
-std::vector<std::int32_t> MarianTokenizer::encode_target(std::string_view text) const {
-  return encode_side(text, TextSide::target);
+std::vector<std::int32_t> MarianTokenizer::encode_target(std::string_view text, const EncodeOptions& options) const {
+  return encode_side(text, TextSide::target, options.max_length);
 }
 
-std::vector<std::int32_t> MarianTokenizer::encode_side(std::string_view text, TextSide side) const {
+std::vector<std::int32_t> MarianTokenizer::encode_side(std::string_view text, TextSide side,
+                                                       std::size_t max_length) const {
   check_text(text);
   std::vector<std::int32_t> ids;
   const auto add = [&](std::string_view piece) {
@@ -129,6 +143,7 @@ std::vector<std::int32_t> MarianTokenizer::encode_side(std::string_view text, Te
       part.is_token ? add(part.text) : add_text(part.text);
     }
   }
+  if (max_length > 0 && ids.size() >= max_length) ids.resize(max_length - 1);
   ids.push_back(end_id_);
   return ids;
 }
@@ -159,6 +174,27 @@ std::vector<std::string> MarianTokenizer::pieces(std::span<const std::int32_t> i
   result.reserve(ids.size());
   for (const std::int32_t id : ids) result.push_back(piece(id, side));
   return result;
+}
+
+std::optional<std::int32_t> MarianTokenizer::token_id(std::string_view token) const {
+  if (const auto added = added_tokens_.id(token)) return added;
+  return vocabulary(TextSide::target).id(token);
+}
+
+std::vector<std::string> MarianTokenizer::languages() const {
+  std::map<std::int32_t, std::string> found;
+  for (const auto& [piece, id] : parts_.vocabulary.ids()) {
+    std::string_view rest = piece;
+    const std::string_view code = take_language_code(rest);
+    if (!code.empty() && rest.empty()) found[id] = code.substr(2, code.size() - 4);
+  }
+  std::vector<std::string> languages;
+  for (auto& [id, language] : found) languages.push_back(std::move(language));
+  return languages;
+}
+
+std::optional<std::int32_t> MarianTokenizer::language_token(std::string_view language) const {
+  return parts_.vocabulary.id(fmt::format(">>{}<<", language));
 }
 
 const std::string& MarianTokenizer::piece(std::int32_t id, TextSide side) const {

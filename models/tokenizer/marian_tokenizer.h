@@ -41,14 +41,23 @@ class MarianTokenizer final : public Tokenizer {
   // Throws TokenizerError, beginning with `name`, if the vocabulary lacks the unknown token or there is no end token.
   MarianTokenizer(Parts parts, std::string name);
 
-  std::vector<std::int32_t> encode(std::string_view text) const override;
-  std::vector<std::int32_t> encode_target(std::string_view text) const override;
+  using Tokenizer::encode;
+  using Tokenizer::encode_target;
+  std::string kind() const override { return "sentencepiece with vocab.json"; }
+  // A target language is put in front of the source as >>code<<, unless the text begins with a code of its own.
+  std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
+  std::vector<std::int32_t> encode_target(std::string_view text, const EncodeOptions& options) const override;
   // An id that the vocabulary lacks stands for the sentencepiece model's piece of that number, if it has one.
   std::string decode(std::span<const std::int32_t> ids) const override;
   std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const override;
 
+  std::optional<std::int32_t> token_id(std::string_view token) const override;
+  // Those whose code is a piece of the vocabulary.
+  std::vector<std::string> languages() const override;
+  std::optional<std::int32_t> language_token(std::string_view language) const override;
+
  private:
-  std::vector<std::int32_t> encode_side(std::string_view text, TextSide side) const;
+  std::vector<std::int32_t> encode_side(std::string_view text, TextSide side, std::size_t max_length) const;
   const std::string& piece(std::int32_t id, TextSide side) const;
   const Vocabulary& vocabulary(TextSide side) const;
   const SentencePieceModel& decoding_model(TextSide side) const;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,22 +15,44 @@ namespace encdec {
 // The two texts of a translation. A checkpoint may have a vocabulary for each.
 enum class TextSide { source, target };
 
+// What a caller may ask of encoding.
+struct EncodeOptions {
+  // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: the checkpoint's
+  // defaults.
+  std::string source_language = {};
+  std::string target_language = {};
+  // Most ids, special tokens included; what is too much is cut off the end of the text. 0 for no limit.
+  std::size_t max_length = 0;
+};
+
 // Text to token ids and back, as a checkpoint's own tokenizer does it. Read-only: usable from many threads at once.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // The ids that the encoder gets for a source, special tokens included. `text` is UTF-8; throws TokenizerError, with
-  // the byte offset, if it is not.
-  virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  // What it is, for people: "unigram", "byte-level BPE", "WordPiece", "sentencepiece with vocab.json", "bytes".
+  virtual std::string kind() const = 0;
+
+  // The ids that the encoder (or a decoder-only model) gets for a source, special tokens included. `text` is UTF-8;
+  // throws TokenizerError, with the byte offset, if it is not, and InputError for a language that is not known.
+  virtual std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const = 0;
+  std::vector<std::int32_t> encode(std::string_view text) const { return encode(text, {}); }
   // The ids that stand for a target, special tokens included.
-  virtual std::vector<std::int32_t> encode_target(std::string_view text) const = 0;
+  virtual std::vector<std::int32_t> encode_target(std::string_view text, const EncodeOptions& options) const = 0;
+  std::vector<std::int32_t> encode_target(std::string_view text) const { return encode_target(text, {}); }
   // The text that generated ids stand for; special tokens are left out. Throws InputError for an id that the target
   // vocabulary does not have.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
   // What each id stands for, special tokens too, spelled as in the vocabulary. Throws InputError for an id that the
   // vocabulary of that side does not have.
   virtual std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const = 0;
+
+  // The id of a token of the target side, spelled as in the vocabulary; nullopt if there is none.
+  virtual std::optional<std::int32_t> token_id(std::string_view token) const = 0;
+  // Languages that EncodeOptions may name, in the order of their ids; empty where the model does not know languages.
+  virtual std::vector<std::string> languages() const { return {}; }
+  // The token that stands for a language in front of a source or target; nullopt if the language is not known.
+  virtual std::optional<std::int32_t> language_token(std::string_view /*language*/) const { return std::nullopt; }
 };
 
 // The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type; null if the folder has

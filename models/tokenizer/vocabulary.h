@@ -35,6 +35,8 @@ class Vocabulary {
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
 
+  // Every piece and its id, in no order.
+  const StringMap<std::int32_t>& ids() const { return ids_; }
   std::size_t size() const { return ids_.size(); }
   std::optional<std::int32_t> id(std::string_view piece) const;
   // Null for an id that no piece has.

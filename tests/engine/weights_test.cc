@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <thread>
 
 #include "encdec/engine/error.h"
@@ -62,22 +63,100 @@ TEST(WeightScope, MissingTensorIsNamedAsStored) {
 
 TEST(WeightScope, MissingTensorWithSeveralNamesListsThemAll) {
   const WeightScope scope(store_of({"other"}), [](const std::string& canonical) {
-    return std::vector{"model." + canonical, "old." + canonical};
+    return std::vector<StoredName>{"model." + canonical, "old." + canonical};
   });
   EXPECT_EQ(message_of([&] { (scope / "a").tensor("weight", {4}); }),
             "folder: tensor 'model.a.weight' or 'old.a.weight' is missing, expected shape [4]");
 }
 
 TEST(WeightScope, MissingTensorWithoutAnyNameGivesTheCanonicalOne) {
-  const WeightScope scope(store_of({}), [](const std::string&) { return std::vector<std::string>(); });
+  const WeightScope scope(store_of({}), [](const std::string&) { return std::vector<StoredName>(); });
   EXPECT_EQ(message_of([&] { (scope / "a").tensor("weight", {4}); }),
             "folder: tensor 'a.weight' is missing, expected shape [4]");
+}
+
+// A matrix [rows, columns] with value 10 * row + column.
+Tensor numbered(Dim rows, Dim columns) {
+  Tensor tensor = Tensor::allocate({rows, columns});
+  for (Dim i = 0; i < tensor.elements(); ++i) {
+    tensor.data<float>()[i] = static_cast<float>(10 * (i / columns) + i % columns);
+  }
+  return tensor;
+}
+
+std::vector<float> values(const Tensor& tensor) {
+  return {tensor.data<float>(), tensor.data<float>() + tensor.elements()};
+}
+
+// The tensor "a" as the names say that it is stored.
+Tensor read_stored(const std::shared_ptr<WeightStore>& store, const StoredName& stored, const Shape& shape) {
+  return WeightScope(store, [&](const std::string&) { return std::vector{stored}; }).tensor("any", shape);
+}
+
+TEST(WeightScope, GivesAPartOfMergedProjections) {
+  const auto store = std::make_shared<WeightStore>("folder");
+  store->add("a", numbered(6, 3));
+  StoredName stored("a");
+  stored.part = 1;
+  stored.parts = 3;
+  EXPECT_THAT(values(read_stored(store, stored, {2, 3})), ElementsAre(20, 21, 22, 30, 31, 32));
+  EXPECT_EQ(message_of([&] {
+              read_stored(store, stored, {3, 3});
+            }),
+            "folder: tensor 'a': shape [6, 3], expected [9, 3]");
+}
+
+TEST(WeightScope, TransposesMatricesButNotVectors) {
+  const auto store = std::make_shared<WeightStore>("folder");
+  store->add("a", numbered(2, 6));
+  store->add("b", numbered(1, 6).reshape({6}));
+  StoredName stored("a");
+  stored.transposed = true;
+  EXPECT_THAT(values(read_stored(store, stored, {6, 2})), ElementsAre(0, 10, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15));
+  stored.part = 2;
+  stored.parts = 3;
+  EXPECT_THAT(values(read_stored(store, stored, {2, 2})), ElementsAre(4, 14, 5, 15));
+  stored.name = "b";
+  EXPECT_THAT(values(read_stored(store, stored, {2})), ElementsAre(4, 5));
+}
+
+TEST(WeightScope, DequantizesRowByRow) {
+  const auto store = std::make_shared<WeightStore>("folder");
+  Tensor bytes = Tensor::allocate({2, 2}, DataType::int8);
+  const std::vector<std::int8_t> integers{127, -127, 64, 0};
+  std::memcpy(bytes.raw(), integers.data(), integers.size());
+  Tensor scale = Tensor::allocate({2});
+  scale.data<float>()[0] = 127.0f;
+  scale.data<float>()[1] = 32.0f;
+  store->add("a", bytes, scale);
+  EXPECT_THAT(values(read_stored(store, {"a"}, {2, 2})), ElementsAre(1, -1, 2, 0));
+
+  Tensor words = Tensor::allocate({1, 2}, DataType::int16);
+  const std::vector<std::int16_t> shorts{1000, -500};
+  std::memcpy(words.raw(), shorts.data(), 4);
+  Tensor one_scale = Tensor::allocate({1});
+  one_scale.data<float>()[0] = 1000.0f;
+  store->add("b", words, one_scale);
+  EXPECT_THAT(values(read_stored(store, {"b"}, {1, 2})), ElementsAre(1, -0.5));
+}
+
+TEST(WeightStore, RefusesScalesThatDoNotFit) {
+  WeightStore store("folder");
+  EXPECT_EQ(message_of([&] {
+              store.add("a", Tensor::allocate({2, 2}, DataType::int8), Tensor::allocate({3}));
+            }),
+            "folder: scale of tensor 'a' has type float32 and shape [3], expected float32 [2] or [1]");
+  EXPECT_EQ(message_of([&] {
+              store.add("a", Tensor::allocate({2, 2}), Tensor::allocate({2}));
+            }),
+            "folder: tensor 'a' is stored as float32 with a scale, expected int8 or int16");
+  EXPECT_TRUE(store.tensors().empty());
 }
 
 TEST(WeightScope, TheFirstStoredNameWins) {
   const auto store = store_of({"second", "third"});
   const WeightScope scope(store, [](const std::string&) {
-    return std::vector<std::string>{"first", "second", "third"};
+    return std::vector<StoredName>{"first", "second", "third"};
   });
   EXPECT_EQ(scope.tensor("any", {2, 3}).raw(), store->find("second")->raw());
   EXPECT_THAT(scope.unused(), ElementsAre("third"));

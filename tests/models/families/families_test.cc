@@ -76,6 +76,8 @@ TEST(NamesByTable, PutTheLayerNumberInItsPlace) {
       names_by_table({{"encoder.*.self_attention.query", {"layers.*.q", "blocks.*.query"}}, {"encoder.norm", {"ln"}}});
   EXPECT_THAT(names("encoder.12.self_attention.query.weight"),
               ElementsAre("layers.12.q.weight", "blocks.12.query.weight"));
+  EXPECT_THAT(names_by_table({{"decoder.*.norm", {"decoder_l*+1_norm"}}})("decoder.9.norm.bias"),
+              ElementsAre("decoder_l10_norm.bias"));
   EXPECT_THAT(names("encoder.norm.bias"), ElementsAre("ln.bias"));
   EXPECT_THAT(names("encoder.normal.bias"), IsEmpty());
   EXPECT_THAT(names("encoder.1.self_attention.queryx"), IsEmpty());
