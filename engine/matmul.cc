@@ -22,17 +22,6 @@ constexpr std::array<int, 4> kPieceRows = {256, 128, 64, 32};
 // A slice's piece is computed into a dense tile first; this many floats of it stay in the second-level cache.
 constexpr Dim kTileFloats = 262'144;
 
-backend::Epilogue epilogue_of(Activation activation) {
-  switch (activation) {
-    case Activation::identity: return backend::Epilogue::none;
-    case Activation::relu: return backend::Epilogue::relu;
-    case Activation::gelu: return backend::Epilogue::gelu;
-    case Activation::gelu_tanh: return backend::Epilogue::gelu_tanh;
-    case Activation::silu: return backend::Epilogue::silu;
-  }
-  return backend::Epilogue::none;
-}
-
 int piece_rows(std::int64_t remaining, Dim limit) {
   if (remaining <= kExactRows) return static_cast<int>(remaining);
   for (const int rows : kPieceRows) {
@@ -42,17 +31,6 @@ int piece_rows(std::int64_t remaining, Dim limit) {
 }
 
 }  // namespace
-
-std::string_view to_string(Activation activation) {
-  switch (activation) {
-    case Activation::identity: return "identity";
-    case Activation::relu: return "relu";
-    case Activation::gelu: return "gelu";
-    case Activation::gelu_tanh: return "gelu_tanh";
-    case Activation::silu: return "silu";
-  }
-  return "unknown";
-}
 
 // Columns [first, first + width) of the output.
 struct MatMul::Slice {
@@ -98,7 +76,7 @@ MatMul::MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, 
     const backend::MatMulSpec spec{
         .input_width = static_cast<int>(input_width_),
         .output_width = static_cast<int>(last - first),
-        .epilogue = epilogue_of(activation),
+        .activation = activation,
         .bias = !biases.empty(),
         // A slice's tile is put in its place afterwards, and the residual is added on the way.
         .residual = residual == Residual::add && slices == 1};

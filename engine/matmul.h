@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "encdec/engine/activation.h"
 #include "encdec/engine/tensor.h"
 #include "encdec/engine/weights.h"
 
@@ -14,12 +15,6 @@ class RunState;
 namespace backend {
 class PackedMatrix;
 }
-
-// Functions applied to each element: relu(x) = max(x, 0); gelu is x * Phi(x), exact or by its tanh approximation
-// (Hendrycks & Gimpel 2016); silu is x * sigmoid(x), also called swish.
-enum class Activation : std::uint8_t { identity, relu, gelu, gelu_tanh, silu };
-
-std::string_view to_string(Activation activation);
 
 // Adds a tensor of the output's shape after the activation.
 enum class Residual : std::uint8_t { none, add };

@@ -22,8 +22,9 @@ Tensor as_float(const Tensor& stored) {
 }  // namespace
 
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
-    : scale_(as_float(weights.tensor("weight", {options.width}))),
-      shift_(as_float(weights.tensor("bias", {options.width}))),
+    : kind_(options.kind),
+      scale_(as_float(weights.tensor("weight", {options.width}))),
+      shift_(kind_ == NormKind::layer ? as_float(weights.tensor("bias", {options.width})) : Tensor()),
       epsilon_(options.epsilon) {}
 
 Shape AddNorm::output_shape(Shapes inputs) const {
@@ -41,8 +42,14 @@ void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
   const int parts = output.elements() < kWorkWorthSharing ? 1 : state.team().size();
   state.team().run(parts, [&](int part, int) {
     for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
-      kernels::layer_norm(inputs[0].row(row), inputs.size() == 2 ? inputs[1].row(row) : nullptr, scale_.data<float>(),
-                          shift_.data<float>(), epsilon_, static_cast<int>(output.width()), output.row(row));
+      const float* residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr;
+      const int width = static_cast<int>(output.width());
+      if (kind_ == NormKind::layer) {
+        kernels::layer_norm(inputs[0].row(row), residual, scale_.data<float>(), shift_.data<float>(), epsilon_, width,
+                            output.row(row));
+      } else {
+        kernels::rms_norm(inputs[0].row(row), residual, scale_.data<float>(), epsilon_, width, output.row(row));
+      }
     }
   });
 }

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "encdec/engine/kernels/attention.h"
-#include "encdec/engine/matmul.h"
 #include "encdec/engine/run_state.h"
+#include "encdec/layers/linear.h"
+#include "encdec/layers/relative_position_bias.h"
 
 namespace encdec {
 
@@ -14,12 +15,14 @@ struct AttentionOptions {
   Dim model_dim = 0;  // D
   int heads = 1;      // H
   Dim head_dim = 0;   // K; 0 means D / H
+  Bias bias = Bias::required;
   Residual residual = Residual::none;
+  float score_scale = 0.0f;  // scores are multiplied by it; 0 means K^-0.5 (Vaswani et al. 2017, section 3.2.1)
+  RelativePositions relative_positions = {};  // of self-attention
 
   // Width of all heads together, H * K. Throws ShapeError if D is not a multiple of H and head_dim is 0.
   Dim inner_dim() const;
-  // Of the scores: K^-0.5 (Vaswani et al. 2017, section 3.2.1).
-  float scale() const { return 1.0f / std::sqrt(static_cast<float>(head_width())); }
+  float scale() const { return score_scale != 0 ? score_scale : 1.0f / std::sqrt(static_cast<float>(head_width())); }
   // K, also where head_dim is 0.
   Dim head_width() const { return inner_dim() / heads; }
 };
@@ -27,7 +30,8 @@ struct AttentionOptions {
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
 // sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads lie beside it.
 template <class Describe>
-void attend_heads(const AttentionOptions& options, RunState& state, const Describe& describe) {
+void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias, RunState& state,
+                  const Describe& describe) {
   const int head_dim = static_cast<int>(options.head_width());
   const int items = static_cast<int>(state.sequences.size()) * options.heads;
   // A few parts for each thread, so that long and short sequences even out.
@@ -35,13 +39,16 @@ void attend_heads(const AttentionOptions& options, RunState& state, const Descri
   state.team().run(parts, [&](int part, int thread) {
     for (int item = part * items / parts; item < (part + 1) * items / parts; ++item) {
       kernels::HeadAttention head = describe(state.sequences[static_cast<std::size_t>(item / options.heads)]);
-      const int offset = item % options.heads * head_dim;
+      const int number = item % options.heads;
+      const int offset = number * head_dim;
       head.query += offset;
       head.output += offset;
       head.keys.data += offset;
       head.values.data += offset;
       head.head_dim = head_dim;
       head.scale = options.scale();
+      head.relative_bias = bias.of_head(number);
+      head.bias_reach = bias.reach();
       kernels::attend(head, state.thread_scratch(thread, kernels::attention_scratch(head.key_count)));
     }
   });

@@ -8,7 +8,7 @@ namespace encdec {
 
 CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
     : key_value_(std::array{weights / "key", weights / "value"},
-                 {.input_width = options.model_dim, .output_width = options.inner_dim()}) {}
+                 {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}) {}
 
 Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
   return key_value_.output_shape(inputs);
@@ -20,9 +20,12 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
 
 CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
-      query_(weights / "query", {.input_width = options.model_dim, .output_width = options.inner_dim()}),
-      output_(weights / "output",
-              {.input_width = options.inner_dim(), .output_width = options.model_dim, .residual = options.residual}) {}
+      query_(weights / "query",
+             {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .bias = options.bias,
+                                   .residual = options.residual}) {}
 
 Shape CrossAttention::output_shape(Shapes inputs) const {
   if (inputs.size() < 2) throw ShapeError("expected a target and a memory");
@@ -38,7 +41,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   Tensor queries = state.scratch({inputs[0].rows(), inner});
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);
-  attend_heads(options_, state, [&](const Sequence& sequence) {
+  attend_heads(options_, RelativePositionBias(), state, [&](const Sequence& sequence) {
     const float* first = memory.row(sequence.memory_first);
     return kernels::HeadAttention{.query = queries.row(sequence.first_row),
                                   .query_stride = inner,

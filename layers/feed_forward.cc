@@ -1,15 +1,36 @@
 #include "encdec/layers/feed_forward.h"
 
+#include <vector>
+
 #include "encdec/engine/error.h"
+#include "encdec/engine/kernels/activation.h"
 #include "encdec/engine/run_state.h"
 
 namespace encdec {
+namespace {
+
+// Elements below which the other threads would come too late.
+constexpr std::int64_t kWorkWorthSharing = 16'384;
+
+std::vector<WeightScope> expand_scopes(const WeightScope& weights, FeedForwardKind kind) {
+  if (kind == FeedForwardKind::gated) return {weights / "gate", weights / "expand"};
+  return {weights / "expand"};
+}
+
+}  // namespace
 
 FeedForward::FeedForward(const WeightScope& weights, const FeedForwardOptions& options)
-    : expand_(weights / "expand",
-              {.input_width = options.model_dim, .output_width = options.hidden_dim, .activation = options.activation}),
-      project_(weights / "project",
-               {.input_width = options.hidden_dim, .output_width = options.model_dim, .residual = options.residual}),
+    : kind_(options.kind),
+      activation_(options.activation),
+      expand_(expand_scopes(weights, kind_),
+              {.input_width = options.model_dim,
+               .output_width = options.hidden_dim,
+               .bias = options.bias,
+               .activation = kind_ == FeedForwardKind::gated ? Activation::identity : activation_}),
+      project_(weights / "project", {.input_width = options.hidden_dim,
+                                     .output_width = options.model_dim,
+                                     .bias = options.bias,
+                                     .residual = options.residual}),
       residual_(options.residual) {}
 
 Shape FeedForward::output_shape(Shapes inputs) const {
@@ -20,9 +41,26 @@ Shape FeedForward::output_shape(Shapes inputs) const {
 }
 
 void FeedForward::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  Tensor hidden = state.scratch({inputs[0].rows(), expand_.output_width()});
+  const Dim rows = inputs[0].rows();
+  Tensor hidden = state.scratch({rows, expand_.output_width()});
   expand_.apply(inputs[0], nullptr, hidden, state);
+  if (kind_ == FeedForwardKind::gated) {
+    Tensor gated = state.scratch({rows, project_.input_width()});
+    gate(hidden, gated, state.team());
+    hidden = gated;
+  }
   project_.apply(hidden, residual_ == Residual::add ? &inputs[1] : nullptr, output, state);
+}
+
+void FeedForward::gate(const Tensor& gate_and_value, Tensor& output, ThreadTeam& team) const {
+  const int rows = static_cast<int>(output.rows()), width = static_cast<int>(output.width());
+  const int parts = output.elements() < kWorkWorthSharing ? 1 : team.size();
+  team.run(parts, [&](int part, int) {
+    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
+      const float* gate = gate_and_value.row(row);
+      kernels::gate(activation_, gate, gate + width, width, output.row(row));
+    }
+  });
 }
 
 }  // namespace encdec

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
+#include "encdec/engine/run_state.h"
 
 namespace encdec {
 namespace {
@@ -44,7 +45,7 @@ void expect_inputs(Shapes inputs, std::size_t count, Residual residual, const Sh
 Linear::Linear(const WeightScope& weights, const LinearOptions& options) : Linear(std::span(&weights, 1), options) {}
 
 Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& options)
-    : matmul_(pack(weights, options)), residual_(options.residual) {}
+    : matmul_(pack(weights, options)), residual_(options.residual), input_scale_(options.input_scale) {}
 
 Shape Linear::output_shape(Shapes inputs) const {
   if (inputs.empty()) throw ShapeError("no input");
@@ -59,7 +60,10 @@ void Linear::forward(Inputs inputs, Tensor& output, RunState& state) const {
 }
 
 void Linear::apply(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const {
-  matmul_.forward(input, residual, output, state);
+  if (input_scale_ == 1.0f) return matmul_.forward(input, residual, output, state);
+  Tensor scaled = state.scratch(input.shape());
+  for (Dim i = 0; i < input.elements(); ++i) scaled.data<float>()[i] = input.data<float>()[i] * input_scale_;
+  matmul_.forward(scaled, residual, output, state);
 }
 
 }  // namespace encdec

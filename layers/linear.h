@@ -20,10 +20,11 @@ struct LinearOptions {
   Bias bias = Bias::required;
   Activation activation = Activation::identity;
   Residual residual = Residual::none;
+  float input_scale = 1.0f;  // x is multiplied by it first: T5's logits
 };
 
-// Affine map: y = activation(x Wᵀ + b), plus a residual r if asked for;  {x: [R, K]} or {x: [R, K], r: [R, N]} -> [R,
-// N].
+// Affine map: y = activation(scale x Wᵀ + b), plus a residual r if asked for;  {x: [R, K]} or {x: [R, K], r: [R, N]} ->
+// [R, N].
 class Linear final : public Layer {
  public:
   // Takes weight [N, K] and bias [N]. Throws WeightError, naming the tensor, if one is missing or does not fit.
@@ -46,6 +47,7 @@ class Linear final : public Layer {
  private:
   MatMul matmul_;
   Residual residual_;
+  float input_scale_;
 };
 
 // Throws ShapeError unless `shape` is [rows, width] for the given width. `what` names the input in the message.

@@ -12,8 +12,8 @@ namespace encdec {
 // sequence was given one token at a time or at once.
 class MaskedDecoderAttention final : public Layer {
  public:
-  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.
-  // Throws WeightError, naming the tensor, if one is missing or does not fit.
+  // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
+  // fit.
   MaskedDecoderAttention(const WeightScope& weights, const AttentionOptions& options);
 
   std::string_view kind() const override { return "masked_decoder_attention"; }

@@ -5,12 +5,12 @@
 namespace encdec {
 
 // Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of its own sequence.
-//   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K)) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
+//   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K) + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
 class MultiHeadAttention final : public Layer {
  public:
-  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.
-  // Throws WeightError, naming the tensor, if one is missing or does not fit.
+  // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
+  // fit.
   MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options);
 
   std::string_view kind() const override { return "multi_head_attention"; }

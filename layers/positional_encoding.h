@@ -1,33 +1,49 @@
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "encdec/engine/layer.h"
+#include "encdec/engine/matmul.h"
 #include "encdec/engine/weights.h"
 
 namespace encdec {
 
-// Where a sinusoidal encoding puts the sines and cosines of its angles position / 10000^(2i/D).
+// The angles of a sinusoidal encoding, and where it puts their sines and cosines.
 enum class SinusoidLayout : std::uint8_t {
-  interleaved,  // sin, cos, sin, cos, ...: Vaswani et al. 2017, section 3.5
-  halves,       // all sines, then all cosines: Marian, and most checkpoints; with odd D one more sine
+  interleaved,    // sin, cos, sin, cos, ... of position / 10000^(2i/D): Vaswani et al. 2017, section 3.5
+  halves,         // all sines, then all cosines: Marian, Pegasus; with odd D one more sine
+  timing_signal,  // the same, of position / 10000^(i/(D/2-1)): tensor2tensor's and fairseq's, in M2M100 and Whisper;
+                  // with odd D a zero at the end
 };
 
-struct LearnedPositions {
+// Rows of a table stand for positions: position p is row offset + p.
+struct PositionOptions {
+  enum class Kind : std::uint8_t {
+    none,        // nothing is added: order is told by relative positions
+    sinusoidal,  // known for every position; a stored table goes first
+    learned,
+  };
+
+  Kind kind = Kind::sinusoidal;
   Dim model_dim = 0;
-  Dim positions = 0;  // that the model knows
-  Dim offset = 0;     // rows of the table before position 0: 2 in BART's family
+  SinusoidLayout layout = SinusoidLayout::halves;
+  Dim positions = 0;  // that a stored table has
+  Dim offset = 0;     // rows before position 0: 2 in BART's family
+  // As in fairseq, pads do not count as positions, and get the row of this number: zeros where it is sinusoidal.
+  std::optional<std::int32_t> pad_token = {};
 };
 
-// Adds to each row the encoding of its position in its sequence: y_r = x_r + encoding[position_r];  [R, D] -> [R, D].
+// Adds to each row the encoding of its position in its sequence: y_r = x_r + table[offset + position_r].
+//   {x: [R, D]}, with a pad token {x, token ids: int32 [R]} -> [R, D]
 // Positions count from 0, and from the past of a sequence whose earlier tokens are cached.
 class PositionalEncoding final : public Layer {
  public:
-  // Sinusoidal; known for every position.
+  // Sinusoidal, computed.
   PositionalEncoding(SinusoidLayout layout, Dim model_dim);
-  // The same where a checkpoint may have stored the first `positions` rows: takes weight [positions, D] if it is there,
-  // since a table stored in half precision differs from a computed one. Throws WeightError, naming the tensor.
-  PositionalEncoding(const WeightScope& weights, SinusoidLayout layout, Dim model_dim, Dim positions);
-  // Learned: takes weight [positions + offset, D]. Throws WeightError, naming the tensor.
-  PositionalEncoding(const WeightScope& weights, const LearnedPositions& options);
+  // Takes weight [positions + offset, D]; a sinusoidal encoding takes it only if it is there: stored in half precision
+  // it differs from a computed one. Throws WeightError, naming the tensor.
+  PositionalEncoding(const WeightScope& weights, const PositionOptions& options);
 
   std::string_view kind() const override { return "positional_encoding"; }
   Shape output_shape(Shapes inputs) const override;
@@ -35,15 +51,14 @@ class PositionalEncoding final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  void read_table(const Tensor& stored);
+  const float* row(std::int64_t index, Tensor& beyond, RunState& state) const;
 
+  PositionOptions options_;
   Tensor table_;  // float32 [rows, D]
-  Dim offset_ = 0;
-  bool learned_ = false;
-  SinusoidLayout layout_ = SinusoidLayout::halves;
 };
 
-// The sinusoidal encoding of one position, D floats, computed in double precision.
+// The sinusoidal encoding of one position, D floats. Computed in double precision; a timing signal's angle is rounded
+// to float32 as in the models that were trained with it.
 void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float* output);
 
 }  // namespace encdec

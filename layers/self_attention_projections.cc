@@ -9,9 +9,16 @@ namespace encdec {
 SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
-                       {.input_width = options.model_dim, .output_width = options.inner_dim()}),
-      output_(weights / "output",
-              {.input_width = options.inner_dim(), .output_width = options.model_dim, .residual = options.residual}) {}
+                       {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .bias = options.bias,
+                                   .residual = options.residual}) {
+  if (options.relative_positions.buckets > 0) {
+    relative_position_bias_ =
+        RelativePositionBias(weights / "relative_position_bias", options.relative_positions, options.heads);
+  }
+}
 
 Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
   if (inputs.empty()) throw ShapeError("no input");

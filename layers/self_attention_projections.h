@@ -5,10 +5,12 @@
 
 namespace encdec {
 
-// The two matmuls of self-attention, masked or not: query, key and value of a row in one, and the output's.
+// What self-attention, masked or not, computes with: query, key and value of a row in one matmul, the output's, and the
+// bias of relative positions.
 class SelfAttentionProjections {
  public:
-  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.
+  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}, the biases as
+  // options.bias says, and relative_position_bias.weight [buckets, H] where there are relative positions.
   // Throws WeightError, naming the tensor, if one is missing or does not fit.
   SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
 
@@ -17,11 +19,13 @@ class SelfAttentionProjections {
 
   // x [R, D] -> [R, 3*H*K]: queries of all heads, then keys, then values.
   Tensor project(const Tensor& input, RunState& state) const;
+  const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
   // attended [R, H*K] -> output [R, D], plus the last input where a residual is added.
   void finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const;
 
  private:
   AttentionOptions options_;
+  RelativePositionBias relative_position_bias_;
   Linear query_key_value_;  // D -> 3*H*K
   Linear output_;           // H*K -> D
 };

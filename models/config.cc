@@ -6,18 +6,25 @@
 namespace encdec {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Activation>, 8> kActivations = {{
+constexpr std::array<std::pair<std::string_view, Activation>, 11> kActivations = {{
     {"relu", Activation::relu},
     {"gelu", Activation::gelu},
     {"gelu_new", Activation::gelu_tanh},
     {"gelu_fast", Activation::gelu_tanh},
     {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"quick_gelu", Activation::gelu_sigmoid},
+    {"tanh", Activation::tanh},
+    {"sigmoid", Activation::sigmoid},
     {"silu", Activation::silu},
     {"swish", Activation::silu},
     {"linear", Activation::identity},
 }};
 
 }  // namespace
+
+std::optional<Dim> StackConfig::position_limit() const {
+  return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.positions) : std::nullopt;
+}
 
 std::optional<Activation> activation_named(std::string_view name) {
   for (const auto& [known, activation] : kActivations) {

@@ -6,15 +6,29 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/matmul.h"
-#include "encdec/layers/linear.h"
+#include "encdec/engine/activation.h"
+#include "encdec/layers/add_norm.h"
+#include "encdec/layers/feed_forward.h"
 #include "encdec/layers/positional_encoding.h"
+#include "encdec/layers/relative_position_bias.h"
 
 namespace encdec {
 
-// Where a sub-layer's normalisation stands: after the addition (Vaswani et al. 2017) or before the sub-layer
-// (Xiong et al. 2020).
+enum class Architecture : std::uint8_t { encoder_decoder, encoder_only, decoder_only };
+
+// Where a sub-layer's normalisation stands: after the addition (Vaswani et al. 2017), or before the sub-layer, and then
+// once more at the end of the stack (Xiong et al. 2020).
 enum class NormOrder : std::uint8_t { last, first };
+
+// A normalisation of the embeddings.
+enum class EmbeddingNorm : std::uint8_t { none, after_positions, before_positions };
+
+// Where a multilingual decoder is told the language that it shall write.
+enum class TargetLanguage : std::uint8_t {
+  none,         // nowhere, or in the source: a matter of the tokenizer
+  first_token,  // the first token after the start token
+  start_token,  // instead of the start token
+};
 
 // Encoder or decoder.
 struct StackConfig {
@@ -22,24 +36,44 @@ struct StackConfig {
   int layers = 0;
   int heads = 1;       // H
   Dim hidden_dim = 0;  // F
+  PositionOptions positions = {};
+  RelativePositions relative_positions = {};
+  EmbeddingNorm embedding_norm = EmbeddingNorm::none;
+
+  // Tokens of the longest sequence that it can take; nullopt if there is no limit.
+  std::optional<Dim> position_limit() const;
 };
 
 // Sizes of a Transformer and the choices in which families of checkpoints differ. Data: what the graphs are built from.
 struct TransformerConfig {
   std::string model_type;  // as config.json calls the family: "marian"
-  Dim model_dim = 0;       // D
-  StackConfig encoder;
+  Architecture architecture = Architecture::encoder_decoder;
+  Dim model_dim = 0;    // D
+  Dim head_dim = 0;     // K; 0 means D / H
+  StackConfig encoder;  // without layers where there is none
   StackConfig decoder;
+
   Activation activation = Activation::relu;
+  FeedForwardKind feed_forward = FeedForwardKind::plain;
+  Bias bias = Bias::required;  // of the linear maps in the stacks
   NormOrder norm_order = NormOrder::last;
+  NormKind norm = NormKind::layer;
   float norm_epsilon = 1e-5f;
-  SinusoidLayout positions = SinusoidLayout::halves;
-  Dim max_positions = 0;  // that the model was trained for; sinusoids go on beyond
+  float score_scale = 0.0f;             // see AttentionOptions
+  bool divide_scores_by_layer = false;  // layer i's by i + 1
   float embedding_scale = 1.0f;
+  Dim token_types = 0;  // 0: no token type embedding
+  float logits_scale = 1.0f;
   Bias output_bias = Bias::optional;
 
   std::optional<std::int32_t> pad_token;
   std::optional<std::int32_t> decoder_start_token;
+  TargetLanguage target_language = TargetLanguage::none;
+
+  bool has_encoder() const { return architecture != Architecture::decoder_only; }
+  bool has_decoder() const { return architecture != Architecture::encoder_only; }
+  // The stack that reads what the user gives: the encoder, or the decoder where there is no encoder.
+  const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
 };
 
 // An activation by the name that transformers gives it ("gelu_new", "swish", ...); nullopt if it is not supported.

@@ -1,5 +1,7 @@
 #include "encdec/models/decoder.h"
 
+#include <optional>
+
 #include "encdec/layers/cross_attention.h"
 #include "encdec/layers/feed_forward.h"
 #include "encdec/layers/masked_decoder_attention.h"
@@ -9,16 +11,20 @@
 namespace encdec {
 namespace {
 
-Edge add_decoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& w, Edge x, Edge memory) {
+Edge add_decoder_block(Graph& graph, const TransformerConfig& config, const WeightScope& weights, int layer, Edge x,
+                       std::optional<Edge> memory) {
+  const WeightScope w = weights / layer;
   x = add_residual_block(graph, config, w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
     return graph.add<MaskedDecoderAttention>(w / "self_attention", std::move(inputs),
-                                             attention_options(config, config.decoder));
+                                             self_attention_options(config, config.decoder, layer));
   });
-  x = add_residual_block(graph, config, w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
-    inputs.insert(inputs.begin() + 1, memory);
-    return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs),
-                                     attention_options(config, config.decoder));
-  });
+  if (memory) {
+    x = add_residual_block(graph, config, w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
+      inputs.insert(inputs.begin() + 1, *memory);
+      return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs),
+                                       attention_options(config, config.decoder, layer));
+    });
+  }
   return add_residual_block(graph, config, w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
     return graph.add<FeedForward>(w / "feed_forward", std::move(inputs), feed_forward_options(config, config.decoder));
   });
@@ -30,23 +36,33 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
   Graph graph("decoder");
   const WeightScope decoder = weights / "decoder";
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
-  std::vector<Edge> memories;
-  memories.reserve(static_cast<std::size_t>(config.decoder.layers));
-  for (int layer = 0; layer < config.decoder.layers; ++layer) {
-    memories.push_back(
-        graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * config.model_dim}));
+  std::vector<std::optional<Edge>> memories(static_cast<std::size_t>(config.decoder.layers));
+  if (config.has_encoder()) {
+    const Dim inner = attention_options(config, config.decoder, 0).inner_dim();
+    for (int layer = 0; layer < config.decoder.layers; ++layer) {
+      memories[static_cast<std::size_t>(layer)] =
+          graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * inner});
+    }
   }
-  Edge x = add_embedded_tokens(graph, config, config.decoder.vocabulary, decoder, target);
+  Edge x = add_embedded_tokens(graph, config, config.decoder, decoder, target);
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
-    x = add_decoder_block(graph, config, decoder / layer, x, memories[static_cast<std::size_t>(layer)]);
+    x = add_decoder_block(graph, config, decoder, layer, x, memories[static_cast<std::size_t>(layer)]);
   }
   if (config.norm_order == NormOrder::first) {
     x = graph.add<AddNorm>(decoder / "norm", {x}, norm_options(config));
   }
-  graph.output(graph.add<Linear>(
-      weights / "output_projection", {x},
-      LinearOptions{
-          .input_width = config.model_dim, .output_width = config.decoder.vocabulary, .bias = config.output_bias}));
+  graph.output(x);
+  return graph;
+}
+
+Graph build_output(const TransformerConfig& config, const WeightScope& weights) {
+  Graph graph("output");
+  const Edge hidden = graph.input("hidden", {kTargetRows, config.model_dim});
+  graph.output(graph.add<Linear>(weights / "output_projection", {hidden},
+                                 LinearOptions{.input_width = config.model_dim,
+                                               .output_width = config.decoder.vocabulary,
+                                               .bias = config.output_bias,
+                                               .input_scale = config.logits_scale}));
   return graph;
 }
 

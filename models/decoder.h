@@ -6,9 +6,15 @@
 namespace encdec {
 
 // The decoder of figure 1 (Vaswani et al. 2017), for one token of each sequence or many:
-//   token ids, int32 [T], and the memory of each layer's cross-attention [S, 2D] -> logits [T, V]
-// Weights are asked for as decoder.embedding, decoder.{i}.{self_attention, self_attention_norm, cross_attention,
-// cross_attention_norm, feed_forward, feed_forward_norm}, with norm first also decoder.norm, and output_projection.
+//   token ids, int32 [T], and, if there is an encoder, the memory of each layer's cross-attention [S, 2*H*K]
+//     -> last hidden state [T, D]
+// Weights are asked for as decoder.embedding and what else add_embedded_tokens adds, decoder.{i}.{self_attention,
+// self_attention_norm, cross_attention, cross_attention_norm, feed_forward, feed_forward_norm}, and with norm first
+// also decoder.norm.
 Graph build_decoder(const TransformerConfig& config, const WeightScope& weights);
+
+// What makes of hidden states [T, D] the logits [T, V] of the tokens that may come next: a graph of its own, since
+// often only the last token's are wanted. Weights are asked for as output_projection.
+Graph build_output(const TransformerConfig& config, const WeightScope& weights);
 
 }  // namespace encdec

@@ -1,6 +1,7 @@
 #include "encdec/models/model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/generation/greedy.h"
+#include "encdec/models/sentence_embedder.h"
 
 namespace encdec {
 
@@ -18,8 +20,9 @@ struct Model::Impl {
   TransformerConfig config;
   GenerationConfig generation;
   std::shared_ptr<const WeightStore> weights;
-  std::shared_ptr<const EncoderDecoder> network;
+  std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
+  SentenceEmbedder embedder;
   std::vector<std::string> notes;
   int threads = 1;
 
@@ -60,8 +63,14 @@ class SessionLease {
 };
 
 // Checked before any work is done, so that a bad source is found at once and by its number.
-void check_tokens(std::span<const TokenIds> rows, Dim vocabulary, std::string_view what) {
+void check_tokens(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what) {
+  const Dim vocabulary = stack.vocabulary;
+  const auto positions = stack.position_limit();
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (positions && rows[i].size() > static_cast<std::size_t>(*positions)) {
+      throw InputError(fmt::format("{} {}: {} tokens, expected at most {}: the model has no more positions", what,
+                                   i + 1, rows[i].size(), *positions));
+    }
     for (const std::int32_t id : rows[i]) {
       if (id < 0 || id >= vocabulary) {
         throw InputError(fmt::format("{} {}: token id {}, expected 0 to {}", what, i + 1, id, vocabulary - 1));
@@ -75,7 +84,32 @@ int checked_option(std::string_view name, int value, int minimum) {
   return value;
 }
 
-GenerationConfig with_options(GenerationConfig config, const GenerateOptions& options) {
+// What the languages that are asked for mean for the decoder; what they mean for the source is the tokenizer's matter.
+void set_languages(const Model& model, const GenerateOptions& options, GenerationConfig& config) {
+  if (options.source_lang.empty() && options.target_lang.empty()) return;
+  const Tokenizer* tokenizer = model.tokenizer();
+  if (tokenizer == nullptr || tokenizer->languages().empty()) {
+    throw ConfigError(
+        fmt::format("{}: the model knows no languages by name, expected neither source_lang nor "
+                    "target_lang",
+                    model.weights().origin()));
+  }
+  for (const std::string& language : {options.source_lang, options.target_lang}) {
+    if (language.empty() || tokenizer->language_token(language)) continue;
+    throw ConfigError(fmt::format("{}: language '{}' is not known, expected one of {}", model.weights().origin(),
+                                  printable(language), fmt::join(tokenizer->languages(), ", ")));
+  }
+  if (options.target_lang.empty()) return;
+  const auto token = tokenizer->language_token(options.target_lang);
+  switch (model.config().target_language) {
+    case TargetLanguage::none: break;
+    case TargetLanguage::first_token: config.forced_bos_token = token; break;
+    case TargetLanguage::start_token: config.decoder_start_token = token; break;
+  }
+}
+
+GenerationConfig with_options(const Model& model, const GenerateOptions& options) {
+  GenerationConfig config = model.generation_config();
   if (options.num_beams && *options.num_beams != 1) {
     throw ConfigError(
         fmt::format("num_beams is {}, but beam search is not supported yet, expected 1", *options.num_beams));
@@ -83,6 +117,21 @@ GenerationConfig with_options(GenerationConfig config, const GenerateOptions& op
   checked_option("batch_size", options.batch_size, 1);
   if (options.max_new_tokens) config.max_new_tokens = checked_option("max_new_tokens", *options.max_new_tokens, 1);
   if (options.min_new_tokens) config.min_new_tokens = checked_option("min_new_tokens", *options.min_new_tokens, 0);
+  set_languages(model, options, config);
+  if (options.forced_bos_token) {
+    const Dim vocabulary = model.config().decoder.vocabulary;
+    if (*options.forced_bos_token < 0 || *options.forced_bos_token >= vocabulary) {
+      throw ConfigError(
+          fmt::format("forced_bos_token is {}, expected 0 to {}", *options.forced_bos_token, vocabulary - 1));
+    }
+    config.forced_bos_token = options.forced_bos_token;
+  }
+  if (model.config().has_encoder() && !config.decoder_start_token) {
+    throw ConfigError(fmt::format("{}: no decoder_start_token_id, expected {}", model.weights().origin(),
+                                  model.config().target_language == TargetLanguage::start_token
+                                      ? "a target language to begin with"
+                                      : "one in generation_config.json or config.json"));
+  }
   return config;
 }
 
@@ -106,7 +155,8 @@ Dim longest(std::span<const TokenIds> rows) {
 
 }  // namespace
 
-Model Model::load(const std::filesystem::path& folder, const LoadOptions& options) {
+Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
+  const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
   auto impl = std::make_unique<Impl>();
   const JsonObject config = read_json_object(folder / "config.json");
   const Family& family = find_family(config);
@@ -119,10 +169,13 @@ Model Model::load(const std::filesystem::path& folder, const LoadOptions& option
   }
   impl->threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
   impl->weights = read_safetensors(folder);
-  const WeightScope scope(impl->weights, family.weight_names(config), {.threads = impl->threads});
-  impl->network = std::make_shared<EncoderDecoder>(impl->config, scope);
+  const WeightScope scope(impl->weights, family.weight_names(config, *impl->weights), {.threads = impl->threads});
+  impl->network = std::make_shared<Transformer>(impl->config, scope);
   for (const std::string& name : scope.unused()) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
+  if (impl->config.architecture == Architecture::encoder_only) {
+    impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
+  }
   return Model(std::move(impl));
 }
 
@@ -140,7 +193,7 @@ const GenerationConfig& Model::generation_config() const {
 const Tokenizer* Model::tokenizer() const {
   return impl_->tokenizer.get();
 }
-std::shared_ptr<const EncoderDecoder> Model::network() const {
+std::shared_ptr<const Transformer> Model::network() const {
   return impl_->network;
 }
 const WeightStore& Model::weights() const {
@@ -155,11 +208,12 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
   if (impl_->tokenizer == nullptr) {
     throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", impl_->weights->origin()));
   }
+  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
   std::vector<TokenIds> ids;
   ids.reserve(sources.size());
   // An empty line is an empty source: it has nothing to translate, though the tokenizer would still add its end token.
   for (const std::string& source : sources)
-    ids.push_back(source.empty() ? TokenIds() : impl_->tokenizer->encode(source));
+    ids.push_back(source.empty() ? TokenIds() : impl_->tokenizer->encode(source, languages));
   auto results = generate_ids(ids, options);
   for (GenerateResult& result : results) {
     for (Hypothesis& hypothesis : result.hypotheses) hypothesis.text = impl_->tokenizer->decode(hypothesis.token_ids);
@@ -169,8 +223,12 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
 
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
-  const GenerationConfig config = with_options(impl_->generation, options);
-  check_tokens(sources, impl_->config.encoder.vocabulary, "source");
+  if (!impl_->config.has_decoder()) {
+    throw ConfigError(fmt::format("{}: {} has no decoder and cannot generate, expected embed()",
+                                  impl_->weights->origin(), impl_->config.model_type));
+  }
+  const GenerationConfig config = with_options(*this, options);
+  check_tokens(sources, impl_->config.input_stack(), "source");
 
   // Sources of like length go together; a result does not depend on it.
   std::vector<std::size_t> order;
@@ -184,18 +242,21 @@ std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> source
   SessionLease session(*impl_);
   session->reset_times();
   const auto batch_size = static_cast<std::size_t>(options.batch_size);
-  std::vector<TokenIds> batch;
+  std::vector<Prompt> batch;
   for (std::size_t first = 0; first < order.size(); first += batch_size) {
     const auto members = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
     batch.clear();
-    for (const std::size_t i : members) batch.push_back(sources[i]);
+    for (const std::size_t i : members) {
+      batch.push_back(impl_->config.has_encoder() ? Prompt{sources[i], {*config.decoder_start_token}}
+                                                  : Prompt{{}, sources[i]});
+    }
     TokenCallback on_token;
     if (options.on_token) {
       on_token = [&](std::size_t source, std::int32_t token) { options.on_token(members[source], token); };
     }
     auto generated = generate_greedily(*session, batch, config, on_token);
     for (std::size_t b = 0; b < members.size(); ++b) {
-      progress.source_tokens += batch[b].size();
+      progress.source_tokens += sources[members[b]].size();
       progress.generated_tokens += generated[b].tokens.size();
       Hypothesis& hypothesis = results[members[b]].hypotheses.front();
       hypothesis.token_ids = std::move(generated[b].tokens);
@@ -211,33 +272,86 @@ std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> source
 
 ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                              const ForwardOptions& options) const {
-  if (sources.size() != targets.size()) {
+  const TransformerConfig& config = impl_->config;
+  if (config.architecture == Architecture::encoder_decoder && sources.size() != targets.size()) {
     throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
   }
-  const auto check_rows = [](std::span<const TokenIds> rows, std::string_view what) {
+  const auto check_rows = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
+                              std::string_view what) {
+    if (!has_stack && !rows.empty()) {
+      throw InputError(
+          fmt::format("{} {}s, expected none: {} does not read them", rows.size(), what, config.model_type));
+    }
     const auto empty = std::ranges::find_if(rows, &TokenIds::empty);
     if (empty != rows.end()) {
       throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, empty - rows.begin() + 1));
     }
+    check_tokens(rows, stack, what);
   };
-  check_rows(sources, "source");
-  check_rows(targets, "target");
-  check_tokens(sources, impl_->config.encoder.vocabulary, "source");
-  check_tokens(targets, impl_->config.decoder.vocabulary, "target");
+  check_rows(sources, config.has_encoder(), config.encoder, "source");
+  check_rows(targets, config.has_decoder(), config.decoder, "target");
 
-  const auto batch = static_cast<Dim>(sources.size());
-  ForwardResult result{
-      .logits = Tensor::allocate({batch, longest(targets), impl_->config.decoder.vocabulary}),
-      .encoder_last_hidden_state = Tensor::allocate({batch, longest(sources), impl_->config.model_dim})};
+  ForwardResult result;
   SessionLease session(*impl_);
   session->set_observer(options.observer);
-  unpack(session->encode(sources), sources, result.encoder_last_hidden_state);
-  std::vector<Session::TargetTokens> inputs;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    inputs.push_back({session->open_target(static_cast<int>(i)), targets[i]});
+  session->close_targets();
+  if (config.has_encoder()) {
+    result.encoder_last_hidden_state =
+        Tensor::allocate({static_cast<Dim>(sources.size()), longest(sources), config.model_dim});
+    if (!sources.empty()) unpack(session->encode(sources), sources, result.encoder_last_hidden_state);
   }
-  unpack(session->decode(inputs), targets, result.logits);
+  if (config.has_decoder()) {
+    result.logits = Tensor::allocate({static_cast<Dim>(targets.size()), longest(targets), config.decoder.vocabulary});
+    std::vector<Session::TargetTokens> inputs;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const int source = config.has_encoder() ? static_cast<int>(i) : Session::kNoSource;
+      inputs.push_back({session->open_target(source), targets[i]});
+    }
+    if (!targets.empty()) unpack(session->decode(inputs, Session::LogitsOf::every_token), targets, result.logits);
+  }
   return result;
+}
+
+std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
+  checked_option("batch_size", options.batch_size, 1);
+  if (impl_->config.architecture != Architecture::encoder_only) {
+    throw ConfigError(fmt::format("{}: {} has a decoder, expected an encoder-only model", impl_->weights->origin(),
+                                  impl_->config.model_type));
+  }
+  if (impl_->tokenizer == nullptr) {
+    throw TokenizerError(fmt::format("{}: no tokenizer files", impl_->weights->origin()));
+  }
+  EncodeOptions encoding{.max_length = impl_->embedder.max_length()};
+  if (const auto positions = impl_->config.encoder.position_limit()) {
+    const auto limit = static_cast<std::size_t>(*positions);
+    encoding.max_length = encoding.max_length == 0 ? limit : std::min(encoding.max_length, limit);
+  }
+  std::vector<TokenIds> ids;
+  ids.reserve(texts.size());
+  for (const std::string& text : texts) ids.push_back(impl_->tokenizer->encode(text, encoding));
+  check_tokens(ids, impl_->config.encoder, "text");
+
+  // Texts of like length go together; a result does not depend on it.
+  std::vector<std::size_t> order(ids.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return ids[i].size(); });
+  std::vector<std::vector<float>> results(texts.size());
+  SessionLease session(*impl_);
+  const auto batch_size = static_cast<std::size_t>(options.batch_size);
+  std::vector<TokenIds> batch;
+  for (std::size_t first = 0; first < order.size(); first += batch_size) {
+    const auto members = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
+    batch.clear();
+    for (const std::size_t i : members) batch.push_back(ids[i]);
+    const Tensor& hidden = session->encode(batch);
+    Dim row = 0;
+    for (const std::size_t i : members) {
+      const auto rows = static_cast<Dim>(ids[i].size());
+      results[i] = impl_->embedder.embed(hidden.slice(row, rows));
+      row += rows;
+    }
+  }
+  return results;
 }
 
 }  // namespace encdec

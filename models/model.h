@@ -47,6 +47,12 @@ struct GenerateOptions {
   std::optional<int> num_beams = {};
   std::optional<int> max_new_tokens = {};
   std::optional<int> min_new_tokens = {};
+  // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults. The
+  // target's becomes the first token, the start token or a part of the source: whatever the model expects.
+  std::string source_lang = {};
+  std::string target_lang = {};
+  // The first token to generate; goes before what target_lang asks for.
+  std::optional<std::int32_t> forced_bos_token = {};
   // Sources decoded together, at least 1. Results do not depend on it.
   int batch_size = 32;
 
@@ -62,8 +68,13 @@ struct ForwardOptions {
 };
 
 struct ForwardResult {
-  Tensor logits;                     // [B, T, V], zeros after the end of a shorter row
-  Tensor encoder_last_hidden_state;  // [B, S, D], likewise
+  Tensor logits;                     // [B, T, V], zeros after the end of a shorter row; empty in an encoder-only model
+  Tensor encoder_last_hidden_state;  // [B, S, D], likewise; empty in a decoder-only model
+};
+
+struct EmbedOptions {
+  // Texts encoded together, at least 1. Results do not depend on it.
+  int batch_size = 32;
 };
 
 // A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
@@ -87,13 +98,15 @@ class Model {
   // Null where the folder has no tokenizer.
   const Tokenizer* tokenizer() const;
   // The graphs and weights, for those who want to look inside or run them by themselves.
-  std::shared_ptr<const EncoderDecoder> network() const;
+  std::shared_ptr<const Transformer> network() const;
   const WeightStore& weights() const;
   // Things in the folder that this version passes over, a line each.
   const std::vector<std::string>& notes() const;
 
-  // One result a source, in their order. Throws TokenizerError if there is no tokenizer or a text is not UTF-8,
-  // ConfigError for options that are out of range or not supported, InputError for tokens outside the vocabulary.
+  // One result a source, in their order; a decoder-only model goes on with it as the beginning of a text. Throws
+  // TokenizerError if there is no tokenizer or a text is not UTF-8, ConfigError for options that are out of range or
+  // not supported by this model, InputError for tokens outside the vocabulary and sources longer than the model can
+  // take.
   std::vector<GenerateResult> generate(const std::vector<std::string>& sources,
                                        const GenerateOptions& options = {}) const;
   // The same for token ids, used exactly as given: no end token is appended.
@@ -101,9 +114,15 @@ class Model {
                                            const GenerateOptions& options = {}) const;
 
   // One pass over sources and targets of the same number (teacher forcing): targets begin with the decoder start token.
-  // Throws InputError if the numbers differ, a row is empty or a token is outside the vocabulary.
+  // An encoder-only model has no targets, a decoder-only model no sources. Throws InputError if the numbers are not so,
+  // a row is empty or too long, or a token is outside the vocabulary.
   ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
+
+  // One vector a text: sentence embeddings of an encoder-only model, pooled and normalised as the checkpoint's own
+  // files say (sentence-transformers), else the mean of the last hidden states. A text that is too long is cut off.
+  // Throws as generate() does, and ConfigError for models with a decoder.
+  std::vector<std::vector<float>> embed(const std::vector<std::string>& texts, const EmbedOptions& options = {}) const;
 
  private:
   struct Impl;

@@ -16,19 +16,34 @@ inline Residual sublayer_residual(const TransformerConfig& config) {
 }
 
 // Options of the sub-layers of an encoder or decoder.
-inline AttentionOptions attention_options(const TransformerConfig& config, const StackConfig& stack) {
-  return {.model_dim = config.model_dim, .heads = stack.heads, .residual = sublayer_residual(config)};
+inline AttentionOptions attention_options(const TransformerConfig& config, const StackConfig& stack, int layer) {
+  AttentionOptions options{.model_dim = config.model_dim,
+                           .heads = stack.heads,
+                           .head_dim = config.head_dim,
+                           .bias = config.bias,
+                           .residual = sublayer_residual(config),
+                           .score_scale = config.score_scale};
+  if (config.divide_scores_by_layer) options.score_scale = options.scale() / static_cast<float>(layer + 1);
+  return options;
+}
+
+inline AttentionOptions self_attention_options(const TransformerConfig& config, const StackConfig& stack, int layer) {
+  AttentionOptions options = attention_options(config, stack, layer);
+  options.relative_positions = stack.relative_positions;
+  return options;
 }
 
 inline FeedForwardOptions feed_forward_options(const TransformerConfig& config, const StackConfig& stack) {
-  return {.model_dim = config.model_dim,
+  return {.kind = config.feed_forward,
+          .model_dim = config.model_dim,
           .hidden_dim = stack.hidden_dim,
           .activation = config.activation,
+          .bias = config.bias,
           .residual = sublayer_residual(config)};
 }
 
 inline NormOptions norm_options(const TransformerConfig& config) {
-  return {.width = config.model_dim, .epsilon = config.norm_epsilon};
+  return {.kind = config.norm, .width = config.model_dim, .epsilon = config.norm_epsilon};
 }
 
 // A sub-layer with its residual connection and normalisation. `add_sublayer(inputs)` adds the sub-layer's node:

@@ -2,23 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "encdec/engine/executor.h"
-#include "encdec/models/config.h"
+#include "encdec/models/transformer.h"
 
 namespace encdec {
-
-// A Transformer ready to run: the graphs of figure 1 with their weights. Read-only, shared by all sessions.
-struct EncoderDecoder {
-  // Throws WeightError or ShapeError if the weights do not fit the configuration.
-  EncoderDecoder(const TransformerConfig& config_, const WeightScope& weights);
-
-  TransformerConfig config;
-  Executor encoder;
-  Executor decoder;
-};
 
 using TokenIds = std::vector<std::int32_t>;
 
@@ -26,13 +16,18 @@ using TokenIds = std::vector<std::int32_t>;
 // token or many at a time. For one thread at a time; the weights are shared, the activations and caches are its own.
 class Session {
  public:
-  Session(std::shared_ptr<const EncoderDecoder> model, const std::shared_ptr<ThreadTeam>& team);
+  // A target without a source: a decoder-only model's.
+  static constexpr int kNoSource = -1;
 
-  const EncoderDecoder& model() const { return *model_; }
+  Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team);
+
+  const Transformer& model() const { return *model_; }
 
   // Forgets the last batch. Sources must not be empty. Returns the last hidden states [S, D], source after source;
-  // valid until the next call. Throws InputError for a token outside the vocabulary.
+  // valid until the next call. Throws InputError for a token outside the vocabulary. Only for models with an encoder.
   const Tensor& encode(std::span<const TokenIds> sources);
+  // Forgets the targets.
+  void close_targets();
 
   // A new target, without tokens, for a source of this batch.
   int open_target(int source);
@@ -43,11 +38,13 @@ class Session {
     int target = -1;
     std::span<const std::int32_t> tokens;
   };
-  // Appends tokens to targets and returns the logits [T, V] after each of them, in the order given; valid, and the
-  // caller's to change, until the next call. Throws InputError for a token outside the vocabulary.
-  Tensor decode(std::span<const TargetTokens> inputs);
+  enum class LogitsOf { last_token, every_token };
+  // Appends tokens, at least one each, to targets and returns the logits after each target's last one [targets, V], or
+  // after each token [T, V], in the order given; valid, and the caller's to change, until the next call. Throws
+  // InputError for a token outside the vocabulary, and for one beyond the model's positions.
+  Tensor decode(std::span<const TargetTokens> inputs, LogitsOf which = LogitsOf::last_token);
 
-  // Sees every node of both graphs as it has run; none if empty.
+  // Sees every node of all graphs as it has run; none if empty.
   void set_observer(const NodeObserver& observer);
 
   // Time spent in encode() and decode() since the last reset.
@@ -55,16 +52,21 @@ class Session {
   double decode_seconds() const { return decode_seconds_; }
   void reset_times() { encode_seconds_ = decode_seconds_ = 0; }
 
-  // For measurements of single nodes.
-  RunState& encoder_state() { return encoder_state_; }
-  RunState& decoder_state() { return decoder_state_; }
+  // For measurements of single nodes, by the graphs of the model; null where it has none.
+  RunState* encoder_state() { return encoder_state_ ? &*encoder_state_ : nullptr; }
+  RunState* decoder_state() { return decoder_state_ ? &*decoder_state_ : nullptr; }
+  RunState* output_state() { return output_state_ ? &*output_state_ : nullptr; }
 
  private:
-  std::shared_ptr<const EncoderDecoder> model_;
-  RunState encoder_state_;
-  RunState decoder_state_;
+  Tensor last_rows(const Tensor& hidden);
+
+  std::shared_ptr<const Transformer> model_;
+  std::optional<RunState> encoder_state_;
+  std::optional<RunState> decoder_state_;
+  std::optional<RunState> output_state_;
   TokenIds ids_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the encoded batch
+  std::vector<float> last_rows_;
   double encode_seconds_ = 0;
   double decode_seconds_ = 0;
   std::vector<int> source_of_;  // by target, which is a slot of the decoder's cache index

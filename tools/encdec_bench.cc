@@ -294,10 +294,11 @@ void bench_positional_encoding(benchmark::State& state) {
 }
 
 // A whole Transformer with random weights.
-std::shared_ptr<const EncoderDecoder> random_transformer(Dim model_dim, Dim hidden_dim, int layers, Dim vocabulary) {
+std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_dim, int layers, Dim vocabulary) {
   TransformerConfig config;
   config.model_dim = model_dim;
-  config.encoder = {vocabulary, layers, static_cast<int>(model_dim / 64), hidden_dim};
+  config.encoder = {
+      .vocabulary = vocabulary, .layers = layers, .heads = static_cast<int>(model_dim / 64), .hidden_dim = hidden_dim};
   config.decoder = config.encoder;
   WeightShapes shapes{{"embedding.weight", {vocabulary, model_dim}}};
   for (const std::string stack : {"encoder", "decoder"}) {
@@ -319,7 +320,7 @@ std::shared_ptr<const EncoderDecoder> random_transformer(Dim model_dim, Dim hidd
     const bool table = canonical.ends_with("embedding.weight") || canonical == "output_projection.weight";
     return std::vector<StoredName>{table ? "embedding.weight" : canonical};
   };
-  return std::make_shared<const EncoderDecoder>(config, WeightScope(store, names, {.threads = thread_count()}));
+  return std::make_shared<const Transformer>(config, WeightScope(store, names, {.threads = thread_count()}));
 }
 
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, int layers) {

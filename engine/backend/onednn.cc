@@ -87,13 +87,18 @@ struct EltwiseParameters {
   float alpha;
 };
 
-EltwiseParameters eltwise(Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::gelu: return {dnnl::algorithm::eltwise_gelu_erf, 0.0f};
-    case Epilogue::gelu_tanh: return {dnnl::algorithm::eltwise_gelu_tanh, 0.0f};
-    case Epilogue::silu: return {dnnl::algorithm::eltwise_swish, 1.0f};
-    default: return {dnnl::algorithm::eltwise_relu, 0.0f};
+EltwiseParameters eltwise(Activation activation) {
+  switch (activation) {
+    case Activation::identity: return {dnnl::algorithm::eltwise_linear, 1.0f};
+    case Activation::relu: return {dnnl::algorithm::eltwise_relu, 0.0f};
+    case Activation::gelu: return {dnnl::algorithm::eltwise_gelu_erf, 0.0f};
+    case Activation::gelu_tanh: return {dnnl::algorithm::eltwise_gelu_tanh, 0.0f};
+    case Activation::gelu_sigmoid: return {dnnl::algorithm::eltwise_swish, 1.702f};
+    case Activation::silu: return {dnnl::algorithm::eltwise_swish, 1.0f};
+    case Activation::tanh: return {dnnl::algorithm::eltwise_tanh, 0.0f};
+    case Activation::sigmoid: return {dnnl::algorithm::eltwise_logistic, 0.0f};
   }
+  return {dnnl::algorithm::eltwise_linear, 1.0f};
 }
 
 // How oneDNN would run a spec for so many rows. The scratchpad is the caller's: oneDNN's own belongs to the thread that
@@ -105,8 +110,8 @@ dnnl::matmul::primitive_desc describe(const MatMulSpec& spec, int rows, const me
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops post_ops;
-  if (spec.epilogue != Epilogue::none) {
-    const EltwiseParameters parameters = eltwise(spec.epilogue);
+  if (spec.activation != Activation::identity) {
+    const EltwiseParameters parameters = eltwise(spec.activation);
 #if DNNL_VERSION_MAJOR >= 3
     post_ops.append_eltwise(parameters.algorithm, parameters.alpha, 0.0f);
 #else
@@ -165,7 +170,7 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const fl
     }
     const memory::desc panels({spec.input_width, spec.output_width}, memory::data_type::f32,
                               memory::format_tag::BA16a64b);
-    if (packed == panels && spec.epilogue == Epilogue::none) {
+    if (packed == panels && spec.activation == Activation::identity) {
       impl_->panels = {.panels = reinterpret_cast<const float*>(impl_->weight_storage.raw()),
                        .input_width = spec.input_width,
                        .output_width = spec.output_width,
@@ -240,7 +245,7 @@ struct MatMulContext::Impl {
       std::size_t hash = static_cast<std::size_t>(key.spec.input_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.spec.output_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.rows);
-      return hash * 31 + static_cast<std::size_t>(key.spec.epilogue) * 4 + (key.spec.bias ? 2 : 0) +
+      return hash * 31 + static_cast<std::size_t>(key.spec.activation) * 4 + (key.spec.bias ? 2 : 0) +
              (key.spec.residual ? 1 : 0);
     }
   };
@@ -325,7 +330,7 @@ void MatMulContext::run_primitive(const PackedMatrix& matrix, int rows, const fl
     if (matrix.spec().bias) add(DNNL_ARG_BIAS, matrix.impl_->bias);
     if (matrix.spec().residual) {
       call.residual.set_data_handle(const_cast<float*>(residual));
-      const int position = matrix.spec().epilogue != Epilogue::none ? 1 : 0;
+      const int position = matrix.spec().activation != Activation::identity ? 1 : 0;
       add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, call.residual);
     }
     if (call.scratchpad_bytes > 0) {

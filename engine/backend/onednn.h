@@ -4,16 +4,15 @@
 #include <memory>
 #include <string>
 
+#include "encdec/engine/activation.h"
+
 namespace encdec::backend {
 
-// Functions that a matmul applies to its result before it stores it (checkpoints' names in models/config.h).
-enum class Epilogue : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
-
-// y[M, N] = epilogue(x[M, K] * W[K, N] + bias[N]) + residual[M, N], float32, rows dense.
+// y[M, N] = activation(x[M, K] * W[K, N] + bias[N]) + residual[M, N], float32, rows dense.
 struct MatMulSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
-  Epilogue epilogue = Epilogue::none;
+  Activation activation = Activation::identity;
   bool bias = false;
   bool residual = false;
 

@@ -72,6 +72,21 @@ HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_REST
   }
 }
 
+// scores[j] += bias of the distance from `position` to j, for j in [0, key_count).
+HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int key_count, float* HWY_RESTRICT scores) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const int near = std::clamp(position - head.bias_reach, 0, key_count);
+  const int far = std::clamp(position + head.bias_reach + 1, 0, key_count);
+  for (int j = 0; j < near; ++j) scores[j] += head.relative_bias[-head.bias_reach];
+  int j = near;
+  for (; j + lanes <= far; j += lanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, scores + j), hn::LoadU(d, head.relative_bias + (j - position))), d, scores + j);
+  }
+  for (; j < far; ++j) scores[j] += head.relative_bias[j - position];
+  for (; j < key_count; ++j) scores[j] += head.relative_bias[head.bias_reach];
+}
+
 // Turns `count` scores into exp(score - max), padded with zeros to whole vectors; returns one over their sum.
 HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
   const D d;
@@ -145,8 +160,13 @@ HWY_INLINE void attend_queries(const HeadAttention& head, int first, int key_cou
     for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row(std::min(j + k, key_count - 1));
     score_four_keys<kQueries>(head, queries, keys, scratch + j, stride);
   }
-  for (int q = 0; q < kQueries; ++q)
-    normalizers[q] = exponentials(scratch + static_cast<std::size_t>(q) * stride, key_count);
+  for (int q = 0; q < kQueries; ++q) {
+    float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride;
+    if (head.relative_bias != nullptr) {
+      add_relative_bias(head, head.key_count - head.query_count + first + q, key_count, scores);
+    }
+    normalizers[q] = exponentials(scores, key_count);
+  }
   weigh_values<kQueries>(head, key_count, scratch, stride, normalizers, outputs);
 }
 

@@ -16,7 +16,7 @@ struct AttentionRows {
 };
 
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
-//   output_i = sum_j softmax_j(scale * <query_i, key_j>) * value_j
+//   output_i = sum_j softmax_j(scale * <query_i, key_j> + bias_{j - i}) * value_j
 struct HeadAttention {
   const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
   std::ptrdiff_t query_stride = 0;
@@ -30,6 +30,10 @@ struct HeadAttention {
   float scale = 1.0f;
   // Query i sees the first key_count - (query_count - 1 - i) keys: the last query sees them all.
   bool causal = false;
+  // Of a key at the query's own position; those before and after it lie beside, up to `bias_reach` positions away, and
+  // farther ones get the last. The last query stands at the last key. Null for no bias.
+  const float* relative_bias = nullptr;
+  int bias_reach = 0;
 };
 
 // Floats of scratch that attend() needs for so many keys.

@@ -13,44 +13,75 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// output = input + residual, which may be null.
+void add_residual(const float* input, const float* residual, int width, float* output) {
+  const hn::ScalableTag<float> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto x = hn::LoadU(d, input + i);
+    hn::StoreU(residual != nullptr ? hn::Add(x, hn::LoadU(d, residual + i)) : x, d, output + i);
+  }
+  for (; i < width; ++i) output[i] = residual != nullptr ? input[i] + residual[i] : input[i];
+}
+
+float sum_of(const float* HWY_RESTRICT values, int width) {
+  const hn::ScalableTag<float> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  auto sums = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) sums = hn::Add(sums, hn::LoadU(d, values + i));
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; i < width; ++i) sum += values[i];
+  return sum;
+}
+
+// Of the squares of the deviations from `mean`: sum(x^2) - mean^2 would cancel where the mean is large.
+float sum_of_squares(const float* HWY_RESTRICT values, float mean, int width) {
+  const hn::ScalableTag<float> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const auto means = hn::Set(d, mean);
+  auto squares = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto deviation = hn::Sub(hn::LoadU(d, values + i), means);
+    squares = hn::MulAdd(deviation, deviation, squares);
+  }
+  float square = hn::GetLane(hn::SumOfLanes(d, squares));
+  for (; i < width; ++i) square += (values[i] - mean) * (values[i] - mean);
+  return square;
+}
+
 void layer_norm_row(const float* input, const float* residual, const float* HWY_RESTRICT scale,
                     const float* HWY_RESTRICT shift, float epsilon, int width, float* output) {
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const int whole = width / lanes * lanes;
-
-  // The sum of the row, while input + residual goes to the output.
-  auto sums = hn::Zero(d);
-  for (int i = 0; i < whole; i += lanes) {
-    auto x = hn::LoadU(d, input + i);
-    if (residual != nullptr) x = hn::Add(x, hn::LoadU(d, residual + i));
-    hn::StoreU(x, d, output + i);
-    sums = hn::Add(sums, x);
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (int i = whole; i < width; ++i) {
-    output[i] = residual != nullptr ? input[i] + residual[i] : input[i];
-    sum += output[i];
-  }
-  const float mean = sum / static_cast<float>(width);
-
-  // Deviations from the mean: sum(x^2) - mean^2 would cancel where the mean is large.
-  auto squares = hn::Zero(d);
-  const auto means = hn::Set(d, mean);
-  for (int i = 0; i < whole; i += lanes) {
-    const auto deviation = hn::Sub(hn::LoadU(d, output + i), means);
-    squares = hn::MulAdd(deviation, deviation, squares);
-  }
-  float square = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (int i = whole; i < width; ++i) square += (output[i] - mean) * (output[i] - mean);
-  const float factor = 1.0f / std::sqrt(square / static_cast<float>(width) + epsilon);
-
-  const auto factors = hn::Set(d, factor);
-  for (int i = 0; i < whole; i += lanes) {
+  add_residual(input, residual, width, output);
+  const float mean = sum_of(output, width) / static_cast<float>(width);
+  const float variance = sum_of_squares(output, mean, width) / static_cast<float>(width);
+  const float factor = 1.0f / std::sqrt(variance + epsilon);
+  const auto means = hn::Set(d, mean), factors = hn::Set(d, factor);
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
     const auto normalized = hn::Mul(hn::Sub(hn::LoadU(d, output + i), means), factors);
     hn::StoreU(hn::MulAdd(normalized, hn::LoadU(d, scale + i), hn::LoadU(d, shift + i)), d, output + i);
   }
-  for (int i = whole; i < width; ++i) output[i] = (output[i] - mean) * factor * scale[i] + shift[i];
+  for (; i < width; ++i) output[i] = (output[i] - mean) * factor * scale[i] + shift[i];
+}
+
+void rms_norm_row(const float* input, const float* residual, const float* HWY_RESTRICT scale, float epsilon, int width,
+                  float* output) {
+  const hn::ScalableTag<float> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  add_residual(input, residual, width, output);
+  const float factor = 1.0f / std::sqrt(sum_of_squares(output, 0.0f, width) / static_cast<float>(width) + epsilon);
+  const auto factors = hn::Set(d, factor);
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto normalized = hn::Mul(hn::LoadU(d, output + i), factors);
+    hn::StoreU(hn::Mul(normalized, hn::LoadU(d, scale + i)), d, output + i);
+  }
+  for (; i < width; ++i) output[i] = output[i] * factor * scale[i];
 }
 
 }  // namespace
@@ -61,10 +92,15 @@ HWY_AFTER_NAMESPACE();
 namespace encdec::kernels {
 
 HWY_EXPORT(layer_norm_row);
+HWY_EXPORT(rms_norm_row);
 
 void layer_norm(const float* input, const float* residual, const float* scale, const float* shift, float epsilon,
                 int width, float* output) {
   HWY_DYNAMIC_DISPATCH(layer_norm_row)(input, residual, scale, shift, epsilon, width, output);
+}
+
+void rms_norm(const float* input, const float* residual, const float* scale, float epsilon, int width, float* output) {
+  HWY_DYNAMIC_DISPATCH(rms_norm_row)(input, residual, scale, epsilon, width, output);
 }
 
 }  // namespace encdec::kernels

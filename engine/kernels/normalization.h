@@ -7,4 +7,8 @@ namespace encdec::kernels {
 void layer_norm(const float* input, const float* residual, const float* scale, const float* shift, float epsilon,
                 int width, float* output);
 
+// Root mean square normalisation (Zhang & Sennrich 2019) of one row: output = x / sqrt(mean(x^2) + epsilon) * scale,
+// likewise.
+void rms_norm(const float* input, const float* residual, const float* scale, float epsilon, int width, float* output);
+
 }  // namespace encdec::kernels

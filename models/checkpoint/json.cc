@@ -256,8 +256,12 @@ nlohmann::json parse_json(std::string_view text, const std::string& file) {
   return builder.take();
 }
 
+nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes) {
+  return parse_json(read_text_file(path, max_bytes), path.string());
+}
+
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  return {parse_json(read_text_file(path, max_bytes), path.string()), path.string()};
+  return {read_json(path, max_bytes), path.string()};
 }
 
 }  // namespace encdec

@@ -70,8 +70,9 @@ class JsonObject {
 inline constexpr std::size_t kMaxConfigBytes = 16u << 20;  // a shard index of 100,000 tensors: some 10 MB
 inline constexpr std::size_t kMaxJsonDepth = 64;
 
-// Reads a file whose top level is an object. Throws FileError if it cannot be read, is larger than `max_bytes`, or is
-// refused by parse_json.
+// Reads a file. Throws FileError if it cannot be read, is larger than `max_bytes`, or is refused by parse_json.
+nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
+// The same for a file whose top level is an object.
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
 
 // Parses JSON text. Throws FileError, naming `file` and the place, for text that is not JSON (RFC 8259) in valid UTF-8,

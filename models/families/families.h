@@ -15,23 +15,30 @@ struct Family {
   // Throws ConfigError, naming the file and the key.
   TransformerConfig (*read_config)(const JsonObject& config);
   // Stored names for the canonical names that encoder.h and decoder.h ask for.
-  WeightNames (*weight_names)(const JsonObject& config);
+  WeightNames (*weight_names)(const JsonObject& config, const WeightStore& weights);
 };
 
 // The family that config.json's model_type names. Throws ConfigError, listing what is supported, for any other.
 const Family& find_family(const JsonObject& config);
 
-// One row of a naming table: in both patterns, "*" stands for the same layer number. Where layers are counted from 1,
-// the stored pattern has "*+1".
-struct NamePattern {
-  std::string_view canonical;
-  std::vector<StoredName> stored;  // candidates, best first
-};
+// "'bart', 'bert', ...": all of them, for messages.
+std::string supported_families();
 
-// Names by table: the first row whose canonical pattern is the name or a prefix of it up to a dot. What follows the
-// prefix is appended to each candidate.
-WeightNames names_by_table(std::vector<NamePattern> table);
-
+extern const Family kBart;
+extern const Family kBert;
+extern const Family kBlenderbot;
+extern const Family kBlenderbotSmall;
+extern const Family kDistilBert;
+extern const Family kGpt2;
+extern const Family kM2M100;
 extern const Family kMarian;
+extern const Family kMBart;
+extern const Family kMT5;
+extern const Family kPegasus;
+extern const Family kPLBart;
+extern const Family kRoberta;
+extern const Family kT5;
+extern const Family kUMT5;
+extern const Family kXlmRoberta;
 
 }  // namespace encdec

@@ -48,17 +48,17 @@ std::vector<std::string> unsupported_settings(const JsonObject& object) {
 
 }  // namespace
 
-int GenerationConfig::new_token_limit() const {
+int GenerationConfig::new_token_limit(std::size_t prompt_length) const {
   if (max_new_tokens) return std::max(1, *max_new_tokens);
-  if (max_length) return std::max(1, *max_length - 1);
+  if (max_length) return std::max(1, *max_length - static_cast<int>(prompt_length));
   return kDefaultNewTokens;
 }
 
-std::optional<std::int32_t> GenerationConfig::forced_token(std::size_t history_length) const {
-  if (!forced_eos_tokens.empty() && history_length == static_cast<std::size_t>(new_token_limit())) {
+std::optional<std::int32_t> GenerationConfig::forced_token(std::size_t prompt_length, std::size_t generated) const {
+  if (!forced_eos_tokens.empty() && generated + 1 == static_cast<std::size_t>(new_token_limit(prompt_length))) {
     return std::ranges::min(forced_eos_tokens);
   }
-  if (history_length == 1) return forced_bos_token;
+  if (prompt_length + generated == 1) return forced_bos_token;
   return std::nullopt;
 }
 
@@ -82,9 +82,6 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
     result.decoder_start_token = *config.decoder_start_token;
   } else if (!bos.empty()) {
     result.decoder_start_token = bos.front();
-  } else {
-    throw ConfigError(
-        fmt::format("{}: decoder_start_token_id is missing, expected a token to begin with", generation.file()));
   }
   for (const auto& word : generation.integer_lists("bad_words_ids", {0, vocabulary - 1})) {
     std::vector<std::int32_t> tokens(word.begin(), word.end());

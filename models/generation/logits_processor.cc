@@ -8,29 +8,38 @@ namespace {
 
 constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
+void ban(std::span<const std::int32_t> tokens, std::span<float> logits) {
+  for (const std::int32_t token : tokens) logits[static_cast<std::size_t>(token)] = kBanned;
+}
+
 }  // namespace
 
-void BadWords::process(std::span<const std::int32_t> history, std::span<float> logits) const {
+void BadWords::process(const TokenHistory& history, std::span<float> logits) const {
   for (const auto& word : words_) {
     const std::size_t prefix = word.size() - 1;
-    if (history.size() < prefix) continue;
-    if (std::equal(word.begin(), word.end() - 1, history.end() - static_cast<std::ptrdiff_t>(prefix))) {
-      logits[static_cast<std::size_t>(word.back())] = kBanned;
+    if (history.tokens.size() < prefix) continue;
+    if (std::ranges::equal(std::span(word).first(prefix), history.tokens.last(prefix))) {
+      ban(std::span(word).last(1), logits);
     }
   }
 }
 
-void MinLength::process(std::span<const std::int32_t> history, std::span<float> logits) const {
-  if (static_cast<int>(history.size()) >= length_) return;
-  for (const std::int32_t token : eos_tokens_) logits[static_cast<std::size_t>(token)] = kBanned;
+void MinLength::process(const TokenHistory& history, std::span<float> logits) const {
+  if (static_cast<int>(history.tokens.size()) < length_) ban(eos_tokens_, logits);
+}
+
+void MinNewTokens::process(const TokenHistory& history, std::span<float> logits) const {
+  if (static_cast<int>(history.tokens.size() - history.prompt_length) < count_) ban(eos_tokens_, logits);
 }
 
 LogitsProcessors make_logits_processors(const GenerationConfig& config) {
   LogitsProcessors processors;
   if (!config.bad_words.empty()) processors.push_back(std::make_unique<BadWords>(config.bad_words));
-  const int min_length = config.min_new_tokens ? *config.min_new_tokens + 1 : config.min_length;
-  if (min_length > 1 && !config.eos_tokens.empty()) {
-    processors.push_back(std::make_unique<MinLength>(min_length, config.eos_tokens));
+  if (config.eos_tokens.empty()) return processors;
+  if (config.min_new_tokens.value_or(0) > 0) {
+    processors.push_back(std::make_unique<MinNewTokens>(*config.min_new_tokens, config.eos_tokens));
+  } else if (!config.min_new_tokens && config.min_length > 1) {
+    processors.push_back(std::make_unique<MinLength>(config.min_length, config.eos_tokens));
   }
   return processors;
 }

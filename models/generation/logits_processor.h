@@ -9,33 +9,50 @@
 
 namespace encdec {
 
+// The decoder's tokens so far: a prompt (the start token, where there is an encoder), and what was generated.
+struct TokenHistory {
+  std::span<const std::int32_t> tokens;
+  std::size_t prompt_length = 1;
+};
+
 // One rule about what may come next: changes the logits of one step in place, -infinity for what must not come; it
 // leaves the others' as they are. Read-only, used by many sequences at once. After transformers' LogitsProcessor.
 class LogitsProcessor {
  public:
   virtual ~LogitsProcessor() = default;
-  // `history` holds the decoder's tokens so far, the start token first; `logits` is [V].
-  virtual void process(std::span<const std::int32_t> history, std::span<float> logits) const = 0;
+  // `logits` is [V].
+  virtual void process(const TokenHistory& history, std::span<float> logits) const = 0;
 };
 
 // Bans the last token of each bad word when the tokens before it are the end of the history.
 class BadWords final : public LogitsProcessor {
  public:
   explicit BadWords(std::vector<std::vector<std::int32_t>> words) : words_(std::move(words)) {}
-  void process(std::span<const std::int32_t> history, std::span<float> logits) const override;
+  void process(const TokenHistory& history, std::span<float> logits) const override;
 
  private:
   std::vector<std::vector<std::int32_t>> words_;
 };
 
-// Bans the end tokens while the history, start token included, is shorter than `length`.
+// Bans the end tokens while the history, prompt included, is shorter than `length`.
 class MinLength final : public LogitsProcessor {
  public:
   MinLength(int length, std::vector<std::int32_t> eos_tokens) : length_(length), eos_tokens_(std::move(eos_tokens)) {}
-  void process(std::span<const std::int32_t> history, std::span<float> logits) const override;
+  void process(const TokenHistory& history, std::span<float> logits) const override;
 
  private:
   int length_;
+  std::vector<std::int32_t> eos_tokens_;
+};
+
+// Bans the end tokens while fewer than `count` tokens were generated.
+class MinNewTokens final : public LogitsProcessor {
+ public:
+  MinNewTokens(int count, std::vector<std::int32_t> eos_tokens) : count_(count), eos_tokens_(std::move(eos_tokens)) {}
+  void process(const TokenHistory& history, std::span<float> logits) const override;
+
+ private:
+  int count_;
   std::vector<std::int32_t> eos_tokens_;
 };
 

@@ -68,13 +68,7 @@ struct Case {
       bias = beside(bias, biases[i].empty() ? Matrix(1, weights[i].shape()[0]) : Matrix(biases[i]));
     }
     Matrix y = linear(Matrix(input), reference::stack(rows), biases.empty() ? nullptr : &bias);
-    switch (activation) {
-      case Activation::identity: break;
-      case Activation::relu: y = reference::relu(y); break;
-      case Activation::gelu: y = reference::gelu(y); break;
-      case Activation::gelu_tanh: y = reference::gelu_tanh(y); break;
-      case Activation::silu: y = reference::silu(y); break;
-    }
+    y = reference::activate(activation, y);
     return residual.empty() ? y : add(y, Matrix(residual));
   }
 };

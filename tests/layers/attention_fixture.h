@@ -60,10 +60,10 @@ inline reference::Matrix project(const std::map<std::string, Tensor>& weights, c
 
 // One sequence: its rows as queries, the source's as keys and values.
 inline reference::Matrix attend(const std::map<std::string, Tensor>& weights, const reference::Matrix& x,
-                                const reference::Matrix& source, int heads, reference::Mask mask) {
+                                const reference::Matrix& source, int heads, const reference::ScoreOptions& options) {
   return project(weights, "output",
                  multi_head_attention(project(weights, "query", x), project(weights, "key", source),
-                                      project(weights, "value", source), heads, mask));
+                                      project(weights, "value", source), heads, options));
 }
 
 }  // namespace encdec

@@ -63,7 +63,7 @@ struct Case {
     for (const Sequence& sequence : sequences()) {
       outputs.push_back(attend(weights, Matrix(target).slice_rows(sequence.first_row, sequence.rows),
                                Matrix(source).slice_rows(sequence.memory_first, sequence.memory_rows), options.heads,
-                               Mask::none));
+                               {.mask = Mask::none}));
     }
     const Matrix y = reference::stack(outputs);
     return residual.empty() ? y : add(y, Matrix(residual));
@@ -118,7 +118,8 @@ TEST(CrossAttention, SequencesMayShareTheirSource) {
     sequence.memory_rows = 6;
   }
   const Tensor output = c.runner(1).run(std::array{c.target, c.memory(1)}, sequences);
-  EXPECT_TRUE(is_close_to(attend(c.weights, Matrix(c.target), Matrix(c.source), c.options.heads, Mask::none), output));
+  EXPECT_TRUE(is_close_to(attend(c.weights, Matrix(c.target), Matrix(c.source), c.options.heads, {.mask = Mask::none}),
+                          output));
 }
 
 TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {

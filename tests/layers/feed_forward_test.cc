@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "tests/layers/bad_input.h"
@@ -26,6 +27,10 @@ struct Case {
                {"expand.bias", random.uniform({hidden})},
                {"project.weight", random.uniform({width, hidden}, std::sqrt(3.0 / static_cast<double>(hidden)))},
                {"project.bias", random.uniform({width})}};
+    if (options.kind == FeedForwardKind::gated) {
+      weights["gate.weight"] = random.uniform({hidden, width}, std::sqrt(3.0 / static_cast<double>(width)));
+      weights["gate.bias"] = random.uniform({hidden});
+    }
     inputs = {random.uniform({rows, width})};
     if (options.residual == Residual::add) inputs.push_back(random.uniform({rows, width}));
   }
@@ -38,28 +43,37 @@ struct Case {
   Matrix expected() const {
     const Matrix expand_bias(weights.at("expand.bias")), project_bias(weights.at("project.bias"));
     Matrix hidden = linear(Matrix(inputs[0]), Matrix(weights.at("expand.weight")), &expand_bias);
-    switch (options.activation) {
-      case Activation::identity: break;
-      case Activation::relu: hidden = reference::relu(hidden); break;
-      case Activation::gelu: hidden = reference::gelu(hidden); break;
-      case Activation::gelu_tanh: hidden = reference::gelu_tanh(hidden); break;
-      case Activation::silu: hidden = reference::silu(hidden); break;
+    if (options.kind == FeedForwardKind::gated) {
+      const Matrix gate_bias(weights.at("gate.bias"));
+      const Matrix gate = linear(Matrix(inputs[0]), Matrix(weights.at("gate.weight")), &gate_bias);
+      hidden = multiply(reference::activate(options.activation, gate), hidden);
+    } else {
+      hidden = reference::activate(options.activation, hidden);
     }
     const Matrix y = linear(hidden, Matrix(weights.at("project.weight")), &project_bias);
     return options.residual == Residual::add ? add(y, Matrix(inputs[1])) : y;
   }
 };
 
+constexpr std::array kActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
+                                     Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
+                                     Activation::tanh,      Activation::sigmoid};
+
 TEST(FeedForward, FollowsTheFormulaForEveryActivation) {
-  for (const Activation activation :
-       {Activation::identity, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+  for (const Activation activation : kActivations) {
     for (const auto& [width, hidden] : {std::pair<Dim, Dim>{1, 1}, {5, 13}, {16, 64}, {33, 7}, {96, 257}}) {
       for (const Residual residual : {Residual::none, Residual::add}) {
         for (const Dim rows : {1, 4, 35}) {
-          const Case c(1, rows,
-                       {.model_dim = width, .hidden_dim = hidden, .activation = activation, .residual = residual});
-          EXPECT_TRUE(is_close_to(c.expected(), c.runner(2).run(c.inputs, {})))
-              << to_string(activation) << ", " << rows << " x " << width << " -> " << hidden;
+          for (const FeedForwardKind kind : {FeedForwardKind::plain, FeedForwardKind::gated}) {
+            const Case c(1, rows,
+                         {.kind = kind,
+                          .model_dim = width,
+                          .hidden_dim = hidden,
+                          .activation = activation,
+                          .residual = residual});
+            EXPECT_TRUE(is_close_to(c.expected(), c.runner(2).run(c.inputs, {})))
+                << to_string(activation) << ", " << rows << " x " << width << " -> " << hidden;
+          }
         }
       }
     }
@@ -69,16 +83,23 @@ TEST(FeedForward, FollowsTheFormulaForEveryActivation) {
 TEST(FeedForward, NumberOfThreadsDoesNotChangeABit) {
   if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const Dim rows : {1, 3, 70}) {
-    const Case c(2, rows,
-                 {.model_dim = 128, .hidden_dim = 640, .activation = Activation::gelu, .residual = Residual::add});
-    const Tensor alone = c.runner(1).run(c.inputs, {});
-    for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(alone, c.runner(threads).run(c.inputs, {}))) << rows;
+    for (const FeedForwardKind kind : {FeedForwardKind::plain, FeedForwardKind::gated}) {
+      const Case c(2, rows,
+                   {.kind = kind,
+                    .model_dim = 128,
+                    .hidden_dim = 640,
+                    .activation = Activation::gelu,
+                    .residual = Residual::add});
+      const Tensor alone = c.runner(1).run(c.inputs, {});
+      for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(alone, c.runner(threads).run(c.inputs, {}))) << rows;
+    }
   }
 }
 
 TEST(FeedForward, OtherRowsDoNotChangeABit) {
   if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
-  const Case c(3, 80, {.model_dim = 37, .hidden_dim = 150, .activation = Activation::silu});
+  const Case c(
+      3, 80, {.kind = FeedForwardKind::gated, .model_dim = 37, .hidden_dim = 150, .activation = Activation::gelu_tanh});
   LayerRunner runner = c.runner(2);
   const Tensor all = runner.run(c.inputs, {});
   RandomTensors random(4);
@@ -92,6 +113,19 @@ TEST(FeedForward, OtherRowsDoNotChangeABit) {
 TEST(FeedForward, EveryWeightIsChecked) {
   const FeedForwardOptions options{.model_dim = 5, .hidden_dim = 9};
   expect_every_weight_is_checked<FeedForward>(Case(5, 1, options).weights, options);
+  const FeedForwardOptions gated{.kind = FeedForwardKind::gated, .model_dim = 5, .hidden_dim = 9};
+  expect_every_weight_is_checked<FeedForward>(Case(5, 1, gated).weights, gated);
+}
+
+TEST(FeedForward, WithoutBiasesNoneAreTaken) {
+  Case c(7, 5, {.kind = FeedForwardKind::gated, .model_dim = 6, .hidden_dim = 20, .activation = Activation::silu});
+  for (const char* name : {"expand.bias", "gate.bias", "project.bias"}) {
+    c.weights[name] = Tensor::allocate(c.weights[name].shape());
+  }
+  const Matrix expected = c.expected();
+  for (const char* name : {"expand.bias", "gate.bias", "project.bias"}) c.weights.erase(name);
+  c.options.bias = Bias::none;
+  EXPECT_TRUE(is_close_to(expected, c.runner(1).run(c.inputs, {})));
 }
 
 TEST(FeedForward, RefusesInputsThatDoNotFit) {

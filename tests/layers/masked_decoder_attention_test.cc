@@ -43,7 +43,7 @@ struct Fixture {
   Tensor input(Dim rows) { return random.uniform({rows, options.model_dim}); }
 
   Matrix expected(const Tensor& sequence) const {
-    return attend(weights, Matrix(sequence), Matrix(sequence), options.heads, Mask::causal);
+    return attend(weights, Matrix(sequence), Matrix(sequence), options.heads, {.mask = Mask::causal});
   }
 };
 

@@ -46,7 +46,7 @@ struct Case {
     std::int64_t first = 0;
     for (const int count : rows) {
       const Matrix sequence = x.slice_rows(first, count);
-      outputs.push_back(attend(weights, sequence, sequence, options.heads, Mask::none));
+      outputs.push_back(attend(weights, sequence, sequence, options.heads, {.mask = Mask::none}));
       first += count;
     }
     const Matrix y = reference::stack(outputs);

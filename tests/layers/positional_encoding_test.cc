@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/layers/bad_input.h"
@@ -16,6 +17,10 @@ using reference::Matrix;
 
 constexpr std::array kRows = {3, 1, 7};
 constexpr std::array kPasts = {0, 5, 1020};  // the last one reaches beyond the positions that are tabulated
+
+PositionOptions learned(Dim width, Dim positions, Dim offset) {
+  return {.kind = PositionOptions::Kind::learned, .model_dim = width, .positions = positions, .offset = offset};
+}
 
 Matrix sinusoids(SinusoidLayout layout, std::int64_t first, std::int64_t count, Dim width) {
   return layout == SinusoidLayout::interleaved ? reference::sinusoids_interleaved(first, count, width)
@@ -56,10 +61,8 @@ TEST(PositionalEncoding, AddsTheLearnedRowOfEachPosition) {
   for (const Dim offset : {0, 2}) {
     for (const DataType type : {DataType::float32, DataType::float16}) {
       const Tensor table = random.integers({20 + offset, 5}, 9, type), input = random.integers({11, 5}, 9);
-      LayerRunner runner(
-          std::make_shared<PositionalEncoding>(make_scope({{"weight", table}}),
-                                               LearnedPositions{.model_dim = 5, .positions = 20, .offset = offset}),
-          std::vector<Shape>{{kTargetRows, 5}});
+      LayerRunner runner(std::make_shared<PositionalEncoding>(make_scope({{"weight", table}}), learned(5, 20, offset)),
+                         std::vector<Shape>{{kTargetRows, 5}});
       constexpr std::array kLearnedPasts = {0, 5, 13};
       std::vector<Matrix> expected;
       for (std::size_t i = 0; i < kRows.size(); ++i) {
@@ -73,8 +76,7 @@ TEST(PositionalEncoding, AddsTheLearnedRowOfEachPosition) {
 
 TEST(PositionalEncoding, LearnedPositionsEnd) {
   const auto layer =
-      std::make_shared<PositionalEncoding>(make_scope({{"weight", Tensor::allocate({12, 4})}}),
-                                           LearnedPositions{.model_dim = 4, .positions = 10, .offset = 2});
+      std::make_shared<PositionalEncoding>(make_scope({{"weight", Tensor::allocate({12, 4})}}), learned(4, 10, 2));
   LayerRunner runner(layer, std::vector<Shape>{{kTargetRows, 4}});
   EXPECT_NO_THROW(runner.run(std::array{Tensor::allocate({1, 4})}, packed(std::array{1}, std::array{9})));
   try {
@@ -85,9 +87,41 @@ TEST(PositionalEncoding, LearnedPositionsEnd) {
   }
 }
 
+// The row of each position as fairseq counts them: pads have the pad's, other tokens follow it.
+TEST(PositionalEncoding, PadsDoNotCountAsPositions) {
+  RandomTensors random(3);
+  constexpr std::int32_t kPad = 1;
+  const std::vector<std::int32_t> token_ids{2, 9, kPad, 8, kPad, kPad, 7, 7};
+  const std::vector<int> expected_rows{2, 3, 1, 4, 1, 1, 2 + 3, 2 + 4};  // the second sequence has a past of 3
+  Tensor ids = Tensor::allocate({8}, DataType::int32);
+  std::ranges::copy(token_ids, ids.data<std::int32_t>());
+  const Tensor table = random.integers({12, 4}, 9), input = random.integers({8, 4}, 9);
+  PositionOptions options = learned(4, 10, 2);
+  options.pad_token = kPad;
+  const auto layer = std::make_shared<PositionalEncoding>(make_scope({{"weight", table}}), options);
+  Graph graph("test");
+  const Edge x = graph.input("x", {kTargetRows, 4});
+  const Edge tokens = graph.input("tokens", {kTargetRows}, DataType::int32);
+  graph.output(graph.add("layer", layer, {x, tokens}));
+  const Executor executor(std::move(graph));
+  RunState state(executor.graph());
+  state.sequences = packed(std::array{5, 3}, std::array{0, 3});
+  const std::array inputs{input, ids};
+  EXPECT_TRUE(equals(add(Matrix(input), Matrix(gather_rows(table, expected_rows))), executor.run(inputs, state)[0]));
+  EXPECT_EQ(shape_error(layer, {{kTargetRows, 4}}), "1 inputs, expected 2");
+  EXPECT_EQ(shape_error(layer, {{kTargetRows, 4}, {kSourceRows}}), "token ids have shape [S], expected [T]");
+}
+
+// From M2M100SinusoidalPositionalEmbedding.get_embedding of transformers 5.23, rounded to six digits.
+TEST(PositionalEncoding, TimingSignalsAreThoseOfM2M100) {
+  std::array<float, 7> row{};
+  sinusoid(5, SinusoidLayout::timing_signal, 7, row.data());
+  constexpr std::array kExpected = {-0.958924, 0.0499792, 0.0005, 0.283662, 0.99875, 1.0, 0.0};
+  for (std::size_t i = 0; i < row.size(); ++i) EXPECT_NEAR(row[i], kExpected[i], 1e-6) << i;
+}
+
 TEST(PositionalEncoding, EveryWeightIsChecked) {
-  expect_every_weight_is_checked<PositionalEncoding>({{"weight", Tensor::allocate({12, 4})}},
-                                                     LearnedPositions{.model_dim = 4, .positions = 10, .offset = 2});
+  expect_every_weight_is_checked<PositionalEncoding>({{"weight", Tensor::allocate({12, 4})}}, learned(4, 10, 2));
 }
 
 TEST(PositionalEncoding, RefusesInputsThatDoNotFit) {

@@ -96,7 +96,7 @@ TEST(Model, DecodingTokenByTokenEqualsDecodingAtOnceBitByBit) {
   session.encode(sources);
   std::vector<Session::TargetTokens> whole;
   for (int i = 0; i < 3; ++i) whole.push_back({session.open_target(i), targets[static_cast<std::size_t>(i)]});
-  const Tensor arena = session.decode(whole);
+  const Tensor arena = session.decode(whole, Session::LogitsOf::every_token);
   Tensor all_at_once = Tensor::allocate(arena.shape());
   std::memcpy(all_at_once.raw(), arena.raw(), arena.bytes());
 

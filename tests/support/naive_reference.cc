@@ -169,6 +169,44 @@ Matrix silu(Matrix x) {
   return apply(std::move(x), 1.1, kEvaluation, [](double v) { return v / (1.0 + std::exp(-v)); });
 }
 
+Matrix gelu_sigmoid(Matrix x) {
+  return apply(std::move(x), 1.1, kEvaluation, [](double v) { return v / (1.0 + std::exp(-1.702 * v)); });
+}
+
+Matrix tanh(Matrix x) {
+  return apply(std::move(x), 1.0, kEvaluation, [](double v) { return std::tanh(v); });
+}
+
+Matrix sigmoid(Matrix x) {
+  return apply(std::move(x), 0.25, kEvaluation, [](double v) { return 1.0 / (1.0 + std::exp(-v)); });
+}
+
+Matrix activate(Activation activation, Matrix x) {
+  switch (activation) {
+    case Activation::identity: return x;
+    case Activation::relu: return relu(std::move(x));
+    case Activation::gelu: return gelu(std::move(x));
+    case Activation::gelu_tanh: return gelu_tanh(std::move(x));
+    case Activation::gelu_sigmoid: return gelu_sigmoid(std::move(x));
+    case Activation::silu: return silu(std::move(x));
+    case Activation::tanh: return tanh(std::move(x));
+    case Activation::sigmoid: return sigmoid(std::move(x));
+  }
+  return x;
+}
+
+Matrix multiply(const Matrix& a, const Matrix& b) {
+  expect(a.rows == b.rows && a.columns == b.columns, "multiply: shapes differ");
+  Matrix product = a;
+  for (std::size_t i = 0; i < product.values.size(); ++i) {
+    const double x = std::abs(a.values[i]), y = std::abs(b.values[i]);
+    product.values[i] *= b.values[i];
+    product.errors[i] = x * b.errors[i] + y * a.errors[i] + a.errors[i] * b.errors[i];
+    product.errors[i] += kUnit * (std::abs(product.values[i]) + product.errors[i]);
+  }
+  return product;
+}
+
 Matrix softmax(const Matrix& scores) {
   Matrix weights(scores.rows, scores.columns);
   for (std::int64_t r = 0; r < scores.rows; ++r) {
@@ -197,12 +235,12 @@ Matrix softmax(const Matrix& scores) {
   return weights;
 }
 
-Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Mask mask) {
+Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, const ScoreOptions& options) {
   expect(query.columns == key.columns && key.rows == value.rows, "attention: shapes do not fit");
-  const double scale = 1.0 / std::sqrt(static_cast<double>(query.columns));
+  const double scale = options.scale != 0 ? options.scale : 1.0 / std::sqrt(static_cast<double>(query.columns));
   Matrix output(query.rows, value.columns);
   for (std::int64_t i = 0; i < query.rows; ++i) {
-    const std::int64_t seen = mask == Mask::causal ? key.rows - (query.rows - 1 - i) : key.rows;
+    const std::int64_t seen = options.mask == Mask::causal ? key.rows - (query.rows - 1 - i) : key.rows;
     if (seen <= 0) continue;
     Matrix scores(1, seen);
     for (std::int64_t j = 0; j < seen; ++j) {
@@ -215,6 +253,10 @@ Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Ma
       }
       // Two more roundings: of the scale, and of the product with it.
       scores.error(0, j) = scale * (inherited + gamma(query.columns + 3) * magnitude);
+      if (options.bias) {
+        scores.at(0, j) += options.bias(options.head, j - (key.rows - query.rows + i));
+        scores.error(0, j) += kUnit * (std::abs(scores.at(0, j)) + scores.error(0, j));
+      }
     }
     const Matrix weights = softmax(scores);
     for (std::int64_t c = 0; c < value.columns; ++c) {
@@ -231,12 +273,15 @@ Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Ma
   return output;
 }
 
-Matrix multi_head_attention(const Matrix& query, const Matrix& key, const Matrix& value, int heads, Mask mask) {
+Matrix multi_head_attention(const Matrix& query, const Matrix& key, const Matrix& value, int heads,
+                            const ScoreOptions& options) {
   const std::int64_t width = query.columns / heads;
   Matrix all(query.rows, 0);
+  ScoreOptions of_head = options;
   for (int head = 0; head < heads; ++head) {
+    of_head.head = head;
     all = beside(all, attention(query.slice_columns(head * width, width), key.slice_columns(head * width, width),
-                                value.slice_columns(head * width, width), mask));
+                                value.slice_columns(head * width, width), of_head));
   }
   return all;
 }
@@ -271,6 +316,30 @@ Matrix layer_norm(const Matrix& x, const Matrix& scale, const Matrix& shift, dou
       const double product_error = (error * largest_factor + std::abs(deviation) * factor_error) * w;
       y.error(r, c) = product_error + 4 * kUnit * (std::abs(deviation) * factor * w + product_error) +
                       2 * kUnit * std::abs(shift.at(0, c));
+    }
+  }
+  return y;
+}
+
+Matrix rms_norm(const Matrix& x, const Matrix& scale, double epsilon) {
+  Matrix y(x.rows, x.columns);
+  const auto width = static_cast<double>(x.columns);
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    double square = 0.0, square_error = 0.0;
+    for (std::int64_t c = 0; c < x.columns; ++c) {
+      const double v = std::abs(x.at(r, c)), error = x.error(r, c);
+      square += v * v / width;
+      square_error += (2.0 * v * error + error * error) / width;
+    }
+    square_error += gamma(x.columns + 2) * (square + square_error);
+    const double factor = 1.0 / std::sqrt(square + epsilon);
+    const double largest_factor = 1.0 / std::sqrt(std::max(square - square_error, 0.0) + epsilon);
+    const double factor_error = largest_factor - factor + 4 * kUnit * largest_factor;
+    for (std::int64_t c = 0; c < x.columns; ++c) {
+      const double v = std::abs(x.at(r, c)), w = std::abs(scale.at(0, c));
+      y.at(r, c) = x.at(r, c) * factor * scale.at(0, c);
+      const double error = (x.error(r, c) * largest_factor + v * factor_error) * w;
+      y.error(r, c) = error + 3 * kUnit * (v * factor * w + error);
     }
   }
   return y;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "encdec/engine/activation.h"
 #include "encdec/engine/tensor.h"
 
 // The formulas of the layers in double precision and plain loops, sharing no code with the engine.
@@ -43,9 +45,16 @@ Matrix add(const Matrix& a, const Matrix& b);
 Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias);
 
 Matrix relu(Matrix x);
-Matrix gelu(Matrix x);       // x * (1 + erf(x / sqrt(2))) / 2
-Matrix gelu_tanh(Matrix x);  // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2
-Matrix silu(Matrix x);       // x / (1 + exp(-x))
+Matrix gelu(Matrix x);          // x * (1 + erf(x / sqrt(2))) / 2
+Matrix gelu_tanh(Matrix x);     // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2
+Matrix gelu_sigmoid(Matrix x);  // x / (1 + exp(-1.702 x))
+Matrix silu(Matrix x);          // x / (1 + exp(-x))
+Matrix tanh(Matrix x);
+Matrix sigmoid(Matrix x);  // 1 / (1 + exp(-x))
+Matrix activate(Activation activation, Matrix x);
+
+// Element by element.
+Matrix multiply(const Matrix& a, const Matrix& b);
 
 // Of each row.
 Matrix softmax(const Matrix& scores);
@@ -55,12 +64,27 @@ enum class Mask {
   causal,  // the last query sees all keys, each one before it one key less
 };
 
-// softmax(q kᵀ / sqrt(columns of q)) v of one head; zeros for queries that see no key.
-Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Mask mask);
+// The bias of a head's score of a key so many positions after the query; none if empty.
+using ScoreBias = std::function<double(int head, std::int64_t distance)>;
+
+struct ScoreOptions {
+  Mask mask = Mask::none;
+  double scale = 0.0;  // 0: 1 / sqrt(columns of a head's query)
+  ScoreBias bias = {};
+  int head = 0;
+};
+
+// softmax(scale q kᵀ + bias) v of one head; zeros for queries that see no key. The last query stands at the last key.
+Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, const ScoreOptions& options);
+inline Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Mask mask) {
+  return attention(query, key, value, {.mask = mask});
+}
 // Heads side by side in the columns, equally wide.
-Matrix multi_head_attention(const Matrix& query, const Matrix& key, const Matrix& value, int heads, Mask mask);
+Matrix multi_head_attention(const Matrix& query, const Matrix& key, const Matrix& value, int heads,
+                            const ScoreOptions& options);
 
 Matrix layer_norm(const Matrix& x, const Matrix& scale, const Matrix& shift, double epsilon);
+Matrix rms_norm(const Matrix& x, const Matrix& scale, double epsilon);
 
 // Row p is the encoding of position first + p: sin and cos of position / 10000^(2i/columns).
 Matrix sinusoids_interleaved(std::int64_t first, std::int64_t count, std::int64_t columns);

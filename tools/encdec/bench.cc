@@ -34,17 +34,28 @@ struct Work {
 Work work_of(const TransformerConfig& config, const Options& options) {
   const auto model = static_cast<double>(config.model_dim);
   const double source = options.source_length, target = options.target_length, batch = options.batch_size;
-  const double encoder_layer = 4 * model * model + 2 * model * static_cast<double>(config.encoder.hidden_dim);
+  const auto inner = [&](const StackConfig& stack) {
+    return config.head_dim == 0 ? model : static_cast<double>(stack.heads * config.head_dim);
+  };
+  const double matrices = config.feed_forward == FeedForwardKind::gated ? 3 : 2;
+  const auto block = [&](const StackConfig& stack) {  // weights of self-attention and feed-forward
+    return model * (4 * inner(stack) + matrices * static_cast<double>(stack.hidden_dim));
+  };
   // Keys and values of the cross-attention are projected for source tokens, everything else for target tokens.
-  const double decoder_layer = 6 * model * model + 2 * model * static_cast<double>(config.decoder.hidden_dim);
-  const double memory = 2 * model * model * config.decoder.layers;
-  const double step = decoder_layer * config.decoder.layers + model * static_cast<double>(config.decoder.vocabulary);
-  const double self_keys = source * source * config.encoder.layers;
-  const double target_keys = (target * (target + 1) / 2 + target * source) * config.decoder.layers;
-  return {.encoder_operations =
-              2 * batch * (source * (encoder_layer * config.encoder.layers + memory) + 2 * model * self_keys),
-          .decoder_operations = 2 * batch * (target * step + 2 * model * target_keys),
-          .step_weight_bytes = step * sizeof(float)};
+  const double cross = config.has_encoder() ? 2 * model * inner(config.decoder) : 0;
+  const double encoder = (block(config.encoder) * config.encoder.layers + cross * config.decoder.layers) * source +
+                         2 * inner(config.encoder) * config.encoder.layers * source * source;
+  // A decoder-only model reads the source as the beginning of the target.
+  const double prompt = config.has_encoder() ? 0 : source;
+  const double length = prompt + target;
+  const double keys = length * (length + 1) / 2 + (config.has_encoder() ? target * source : 0);
+  const double layers = (block(config.decoder) + cross) * config.decoder.layers;
+  const double projection = model * static_cast<double>(config.decoder.vocabulary);
+  const double decoder =
+      layers * length + projection * target + 2 * inner(config.decoder) * config.decoder.layers * keys;
+  return {.encoder_operations = config.has_encoder() ? 2 * batch * encoder : 0,
+          .decoder_operations = 2 * batch * decoder,
+          .step_weight_bytes = (layers + projection) * sizeof(float)};
 }
 
 std::vector<TokenIds> random_sources(const TransformerConfig& config, const Options& options) {
@@ -52,7 +63,8 @@ std::vector<TokenIds> random_sources(const TransformerConfig& config, const Opti
   std::vector<TokenIds> sources(static_cast<std::size_t>(options.batch_size));
   for (TokenIds& source : sources) {
     for (int i = 0; i < options.source_length; ++i) {
-      source.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(config.encoder.vocabulary)));
+      source.push_back(
+          static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(config.input_stack().vocabulary)));
     }
   }
   return sources;

@@ -118,7 +118,7 @@ class Generation {
       while (window.size() < limit && window.end_byte - window.first_byte < kWindowBytes &&
              (window.size() == 0 || input_.ready()) && input_.next(line)) {
         if (options_.token_ids) {
-          window.ids.push_back(parse_token_ids(line, model_.config().encoder.vocabulary, input_.position()));
+          window.ids.push_back(parse_token_ids(line, model_.config().input_stack().vocabulary, input_.position()));
         } else {
           check_utf8(line, input_.position());
           window.texts.push_back(line);

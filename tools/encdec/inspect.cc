@@ -60,20 +60,42 @@ std::vector<std::string> tokenizer_files(const std::string& folder) {
   return found;
 }
 
-// Floats of keys and values that decoding keeps for each token of a target.
-Dim cache_floats(const Graph& graph) {
+// Of keys and values that decoding keeps for each token of a target.
+Dim cache_bytes(const Transformer& network) {
   Dim floats = 0;
-  for (const Graph::Node& node : graph.nodes()) {
-    if (node.layer != nullptr) floats += 2 * node.layer->cache_width();
+  for (const Executor* executor : network.graphs()) {
+    for (const Graph::Node& node : executor->graph().nodes()) {
+      if (node.layer != nullptr) floats += 2 * node.layer->cache_width();
+    }
   }
-  return floats;
+  return floats * static_cast<Dim>(sizeof(float));
+}
+
+std::string_view to_string(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::encoder_decoder: return "encoder-decoder";
+    case Architecture::encoder_only: return "encoder-only";
+    case Architecture::decoder_only: return "decoder-only";
+  }
+  return "";
+}
+
+std::string_view to_string(PositionOptions::Kind kind) {
+  switch (kind) {
+    case PositionOptions::Kind::none: return "relative";
+    case PositionOptions::Kind::sinusoidal: return "sinusoidal";
+    case PositionOptions::Kind::learned: return "learned";
+  }
+  return "";
 }
 
 Json stack_json(const StackConfig& stack) {
   return {{"layers", stack.layers},
           {"heads", stack.heads},
           {"hidden_dim", stack.hidden_dim},
-          {"vocabulary", stack.vocabulary}};
+          {"vocabulary", stack.vocabulary},
+          {"positions", to_string(stack.positions.kind)},
+          {"max_positions", stack.positions.positions}};
 }
 
 Json generation_json(const GenerationConfig& config) {
@@ -81,7 +103,7 @@ Json generation_json(const GenerationConfig& config) {
   json["new_token_limit"] = config.new_token_limit();
   json["min_length"] = config.min_length;
   if (config.min_new_tokens) json["min_new_tokens"] = *config.min_new_tokens;
-  json["decoder_start_token_id"] = config.decoder_start_token;
+  if (config.decoder_start_token) json["decoder_start_token_id"] = *config.decoder_start_token;
   json["eos_token_id"] = config.eos_tokens;
   if (config.forced_bos_token) json["forced_bos_token_id"] = *config.forced_bos_token;
   if (!config.forced_eos_tokens.empty()) json["forced_eos_token_id"] = config.forced_eos_tokens;
@@ -96,22 +118,30 @@ Json summary_json(const Model& model, const Options& options) {
   for (const auto& [type, amount] : weights.by_type) {
     stored[type] = {{"tensors", amount.tensors}, {"parameters", amount.parameters}, {"bytes", amount.bytes}};
   }
-  return {{"family", config.model_type},
-          {"format", "safetensors"},
-          {"model_dim", config.model_dim},
-          {"encoder", stack_json(config.encoder)},
-          {"decoder", stack_json(config.decoder)},
-          {"activation", to_string(config.activation)},
-          {"norm_order", config.norm_order == NormOrder::first ? "first" : "last"},
-          {"max_positions", config.max_positions},
-          {"parameters", weights.all.parameters},
-          {"stored", std::move(stored)},
-          {"weight_bytes", weights.all.bytes},
-          {"resident_bytes", resident_bytes()},
-          {"cache_bytes_per_token", cache_floats(model.network()->decoder.graph()) * static_cast<Dim>(sizeof(float))},
-          {"tokenizer", model.tokenizer() == nullptr ? Json::array() : Json(tokenizer_files(options.model))},
-          {"generation", generation_json(model.generation_config())},
-          {"notes", model.notes()}};
+  const Tokenizer* tokenizer = model.tokenizer();
+  Json json = {{"family", config.model_type},
+               {"architecture", to_string(config.architecture)},
+               {"format", "safetensors"},
+               {"model_dim", config.model_dim}};
+  if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);
+  if (config.has_decoder()) json["decoder"] = stack_json(config.decoder);
+  json["activation"] = to_string(config.activation);
+  json["gated"] = config.feed_forward == FeedForwardKind::gated;
+  json["norm"] = config.norm == NormKind::rms ? "rms" : "layer";
+  json["norm_order"] = config.norm_order == NormOrder::first ? "first" : "last";
+  json["parameters"] = weights.all.parameters;
+  json["stored"] = std::move(stored);
+  json["weight_bytes"] = weights.all.bytes;
+  json["resident_bytes"] = resident_bytes();
+  json["cache_bytes_per_token"] = cache_bytes(*model.network());
+  json["tokenizer"] = tokenizer == nullptr ? Json::array() : Json(tokenizer_files(options.model));
+  if (tokenizer != nullptr) {
+    json["tokenizer_kind"] = tokenizer->kind();
+    if (const auto languages = tokenizer->languages(); !languages.empty()) json["languages"] = languages;
+  }
+  if (config.has_decoder()) json["generation"] = generation_json(model.generation_config());
+  json["notes"] = model.notes();
+  return json;
 }
 
 std::string megabytes(std::uint64_t bytes) {
@@ -119,8 +149,12 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 std::string stack_text(const StackConfig& stack) {
-  return fmt::format("{} layers, {} heads, hidden {}, vocabulary {}", stack.layers, stack.heads, stack.hidden_dim,
-                     stack.vocabulary);
+  const std::string positions =
+      stack.positions.kind == PositionOptions::Kind::none
+          ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
+          : fmt::format("{} {} positions", stack.positions.positions, to_string(stack.positions.kind));
+  return fmt::format("{} layers, {} heads, hidden {}, vocabulary {}, {}", stack.layers, stack.heads, stack.hidden_dim,
+                     stack.vocabulary, positions);
 }
 
 std::string generation_text(const Json& generation) {
@@ -140,21 +174,29 @@ std::string summary_text(const Model& model, const Options& options) {
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{:<12}  {}\n", name, printable(value));
   };
-  line("family", config.model_type);
+  line("family", fmt::format("{}, {}", config.model_type, to_string(config.architecture)));
   line("format", "safetensors");
   line("width", fmt::format("{}", config.model_dim));
-  line("encoder", stack_text(config.encoder));
-  line("decoder", stack_text(config.decoder));
-  line("block", fmt::format("{}, norm {}, {} positions", to_string(config.activation),
-                            config.norm_order == NormOrder::first ? "first" : "last", config.max_positions));
+  if (config.has_encoder()) line("encoder", stack_text(config.encoder));
+  if (config.has_decoder()) line("decoder", stack_text(config.decoder));
+  line("block", fmt::format("{}{}, {} norm {}", config.feed_forward == FeedForwardKind::gated ? "gated " : "",
+                            to_string(config.activation), config.norm == NormKind::rms ? "rms" : "layer",
+                            config.norm_order == NormOrder::first ? "first" : "last"));
   line("parameters", fmt::format("{}", weights.all.parameters));
   line("stored as", fmt::format("{}", fmt::join(types, ", ")));
-  line("memory", fmt::format("{} now, {} bytes for each generated token while its sentence is decoded",
-                             megabytes(static_cast<std::uint64_t>(resident_bytes())),
-                             cache_floats(model.network()->decoder.graph()) * static_cast<Dim>(sizeof(float))));
-  line("tokenizer", model.tokenizer() == nullptr ? "none: takes and gives token ids"
-                                                 : fmt::format("{}", fmt::join(tokenizer_files(options.model), ", ")));
-  line("generation", generation_text(generation_json(model.generation_config())));
+  const std::string now = megabytes(static_cast<std::uint64_t>(resident_bytes())) + " now";
+  line("memory", !config.has_decoder() ? now
+                                       : fmt::format("{}, {} bytes for each generated token while its sentence is "
+                                                     "decoded",
+                                                     now, cache_bytes(*model.network())));
+  const Tokenizer* tokenizer = model.tokenizer();
+  line("tokenizer", tokenizer == nullptr
+                        ? "none: takes and gives token ids"
+                        : fmt::format("{} ({})", tokenizer->kind(), fmt::join(tokenizer_files(options.model), ", ")));
+  if (tokenizer != nullptr && !tokenizer->languages().empty()) {
+    line("languages", fmt::format("{}", fmt::join(tokenizer->languages(), ", ")));
+  }
+  if (config.has_decoder()) line("generation", generation_text(generation_json(model.generation_config())));
   for (const std::string& note : model.notes()) line("note", note);
   return text;
 }
@@ -184,9 +226,15 @@ Json weights_json(const WeightStore& weights) {
 
 std::string report(const Model& model, const Options& options) {
   if (!options.graph.empty()) {
-    const Graph& encoder = model.network()->encoder.graph();
-    const Graph& decoder = model.network()->decoder.graph();
-    return options.graph == "dot" ? encoder.to_dot() + decoder.to_dot() : encoder.to_text() + "\n" + decoder.to_text();
+    std::string text;
+    for (const Executor* executor : model.network()->graphs()) {
+      if (options.graph == "dot") {
+        text += executor->graph().to_dot();
+      } else {
+        text += (text.empty() ? "" : "\n") + executor->graph().to_text();
+      }
+    }
+    return text;
   }
   if (options.json) {
     Json json = summary_json(model, options);
@@ -205,7 +253,7 @@ Action add_inspect(CLI::App& command) {
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");
   command
       .add_option("--graph", options->graph,
-                  "Write only the encoder's and the decoder's graph, as text or for Graphviz")
+                  "Write only the graphs of encoder, decoder and output, as text or for Graphviz")
       ->check([](const std::string& text) {
         return text == "text" || text == "dot" ? "" : fmt::format("'{}', expected text or dot", text);
       })

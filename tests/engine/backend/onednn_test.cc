@@ -47,9 +47,9 @@ TEST(OneDnn, EveryShapeRunsOnTheSameFamilyOfAvx512Kernels) {
   if (!has_avx512()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const int input_width : {1, 7, 64, 300, 513}) {
     for (const int output_width : {1, 13, 64, 100, 512}) {
-      for (const Epilogue epilogue : {Epilogue::none, Epilogue::gelu}) {
+      for (const Activation activation : {Activation::identity, Activation::gelu}) {
         for (const bool residual : {false, true}) {
-          const MatMulSpec spec{input_width, output_width, epilogue, true, residual};
+          const MatMulSpec spec{input_width, output_width, activation, true, residual};
           const PackedMatrix matrix = packed_matrix(spec, 1);
           MatMulContext context;
           for (const int rows : {1, 2, 16, 31, 256}) {
@@ -65,7 +65,7 @@ TEST(OneDnn, EveryShapeRunsOnTheSameFamilyOfAvx512Kernels) {
 
 TEST(OneDnn, NeverFallsBackToTheReferenceKernels) {
   for (const int width : {1, 7, 64, 300}) {
-    const PackedMatrix matrix = packed_matrix({width, width, Epilogue::silu, true, true}, 2);
+    const PackedMatrix matrix = packed_matrix({width, width, Activation::silu, true, true}, 2);
     MatMulContext context;
     for (const int rows : {1, 16, 33}) EXPECT_FALSE(context.implementation(matrix, rows).starts_with("ref")) << width;
   }

@@ -226,6 +226,32 @@ TEST(Attention, ACausalQueryHasTheBitsOfAQueryOfItsKeysAlone) {
   });
 }
 
+TEST(Attention, AddsTheBiasOfTheDistanceToEveryScore) {
+  for_each_vector_target([] {
+    for (const int reach : {1, 3, 20}) {
+      RandomTensors random(14);
+      const Tensor bias = random.uniform({2 * reach + 1}, 3.0);
+      const auto bias_at = [&](int, std::int64_t distance) -> double {
+        return bias.data<float>()[std::clamp<std::int64_t>(distance, -reach, reach) + reach];
+      };
+      for (const int keys : {1, 2, 7, 16, 37, 70}) {
+        for (const bool causal : {false, true}) {
+          Operands operands(15, causal ? std::min(keys, 5) : keys, keys, 16);
+          operands.mask = causal ? Mask::causal : Mask::none;
+          Tensor output = Tensor::allocate(operands.query.shape());
+          HeadAttention head = operands.head(output);
+          head.relative_bias = bias.data<float>() + reach;
+          head.bias_reach = reach;
+          EXPECT_TRUE(is_close_to(attention(Matrix(operands.query), Matrix(operands.key), Matrix(operands.value),
+                                            {.mask = operands.mask, .bias = bias_at}),
+                                  Operands::run(head, output)))
+              << keys << " keys, reach " << reach;
+        }
+      }
+    }
+  });
+}
+
 TEST(Attention, KeysThatACausalQueryDoesNotSeeMayBeNaN) {
   for_each_vector_target([] {
     Operands operands(13, 6, 6, 24);

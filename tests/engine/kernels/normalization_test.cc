@@ -99,5 +99,36 @@ TEST(LayerNorm, OutputMayBeTheInput) {
   });
 }
 
+Tensor run_rms_norm(const Operands& operands, bool add_residual) {
+  Tensor output = Tensor::allocate(operands.input.shape());
+  rms_norm(operands.input.data<float>(), add_residual ? operands.residual.data<float>() : nullptr,
+           operands.scale.data<float>(), operands.epsilon, static_cast<int>(operands.input.width()),
+           output.data<float>());
+  return output;
+}
+
+TEST(RmsNorm, FollowsTheFormulaForEveryWidth) {
+  for_each_vector_target([] {
+    for (const int width : kWidths) {
+      for (const bool residual : {false, true}) {
+        const Operands operands(21, width, 0.3);
+        const Matrix x = residual ? add(Matrix(operands.input), Matrix(operands.residual)) : Matrix(operands.input);
+        EXPECT_TRUE(is_close_to(reference::rms_norm(x, Matrix(operands.scale), operands.epsilon),
+                                run_rms_norm(operands, residual)))
+            << "width " << width;
+      }
+    }
+  });
+}
+
+TEST(RmsNorm, ZerosStayZeros) {
+  for_each_vector_target([] {
+    Operands operands(22, 33);
+    std::fill_n(operands.input.data<float>(), 33, 0.0f);
+    const Tensor output = run_rms_norm(operands, false);
+    for (int i = 0; i < 33; ++i) EXPECT_EQ(output.data<float>()[i], 0.0f);
+  });
+}
+
 }  // namespace
 }  // namespace encdec::kernels

@@ -35,20 +35,23 @@ TEST(GenerationConfig, ReadsWhatAMarianFolderSays) {
   EXPECT_THAT(config.bad_words, ElementsAre(ElementsAre(99)));
   EXPECT_EQ(config.decoder_start_token, 98);
   EXPECT_THAT(config.unsupported, ElementsAre("num_beams 4"));
-  EXPECT_EQ(config.forced_token(511), 0);
-  EXPECT_EQ(config.forced_token(510), std::nullopt);
+  EXPECT_EQ(config.forced_token(1, 510), 0);
+  EXPECT_EQ(config.forced_token(1, 509), std::nullopt);
 }
 
 TEST(GenerationConfig, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
   EXPECT_EQ(read(R"({"max_length": 10, "max_new_tokens": 3})").new_token_limit(), 3);
   EXPECT_EQ(read(R"({"max_length": 10})").new_token_limit(), 9);
   EXPECT_EQ(read("{}").new_token_limit(), 20);
+  EXPECT_EQ(read(R"({"max_length": 10})").new_token_limit(4), 6) << "max_length counts the prompt";
+  EXPECT_EQ(read(R"({"max_length": 10})").new_token_limit(10), 1);
+  EXPECT_EQ(read("{}").new_token_limit(30), 20);
 }
 
 TEST(GenerationConfig, AForcedEndGoesBeforeAForcedBeginning) {
   const auto config = read(R"({"max_length": 2, "forced_bos_token_id": 7, "forced_eos_token_id": [5, 3]})");
-  EXPECT_EQ(config.forced_token(1), 3);
-  EXPECT_EQ(read(R"({"max_length": 9, "forced_bos_token_id": 7})").forced_token(1), 7);
+  EXPECT_EQ(config.forced_token(1, 0), 3);
+  EXPECT_EQ(read(R"({"max_length": 9, "forced_bos_token_id": 7})").forced_token(1, 0), 7);
 }
 
 TEST(GenerationConfig, ABanOfTheEndTokenAloneDoesNotCount) {
@@ -63,10 +66,11 @@ TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
   EXPECT_THAT(failure(R"({"bad_words_ids": 3})"), HasSubstr("bad_words_ids"));
 }
 
-TEST(GenerationConfig, ABeginningIsNeeded) {
+TEST(GenerationConfig, WithoutAStartTokenTheFirstTokenOfATextServes) {
   TransformerConfig config;
   config.decoder.vocabulary = 10;
-  EXPECT_THROW(read_generation_config(JsonObject(parse_json("{}", "g.json"), "g.json"), config), ConfigError);
+  const JsonObject none(parse_json("{}", "g.json"), "g.json");
+  EXPECT_EQ(read_generation_config(none, config).decoder_start_token, std::nullopt);
   const JsonObject bos(parse_json(R"({"bos_token_id": 3})", "g.json"), "g.json");
   EXPECT_EQ(read_generation_config(bos, config).decoder_start_token, 3);
 }

@@ -12,9 +12,10 @@ constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 using testing::ElementsAre;
 
-std::vector<float> processed(const LogitsProcessor& processor, const std::vector<std::int32_t>& history) {
+std::vector<float> processed(const LogitsProcessor& processor, const std::vector<std::int32_t>& tokens,
+                             std::size_t prompt_length = 1) {
   std::vector<float> logits{0.5f, 1.5f, 2.5f, 3.5f};
-  processor.process(history, logits);
+  processor.process({tokens, prompt_length}, logits);
   return logits;
 }
 
@@ -35,6 +36,13 @@ TEST(MinLength, BansEveryEndTokenUntilTheLengthIsReached) {
   const MinLength processor(3, {0, 3});
   EXPECT_THAT(processed(processor, {1, 1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
   EXPECT_THAT(processed(processor, {1, 1, 1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(MinNewTokens, DoesNotCountThePrompt) {
+  const MinNewTokens processor(2, {3});
+  EXPECT_EQ(processed(processor, {1, 1, 1}, 3).back(), kBanned);
+  EXPECT_EQ(processed(processor, {1, 1, 1, 1}, 3).back(), kBanned);
+  EXPECT_EQ(processed(processor, {1, 1, 1, 1, 1}, 3).back(), 3.5f);
 }
 
 TEST(MakeLogitsProcessors, AsksForNoRuleThatHasNothingToDo) {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "encdec/engine/activation.h"
+
+namespace encdec::kernels {
+
+// output = activation(gate) * value, element by element: the gated linear units of Shazeer 2020. `output` may be either
+// of the inputs.
+void gate(Activation activation, const float* gate, const float* value, int count, float* output);
+
+}  // namespace encdec::kernels

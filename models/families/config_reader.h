@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/config.h"
+
+namespace encdec {
+
+// Reads sizes and choices out of a config.json, within limits that no real model comes near. Where a key is missing,
+// the default holds: that of the class that transformers has for the family. All functions throw ConfigError, naming
+// the file and the key, for values that cannot be.
+class ConfigReader {
+ public:
+  explicit ConfigReader(const JsonObject& config) : config_(config) {}
+
+  const JsonObject& json() const { return config_; }
+
+  Dim vocabulary(std::string_view key, Dim missing) const;
+  // Model and hidden dimensions, numbers of heads and positions: at least 1.
+  Dim width(std::string_view key, Dim missing) const;
+  int layers(std::string_view key, int missing) const;
+  bool flag(std::string_view key, bool missing) const { return config_.boolean(key).value_or(missing); }
+  float epsilon(std::string_view key, double missing) const;
+  Activation activation(std::string_view key, std::string_view missing) const;
+  std::optional<std::int32_t> token(std::string_view key, Dim vocabulary) const;
+
+  // Throws unless heads of the stack divide the model dimension.
+  void check_heads(const StackConfig& stack, Dim model_dim, std::string_view key) const;
+
+ private:
+  const JsonObject& config_;
+};
+
+}  // namespace encdec

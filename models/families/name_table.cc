@@ -1,0 +1,90 @@
+#include "encdec/models/families/name_table.h"
+
+#include <optional>
+#include <string>
+
+namespace encdec {
+namespace {
+
+// Matches `name` against a canonical pattern. Returns the rest of the name after the match, and the layer number.
+struct Match {
+  std::string_view rest;
+  std::string_view layer;
+};
+
+std::optional<Match> match(std::string_view pattern, std::string_view name) {
+  Match result;
+  const std::size_t star = pattern.find('*');
+  if (star != std::string_view::npos) {
+    if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
+    const std::size_t end = std::min(name.find('.', star), name.size());
+    result.layer = name.substr(star, end - star);
+    name.remove_prefix(end);
+    pattern.remove_prefix(star + 1);
+  }
+  if (!name.starts_with(pattern)) return std::nullopt;
+  result.rest = name.substr(pattern.size());
+  if (!result.rest.empty() && !result.rest.starts_with('.')) return std::nullopt;
+  return result;
+}
+
+// Replaces "*+1" by the layer number plus one, or "*" by the number.
+void put_layer(std::string& stored, std::string_view layer) {
+  const auto star = stored.find('*');
+  if (star == std::string::npos) return;
+  if (stored.compare(star, 3, "*+1") == 0) {
+    stored.replace(star, 3, std::to_string(std::stoi(std::string(layer)) + 1));
+  } else {
+    stored.replace(star, 1, layer);
+  }
+}
+
+}  // namespace
+
+WeightNames names_by_table(std::vector<NamePattern> table) {
+  return [table = std::move(table)](const std::string& canonical) {
+    std::vector<StoredName> names;
+    for (const NamePattern& row : table) {
+      const auto matched = match(row.canonical, canonical);
+      if (!matched) continue;
+      for (StoredName stored : row.stored) {
+        put_layer(stored.name, matched->layer);
+        stored.name += matched->rest;
+        names.push_back(std::move(stored));
+      }
+      break;
+    }
+    return names;
+  };
+}
+
+WeightNames without_missing_prefix(std::string_view prefix, const WeightStore& weights, WeightNames names) {
+  const auto first = weights.tensors().lower_bound(prefix);
+  if (first != weights.tensors().end() && first->first.starts_with(prefix)) return names;
+  return [prefix = std::string(prefix), names = std::move(names)](const std::string& canonical) {
+    std::vector<StoredName> candidates = names(canonical);
+    for (StoredName& stored : candidates) {
+      if (stored.name.starts_with(prefix)) stored.name.erase(0, prefix.size());
+    }
+    return candidates;
+  };
+}
+
+WeightNames with_gamma_and_beta(WeightNames names) {
+  return [names = std::move(names)](const std::string& canonical) {
+    std::vector<StoredName> candidates = names(canonical);
+    const std::size_t count = candidates.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const auto& [now, old] :
+           {std::pair("LayerNorm.weight", "LayerNorm.gamma"), {"LayerNorm.bias", "LayerNorm.beta"}}) {
+        if (!candidates[i].name.ends_with(now)) continue;
+        StoredName older = candidates[i];
+        older.name.replace(older.name.size() - std::string_view(now).size(), std::string::npos, old);
+        candidates.push_back(std::move(older));
+      }
+    }
+    return candidates;
+  };
+}
+
+}  // namespace encdec

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+// One row of a naming table: in both patterns, "*" stands for the same layer number. Where layers are counted from 1,
+// the stored pattern has "*+1".
+struct NamePattern {
+  std::string_view canonical;
+  std::vector<StoredName> stored;  // candidates, best first
+};
+
+// Names by table: the first row whose canonical pattern is the name or a prefix of it up to a dot. What follows the
+// prefix is appended to each candidate.
+WeightNames names_by_table(std::vector<NamePattern> table);
+
+// The same names without a prefix ("model."), if no tensor of the checkpoint has it: that of a model without a head.
+WeightNames without_missing_prefix(std::string_view prefix, const WeightStore& weights, WeightNames names);
+
+// The same names where ".weight" and ".bias" of a norm may also be called ".gamma" and ".beta": old BERT checkpoints.
+WeightNames with_gamma_and_beta(WeightNames names);
+
+}  // namespace encdec

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/activation.h"
+#include "encdec/engine/tensor.h"
+
+namespace encdec {
+
+// From the last hidden states of a text's tokens to one vector: the modules behind the Transformer in a
+// sentence-transformers folder (Reimers & Gurevych 2019, section 3), as its modules.json lists them: Pooling, Dense,
+// Normalize. Read-only: usable from many threads at once.
+class SentenceEmbedder {
+ public:
+  enum class Pooling : std::uint8_t { first_token, max, mean, mean_by_root_length, weighted_mean, last_token };
+
+  // The mean of the hidden states: what sentence-transformers does with a folder that has no modules.json.
+  SentenceEmbedder() = default;
+  // Reads modules.json and what it names, if the folder has one. Throws FileError or ConfigError, naming the file, for
+  // modules that are damaged, are not supported or do not fit a model of dimension `model_dim`.
+  static SentenceEmbedder read(const std::filesystem::path& folder, Dim model_dim);
+  // Where a folder with modules.json keeps the Transformer: itself, or a folder inside it.
+  static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
+
+  // Tokens of the longest text, special ones included; 0 for no limit.
+  std::size_t max_length() const { return max_length_; }
+
+  // hidden [tokens, D], at least one token -> the embedding.
+  std::vector<float> embed(const Tensor& hidden) const;
+
+ private:
+  class Reader;
+
+  struct Step {
+    enum class Kind : std::uint8_t { dense, normalize };
+    Kind kind = Kind::normalize;
+    Tensor weight;  // float32 [outputs, inputs]
+    Tensor bias;    // float32 [outputs], or empty
+    Activation activation = Activation::identity;
+  };
+
+  static std::vector<float> dense(const Step& step, const std::vector<float>& input);
+
+  std::vector<Pooling> pooling_{Pooling::mean};
+  std::vector<Step> steps_;
+  std::size_t max_length_ = 0;
+};
+
+}  // namespace encdec
