@@ -1,0 +1,1 @@
+"""How the golden checkpoints are made: see ../README.md."""

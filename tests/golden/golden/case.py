@@ -1,0 +1,64 @@
+"""What a golden case and a model family are."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+ENCODER_DECODER, ENCODER_ONLY, DECODER_ONLY = "encoder-decoder", "encoder-only", "decoder-only"
+
+# The lengths of the source and of the target rows of `forward`: 1 is among them, and no order that would hide a mix-up.
+SOURCE_LENGTHS = (6, 13, 1, 9)
+TARGET_LENGTHS = (5, 1, 9, 4)
+
+
+@dataclass
+class Tap:
+    """Where the value of one graph node is found: at the output or the input of a module of the reference."""
+
+    node: str
+    module: torch.nn.Module
+    at: str = "output"
+    scale: float = 1.0
+
+
+@dataclass
+class Family:
+    """How checkpoints of one model_type are made at random and looked into."""
+
+    model_class: Any  # of the oracle; its forward gives `logits`, or `last_hidden_state` where there are no decoder rows
+    config_class: Any
+    taps: Callable  # model -> list of Tap, in graph order
+    kind: str = ENCODER_DECODER
+    config: Callable = lambda given: {}  # the case's own settings -> settings that it may leave out
+    generation: Callable = lambda config: {}  # -> generation_config.json of every case
+    first_id: int = 4  # smaller ids have a meaning of their own
+    pad_is_last: bool = False  # Marian: the ordinary ids end where the pad id stands
+    head_class: Any = None  # the class that is filled and saved, where it is not model_class
+    unused: tuple = ()  # parts of the names of stored tensors that the oracle does not read
+
+
+@dataclass
+class Case:
+    """One checkpoint. `config` goes into the family's config class, `generation` into generation_config.json."""
+
+    name: str
+    family: Family
+    config: dict
+    generation: dict = field(default_factory=dict)
+    dtype: torch.dtype = torch.float32
+    publish: Callable | None = None  # (case, model, folder) -> oracle; default: save_pretrained and from_pretrained
+    adjust: Callable | None = None  # (model, random): a last change of the random weights
+    source_lengths: tuple = SOURCE_LENGTHS
+    nodes: bool = True  # False: expected.safetensors has no nodes
+    pad_inside_source: bool = False  # the pad id as an ordinary, attended token
+    bad_phrases: bool = False  # add a banned pair and a banned triple that the model would otherwise produce
+    tokenizer: Any = None  # writes tokenizer files and the texts' expectations (marian_text.py)
+    eos_rate: float = 0.1
+    seed: int = 0  # where the search for a usable seed begins
+
+
+def write_json(path, value):
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

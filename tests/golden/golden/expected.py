@@ -1,0 +1,132 @@
+"""What the reference computes: nodes, logits and greedy search."""
+
+from dataclasses import dataclass
+
+import torch
+
+from golden.case import DECODER_ONLY, ENCODER_DECODER, ENCODER_ONLY
+
+
+def pad_rows(rows, filler):
+    length = max(map(len, rows))
+    ids = torch.tensor([row + [filler] * (length - len(row)) for row in rows])
+    mask = torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in rows])
+    return ids, mask
+
+
+def zero_padding(values, rows):
+    return torch.stack([torch.cat([v[: len(row)], torch.zeros_like(v[len(row) :])]) for v, row in zip(values, rows)])
+
+
+@dataclass
+class Forward:
+    nodes: dict  # padded, in graph order; the last one is the output
+    output: torch.Tensor  # logits, or the hidden states of an encoder-only model
+    encoder_output: torch.Tensor | None
+
+    def pack(self, sources, targets):
+        """The rows of all sequences one after another, without the padding."""
+        packed = {}
+        for name, values in self.nodes.items():
+            rows = sources if name.startswith("encoder.") else targets
+            packed[name] = torch.cat([values[b, : len(row)] for b, row in enumerate(rows)]).contiguous()
+        return packed
+
+
+@torch.no_grad()
+def run_forward(family, model, sources, targets):
+    """One padded batch with explicit masks."""
+    nodes = {}
+    handles = []
+
+    def attach(tap):
+        def store(value):
+            nodes[tap.node] = value if tap.scale == 1.0 else value * tap.scale
+
+        def on_output(module, arguments, output):
+            store(output[0] if isinstance(output, tuple) else output)
+
+        def on_input(module, arguments, named):
+            store(arguments[0] if arguments else named["hidden_states"])
+
+        if tap.at == "output":
+            handles.append(tap.module.register_forward_hook(on_output))
+        else:
+            handles.append(tap.module.register_forward_pre_hook(on_input, with_kwargs=True))
+
+    for tap in family.taps(model):
+        attach(tap)
+    pad = model.config.pad_token_id or 0
+    if family.kind == ENCODER_DECODER:
+        source_ids, source_mask = pad_rows(sources, pad)
+        target_ids, target_mask = pad_rows(targets, pad)
+        output = model(
+            input_ids=source_ids,
+            attention_mask=source_mask,
+            decoder_input_ids=target_ids,
+            decoder_attention_mask=target_mask,
+            use_cache=False,
+        )
+    else:
+        ids, mask = pad_rows(sources or targets, pad)
+        output = model(input_ids=ids, attention_mask=mask)
+    for handle in handles:
+        handle.remove()
+    if family.kind == ENCODER_ONLY:
+        return Forward(nodes, output.last_hidden_state, None)
+    nodes["output_projection"] = output.logits
+    return Forward(nodes, output.logits, output.encoder_last_hidden_state if sources else None)
+
+
+@dataclass
+class Greedy:
+    ids: list  # new ids: no start token and no prompt, the end token kept
+    score: float
+    reached_end: bool  # of the length allowed
+    gap: float  # the smallest distance between the best and the second best score of a free step
+
+
+@torch.no_grad()
+def run_greedy(family, model, row):
+    """transformers' greedy search of one source or prompt alone, with the checkpoint's generation config."""
+    prompt_length = len(row) if family.kind == DECODER_ONLY else 1
+    output = model.generate(
+        torch.tensor([row]),
+        attention_mask=torch.ones(1, len(row), dtype=torch.long),
+        num_beams=1,
+        do_sample=False,
+        return_dict_in_generate=True,
+        output_scores=True,
+        output_logits=True,
+    )
+    ids = output.sequences[0, prompt_length:].tolist()
+    score, gap = 0.0, float("inf")
+    for token, scores, logits in zip(ids, output.scores, output.logits):
+        score += torch.log_softmax(logits[0].double(), dim=-1)[token].item()
+        if torch.isfinite(scores[0]).sum() == 1:  # a forced token: there was no choice
+            continue
+        best, second = scores[0].topk(2).values.tolist()
+        gap = min(gap, best - second)
+    settings = model.generation_config
+    limit = settings.max_new_tokens or (settings.max_length - prompt_length if settings.max_length else 20)
+    return Greedy(ids, score, len(ids) == limit, gap)
+
+
+def tensors_of(case, forward, sources, targets, greedy):
+    """The content of expected.safetensors."""
+    kind = case.family.kind
+    tensors = {}
+    if case.nodes:
+        tensors |= {f"nodes/{name}": values for name, values in forward.pack(sources, targets).items()}
+    if sources:
+        tensors["source_ids"] = pad_rows(sources, -1)[0].int()
+    if kind == ENCODER_ONLY:
+        return tensors | {"last_hidden_state": zero_padding(forward.output, sources)}
+    if kind == ENCODER_DECODER:
+        tensors["encoder_last_hidden_state"] = zero_padding(forward.encoder_output, sources)
+    return tensors | {
+        "target_ids": pad_rows(targets, -1)[0].int(),
+        "logits": zero_padding(forward.output, targets),
+        "greedy_ids": pad_rows([g.ids for g in greedy], -1)[0].int(),
+        "greedy_scores": torch.tensor([g.score for g in greedy], dtype=torch.float32),
+    }

@@ -1,0 +1,7 @@
+"""The table of families: a folder of golden cases is one entry."""
+
+from golden.families import marian
+
+FAMILIES = {
+    "marian": marian.cases,
+}

@@ -1,0 +1,40 @@
+"""How a random model becomes a folder, and how the oracle reads it back."""
+
+import torch
+from safetensors.torch import save_file
+
+from golden.case import write_json
+
+
+def load(case, folder):
+    """The oracle: what is stored, in float32, with plain attention; nothing may be missing or left over."""
+    model, info = case.family.model_class.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True
+    )
+    unexpected = [name for name in info["unexpected_keys"] if not any(part in name for part in case.family.unused)]
+    assert not info["missing_keys"] and not unexpected and not info["mismatched_keys"], info
+    return model.eval()
+
+
+def publish(case, model, folder, **options):
+    """As save_pretrained of today writes it."""
+    model.to(case.dtype).save_pretrained(folder, **options)
+    model.float()
+    if case.tokenizer:
+        case.tokenizer.write(folder)
+    return load(case, folder)
+
+
+def publish_sharded(case, model, folder):
+    return publish(case, model, folder, max_shard_size="8KB")
+
+
+def write_folder(case, folder, tensors, config, generation=None):
+    """A folder by hand, for what save_pretrained of today does not write."""
+    folder.mkdir(parents=True)
+    tensors = {name: tensor.to(case.dtype).clone().contiguous() for name, tensor in tensors.items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    write_json(folder / "config.json", config)
+    if generation is not None:
+        generation.save_pretrained(folder)
+    return load(case, folder)
