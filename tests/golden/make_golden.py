@@ -23,7 +23,7 @@ import transformers
 from safetensors.torch import save_file
 
 from golden.case import ENCODER_ONLY
-from golden.checks import add_bad_phrases, check_case, is_usable, settings_matter
+from golden.checks import add_bad_phrases, check_case, difference, is_usable, settings_matter
 from golden.expected import run_forward, run_greedy, tensors_of
 from golden.families import FAMILIES
 from golden.publish import publish
@@ -42,7 +42,7 @@ def usable_models(case):
             continue
         rows = sources or targets
         greedy = [run_greedy(case.family, model, row) for row in rows]
-        if is_usable(greedy) and settings_matter(case, model, rows, greedy):
+        if is_usable(greedy, model.config) and settings_matter(case, model, rows, greedy):
             yield seed, model, sources, targets
 
 
@@ -51,14 +51,16 @@ def write_case(case, folder):
     refused = []
     for seed, model, sources, targets in usable_models(case):
         shutil.rmtree(folder, ignore_errors=True)
+        made = run_forward(case.family, model, sources, targets)
         oracle = (case.publish or publish)(case, model, folder / "model")
         try:
             forward = run_forward(case.family, oracle, sources, targets)
+            assert difference(forward.output, made.output) < 1e-5, "the oracle is another model than the one that was made"
             weakest, error = check_case(case, oracle, forward, sources, targets)
             greedy = []
             if case.family.kind != ENCODER_ONLY:
                 greedy = [run_greedy(case.family, oracle, row) for row in sources or targets]
-                assert is_usable(greedy), "what is stored is not what was searched for"
+                assert is_usable(greedy, oracle.config), "what is stored is not what was searched for"
         except AssertionError as reason:
             refused.append(f"seed {seed}: {reason}")
             if len(refused) > 20:

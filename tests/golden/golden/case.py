@@ -9,10 +9,6 @@ import torch
 
 ENCODER_DECODER, ENCODER_ONLY, DECODER_ONLY = "encoder-decoder", "encoder-only", "decoder-only"
 
-# The lengths of the source and of the target rows of `forward`: 1 is among them, and no order that would hide a mix-up.
-SOURCE_LENGTHS = (6, 13, 1, 9)
-TARGET_LENGTHS = (5, 1, 9, 4)
-
 
 @dataclass
 class Tap:
@@ -34,9 +30,13 @@ class Family:
     kind: str = ENCODER_DECODER
     config: Callable = lambda given: {}  # the case's own settings -> settings that it may leave out
     generation: Callable = lambda config: {}  # -> generation_config.json of every case
+    # The rows of `forward`: a length of 1 is among them, and no order that would hide a mix-up.
+    source_lengths: tuple = (5, 9, 1, 7)
+    target_lengths: tuple = (4, 1, 7, 3)
     first_id: int = 4  # smaller ids have a meaning of their own
     pad_is_last: bool = False  # Marian: the ordinary ids end where the pad id stands
     head_class: Any = None  # the class that is filled and saved, where it is not model_class
+    computed: tuple = ()  # how the names of tensors end that a checkpoint need not have
     unused: tuple = ()  # parts of the names of stored tensors that the oracle does not read
 
 
@@ -51,7 +51,8 @@ class Case:
     dtype: torch.dtype = torch.float32
     publish: Callable | None = None  # (case, model, folder) -> oracle; default: save_pretrained and from_pretrained
     adjust: Callable | None = None  # (model, random): a last change of the random weights
-    source_lengths: tuple = SOURCE_LENGTHS
+    source_lengths: tuple | None = None  # instead of the family's
+    logits_bias: bool = True  # False: final_logits_bias stays zero
     nodes: bool = True  # False: expected.safetensors has no nodes
     pad_inside_source: bool = False  # the pad id as an ordinary, attended token
     bad_phrases: bool = False  # add a banned pair and a banned triple that the model would otherwise produce

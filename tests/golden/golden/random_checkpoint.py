@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from transformers import GenerationConfig
 
-from golden.case import DECODER_ONLY, ENCODER_ONLY, TARGET_LENGTHS
+from golden.case import DECODER_ONLY, ENCODER_ONLY
 
 EMBEDDINGS = ("shared.weight", "embed_tokens.weight", "lm_head.weight", "word_embeddings.weight", "wte.weight")
 LARGE = ("relative_attention_bias.weight", "embed_positions.weight", "position_embeddings.weight", "wpe.weight")
@@ -35,7 +35,7 @@ def make_model(case, seed):
             tensor.copy_(torch.from_numpy(random_values(name, tuple(tensor.shape), width, random)).to(case.dtype))
         if case.adjust:
             case.adjust(model, random)
-        if hasattr(model, "final_logits_bias"):
+        if case.logits_bias and hasattr(model, "final_logits_bias"):
             model.final_logits_bias.copy_(balanced_logits_bias(case, model, random).to(case.dtype))
         elif family.kind != ENCODER_ONLY:
             # Without a bias it is the length of its row that makes the end token come up often enough.
@@ -86,7 +86,7 @@ def make_rows(case, model, seed):
     config = model.config
     random = np.random.default_rng([seed, 7])
     low, high = ordinary_ids(case, config)
-    rows = [random.integers(low, high, length).tolist() for length in case.source_lengths]
+    rows = [random.integers(low, high, length).tolist() for length in case.source_lengths or case.family.source_lengths]
     if case.family.kind == DECODER_ONLY:
         return [], rows
     for row in rows:
@@ -98,7 +98,7 @@ def make_rows(case, model, seed):
     if case.family.kind == ENCODER_ONLY:
         return rows, []
     targets = []
-    for length in TARGET_LENGTHS:
+    for length in case.family.target_lengths:
         ids = random.integers(low, model.get_output_embeddings().out_features, length - 1).tolist()
         targets.append([config.decoder_start_token_id] + ids)
     targets[0][2] = config.eos_token_id  # an end token in the middle is an ordinary input

@@ -1,7 +1,17 @@
 """The table of families: a folder of golden cases is one entry."""
 
-from golden.families import marian
+from golden.families import bart, marian, t5
 
 FAMILIES = {
     "marian": marian.cases,
+    "bart": bart.bart_cases,
+    "plbart": bart.plbart_cases,
+    "mbart": bart.mbart_cases,
+    "m2m_100": bart.m2m_100_cases,
+    "pegasus": bart.pegasus_cases,
+    "blenderbot": bart.blenderbot_cases,
+    "blenderbot_small": bart.blenderbot_small_cases,
+    "t5": t5.t5_cases,
+    "mt5": t5.mt5_cases,
+    "umt5": t5.umt5_cases,
 }

@@ -1,6 +1,10 @@
 """BART and its relatives: one tensor naming, norms before or after, learned or computed positions."""
 
-from golden.case import Tap
+import torch
+import transformers
+
+from golden.case import Case, Family, Tap
+from golden.publish import write_folder
 
 
 def sizes(d_model, layers, heads, ffn, vocab_size, **more):
@@ -69,5 +73,175 @@ def norm_first_taps(prefix, layer):
     return found
 
 
-def cases():
-    return []
+def config(given):
+    return {"max_position_embeddings": 48}
+
+
+def generation(config):
+    keys = ("bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id")
+    return {key: getattr(config, key, None) for key in keys} | {"max_length": 16}
+
+
+def family(name):
+    return Family(
+        getattr(transformers, f"{name}ForConditionalGeneration"),
+        getattr(transformers, f"{name}Config"),
+        taps,
+        config=config,
+        generation=generation,
+    )
+
+
+BART, PLBART, MBART, M2M_100 = family("Bart"), family("PLBart"), family("MBart"), family("M2M100")
+PEGASUS, BLENDERBOT, BLENDERBOT_SMALL = family("Pegasus"), family("Blenderbot"), family("BlenderbotSmall")
+for small_ids in PEGASUS, BLENDERBOT, BLENDERBOT_SMALL:
+    small_ids.first_id = 3
+PEGASUS.computed = ("embed_positions.weight",)
+
+
+def publish_base_model(case, model, folder):
+    """As the class without a head saves it: no `model.` before the names, no logits bias."""
+    names = {name.removeprefix("model."): tensor for name, tensor in model.model.state_dict().items()}
+    for name in "encoder.embed_tokens.weight", "decoder.embed_tokens.weight":
+        del names[name]
+    settings = model.config.to_dict() | {"architectures": ["BartModel"]}
+    return write_folder(case, folder, names, settings, model.generation_config)
+
+
+def publish_old_bart(case, model, folder):
+    """As transformers 3 and 4 wrote it: every tied name, leftovers, keys that are ignored, generation keys in config.json."""
+    tensors = model.state_dict() | {f"model.{side}.version": torch.tensor([3.0]) for side in ("encoder", "decoder")}
+    settings = model.config.to_dict()
+    for key in "dtype", "transformers_version", "tie_word_embeddings", "scale_embedding":
+        settings.pop(key, None)
+    settings |= {
+        "add_bias_logits": False,
+        "add_final_layer_norm": False,
+        "extra_pos_embeddings": 2,
+        "force_bos_token_to_be_generated": False,
+        "normalize_before": False,
+        "normalize_embedding": True,
+        "static_position_embeddings": False,
+        "length_penalty": 2.0,
+        "max_length": 14,
+        "min_length": 5,
+        "num_beams": 4,
+        "torch_dtype": "float32",
+    }
+    return write_folder(case, folder, tensors, settings)
+
+
+def publish_without_positions(case, model, folder):
+    """As older versions did: sinusoids are not in the file."""
+    tied = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+    names = {n: t for n, t in model.state_dict().items() if n not in tied and "embed_positions" not in n}
+    return write_folder(case, folder, names, model.config.to_dict(), model.generation_config)
+
+
+def bart_cases():
+    return [
+        Case("base", BART, sizes(12, (2, 1), (3, 2), (20, 31), 26)),
+        Case("scale_embedding", BART, sizes(12, (1, 2), (4, 2), (24, 18), 23, scale_embedding=True)),
+        Case(
+            "untied",
+            BART,
+            sizes(10, (1, 1), (5, 2), (21, 26), 24, tie_word_embeddings=False, activation_function="gelu_new"),
+        ),
+        # The published summarisation models' generation settings.
+        Case(
+            "summarization",
+            BART,
+            sizes(12, (1, 1), (2, 3), (18, 20), 25),
+            generation={"forced_bos_token_id": 0, "min_length": 7, "no_repeat_ngram_size": 3, "max_length": 18}
+            | {"num_beams": 4, "length_penalty": 2.0, "early_stopping": True},
+        ),
+        Case("base_model", BART, sizes(12, (1, 1), (2, 2), (18, 20), 24), logits_bias=False, publish=publish_base_model),
+        Case(
+            "old_names",
+            BART,
+            sizes(12, (1, 1), (3, 3), (20, 20), 23),
+            generation={"max_length": 14, "min_length": 5},
+            publish=publish_old_bart,
+        ),
+    ]
+
+
+def plbart_cases():
+    # Scaled unless config.json says otherwise; the target language starts the decoder.
+    start = {"decoder_start_token_id": 22}
+    return [Case("base", PLBART, sizes(12, (1, 2), (2, 3), (19, 26), 25) | start, generation=start)]
+
+
+def mbart_cases():
+    published = {"activation_function": "relu", "scale_embedding": True}
+    return [
+        # mBART-50: the end token starts the decoder, the target language is forced.
+        Case(
+            "fifty",
+            MBART,
+            sizes(12, (2, 1), (3, 2), (20, 31), 26, decoder_start_token_id=2, **published),
+            generation={"forced_bos_token_id": 21, "decoder_start_token_id": 2},
+        ),
+        # mBART-cc25: the target language starts the decoder.
+        Case(
+            "cc25",
+            MBART,
+            sizes(12, (1, 2), (2, 4), (25, 18), 25, decoder_start_token_id=22),
+        ),
+        Case(
+            "untied",
+            MBART,
+            sizes(10, (1, 1), (5, 2), (21, 26), 24, decoder_start_token_id=2, tie_word_embeddings=False, **published),
+        ),
+    ]
+
+
+def m2m_100_cases():
+    return [
+        # An odd width: the last column of the sinusoid is zero. A pad id inside a source row has no position.
+        Case("odd_width", M2M_100, sizes(15, (2, 1), (3, 5), (22, 27), 27), pad_inside_source=True),
+        Case(
+            "forced_bos",
+            M2M_100,
+            sizes(12, (1, 2), (2, 4), (18, 26), 29, scale_embedding=False),
+            generation={"forced_bos_token_id": 24, "max_length": 18},
+        ),
+        Case(
+            "untied",
+            M2M_100,
+            sizes(10, (1, 1), (2, 5), (18, 21), 25, tie_word_embeddings=False, activation_function="silu"),
+            pad_inside_source=True,
+        ),
+    ]
+
+
+def pegasus_cases():
+    published = {"activation_function": "relu", "scale_embedding": True}
+    return [
+        Case("stored_positions", PEGASUS, sizes(12, (1, 2), (3, 2), (20, 31), 24, **published)),
+        Case(
+            "computed_positions",
+            PEGASUS,
+            sizes(15, (2, 1), (3, 5), (19, 26), 26, activation_function="gelu"),
+            publish=publish_without_positions,
+        ),
+    ]
+
+
+def blenderbot_cases():
+    return [
+        Case("base", BLENDERBOT, sizes(12, (1, 2), (3, 2), (20, 31), 24)),
+        Case(
+            "encoder_no_repeat",
+            BLENDERBOT,
+            sizes(12, (1, 1), (2, 4), (20, 27), 25, scale_embedding=True),
+            generation={"encoder_no_repeat_ngram_size": 2, "no_repeat_ngram_size": 3, "min_length": 5},
+        ),
+    ]
+
+
+def blenderbot_small_cases():
+    return [
+        Case("base", BLENDERBOT_SMALL, sizes(12, (1, 2), (3, 2), (20, 31), 24)),
+        Case("scale_embedding", BLENDERBOT_SMALL, sizes(15, (2, 1), (3, 5), (19, 26), 26, scale_embedding=True)),
+    ]

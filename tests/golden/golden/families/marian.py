@@ -37,7 +37,15 @@ def generation(config):
 
 
 MARIAN = Family(
-    MarianMTModel, MarianConfig, taps, config=config, generation=generation, first_id=1, pad_is_last=True
+    MarianMTModel,
+    MarianConfig,
+    taps,
+    config=config,
+    generation=generation,
+    source_lengths=(6, 13, 1, 9),
+    target_lengths=(5, 1, 9, 4),
+    first_id=1,
+    pad_is_last=True,
 )
 
 

@@ -1,0 +1,129 @@
+"""T5, mT5 and UMT5: RMS norm first, relative position bias, no biases, scores not scaled."""
+
+import math
+
+import torch
+import transformers
+
+from golden.case import Case, Family, Tap
+from golden.publish import write_folder
+
+TIED = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+
+
+def taps(model):
+    found = []
+    for side in "encoder", "decoder":
+        stack = getattr(model, side)
+        found.append(Tap(f"{side}.embedding", stack.embed_tokens))
+        for i, block in enumerate(stack.block):
+            nodes = ["self_attention"] + ["cross_attention"] * (len(block.layer) == 3) + ["feed_forward"]
+            for node, layer in zip(nodes, block.layer):
+                found += [Tap(f"{side}.{i}.{node}_norm", layer.layer_norm), Tap(f"{side}.{i}.{node}", layer)]
+        found.append(Tap(f"{side}.norm", stack.final_layer_norm))
+    return found
+
+
+def generation(config):
+    return {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0, "max_length": 16}
+
+
+def family(name):
+    return Family(
+        getattr(transformers, f"{name}ForConditionalGeneration"),
+        getattr(transformers, f"{name}Config"),
+        taps,
+        config=lambda given: {"decoder_start_token_id": 0},
+        generation=generation,
+        first_id=3,
+    )
+
+
+T5, MT5, UMT5 = family("T5"), family("MT5"), family("UMT5")
+
+
+def sizes(d_model, layers, heads, d_kv, d_ff, vocab_size, **more):
+    """layers: encoder and decoder."""
+    return {
+        "d_model": d_model,
+        "num_layers": layers[0],
+        "num_decoder_layers": layers[1],
+        "num_heads": heads,
+        "d_kv": d_kv,
+        "d_ff": d_ff,
+        "vocab_size": vocab_size,
+    } | more
+
+
+def own_lm_head(model, random):
+    """As in version 1.1; no configuration of today gives it."""
+    weight = random.normal(0, 1.5 / math.sqrt(model.config.d_model), model.lm_head.weight.shape)
+    model.lm_head.weight = torch.nn.Parameter(torch.from_numpy(weight).float())
+
+
+def as_published(config, tied):
+    """config.json as the published checkpoints have it, without what version 5 adds."""
+    settings = config.to_dict() | {"tie_word_embeddings": tied, "torch_dtype": "float32"}
+    for key in "scale_decoder_outputs", "dtype", "transformers_version", "is_gated_act", "dense_act_fn", "is_decoder":
+        settings.pop(key, None)
+    return settings
+
+
+def publish_v1_1(case, model, folder):
+    tensors = {name: tensor for name, tensor in model.state_dict().items() if name not in TIED}
+    return write_folder(case, folder, tensors, as_published(model.config, tied=False), model.generation_config)
+
+
+def publish_v1_0(case, model, folder):
+    """As old versions did: all tied names, a leftover bias in the cross-attention, no maximal distance, no gating keys."""
+    tensors = model.state_dict()
+    bias = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+    tensors["decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"] = tensors[bias] * 3
+    settings = as_published(model.config, tied=True)
+    for key in "tie_word_embeddings", "relative_attention_max_distance", "feed_forward_proj", "num_decoder_layers":
+        del settings[key]
+    settings |= {"n_positions": 512, "output_past": True, "task_specific_params": {"summarization": {"prefix": "summarize: "}}}
+    settings["max_length"] = model.generation_config.max_length
+    return write_folder(case, folder, tensors, settings)
+
+
+def t5_cases():
+    v1_1 = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+    return [
+        # Version 1.0 as today's library saves it: relu, tied, logits scaled. The heads are wider than the model.
+        Case("v1_0", T5, sizes(12, (2, 1), 3, 5, 27, 26)),
+        Case("v1_0_published", T5, sizes(10, (2, 2), 2, 4, 22, 24), publish=publish_v1_0),
+        # Version 1.1 and FLAN: gated, own lm_head, logits not scaled.
+        Case("v1_1", T5, sizes(12, (1, 2), 4, 4, 21, 25, **v1_1), adjust=own_lm_head, publish=publish_v1_1),
+        # The same, loaded and saved by version 5: says tied, and has scale_decoder_outputs instead.
+        Case("v1_1_saved_again", T5, sizes(10, (1, 1), 3, 4, 18, 24, **v1_1), adjust=own_lm_head),
+        # Every bucket is used, and most distances lie beyond the last one; the longest source of the family.
+        Case(
+            "few_buckets",
+            T5,
+            sizes(9, (1, 1), 2, 3, 13, 23, feed_forward_proj="gated-silu")
+            | {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 10},
+            generation={"max_length": 24},
+            source_lengths=(5, 33, 1, 12),
+        ),
+        # Distances beyond the usual 128.
+        Case("long_source", T5, sizes(8, (1, 1), 2, 3, 15, 23), source_lengths=(5, 150, 1, 40), nodes=False),
+        # ByT5: a deep encoder, a shallow decoder.
+        Case("byt5", T5, sizes(8, (4, 1), 3, 3, 17, 24, **v1_1), adjust=own_lm_head, publish=publish_v1_1),
+    ]
+
+
+def mt5_cases():
+    return [
+        Case("published", MT5, sizes(12, (1, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
+        # Tied, and yet the logits are not scaled.
+        Case("tied", MT5, sizes(10, (2, 1), 2, 6, 21, 24)),
+    ]
+
+
+def umt5_cases():
+    # Every layer has its own bias. The logits are scaled whatever config.json says about tying.
+    return [
+        Case("published", UMT5, sizes(12, (2, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
+        Case("tied", UMT5, sizes(10, (1, 2), 2, 6, 21, 24)),
+    ]
