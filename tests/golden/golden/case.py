@@ -33,6 +33,7 @@ class Family:
     # The rows of `forward`: a length of 1 is among them, and no order that would hide a mix-up.
     source_lengths: tuple = (5, 9, 1, 7)
     target_lengths: tuple = (4, 1, 7, 3)
+    cached: bool = True  # whether the reference's greedy search uses its key/value cache
     first_id: int = 4  # smaller ids have a meaning of their own
     pad_is_last: bool = False  # Marian: the ordinary ids end where the pad id stands
     head_class: Any = None  # the class that is filled and saved, where it is not model_class

@@ -95,6 +95,7 @@ def run_greedy(family, model, row):
         attention_mask=torch.ones(1, len(row), dtype=torch.long),
         num_beams=1,
         do_sample=False,
+        use_cache=family.cached,
         return_dict_in_generate=True,
         output_scores=True,
         output_logits=True,
