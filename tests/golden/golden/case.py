@@ -18,6 +18,7 @@ class Tap:
     module: torch.nn.Module
     at: str = "output"
     scale: float = 1.0
+    plus: str | None = None  # an earlier node that is added
 
 
 @dataclass

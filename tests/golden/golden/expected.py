@@ -36,12 +36,14 @@ class Forward:
 @torch.no_grad()
 def run_forward(family, model, sources, targets):
     """One padded batch with explicit masks."""
+    model = model.base_model if family.kind == ENCODER_ONLY else model
     nodes = {}
     handles = []
 
     def attach(tap):
         def store(value):
-            nodes[tap.node] = value if tap.scale == 1.0 else value * tap.scale
+            value = value if tap.scale == 1.0 else value * tap.scale
+            nodes[tap.node] = value if tap.plus is None else nodes[tap.plus] + value
 
         def on_output(module, arguments, output):
             store(output[0] if isinstance(output, tuple) else output)

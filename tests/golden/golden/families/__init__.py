@@ -1,6 +1,6 @@
 """The table of families: a folder of golden cases is one entry."""
 
-from golden.families import bart, marian, t5
+from golden.families import bart, bert, gpt2, marian, t5
 
 FAMILIES = {
     "marian": marian.cases,
@@ -14,4 +14,9 @@ FAMILIES = {
     "t5": t5.t5_cases,
     "mt5": t5.mt5_cases,
     "umt5": t5.umt5_cases,
+    "bert": bert.bert_cases,
+    "roberta": bert.roberta_cases,
+    "xlm_roberta": bert.xlm_roberta_cases,
+    "distilbert": bert.distilbert_cases,
+    "gpt2": gpt2.cases,
 }

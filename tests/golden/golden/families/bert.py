@@ -1,0 +1,131 @@
+"""Encoder-only families: BERT, RoBERTa, XLM-R and DistilBERT. Norm last, with a norm after the embeddings."""
+
+import torch
+import transformers
+
+from golden.case import ENCODER_ONLY, Case, Family, Tap
+from golden.publish import write_folder
+
+
+def taps(model):
+    embeddings = model.embeddings
+    found = [
+        Tap("encoder.embedding", embeddings.word_embeddings),
+        Tap("encoder.positional_encoding", embeddings.LayerNorm, at="input"),
+        Tap("encoder.embedding_norm", embeddings.LayerNorm),
+    ]
+    if hasattr(embeddings, "token_type_embeddings"):
+        found.insert(1, Tap("encoder.token_type_embedding", embeddings.token_type_embeddings, plus="encoder.embedding"))
+    for i, layer in enumerate(model.transformer.layer if hasattr(model, "transformer") else model.encoder.layer):
+        for node, function, norm in sub_layers(layer):
+            found += [Tap(f"encoder.{i}.{node}", function), Tap(f"encoder.{i}.{node}_norm", norm)]
+    return found
+
+
+def sub_layers(layer):
+    if hasattr(layer, "sa_layer_norm"):  # DistilBERT
+        attention = layer.attention.out_lin, layer.sa_layer_norm
+        feed_forward = layer.ffn.lin2, layer.output_layer_norm
+    else:
+        attention = layer.attention.output.dense, layer.attention.output.LayerNorm
+        feed_forward = layer.output.dense, layer.output.LayerNorm
+    return [("self_attention", *attention), ("feed_forward", *feed_forward)]
+
+
+def family(name, head_parts, **more):
+    """The oracle is the class without a head; what is saved may have one."""
+    return Family(
+        getattr(transformers, f"{name}Model"),
+        getattr(transformers, f"{name}Config"),
+        taps,
+        kind=ENCODER_ONLY,
+        head_class=getattr(transformers, f"{name}{more.pop('head', 'Model')}"),
+        unused=("pooler.", *head_parts),
+        computed=("pooler.dense.weight", "pooler.dense.bias"),
+        **more,
+    )
+
+
+def pair(name, *head_parts, **more):
+    """A checkpoint without a head, whose names have no prefix, and one with the head of the masked language model."""
+    return family(name, head_parts, **more), family(name, head_parts, head="ForMaskedLM", **more)
+
+
+def ids(pad, bos=None, eos=None):
+    return {"config": lambda given: {"pad_token_id": pad, "bos_token_id": bos, "eos_token_id": eos}}
+
+
+BERT, BERT_HEAD = pair("Bert", "cls.", **ids(0))
+ROBERTA, ROBERTA_HEAD = pair("Roberta", "lm_head.", **ids(1, 0, 2))
+XLM_ROBERTA, XLM_ROBERTA_HEAD = pair("XLMRoberta", "lm_head.", **ids(1, 0, 2))
+DISTILBERT, DISTILBERT_HEAD = pair("DistilBert", "vocab_", **ids(0))
+
+
+def sizes(hidden_size, layers, heads, intermediate_size, vocab_size, **more):
+    return {
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": intermediate_size,
+        "vocab_size": vocab_size,
+        "max_position_embeddings": 20,
+    } | more
+
+
+def distilbert_sizes(dim, layers, heads, hidden_dim, vocab_size, **more):
+    return {
+        "dim": dim,
+        "n_layers": layers,
+        "n_heads": heads,
+        "hidden_dim": hidden_dim,
+        "vocab_size": vocab_size,
+        "max_position_embeddings": 18,
+    } | more
+
+
+def publish_old_bert(case, model, folder):
+    """As the first versions did: gamma and beta, the stored position numbers, every tied name, few keys in config.json."""
+    tensors = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in model.state_dict().items()
+    }
+    config = model.config
+    tensors["bert.embeddings.position_ids"] = torch.arange(config.max_position_embeddings).float()[None]
+    tensors["bert.pooler.dense.weight"] = torch.zeros(config.hidden_size, config.hidden_size)
+    tensors["bert.pooler.dense.bias"] = torch.zeros(config.hidden_size)
+    kept = "hidden_act hidden_size intermediate_size max_position_embeddings num_attention_heads num_hidden_layers vocab_size"
+    settings = {key: getattr(config, key) for key in kept.split()}
+    settings |= {"architectures": ["BertForMaskedLM"], "attention_probs_dropout_prob": 0.1, "hidden_dropout_prob": 0.1}
+    settings |= {"initializer_range": 0.02, "model_type": "bert", "type_vocab_size": 2, "pad_token_id": 0}
+    return write_folder(case, folder, tensors, settings)
+
+
+def bert_cases():
+    return [
+        Case("base", BERT, sizes(12, 2, 3, 31, 26)),
+        Case("masked_lm", BERT_HEAD, sizes(16, 1, 4, 27, 24, hidden_act="gelu_new", layer_norm_eps=1e-3)),
+        Case("old_names", BERT_HEAD, sizes(15, 1, 5, 29, 25), publish=publish_old_bert),
+    ]
+
+
+def roberta_cases():
+    # Positions count what is not the pad id, also inside a row.
+    one_type = {"type_vocab_size": 1, "layer_norm_eps": 1e-5}
+    return [
+        Case("base", ROBERTA, sizes(12, 2, 2, 31, 26, **one_type), pad_inside_source=True),
+        Case("masked_lm", ROBERTA_HEAD, sizes(15, 1, 3, 22, 24, **one_type), pad_inside_source=True),
+    ]
+
+
+def xlm_roberta_cases():
+    return [
+        Case("base", XLM_ROBERTA, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
+        Case("masked_lm", XLM_ROBERTA_HEAD, sizes(10, 1, 5, 27, 24, type_vocab_size=1), pad_inside_source=True),
+    ]
+
+
+def distilbert_cases():
+    return [
+        Case("base", DISTILBERT, distilbert_sizes(12, 2, 3, 31, 26)),
+        Case("masked_lm", DISTILBERT_HEAD, distilbert_sizes(14, 1, 2, 23, 24, activation="relu")),
+    ]

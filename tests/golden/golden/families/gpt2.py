@@ -1,0 +1,69 @@
+"""GPT-2: decoder-only, norm first, matrices stored as [in, out]."""
+
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from golden.case import DECODER_ONLY, Case, Family, Tap
+from golden.publish import write_folder
+
+
+def taps(model):
+    stack = model.transformer
+    found = [Tap("decoder.embedding", stack.wte), Tap("decoder.positional_encoding", stack.h[0], at="input")]
+    for i, block in enumerate(stack.h):
+        found += [
+            Tap(f"decoder.{i}.self_attention_norm", block.ln_1),
+            Tap(f"decoder.{i}.self_attention", block.ln_2, at="input"),
+            Tap(f"decoder.{i}.feed_forward_norm", block.ln_2),
+            Tap(f"decoder.{i}.feed_forward", block),
+        ]
+    return found + [Tap("decoder.norm", stack.ln_f)]
+
+
+GPT2 = Family(
+    GPT2LMHeadModel,
+    GPT2Config,
+    taps,
+    kind=DECODER_ONLY,
+    # As published there is no pad token: the end token is the last id, and the first one too.
+    config=lambda given: {key: given["vocab_size"] - 1 for key in ("bos_token_id", "eos_token_id")},
+    generation=lambda config: {"bos_token_id": config.bos_token_id, "eos_token_id": config.eos_token_id}
+    | {"pad_token_id": config.eos_token_id, "max_length": 20},
+    first_id=0,
+)
+
+
+def sizes(n_embd, n_layer, n_head, vocab_size, **more):
+    return {"n_embd": n_embd, "n_layer": n_layer, "n_head": n_head, "vocab_size": vocab_size, "n_positions": 30} | more
+
+
+def publish_original(case, model, folder):
+    """As the original files are: no `transformer.` before the names, the causal masks stored, no generation_config.json."""
+    tensors = dict(model.transformer.state_dict())
+    size = model.config.n_positions
+    for i in range(model.config.n_layer):
+        tensors[f"h.{i}.attn.bias"] = torch.ones(size, size).tril()[None, None]
+    settings = model.config.to_dict()
+    for key in "dtype", "transformers_version", "n_inner", "scale_attn_weights", "scale_attn_by_inverse_layer_idx":
+        settings.pop(key)
+    settings |= {"architectures": ["GPT2LMHeadModel"], "n_ctx": size, "task_specific_params": {"text-generation": {}}}
+    return write_folder(case, folder, tensors, settings)
+
+
+def cases():
+    return [
+        Case("with_prefix", GPT2, sizes(12, 2, 3, 26, n_inner=31)),
+        # 20 new ids: there is no length anywhere.
+        Case("without_prefix", GPT2, sizes(10, 1, 2, 24), generation={"max_length": None}, publish=publish_original),
+        Case(
+            "inverse_layer_scale",
+            GPT2,
+            sizes(12, 3, 2, 23, n_inner=17, scale_attn_by_inverse_layer_idx=True, activation_function="gelu"),
+            generation={"max_length": None, "max_new_tokens": 11},
+        ),
+        Case(
+            "unscaled_attention",
+            GPT2,
+            sizes(15, 1, 5, 25, n_inner=22, scale_attn_weights=False, activation_function="relu"),
+        ),
+    ]
