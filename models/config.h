@@ -38,6 +38,7 @@ struct StackConfig {
   Dim hidden_dim = 0;  // F
   PositionOptions positions = {};
   RelativePositions relative_positions = {};
+  float embedding_scale = 1.0f;
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;
 
   // Tokens of the longest sequence that it can take; nullopt if there is no limit.
@@ -61,8 +62,7 @@ struct TransformerConfig {
   float norm_epsilon = 1e-5f;
   float score_scale = 0.0f;             // see AttentionOptions
   bool divide_scores_by_layer = false;  // layer i's by i + 1
-  float embedding_scale = 1.0f;
-  Dim token_types = 0;  // 0: no token type embedding
+  Dim token_types = 0;                  // 0: no token type embedding
   float logits_scale = 1.0f;
   Bias output_bias = Bias::optional;
 

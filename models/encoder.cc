@@ -17,7 +17,7 @@ Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const St
   };
   Edge x = graph.add<Embedding>(
       weights / "embedding", {token_ids},
-      EmbeddingOptions{.vocabulary = stack.vocabulary, .model_dim = config.model_dim, .scale = config.embedding_scale});
+      EmbeddingOptions{.vocabulary = stack.vocabulary, .model_dim = config.model_dim, .scale = stack.embedding_scale});
   if (config.token_types > 0) {
     x = graph.add<TokenTypeEmbedding>(weights / "token_type_embedding", {x},
                                       TokenTypeOptions{.types = config.token_types, .model_dim = config.model_dim});

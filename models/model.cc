@@ -161,11 +161,13 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const JsonObject config = read_json_object(folder / "config.json");
   const Family& family = find_family(config);
   impl->config = family.read_config(config);
-  const std::filesystem::path generation = folder / "generation_config.json";
-  impl->generation =
-      read_generation_config(std::filesystem::exists(generation) ? read_json_object(generation) : config, impl->config);
-  for (const std::string& setting : impl->generation.unsupported) {
-    impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
+  if (impl->config.has_decoder()) {
+    const std::filesystem::path generation = folder / "generation_config.json";
+    impl->generation = read_generation_config(
+        std::filesystem::exists(generation) ? read_json_object(generation) : config, impl->config);
+    for (const std::string& setting : impl->generation.unsupported) {
+      impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
+    }
   }
   impl->threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
   impl->weights = read_safetensors(folder);

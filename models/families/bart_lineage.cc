@@ -44,7 +44,9 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
   result.activation = config.activation("activation_function", lineage.activation);
   result.norm_order = lineage.norm_order;
   if (config.flag("scale_embedding", lineage.scale_embedding)) {
-    result.embedding_scale = std::sqrt(static_cast<float>(result.model_dim));
+    const float scale = std::sqrt(static_cast<float>(result.model_dim));
+    result.encoder.embedding_scale = scale;
+    if (!lineage.scale_encoder_only) result.decoder.embedding_scale = scale;
   }
   result.target_language = lineage.target_language;
   result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);

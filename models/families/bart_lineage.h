@@ -19,6 +19,7 @@ struct BartLineage {
   bool positions_skip_pads = false;  // positions.pad_token is then read from config.json
   std::string_view activation = "gelu";
   bool scale_embedding = false;
+  bool scale_encoder_only = false;  // if scale_embedding is set
   TargetLanguage target_language = TargetLanguage::none;
   bool separate_vocabularies = false;  // config.json may have decoder_vocab_size
 

@@ -30,6 +30,7 @@ constexpr BartLineage kBlenderbotSmallLineage{
     .encoder_embedding_norm = EmbeddingNorm::after_positions,
     .decoder_embedding_norm = EmbeddingNorm::before_positions,
     .positions = {.kind = Kind::learned},
+    .scale_encoder_only = true,
     .model_dim = 512,
     .encoder_layers = 8,
     .decoder_layers = 8,

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kMaxLength = 1'000'000;
 constexpr int kDefaultNewTokens = 20;
+constexpr double kMinPenalty = 1e-6, kMaxPenalty = 1e6;
 
 std::vector<std::int32_t> read_tokens(const JsonObject& object, std::string_view key, Dim vocabulary) {
   std::vector<std::int32_t> tokens;
@@ -32,8 +33,7 @@ std::vector<std::string> unsupported_settings(const JsonObject& object) {
     std::string_view key;
     double value;
   };
-  constexpr std::array<Neutral, 4> kNumbers = {
-      {{"num_beams", 1}, {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0}, {"repetition_penalty", 1}}};
+  constexpr std::array<Neutral, 2> kNumbers = {{{"num_beams", 1}, {"encoder_repetition_penalty", 1}}};
   std::vector<std::string> found;
   for (const auto& [key, neutral] : kNumbers) {
     if (const auto value = object.number(key); value && *value != neutral)
@@ -69,6 +69,10 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
   result.max_new_tokens = read_length(generation, "max_new_tokens", 1);
   result.min_length = read_length(generation, "min_length", 0).value_or(0);
   result.min_new_tokens = read_length(generation, "min_new_tokens", 0);
+  result.repetition_penalty =
+      static_cast<float>(generation.number("repetition_penalty", {kMinPenalty, kMaxPenalty}).value_or(1.0));
+  result.no_repeat_ngram_size = read_length(generation, "no_repeat_ngram_size", 0).value_or(0);
+  result.encoder_no_repeat_ngram_size = read_length(generation, "encoder_no_repeat_ngram_size", 0).value_or(0);
   result.eos_tokens = read_tokens(generation, "eos_token_id", vocabulary);
   result.forced_eos_tokens = read_tokens(generation, "forced_eos_token_id", vocabulary);
   const auto forced_bos = read_tokens(generation, "forced_bos_token_id", vocabulary);

@@ -19,6 +19,9 @@ struct GenerationConfig {
   std::optional<int> max_new_tokens;  // goes before max_length
   int min_length = 0;
   std::optional<int> min_new_tokens;                // goes before min_length
+  float repetition_penalty = 1.0f;                  // 1 for none
+  int no_repeat_ngram_size = 0;                     // 0 for none, like the next
+  int encoder_no_repeat_ngram_size = 0;             // n-grams of the source
   std::vector<std::int32_t> eos_tokens;             // any of them ends a sequence
   std::optional<std::int32_t> decoder_start_token;  // models with an encoder need one
   std::optional<std::int32_t> forced_bos_token;

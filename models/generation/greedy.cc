@@ -43,12 +43,12 @@ void open_targets(Session& session, std::span<const Prompt> prompts, const Gener
 
 // Picks the next token and adds it to the result; `logits` are changed.
 void choose_token(std::span<float> logits, const GenerationConfig& config, const LogitsProcessors& processors,
-                  Running& sequence, GeneratedTokens& result) {
+                  const TokenIds& source, Running& sequence, GeneratedTokens& result) {
   const float normalizer = kernels::log_sum_exp(logits);
   const std::size_t generated = result.tokens.size();
   std::optional<std::int32_t> token = config.forced_token(sequence.history.size() - generated, generated);
   if (!token) {
-    const TokenHistory history{sequence.history, sequence.history.size() - generated};
+    const TokenHistory history{sequence.history, sequence.history.size() - generated, source};
     for (const auto& processor : processors) processor->process(history, logits);
     token = kernels::arg_max(logits);
     if (*token < 0) throw BackendError("all logits are banned or not numbers");
@@ -80,7 +80,7 @@ std::vector<GeneratedTokens> generate_greedily(Session& session, std::span<const
     for (std::size_t i = 0; i < running.size(); ++i) {
       const std::span row(logits.row(static_cast<std::int64_t>(i)), static_cast<std::size_t>(logits.width()));
       GeneratedTokens& result = results[running[i].prompt];
-      choose_token(row, config, processors, running[i], result);
+      choose_token(row, config, processors, prompts[running[i].prompt].source, running[i], result);
       if (on_token) on_token(running[i].prompt, result.tokens.back());
     }
     std::erase_if(running, [&](const Running& sequence) {

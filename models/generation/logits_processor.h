@@ -13,6 +13,7 @@ namespace encdec {
 struct TokenHistory {
   std::span<const std::int32_t> tokens;
   std::size_t prompt_length = 1;
+  std::span<const std::int32_t> source = {};  // what the encoder read
 };
 
 // One rule about what may come next: changes the logits of one step in place, -infinity for what must not come; it
@@ -22,6 +23,29 @@ class LogitsProcessor {
   virtual ~LogitsProcessor() = default;
   // `logits` is [V].
   virtual void process(const TokenHistory& history, std::span<float> logits) const = 0;
+};
+
+// Divides the logits of tokens of the history by `penalty` where they are positive, else multiplies (Keskar et al.
+// 2019).
+class RepetitionPenalty final : public LogitsProcessor {
+ public:
+  explicit RepetitionPenalty(float penalty) : penalty_(penalty) {}
+  void process(const TokenHistory& history, std::span<float> logits) const override;
+
+ private:
+  float penalty_;
+};
+
+// Bans tokens that would repeat `size` tokens in a row that stand somewhere already (Paulus et al. 2018).
+class NoRepeatNgram final : public LogitsProcessor {
+ public:
+  enum class Where { history, source };
+  NoRepeatNgram(int size, Where where) : size_(static_cast<std::size_t>(size)), where_(where) {}
+  void process(const TokenHistory& history, std::span<float> logits) const override;
+
+ private:
+  std::size_t size_;
+  Where where_;
 };
 
 // Bans the last token of each bad word when the tokens before it are the end of the history.

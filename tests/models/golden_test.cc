@@ -91,7 +91,9 @@ TEST_P(Golden, EveryNodeEqualsTheReference) {
   const ForwardResult result = model.forward(sources_, targets_, options);
   EXPECT_EQ(first_wrong, "") << "the first node that differs";
   const bool has_decoder = model.config().has_decoder(), has_encoder = model.config().has_encoder();
-  if (has_decoder) EXPECT_LE(difference(result.logits, *expected_.find("logits")), kTolerance);
+  if (has_decoder) {
+    EXPECT_LE(difference(result.logits, *expected_.find("logits")), kTolerance);
+  }
   if (has_encoder) {
     const char* name = has_decoder ? "encoder_last_hidden_state" : "last_hidden_state";
     EXPECT_LE(difference(result.encoder_last_hidden_state, *expected_.find(name)), kTolerance);

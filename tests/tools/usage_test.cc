@@ -66,8 +66,8 @@ TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
       {{"generate", "--model", model, "--precision", "int8"}, {"--precision", "'int8'", "float32"}},
       {{"generate", "--model", model, "--json", "--json=maybe"}, {"--json"}},
       {{"generate", "--model", model, "--output", "x", "--stats", "x"}, {"--output", "--stats"}},
-      {{"forward", "--model", model}, {"--decoder-input"}},
-      {{"forward", "--model", model, "--decoder-input", "x"}, {"--output"}},
+      {{"forward", "--model", model}, {"--output"}},
+      {{"forward", "--model", model, "--output", "x"}, {"--decoder-input"}},
   };
   for (const char* name : kSubcommands) table.push_back({{name}, {"--model", name}});
   for (const auto& [arguments, message] : table) {

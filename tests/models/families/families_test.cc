@@ -51,7 +51,7 @@ TEST(Marian, ReadsSizesAndChoices) {
   EXPECT_EQ(config.decoder.vocabulary, 70);
   EXPECT_EQ(config.activation, Activation::silu);
   EXPECT_EQ(config.norm_order, NormOrder::last);
-  EXPECT_FLOAT_EQ(config.embedding_scale, std::sqrt(24.0f));
+  EXPECT_FLOAT_EQ(config.encoder.embedding_scale, std::sqrt(24.0f));
 }
 
 TEST(Marian, RefusesSizesThatCannotBe) {

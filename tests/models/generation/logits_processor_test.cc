@@ -38,6 +38,32 @@ TEST(MinLength, BansEveryEndTokenUntilTheLengthIsReached) {
   EXPECT_THAT(processed(processor, {1, 1, 1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 
+TEST(RepetitionPenalty, MakesTokensOfTheHistoryLessLikelyOnce) {
+  std::vector<float> logits{-1.0f, 1.5f, 2.0f, 3.5f};
+  const std::vector<std::int32_t> tokens{0, 2, 2};
+  RepetitionPenalty(2.0f).process({tokens}, logits);
+  EXPECT_THAT(logits, ElementsAre(-2.0f, 1.5f, 1.0f, 3.5f));
+}
+
+TEST(NoRepeatNgram, BansWhatFollowedTheSameTokensBefore) {
+  const NoRepeatNgram pairs(2, NoRepeatNgram::Where::history);
+  EXPECT_THAT(processed(pairs, {1, 2, 1, 3, 1}), ElementsAre(0.5f, 1.5f, kBanned, kBanned));
+  EXPECT_THAT(processed(pairs, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  const NoRepeatNgram single(1, NoRepeatNgram::Where::history);
+  EXPECT_THAT(processed(single, {1, 2}), ElementsAre(0.5f, kBanned, kBanned, 3.5f));
+  const NoRepeatNgram triples(3, NoRepeatNgram::Where::history);
+  EXPECT_THAT(processed(triples, {1, 2, 3, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(triples, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f)) << "shorter than the ngram";
+}
+
+TEST(NoRepeatNgram, OfTheSourceLooksThereOnly) {
+  const NoRepeatNgram pairs(2, NoRepeatNgram::Where::source);
+  std::vector<float> logits{0.5f, 1.5f, 2.5f, 3.5f};
+  const std::vector<std::int32_t> tokens{1, 0, 1}, source{1, 2, 1, 9};  // 9 is not a token of the target
+  pairs.process({tokens, 1, source}, logits);
+  EXPECT_THAT(logits, ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+}
+
 TEST(MinNewTokens, DoesNotCountThePrompt) {
   const MinNewTokens processor(2, {3});
   EXPECT_EQ(processed(processor, {1, 1, 1}, 3).back(), kBanned);
