@@ -80,7 +80,9 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
 
   const auto start = read_tokens(generation, "decoder_start_token_id", vocabulary);
   const auto bos = read_tokens(generation, "bos_token_id", vocabulary);
-  if (!start.empty()) {
+  if (!config.has_encoder()) {
+    // A decoder-only model goes on from its prompt.
+  } else if (!start.empty()) {
     result.decoder_start_token = start.front();
   } else if (config.decoder_start_token) {
     result.decoder_start_token = *config.decoder_start_token;

@@ -35,6 +35,9 @@ struct Options {
   std::string precision = "float32";
   std::optional<int> max_new_tokens;
   std::optional<int> min_new_tokens;
+  std::string source_lang;
+  std::string target_lang;
+  std::string forced_bos_token;
   int num_beams = 1;
   int batch_size = 32;
   int threads = 0;
@@ -65,6 +68,7 @@ class Generation {
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
         model_(Model::load(options.model, {.threads = options.threads})) {
     stats_.load_seconds = stopwatch_.seconds();
+    if (!options.forced_bos_token.empty()) forced_bos_token_ = token_named(options.forced_bos_token);
     if (!options.token_ids && model_.tokenizer() == nullptr) {
       throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", options.model));
     }
@@ -108,6 +112,18 @@ class Generation {
                  fmt::join(ignored, ", "));
   }
 
+  // A token as the vocabulary spells it, a language, or an id.
+  std::int32_t token_named(const std::string& name) const {
+    if (const Tokenizer* tokenizer = model_.tokenizer()) {
+      if (const auto id = tokenizer->token_id(name)) return *id;
+      if (const auto id = tokenizer->language_token(name)) return *id;
+    }
+    const bool is_number = name.size() < 10 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    if (is_number) return std::stoi(name);
+    throw ConfigError(
+        fmt::format("{}: --forced-bos-token '{}', expected a token of the vocabulary or its id", options_.model, name));
+  }
+
   // Up to a full window, or what has arrived where the rest would have to be waited for. Empty at the end.
   Window read_window() {
     Window window;
@@ -138,6 +154,9 @@ class Generation {
     options.num_beams = options_.num_beams;
     options.max_new_tokens = options_.max_new_tokens;
     options.min_new_tokens = options_.min_new_tokens;
+    options.source_lang = options_.source_lang;
+    options.target_lang = options_.target_lang;
+    options.forced_bos_token = forced_bos_token_;
     options.batch_size = options_.batch_size;
     options.on_token = [&](std::size_t, std::int32_t) {
       ++progress.tokens;
@@ -213,6 +232,7 @@ class Generation {
   OutputFile output_;
   std::unique_ptr<OutputFile> stats_file_;
   Model model_;
+  std::optional<std::int32_t> forced_bos_token_;
   ProgressBar bar_ = ProgressBar::hidden();
   Stats stats_;
   std::int64_t lines_ = 0;  // in the output
@@ -231,6 +251,15 @@ void add_options(CLI::App& command, Options& options) {
   command.add_option("--min-new-tokens", options.min_new_tokens, "Fewest tokens to generate for one source")
       ->check(integer_from(0, kMaxTokens))
       ->type_name("N");
+  command
+      .add_option("--source-lang", options.source_lang,
+                  "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en")
+      ->type_name("LANG");
+  command.add_option("--target-lang", options.target_lang, "Language to generate")->type_name("LANG");
+  command
+      .add_option("--forced-bos-token", options.forced_bos_token,
+                  "First token to generate: as the vocabulary spells it, or its id")
+      ->type_name("TOKEN");
   command.add_option("--num-beams", options.num_beams, "Beams of the search; this version has only 1, greedy search")
       ->check([](const std::string& text) {
         return text == "1" ? "" : fmt::format("'{}', but this version decodes greedily, expected 1", text);

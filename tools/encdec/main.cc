@@ -39,6 +39,7 @@ constexpr std::array kSubcommands = {
                add_generate},
     Subcommand{"forward", "Logits and encoder states for given sources and targets, to a .safetensors file",
                add_forward},
+    Subcommand{"embed", "One vector for each text, from an encoder-only model", add_embed},
     Subcommand{"tokenize", "Texts to token ids and back", add_tokenize},
     Subcommand{"inspect", "What is in a checkpoint folder: sizes, precision, tensors, graph", add_inspect},
     Subcommand{"bench", "Speed of generation: exactly so many tokens for random sources, as one JSON object",
@@ -65,7 +66,9 @@ void prepare_process() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Transformer inference for encoder-decoder models.", "encdec");
+  CLI::App app(
+      "Transformer inference: translation, summarisation, text embeddings and whatever else a checkpoint does.",
+      "encdec");
   app.set_version_flag("--version", "encdec " ENCDEC_VERSION);
   app.require_subcommand(0, 1);
   std::array<std::pair<CLI::App*, Action>, kSubcommands.size()> actions;

@@ -25,6 +25,8 @@ struct Options {
   bool decode = false;
   bool target = false;
   bool pieces = false;
+  std::string source_lang;
+  std::string target_lang;
 };
 
 // The tokenizer of a folder alone: the weights need not be there.
@@ -42,11 +44,14 @@ class LineTokenizer {
 
   std::string convert(const std::string& line, const std::string& position) const {
     if (options_.decode) {
-      const TokenIds ids = parse_token_ids(line, config_.decoder.vocabulary, position);
+      const TokenIds ids =
+          parse_token_ids(line, (config_.has_decoder() ? config_.decoder : config_.encoder).vocabulary, position);
       return options_.pieces ? format_pieces(ids, position) : as_line(decode(ids, position));
     }
     check_utf8(line, position);
-    const TokenIds ids = options_.target ? tokenizer_->encode_target(line) : tokenizer_->encode(line);
+    const EncodeOptions languages{.source_language = options_.source_lang, .target_language = options_.target_lang};
+    const TokenIds ids =
+        options_.target ? tokenizer_->encode_target(line, languages) : tokenizer_->encode(line, languages);
     return options_.pieces ? format_pieces(ids, position) : format_token_ids(ids);
   }
 
@@ -96,6 +101,9 @@ Action add_tokenize(CLI::App& command) {
   command.add_flag("--decode", options->decode, "Token ids to the text that generate would print");
   command.add_flag("--target", options->target, "Texts are targets, for the decoder, instead of sources");
   command.add_flag("--pieces", options->pieces, "Show the pieces of text that the ids stand for");
+  command.add_option("--source-lang", options->source_lang, "Language of the sources, for a multilingual model")
+      ->type_name("LANG");
+  command.add_option("--target-lang", options->target_lang, "Language of the targets")->type_name("LANG");
   command.footer("Ids are those that the model gets, special tokens included.");
   return [options] { tokenize(*options); };
 }

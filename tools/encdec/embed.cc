@@ -1,0 +1,96 @@
+#include <encdec/engine/error.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "line_reader.h"
+#include "options.h"
+#include "output_file.h"
+#include "progress_bar.h"
+#include "text.h"
+
+namespace encdec::cli {
+namespace {
+
+// Lines that are read before any of them is computed, so that texts of like length meet.
+constexpr std::size_t kWindowLines = 1024;
+
+struct Options {
+  std::string model;
+  std::string input;
+  std::string output;
+  int batch_size = 32;
+  int threads = 0;
+  bool quiet = false;
+};
+
+// The shortest digits that stand for the same floats. JSON has no word for what is not a number.
+std::string format_embedding(const std::vector<float>& embedding) {
+  std::string text = "[";
+  for (const float value : embedding) {
+    if (text.size() > 1) text += ", ";
+    text += std::isfinite(value) ? fmt::format("{}", value) : "null";
+  }
+  return text + "]\n";
+}
+
+// The next lines, as far as they have come. Empty at the end.
+std::vector<std::string> read_window(LineReader& input, int batch_size) {
+  std::vector<std::string> lines;
+  const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(batch_size));
+  std::string line;
+  while (lines.size() < limit && (lines.empty() || input.ready()) && input.next(line)) {
+    check_utf8(line, input.position());
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+void embed(const Options& options) {
+  LineReader input(options.input);
+  OutputFile output(options.output);
+  const Model model = Model::load(options.model, {.threads = options.threads});
+  ProgressBar bar = options.quiet ? ProgressBar::hidden() : ProgressBar();
+  Progress progress;
+  const EmbedOptions embed_options{.batch_size = options.batch_size};
+  for (auto lines = read_window(input, options.batch_size); !lines.empty();
+       lines = read_window(input, options.batch_size)) {
+    for (const auto& embedding : model.embed(lines, embed_options)) output.write(format_embedding(embedding));
+    progress.lines += static_cast<std::int64_t>(lines.size());
+    if (const auto total = input.total_bytes(); total && *total > 0) {
+      progress.fraction = static_cast<double>(input.bytes()) / static_cast<double>(*total);
+    }
+    bar.show(progress);
+    throw_if_interrupted();
+    if (!input.ready()) output.flush();
+  }
+  bar.clear();
+  output.commit();
+}
+
+}  // namespace
+
+Action add_embed(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  add_model_option(command, options->model);
+  add_input_option(command, options->input, "Texts, one a line, in UTF-8");
+  add_output_option(command, options->output, "One JSON array of numbers for each text");
+  command.add_option("--batch-size", options->batch_size, "Texts encoded together; results do not depend on it")
+      ->check(integer_from(1, kMaxBatchSize))
+      ->type_name("N")
+      ->capture_default_str();
+  add_threads_option(command, options->threads);
+  command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
+  command.footer(
+      "Pooling and normalisation are those that the folder's own files ask for (modules.json of "
+      "sentence-transformers); "
+      "in a\n"
+      "folder without them it is the mean of all tokens. What is too long for the model is cut off.");
+  return [options] { embed(*options); };
+}
+
+}  // namespace encdec::cli
