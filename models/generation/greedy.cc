@@ -41,28 +41,47 @@ void open_targets(Session& session, std::span<const Prompt> prompts, const Gener
   }
 }
 
-// Picks the next token and adds it to the result; `logits` are changed.
-void choose_token(std::span<float> logits, const GenerationConfig& config, const LogitsProcessors& processors,
-                  const TokenIds& source, Running& sequence, GeneratedTokens& result) {
-  const float normalizer = kernels::log_sum_exp(logits);
-  const std::size_t generated = result.tokens.size();
-  std::optional<std::int32_t> token = config.forced_token(sequence.history.size() - generated, generated);
-  if (!token) {
-    const TokenHistory history{sequence.history, sequence.history.size() - generated, source};
-    for (const auto& processor : processors) processor->process(history, logits);
-    token = kernels::arg_max(logits);
-    if (*token < 0) throw BackendError("all logits are banned or not numbers");
+// Chooses tokens by the rules of a configuration.
+class TokenChooser {
+ public:
+  explicit TokenChooser(const GenerationConfig& config)
+      : config_(config),
+        processors_(make_logits_processors(config)),
+        only_bans_(std::ranges::all_of(processors_, [](const auto& processor) { return processor->only_bans(); })) {}
+
+  // Picks the next token and adds it to the result; `logits` are changed.
+  void choose(std::span<float> logits, const TokenIds& source, Running& sequence, GeneratedTokens& result) {
+    const float normalizer = kernels::log_sum_exp(logits);
+    // Scores are those of the model, whatever rules make of its logits.
+    if (!only_bans_) raw_logits_.assign(logits.begin(), logits.end());
+    const std::span<const float> raw =
+        only_bans_ ? std::span<const float>(logits) : std::span<const float>(raw_logits_);
+    const std::size_t generated = result.tokens.size();
+    const std::size_t prompt_length = sequence.history.size() - generated;
+    std::optional<std::int32_t> token = config_.forced_token(prompt_length, generated);
+    if (!token) {
+      const TokenHistory history{sequence.history, prompt_length, source};
+      for (const auto& processor : processors_) processor->process(history, logits);
+      token = kernels::arg_max(logits);
+      if (*token < 0) throw BackendError("all logits are banned or not numbers");
+    }
+    result.score += raw[static_cast<std::size_t>(*token)] - normalizer;
+    result.tokens.push_back(*token);
+    sequence.history.push_back(*token);
   }
-  result.score += logits[static_cast<std::size_t>(*token)] - normalizer;
-  result.tokens.push_back(*token);
-  sequence.history.push_back(*token);
-}
+
+ private:
+  const GenerationConfig& config_;
+  LogitsProcessors processors_;
+  bool only_bans_;
+  std::vector<float> raw_logits_;
+};
 
 }  // namespace
 
 std::vector<GeneratedTokens> generate_greedily(Session& session, std::span<const Prompt> prompts,
                                                const GenerationConfig& config, const TokenCallback& on_token) {
-  const LogitsProcessors processors = make_logits_processors(config);
+  TokenChooser chooser(config);
   std::vector<Running> running;
   open_targets(session, prompts, config, running);
 
@@ -80,7 +99,7 @@ std::vector<GeneratedTokens> generate_greedily(Session& session, std::span<const
     for (std::size_t i = 0; i < running.size(); ++i) {
       const std::span row(logits.row(static_cast<std::int64_t>(i)), static_cast<std::size_t>(logits.width()));
       GeneratedTokens& result = results[running[i].prompt];
-      choose_token(row, config, processors, prompts[running[i].prompt].source, running[i], result);
+      chooser.choose(row, prompts[running[i].prompt].source, running[i], result);
       if (on_token) on_token(running[i].prompt, result.tokens.back());
     }
     std::erase_if(running, [&](const Running& sequence) {

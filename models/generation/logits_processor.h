@@ -23,6 +23,8 @@ class LogitsProcessor {
   virtual ~LogitsProcessor() = default;
   // `logits` is [V].
   virtual void process(const TokenHistory& history, std::span<float> logits) const = 0;
+  // Whether tokens that are not banned keep their logits.
+  virtual bool only_bans() const { return true; }
 };
 
 // Divides the logits of tokens of the history by `penalty` where they are positive, else multiplies (Keskar et al.
@@ -31,6 +33,7 @@ class RepetitionPenalty final : public LogitsProcessor {
  public:
   explicit RepetitionPenalty(float penalty) : penalty_(penalty) {}
   void process(const TokenHistory& history, std::span<float> logits) const override;
+  bool only_bans() const override { return false; }
 
  private:
   float penalty_;
