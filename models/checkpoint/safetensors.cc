@@ -6,9 +6,10 @@
 #include <bit>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/safetensors_header.h"
+#include "encdec/models/checkpoint/shards.h"
 
 namespace encdec {
 namespace {
@@ -18,16 +19,9 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::string_view kIndexEnding = ".index.json";
-
-std::string_view as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 std::size_t length_of_header(std::span<const std::byte> bytes, const std::string& file) {
-  if (as_text(bytes).starts_with("version https://git-lfs")) {
-    throw FileError(fmt::format("{}: a pointer of Git LFS, expected the file itself: git lfs pull gets it", file));
-  }
+  refuse_git_lfs_pointer(bytes, file);
   if (bytes.size() < kLengthBytes) {
     throw FileError(fmt::format("{}: {} bytes, expected a header of at least {}", file, bytes.size(), kLengthBytes));
   }
@@ -46,55 +40,6 @@ void read_file(const std::filesystem::path& path, WeightStore& store) {
   parse_safetensors(file->bytes(), file, path.string(), store);
 }
 
-// A name inside a file must not lead out of the folder.
-void check_bare_name(const std::string& name, const std::string& index) {
-  if (name.empty() || name == "." || name == ".." || name.find_first_of(std::string_view("/\\\0", 3)) != name.npos) {
-    throw FileError(fmt::format("{}: file name '{}', expected a bare name inside the folder", index, printable(name)));
-  }
-}
-
-// The stores of the files that an index names, by file name. Every tensor is where the index says.
-std::map<std::string, WeightStore> read_listed(const std::filesystem::path& folder, const JsonObject& index) {
-  const auto map = index.value().find("weight_map");
-  if (map == index.value().end() || !map->is_object()) {
-    throw FileError(fmt::format("{}: 'weight_map' is missing, expected an object of file names", index.file()));
-  }
-  std::map<std::string, WeightStore> shards;
-  for (const auto& [tensor, file] : map->items()) {
-    if (!file.is_string()) {
-      throw FileError(
-          fmt::format("{}: tensor '{}': {}, expected a file name", index.file(), printable(tensor), file.type_name()));
-    }
-    const auto& name = file.get_ref<const std::string&>();
-    auto shard = shards.find(name);
-    if (shard == shards.end()) {
-      check_bare_name(name, index.file());
-      shard = shards.emplace(name, WeightStore((folder / name).string())).first;
-      read_file(folder / name, shard->second);
-    }
-    if (shard->second.find(tensor) == nullptr) {
-      throw FileError(fmt::format("{}: tensor '{}' is missing, expected it here as {} says", shard->second.origin(),
-                                  printable(tensor), index.file()));
-    }
-  }
-  return shards;
-}
-
-std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& index) {
-  const std::filesystem::path folder = index.has_parent_path() ? index.parent_path() : ".";
-  auto store = std::make_shared<WeightStore>(folder.string());
-  for (const auto& [file, shard] : read_listed(folder, read_json_object(index))) {
-    for (const auto& [name, tensor] : shard.tensors()) {
-      if (store->find(name) != nullptr) {
-        throw FileError(fmt::format("{}: tensor '{}' is in another file of {} too, expected it once", shard.origin(),
-                                    printable(name), index.string()));
-      }
-      store->add(name, tensor);
-    }
-  }
-  return store;
-}
-
 }  // namespace
 
 void parse_safetensors(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
@@ -110,21 +55,7 @@ void parse_safetensors(std::span<const std::byte> bytes, const std::shared_ptr<c
 }
 
 std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder_or_file) {
-  std::filesystem::path file = folder_or_file;
-  std::error_code unknown;  // opening the file will say why
-  if (std::filesystem::is_directory(folder_or_file, unknown)) {
-    file = folder_or_file / "model.safetensors";
-    const std::filesystem::path index = folder_or_file / "model.safetensors.index.json";
-    if (!std::filesystem::exists(file, unknown)) file = index;
-    if (!std::filesystem::exists(file, unknown)) {
-      throw FileError(fmt::format("{}: neither {} nor {}, expected one of them", folder_or_file.string(),
-                                  "model.safetensors", index.filename().string()));
-    }
-  }
-  if (file.native().ends_with(kIndexEnding)) return read_shards(file);
-  auto store = std::make_shared<WeightStore>(file.string());
-  read_file(file, *store);
-  return store;
+  return read_weights(find_weights(folder_or_file, "model.safetensors"), read_file);
 }
 
 }  // namespace encdec

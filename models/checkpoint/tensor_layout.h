@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "encdec/engine/tensor.h"
+
+namespace encdec {
+
+inline constexpr std::uint64_t kMaxTensorElements = INT64_MAX;
+
+// The product of sizes that come from a file, 0 if one of them is; nullopt beyond kMaxTensorElements. Zeros are left
+// out of the check, so that the product of any of the sizes fits too.
+std::optional<std::uint64_t> checked_elements(std::span<const std::uint64_t> sizes);
+
+// What file formats call a type of elements: its size, and the DataType where there is one.
+struct StoredType {
+  std::string_view name;
+  std::uint64_t bytes;
+  std::optional<DataType> type;
+};
+
+// Where the elements of a tensor lie in a run of elements: that with indices i... at offset + sum(i * stride).
+struct StridedLayout {
+  std::span<const std::uint64_t> sizes;
+  std::span<const std::uint64_t> strides;  // as many
+  std::uint64_t offset = 0;
+};
+
+// One more than the last element that is used, 0 if there are none; nullopt where numbers overflow.
+std::optional<std::uint64_t> extent(const StridedLayout& layout);
+
+// Whether the elements follow each other in row-major order.
+bool is_row_major(const StridedLayout& layout);
+
+// A tensor over the bytes of a file, which `owner` keeps alive: a view where the layout is row-major, a copy otherwise.
+// More than Shape::kMaxRank dimensions, and types that DataType does not have, give the bytes: uint8 [bytes]. The
+// layout's extent must lie inside `run`.
+Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, const StridedLayout& layout,
+                     const std::shared_ptr<const void>& owner);
+
+}  // namespace encdec
