@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+// The arrays of a NumPy archive (.npz), as Marian writes its models: a zip archive of NAME.npy, stored or deflated.
+// Memory-mapped: arrays are views of the file where they are stored in row-major order; column-major arrays
+// (fortran_order) are transposed into copies. Files that are truncated while they are in use end the process: see
+// MappedFile.
+//
+// An array is refused unless it keeps every rule of the format (NumPy, numpy/lib/format.py, versions 1.0 to 3.0): a
+// header of at most 64 KiB with descr, fortran_order and shape, and exactly as much data as they say. Types that are
+// not plain little-endian numbers are refused: objects are pickles, which are programs. Arrays of more than 4
+// dimensions, and of types that DataType does not have, are given as their bytes, uint8 [bytes].
+//
+// Throws FileError: which file, which array, what was found, what was expected.
+std::shared_ptr<const WeightStore> read_npz(const std::filesystem::path& path);
+
+// Adds the arrays of one file, given as its bytes, to a store. `owner` keeps the bytes alive, `file` names them in
+// messages. Throws FileError as above, and then has added nothing.
+void parse_npz(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
+               WeightStore& store);
+
+}  // namespace encdec

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+// The weights of a checkpoint that torch.save wrote: a folder with pytorch_model.bin or with the files that its
+// pytorch_model.bin.index.json lists (see shards.h), or one file of either kind. Memory-mapped: tensors are views of
+// the file where their elements follow each other, tied tensors share memory, and tensors with other strides are
+// copied. Files that are truncated while they are in use end the process: see MappedFile.
+//
+// The file is a zip archive with a pickle in it, a program for Python. None of it is run: see pickle.h. It may name
+// dicts, dense tensors, parameters, and the small values beside them; any other global is refused, whatever it is
+// named for. So are files before torch 1.6 (no zip archive), TorchScript, big-endian ones, entries that are compressed,
+// storages that are not as large as the pickle says, and tensors that reach beyond their storage.
+//
+// The tensors are those of the top level, or of 'state_dict', 'model', 'module' or 'model_state_dict' inside of it
+// where it has none. Other entries are ignored with a note. Tensors of more than 4 dimensions, and of types that
+// DataType does not have (complex, 8-bit floats, ...), are given as their bytes, uint8 [bytes].
+//
+// Throws FileError: which file, which tensor, what was found, what was expected. `notes` gets lines for users, if
+// given.
+std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& folder_or_file,
+                                                std::vector<std::string>* notes = nullptr);
+
+// Adds the tensors of one file, given as its bytes, to a store. `owner` keeps the bytes alive, `file` names them in
+// messages. Throws FileError as above, and then has added nothing.
+void parse_pytorch(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
+                   WeightStore& store, std::vector<std::string>* notes = nullptr);
+
+}  // namespace encdec

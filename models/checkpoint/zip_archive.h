@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encdec {
+
+// A file inside a zip archive.
+struct ZipEntry {
+  enum class Method { stored, deflated };
+
+  std::string name;
+  Method method = Method::stored;
+  std::uint64_t offset = 0;           // of the data in the archive
+  std::uint64_t compressed_size = 0;  // bytes there; the same as `size` where stored
+  std::uint64_t size = 0;
+  std::uint32_t checksum = 0;
+};
+
+// The directory of a zip archive, zip64 included, over the bytes of a file. Written for archives that lie: one entry is
+// one range of bytes, and everybody who reads the archive sees the same. Refused are
+// - a directory that does not end where the end record begins, or has other entries than it says;
+// - two entries of one name, entries that overlap, and data that is not in front of the directory;
+// - local headers that disagree with the directory about name, method, flags, sizes or checksum;
+// - encryption, several disks, and methods other than stored and deflated;
+// - deflated entries that claim to grow by more than deflate can: 1032 times.
+// Memory grows with the directory, not with what entries claim.
+class ZipArchive {
+ public:
+  // `owner` keeps the bytes alive, `file` begins messages. Throws FileError for an archive that breaks a rule.
+  ZipArchive(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::string file);
+
+  const std::string& file() const { return file_; }
+  // Sorted by name.
+  const std::vector<ZipEntry>& entries() const { return entries_; }
+  // Null if there is none of this name.
+  const ZipEntry* find(std::string_view name) const;
+
+  struct Content {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;
+  };
+  // A view of the archive where the entry is stored: its checksum is not looked at, that would read all of it. Memory
+  // of its own where it is deflated: then size and checksum are those of the directory, or FileError is thrown.
+  Content read(const ZipEntry& entry) const;
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
+  std::string file_;
+  std::vector<ZipEntry> entries_;
+};
+
+}  // namespace encdec
