@@ -1,0 +1,212 @@
+#include "encdec/models/checkpoint/ctranslate2.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "encdec/engine/checked_math.h"
+#include "encdec/models/checkpoint/byte_reader.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::uint32_t kLastVersion = 6;
+
+// In the order of the format's numbers.
+constexpr std::array<StoredType, 6> kTypes = {{{"float32", 4, DataType::float32},
+                                               {"int8", 1, DataType::int8},
+                                               {"int16", 2, DataType::int16},
+                                               {"int32", 4, DataType::int32},
+                                               {"float16", 2, DataType::float16},
+                                               {"bfloat16", 2, DataType::bfloat16}}};
+
+using Variables = std::map<std::string, Tensor, std::less<>>;
+
+class ModelReader {
+ public:
+  ModelReader(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file)
+      : reader_(bytes, file), owner_(owner) {}
+
+  CTranslate2Model read() {
+    refuse_other_files();
+    CTranslate2Model model{"", 1, nullptr};
+    version_ = reader_.number<std::uint32_t>("the version");
+    if (version_ < 1 || version_ > kLastVersion) {
+      fail(fmt::format("version {} of the format, expected 1 to {}", version_, kLastVersion));
+    }
+    if (version_ >= 2) {
+      model.spec_name = string("the spec's name");
+      model.revision = reader_.number<std::uint32_t>("the spec's revision");
+    }
+    // Counts are not trusted: every turn takes bytes, or ends in an error.
+    for (auto left = reader_.number<std::uint32_t>("the number of variables"); left > 0; --left) read_variable();
+    if (version_ >= 3) {
+      for (auto left = reader_.number<std::uint32_t>("the number of aliases"); left > 0; --left) read_alias();
+    }
+    if (reader_.left() > 0) fail(fmt::format("{} bytes behind the end, expected none", reader_.left()));
+    model.weights = store();
+    return model;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view found) const {
+    throw FileError(fmt::format("{}: {}", reader_.file(), found));
+  }
+
+  void refuse_other_files() {
+    auto ahead = reader_;
+    if (ahead.left() >= 32) refuse_git_lfs_pointer(ahead.take(32, "the beginning"), reader_.file());
+  }
+
+  // Ends with a zero that its length counts.
+  std::string string(std::string_view what) {
+    const auto length = reader_.number<std::uint16_t>(what);
+    const std::string_view text = as_text(reader_.take(length, what));
+    if (length == 0 || text.find('\0') != text.size() - 1) {
+      fail(fmt::format("'{}' for {}, expected text with a zero at its end", printable(text), what));
+    }
+    return std::string(text.substr(0, text.size() - 1));
+  }
+
+  void check_new(const std::string& name) const {
+    if (variables_.contains(name) || aliases_.contains(name)) {
+      fail(fmt::format("variable '{}' is there twice, expected it once", printable(name)));
+    }
+  }
+
+  const StoredType& type(const std::string& where) {
+    const auto number = reader_.number<std::uint8_t>("a variable's type");
+    if (version_ >= 4) {
+      if (number < kTypes.size()) return kTypes[number];
+      throw FileError(fmt::format("{}: type {}, expected 0 to {}", where, number, kTypes.size() - 1));
+    }
+    // Older files give the size of an element: of float32, int16 or int8.
+    for (const std::size_t i : {0u, 1u, 2u}) {
+      if (kTypes[i].bytes == number) return kTypes[i];
+    }
+    throw FileError(fmt::format("{}: elements of {} bytes, expected 1, 2 or 4", where, number));
+  }
+
+  void read_variable() {
+    std::string name = string("a variable's name");
+    check_new(name);
+    const std::string where = fmt::format("{}: variable '{}'", reader_.file(), printable(name));
+    std::vector<std::uint64_t> dims(reader_.number<std::uint8_t>("a variable's rank"));
+    if (dims.size() > Shape::kMaxRank) {
+      throw FileError(fmt::format("{}: {} dimensions, expected at most {}", where, dims.size(), Shape::kMaxRank));
+    }
+    for (std::uint64_t& dim : dims) dim = reader_.number<std::uint32_t>("a variable's shape");
+    const StoredType& stored = type(where);
+    const std::uint64_t count = reader_.number<std::uint32_t>("a variable's size");
+    const std::uint64_t bytes = version_ >= 4 ? count : count * stored.bytes;
+    auto expected = checked_elements(dims);
+    if (expected) expected = checked_multiply(*expected, stored.bytes);
+    if (!expected || *expected != bytes) {
+      throw FileError(fmt::format("{}: {} bytes, expected as many as {} of shape [{}] takes", where, bytes, stored.name,
+                                  fmt::join(dims, ", ")));
+    }
+    const std::vector<std::uint64_t> strides = row_major(dims);
+    const auto data = reader_.take(bytes, fmt::format("variable '{}'", printable(name)));
+    variables_.emplace(std::move(name), stored_tensor(data, stored, {dims, strides, 0}, owner_));
+  }
+
+  static std::vector<std::uint64_t> row_major(const std::vector<std::uint64_t>& dims) {
+    std::vector<std::uint64_t> strides(dims.size(), 1);
+    for (std::size_t axis = dims.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * dims[axis];
+    return strides;
+  }
+
+  void read_alias() {
+    std::string alias = string("an alias");
+    std::string target = string("an alias's variable");
+    check_new(alias);
+    if (!variables_.contains(target)) {
+      fail(fmt::format("alias '{}' of '{}', which is no variable", printable(alias), printable(target)));
+    }
+    aliases_.emplace(std::move(alias), std::move(target));
+  }
+
+  // The variable behind a name; null if there is none.
+  const Variables::value_type* find(const std::string& name) const {
+    const auto alias = aliases_.find(name);
+    const auto found = variables_.find(alias == aliases_.end() ? name : alias->second);
+    return found == variables_.end() ? nullptr : &*found;
+  }
+
+  // Null if the variable is not quantised.
+  const Tensor* find_scale(const Variables::value_type& variable) const {
+    const auto& [name, tensor] = variable;
+    if (tensor.type() != DataType::int8 && tensor.type() != DataType::int16) return nullptr;
+    const auto* scale = find(name + "_scale");
+    return scale == nullptr ? nullptr : &scale->second;
+  }
+
+  bool is_scale(const std::string& name) const {
+    constexpr std::string_view kEnding = "_scale";
+    if (!name.ends_with(kEnding)) return false;
+    const auto* scaled = find(name.substr(0, name.size() - kEnding.size()));
+    return scaled != nullptr && find_scale(*scaled) != nullptr;
+  }
+
+  // One for each row of the last dimension, where the file has one for each of the first: convolutions.
+  Tensor scale_of_rows(const std::string& name, const Tensor& tensor, const Tensor& scale) const {
+    const std::int64_t count = scale.elements(), rows = tensor.rows();
+    const bool is_first = tensor.shape().rank() > 0 && count == tensor.shape()[0];
+    if (scale.type() != DataType::float32 || (count != 1 && count != rows && !is_first)) {
+      fail(fmt::format("variable '{}_scale': {} of shape {}, expected float32 [{}] or [1]", printable(name),
+                       to_string(scale.type()), to_string(scale.shape()), rows));
+    }
+    if (count == 1 || count == rows) return scale;
+    Tensor repeated = Tensor::allocate({rows});
+    for (std::int64_t i = 0; i < rows; ++i) copy_as_float(scale, i / (rows / count), 1, repeated.data<float>() + i);
+    return repeated;
+  }
+
+  std::shared_ptr<const WeightStore> store() const {
+    auto store = std::make_shared<WeightStore>(reader_.file());
+    for (const auto& variable : variables_) {
+      const auto& [name, tensor] = variable;
+      if (is_scale(name)) continue;
+      if (const Tensor* scale = find_scale(variable)) {
+        store->add(name, tensor, scale_of_rows(name, tensor, *scale));
+      } else {
+        store->add(name, tensor);
+      }
+    }
+    for (const auto& [alias, target] : aliases_) {
+      if (is_scale(alias) || is_scale(target)) continue;
+      const Tensor& tensor = *store->find(target);
+      if (const Tensor* scale = store->find_scale(target)) {
+        store->add(alias, tensor, *scale);
+      } else {
+        store->add(alias, tensor);
+      }
+    }
+    return store;
+  }
+
+  ByteReader reader_;
+  const std::shared_ptr<const void>& owner_;
+  std::uint32_t version_ = 0;
+  Variables variables_;
+  std::map<std::string, std::string, std::less<>> aliases_;
+};
+
+}  // namespace
+
+CTranslate2Model parse_ctranslate2(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
+                                   const std::string& file) {
+  return ModelReader(bytes, owner, file).read();
+}
+
+CTranslate2Model read_ctranslate2(const std::filesystem::path& file) {
+  const auto mapped = MappedFile::open(file);
+  return parse_ctranslate2(mapped->bytes(), mapped, file.string());
+}
+
+}  // namespace encdec

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "encdec/engine/weights.h"
+
+namespace encdec {
+
+// What a model.bin of CTranslate2 holds.
+struct CTranslate2Model {
+  std::string spec_name;   // "TransformerSpec", ...; empty before version 2 of the format
+  std::uint32_t revision;  // of the spec; 1 before version 2
+  std::shared_ptr<const WeightStore> weights;
+};
+
+// Reads a model.bin, of version 1 to 6 of the format. Memory-mapped: tensors are views of the file. Files that are
+// truncated while they are in use end the process: see MappedFile.
+//
+// An int8 or int16 variable X with a variable X_scale beside it is a quantised tensor (see WeightStore), and the scale
+// is not a tensor of its own. An alias is a second name of the same tensor, scale included. Settings stay what they
+// are, small tensors: stored_values.h reads them.
+//
+// Refused are names twice, aliases of aliases or of nothing, more than 4 dimensions, data that is not as large as its
+// shape says, and files that do not end where the last alias does. Throws FileError: which file, which variable, what
+// was found, what was expected.
+CTranslate2Model read_ctranslate2(const std::filesystem::path& file);
+
+// The same of a file that is given as its bytes: `owner` keeps them alive, `file` names them in messages.
+CTranslate2Model parse_ctranslate2(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
+                                   const std::string& file);
+
+}  // namespace encdec
