@@ -1,0 +1,156 @@
+#include "encdec/models/checkpoint/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/ctranslate2.h"
+#include "encdec/models/checkpoint/npz.h"
+#include "encdec/models/checkpoint/pytorch.h"
+#include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/checkpoint/shards.h"
+#include "encdec/models/checkpoint/stored_values.h"
+#include "encdec/models/checkpoint/yaml.h"
+
+namespace encdec {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLookedFor =
+    "expected model.safetensors, pytorch_model.bin (or one of their .index.json), one .npz file, or model.bin of "
+    "CTranslate2";
+constexpr std::size_t kMaxListed = 5;  // files in a message
+
+// Weights in formats that this library does not read.
+struct ForeignFormat {
+  std::string_view ending;
+  std::string_view name;
+};
+constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"},
+                                                    {".h5", "HDF5"},
+                                                    {".msgpack", "Flax"},
+                                                    {".onnx", "ONNX"},
+                                                    {".gguf", "GGUF"},
+                                                    {".index", "TensorFlow"},
+                                                    {".pt", "PyTorch, under another name than pytorch_model.bin"}}};
+
+// The names of a folder's files, sorted.
+std::vector<std::string> list(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  fs::directory_iterator entries(folder, error);
+  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  for (; entries != fs::directory_iterator(); entries.increment(error)) {
+    names.push_back(entries->path().filename().string());
+    if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+FileError no_weights(const fs::path& folder, const std::vector<std::string>& names) {
+  for (const ForeignFormat& format : kForeign) {
+    for (const std::string& name : names) {
+      if (!name.ends_with(format.ending)) continue;
+      return FileError(
+          fmt::format("{}: weights only as {} ({}), {}", folder.string(), printable(name), format.name, kLookedFor));
+    }
+  }
+  std::string found;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
+    found += fmt::format("{}{}", i > 0 ? ", " : "", printable(names[i], 40));
+  }
+  if (names.size() > kMaxListed) found += fmt::format(" and {} more", names.size() - kMaxListed);
+  return FileError(fmt::format("{}: no weights among its files ({}), {}", folder.string(),
+                               names.empty() ? "there are none" : found, kLookedFor));
+}
+
+// The .npz file that decoder.yml names, or else the only one; nullopt if there is none.
+std::optional<fs::path> find_npz(const Checkpoint& checkpoint, const std::vector<std::string>& names) {
+  if (checkpoint.decoder_options) {
+    const auto models = checkpoint.decoder_options->strings("models");
+    if (models.size() > 1) {
+      throw FileError(
+          fmt::format("{}: an ensemble of {} models, expected one", checkpoint.decoder_options->file(), models.size()));
+    }
+    if (models.size() == 1 && models.front().ends_with(".npz")) {
+      check_bare_name(models.front(), checkpoint.decoder_options->file());
+      return checkpoint.folder / models.front();
+    }
+  }
+  std::vector<std::string> found;
+  std::ranges::copy_if(names, std::back_inserter(found), [](const auto& name) { return name.ends_with(".npz"); });
+  if (found.size() > 1) {
+    throw FileError(fmt::format("{}: {} .npz files, such as {} and {}, expected one, or decoder.yml to name one",
+                                checkpoint.folder.string(), found.size(), printable(found[0]), printable(found[1])));
+  }
+  return found.empty() ? std::nullopt : std::optional(checkpoint.folder / found.front());
+}
+
+void open_npz(Checkpoint& checkpoint, const fs::path& file) {
+  constexpr std::string_view kOptions = "special:model.yml";
+  checkpoint.format = CheckpointFormat::npz;
+  checkpoint.weights = read_npz(file);
+  const std::string where = fmt::format("{}: {}", file.string(), kOptions);
+  if (const auto options = text(*checkpoint.weights, kOptions)) {
+    if (options->size() > kMaxConfigBytes) {
+      throw FileError(fmt::format("{}: {} bytes, expected at most {}", where, options->size(), kMaxConfigBytes));
+    }
+    checkpoint.options = JsonObject(parse_yaml(*options, where), where);
+  }
+}
+
+void open_ctranslate2(Checkpoint& checkpoint) {
+  auto model = read_ctranslate2(checkpoint.folder / "model.bin");
+  checkpoint.format = CheckpointFormat::ctranslate2;
+  checkpoint.weights = std::move(model.weights);
+  checkpoint.spec_name = std::move(model.spec_name);
+  checkpoint.spec_revision = model.revision;
+}
+
+}  // namespace
+
+std::string_view to_string(CheckpointFormat format) {
+  switch (format) {
+    case CheckpointFormat::safetensors: return "safetensors";
+    case CheckpointFormat::pytorch: return "pytorch";
+    case CheckpointFormat::npz: return "npz";
+    case CheckpointFormat::ctranslate2: return "ctranslate2";
+  }
+  return "unknown";
+}
+
+Checkpoint open_checkpoint(const fs::path& folder) {
+  Checkpoint checkpoint;
+  checkpoint.folder = folder;
+  std::error_code unknown;  // listing it will say why
+  if (fs::exists(folder, unknown) && !fs::is_directory(folder, unknown)) {
+    throw FileError(fmt::format("{}: a file, expected the folder of a checkpoint", folder.string()));
+  }
+  const std::vector<std::string> names = list(folder);
+  const auto has = [&names](std::string_view name) { return std::ranges::binary_search(names, name); };
+  const auto has_either = [&has](const std::string& name) { return has(name) || has(name + ".index.json"); };
+
+  if (has("config.json")) checkpoint.config = read_json_object(folder / "config.json");
+  if (has("decoder.yml")) checkpoint.decoder_options = read_yaml_object(folder / "decoder.yml");
+  const bool is_converted = !checkpoint.config || !checkpoint.config->has("model_type");
+  if (has("model.bin") && is_converted) {
+    open_ctranslate2(checkpoint);
+  } else if (has_either("model.safetensors")) {
+    checkpoint.format = CheckpointFormat::safetensors;
+    checkpoint.weights = read_safetensors(folder);
+  } else if (has_either("pytorch_model.bin")) {
+    checkpoint.format = CheckpointFormat::pytorch;
+    checkpoint.weights = read_pytorch(folder, &checkpoint.notes);
+  } else if (const auto npz = find_npz(checkpoint, names)) {
+    open_npz(checkpoint, *npz);
+  } else {
+    throw no_weights(folder, names);
+  }
+  return checkpoint;
+}
+
+}  // namespace encdec
