@@ -185,10 +185,21 @@ class TreeBuilder {
   json* member_ = nullptr;  // the value of the last key, until it is there
 };
 
+// Writes the keys "," that have no quotes with them.
+std::string with_quoted_commas(std::string_view text) {
+  constexpr std::string_view kComma = "\n,: ";
+  std::string result;
+  for (std::size_t found; (found = text.find(kComma)) != text.npos; text.remove_prefix(found + kComma.size())) {
+    result.append(text.substr(0, found)).append("\n\",\": ");
+  }
+  return result.append(text);
+}
+
 }  // namespace
 
 nlohmann::json parse_yaml(std::string_view text, const std::string& file) {
-  Parser parser(text, file);
+  const std::string quoted = with_quoted_commas(text);
+  Parser parser(quoted, file);
   TreeBuilder builder(file);
   for (bool more = true; more;) {
     Event event;
