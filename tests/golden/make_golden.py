@@ -25,7 +25,7 @@ from safetensors.torch import save_file
 from golden.case import ENCODER_ONLY
 from golden.checks import add_bad_phrases, check_case, difference, is_usable, settings_matter
 from golden.expected import run_forward, run_greedy, tensors_of
-from golden.families import FAMILIES
+from golden.table import FAMILIES
 from golden.publish import publish
 from golden.random_checkpoint import make_model, make_rows
 
@@ -55,7 +55,8 @@ def write_case(case, folder):
         oracle = (case.publish or publish)(case, model, folder / "model")
         try:
             forward = run_forward(case.family, oracle, sources, targets)
-            assert difference(forward.output, made.output) < 1e-5, "the oracle is another model than the one that was made"
+            if case.same_model:
+                assert difference(forward.output, made.output) < 1e-5, "the oracle is not the model that was made"
             weakest, error = check_case(case, oracle, forward, sources, targets)
             greedy = []
             if case.family.kind != ENCODER_ONLY:

@@ -55,6 +55,8 @@ class Case:
     adjust: Callable | None = None  # (model, random): a last change of the random weights
     source_lengths: tuple | None = None  # instead of the family's
     logits_bias: bool = True  # False: final_logits_bias stays zero
+    output_ids: int | None = None  # the file has logits for only so many ids
+    same_model: bool = True  # False: the format changes the weights that were made
     nodes: bool = True  # False: expected.safetensors has no nodes
     pad_inside_source: bool = False  # the pad id as an ordinary, attended token
     bad_phrases: bool = False  # add a banned pair and a banned triple that the model would otherwise produce

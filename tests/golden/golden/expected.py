@@ -129,7 +129,7 @@ def tensors_of(case, forward, sources, targets, greedy):
         tensors["encoder_last_hidden_state"] = zero_padding(forward.encoder_output, sources)
     return tensors | {
         "target_ids": pad_rows(targets, -1)[0].int(),
-        "logits": zero_padding(forward.output, targets),
+        "logits": zero_padding(forward.output[..., : case.output_ids], targets).contiguous(),
         "greedy_ids": pad_rows([g.ids for g in greedy], -1)[0].int(),
         "greedy_scores": torch.tensor([g.score for g in greedy], dtype=torch.float32),
     }

@@ -49,6 +49,18 @@ MARIAN = Family(
 )
 
 
+@torch.no_grad()
+def zero_start(model, random):
+    """Marian itself has no pad id: its decoder starts from a zero embedding, which is the row of our start token."""
+    model.model.decoder.embed_tokens.weight[model.config.decoder_start_token_id] = 0
+
+
+@torch.no_grad()
+def hide_start(oracle):
+    """The start token, for which a file of Marian's has no logit, takes no part in the softmax."""
+    oracle.final_logits_bias[0, oracle.config.decoder_start_token_id] = -40
+
+
 def publish_old(case, model, folder):
     """As transformers 4 wrote it: other members of the tied group, position tables, generation keys in config.json."""
     tensors = model.state_dict()

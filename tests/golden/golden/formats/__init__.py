@@ -1,0 +1,1 @@
+"""Other ways in which the same weights are published."""

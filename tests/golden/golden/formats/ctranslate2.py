@@ -1,0 +1,265 @@
+"""CTranslate2 folders, written by its own converter, and proven by running them with it.
+
+Such a folder has no generation settings: greedy search ends at the end token or after 20 new ids. Its Marian models lack the pad
+id: the decoder starts from a zero embedding, for which the start token stands that is one past the vocabulary.
+"""
+
+import json
+import struct
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import ctranslate2
+import numpy as np
+import torch
+from ctranslate2.converters import TransformersConverter
+
+from golden.case import DECODER_ONLY, ENCODER_DECODER, ENCODER_ONLY, Case, write_json
+from golden.expected import run_forward
+from golden.families import bart, bert, gpt2, marian, t5
+from golden.publish import load
+
+MARIAN_IDS = ["</s>", "<unk>"]
+BART_IDS = ["<s>", "<pad>", "</s>", "<unk>"]
+T5_IDS = ["<pad>", "</s>", "<unk>"]
+BERT_IDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+
+
+class Vocabulary:
+    """The part of a tokenizer that the converter asks for."""
+
+    def __init__(self, specials, size, last=None):
+        self.tokens = specials + [f"\u2581w{i}" for i in range(len(specials), size)]
+        if last:
+            self.tokens[-1] = last
+        by_role = {"pad_token": ("<pad>", "[PAD]"), "unk_token": ("<unk>", "[UNK]", "<|endoftext|>")}
+        by_role |= {"bos_token": ("<s>", "<|endoftext|>"), "eos_token": ("</s>", "[SEP]", "<|endoftext|>")}
+        for role, names in by_role.items():
+            setattr(self, role, next((name for name in names if name in self.tokens), None))
+        self.unk_token_id = self.tokens.index(self.unk_token)
+        self.special_tokens_map = {}
+
+    def get_vocab(self):
+        return {token: i for i, token in enumerate(self.tokens)}
+
+    def convert_ids_to_tokens(self, token):
+        return self.tokens[token]
+
+
+class Converter(TransformersConverter):
+    """With a vocabulary instead of tokenizer files."""
+
+    def __init__(self, folder, vocabulary):
+        super().__init__(folder)
+        self.vocabulary = vocabulary
+
+    def load_tokenizer(self, *arguments, **options):
+        return self.vocabulary
+
+    def load_model(self, *arguments, **options):
+        model = super().load_model(*arguments, **options)
+        # The converter reads here whether the logits of T5 are scaled; version 5 of transformers has moved it.
+        if hasattr(model.config, "scale_decoder_outputs"):
+            model.config.tie_word_embeddings = model.config.scale_decoder_outputs
+        return model
+
+
+def converted(specials, quantization=None, last=None, **settings):
+    """settings: keys of config.json that the converter needs, as published files have them."""
+
+    def publish(case, model, folder):
+        vocabulary = Vocabulary(specials, model.config.vocab_size, last)
+        with tempfile.TemporaryDirectory() as temporary:
+            model.save_pretrained(temporary)
+            oracle = load(case, temporary)
+            path = Path(temporary) / "config.json"
+            write_json(path, json.loads(path.read_text()) | settings)
+            Converter(temporary, vocabulary).convert(str(folder), quantization=quantization)
+        if case.family is marian.MARIAN:
+            read_back(oracle, read_model(folder / "model.bin"))
+        check_by_running(case, oracle, folder, vocabulary)
+        return oracle
+
+    return publish
+
+
+# ------------------------------------------------------------------------------------------------- what the file holds
+
+DTYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16, 5: np.uint16}
+BFLOAT16 = 5
+
+
+def read_model(path):
+    """Name -> float32 array of a model.bin, quantised ones as integer / scale."""
+    data, place = path.read_bytes(), 0
+
+    def take(form):
+        nonlocal place
+        values = struct.unpack_from("<" + form, data, place)
+        place += struct.calcsize("<" + form)
+        return values[0] if len(values) == 1 else values
+
+    def text():
+        return take(f"{take('H')}s")[:-1].decode()
+
+    assert take("I") == 6
+    text(), take("I")
+    found = {}
+    for _ in range(take("I")):
+        name = text()
+        shape = [take("I") for _ in range(take("B"))]
+        kind, size = take("B"), take("I")
+        values = np.frombuffer(data, DTYPES[kind], size // DTYPES[kind]().itemsize, place).reshape(shape)
+        place += size
+        if kind == BFLOAT16:
+            values = (values.astype(np.uint32) << 16).view(np.float32)
+        found[name] = values.astype(np.float32)
+    for name in [name for name in found if name.endswith("weight_scale")]:
+        scale = found.pop(name)
+        target = name.removesuffix("_scale")
+        found[target] = found[target] / (scale[:, None] if scale.ndim else scale)
+    for _ in range(take("I")):
+        name = text()
+        found[name] = found[text()]
+    assert place == len(data)
+    return found
+
+
+@torch.no_grad()
+def read_back(oracle, found):
+    """Gives a Marian oracle exactly what the file holds; the pad id that the file lacks keeps a zero row and never wins."""
+    stacks = oracle.model.encoder, oracle.model.decoder
+    for side, stack in zip(("encoder", "decoder"), stacks):
+        table = found[f"{side}/embeddings" + ("_0" if side == "encoder" else "") + "/weight"]
+        stack.embed_tokens.weight[: len(table)] = torch.from_numpy(table)
+        positions = torch.from_numpy(found[f"{side}/position_encodings/encodings"])
+        stack.embed_positions.weight.copy_(positions[: len(stack.embed_positions.weight)])
+        for i, layer in enumerate(stack.layers):
+            name = f"{side}/layer_{i}"
+            fused = layer.self_attn
+            set_linears(found, f"{name}/self_attention/linear_0", fused.q_proj, fused.k_proj, fused.v_proj)
+            set_linears(found, f"{name}/self_attention/linear_1", fused.out_proj)
+            set_norm(found, f"{name}/self_attention/layer_norm", layer.self_attn_layer_norm)
+            if side == "decoder":
+                set_linears(found, f"{name}/attention/linear_0", layer.encoder_attn.q_proj)
+                set_linears(found, f"{name}/attention/linear_1", layer.encoder_attn.k_proj, layer.encoder_attn.v_proj)
+                set_linears(found, f"{name}/attention/linear_2", layer.encoder_attn.out_proj)
+                set_norm(found, f"{name}/attention/layer_norm", layer.encoder_attn_layer_norm)
+            set_linears(found, f"{name}/ffn/linear_0", layer.fc1)
+            set_linears(found, f"{name}/ffn/linear_1", layer.fc2)
+            set_norm(found, f"{name}/ffn/layer_norm", layer.final_layer_norm)
+    output = found["decoder/projection/weight"]
+    oracle.lm_head.weight[: len(output)] = torch.from_numpy(output)
+    oracle.final_logits_bias[0, : len(output)] = torch.from_numpy(found["decoder/projection/bias"])
+    marian.hide_start(oracle)
+
+
+def set_linears(found, name, *modules):
+    sizes = [module.out_features for module in modules]
+    weights = torch.from_numpy(found[f"{name}/weight"]).split(sizes)
+    for module, weight, bias in zip(modules, weights, torch.from_numpy(found[f"{name}/bias"]).split(sizes)):
+        module.weight.copy_(weight)
+        module.bias.copy_(bias)
+
+
+def set_norm(found, name, module):
+    module.weight.copy_(torch.from_numpy(found[f"{name}/gamma"]))
+    module.bias.copy_(torch.from_numpy(found[f"{name}/beta"]))
+
+
+# ------------------------------------------------------------------------------------------- what CTranslate2 computes
+
+
+def check_by_running(case, oracle, folder, vocabulary, source_end=True):
+    """The converted folder, run by CTranslate2 in float32, gives what the oracle gives."""
+    options = {"device": "cpu", "compute_type": "float32", "intra_threads": 1}
+    random = np.random.default_rng(3)
+    low, high = case.family.first_id, min(case.output_ids or len(vocabulary.tokens), len(vocabulary.tokens))
+    rows = [random.integers(low, high - 1, length).tolist() for length in (5, 3)]
+    tokens = [[vocabulary.tokens[i] for i in row] for row in rows]
+    kind = case.family.kind
+    if kind == ENCODER_ONLY:
+        found = ctranslate2.Encoder(str(folder), **options).forward_batch(rows).last_hidden_state
+        expected = run_forward(case.family, oracle, rows, []).output
+        worst = np.abs(np.array(found)[1, :3] - expected[1, :3].numpy()).max()
+        assert worst < 1e-3, f"CTranslate2 computes hidden states that differ by {worst}"
+        return
+    if kind == DECODER_ONLY:
+        found = ctranslate2.Generator(str(folder), **options).score_batch(tokens)
+        logits = run_forward(case.family, oracle, [], rows).output
+        predicted = [row[1:] for row in rows]
+    else:
+        found = ctranslate2.Translator(str(folder), **options).score_batch(tokens, tokens)
+        start = oracle.generation_config.decoder_start_token_id
+        logits = run_forward(case.family, oracle, rows, [[start] + row for row in rows]).output
+        predicted = [row + [oracle.config.eos_token_id] for row in rows]
+    for result, row, values in zip(found, predicted, logits):
+        scores = torch.log_softmax(values, -1)[range(len(row)), row].numpy()
+        worst = np.abs(np.array(result.log_probs) - scores).max()
+        assert len(result.log_probs) == len(row) and worst < 1e-3, f"CTranslate2 computes scores that differ by {worst}"
+
+
+# --------------------------------------------------------------------------------------------------------------- cases
+
+NO_SETTINGS = {"max_length": None, "forced_eos_token_id": None}
+
+
+def marian_case(name, quantization=None):
+    sizes = bart.sizes(16, (2, 1), (4, 4), (19, 26), 25, activation_function="swish", scale_embedding=True)
+    return Case(
+        name,
+        marian.MARIAN,
+        sizes,
+        NO_SETTINGS,
+        publish=converted(MARIAN_IDS, quantization, last="<pad>"),
+        adjust=marian.zero_start,
+        output_ids=sizes["vocab_size"] - 1,
+        same_model=False,
+        nodes=False,
+    )
+
+
+def case(name, family, sizes, publish, **more):
+    return Case(name, family, sizes, NO_SETTINGS, publish=publish, nodes=False, **more)
+
+
+def cases():
+    relu = {"activation_function": "relu", "scale_embedding": True}
+    norm_first = {"normalize_before": True, "normalize_embedding": False}
+    return [
+        marian_case("marian"),
+        marian_case("marian_float16", "float16"),
+        marian_case("marian_bfloat16", "bfloat16"),
+        marian_case("marian_int16", "int16"),
+        marian_case("marian_int8", "int8"),
+        case(
+            "bart",
+            bart.BART,
+            bart.sizes(12, (1, 2), (3, 3), (20, 20), 24),
+            converted(BART_IDS, normalize_before=False, normalize_embedding=True),
+        ),
+        case(
+            "mbart",
+            bart.MBART,
+            bart.sizes(12, (2, 1), (3, 3), (20, 20), 24, decoder_start_token_id=2, **relu),
+            converted(BART_IDS, normalize_before=True, normalize_embedding=True, tokenizer_class="MBart50Tokenizer"),
+        ),
+        case("m2m_100", bart.M2M_100, bart.sizes(12, (1, 2), (2, 2), (20, 20), 26), converted(BART_IDS)),
+        case(
+            "pegasus",
+            bart.PEGASUS,
+            bart.sizes(12, (1, 1), (2, 2), (20, 20), 24, **relu),
+            converted(T5_IDS, **norm_first),
+        ),
+        case("t5", t5.T5, t5.sizes(12, (1, 2), 3, 4, 21, 24), converted(T5_IDS)),
+        case(
+            "t5_v1_1",
+            t5.T5,
+            t5.sizes(12, (2, 1), 3, 4, 21, 24, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
+            converted(T5_IDS),
+            adjust=t5.own_lm_head,
+        ),
+        case("gpt2", gpt2.GPT2, gpt2.sizes(12, 2, 3, 24, n_inner=21), converted([], last="<|endoftext|>")),
+        case("bert", bert.BERT, bert.sizes(12, 2, 3, 21, 24), converted(BERT_IDS, position_embedding_type="absolute")),
+    ]

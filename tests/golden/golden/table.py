@@ -1,0 +1,25 @@
+"""The table of families and formats: an entry is a folder of golden cases."""
+
+from golden.families import bart, bert, gpt2, marian, t5
+from golden.formats import ctranslate2, pytorch
+
+FAMILIES = {
+    "marian": marian.cases,
+    "bart": bart.bart_cases,
+    "plbart": bart.plbart_cases,
+    "mbart": bart.mbart_cases,
+    "m2m_100": bart.m2m_100_cases,
+    "pegasus": bart.pegasus_cases,
+    "blenderbot": bart.blenderbot_cases,
+    "blenderbot_small": bart.blenderbot_small_cases,
+    "t5": t5.t5_cases,
+    "mt5": t5.mt5_cases,
+    "umt5": t5.umt5_cases,
+    "bert": bert.bert_cases,
+    "roberta": bert.roberta_cases,
+    "xlm_roberta": bert.xlm_roberta_cases,
+    "distilbert": bert.distilbert_cases,
+    "gpt2": gpt2.cases,
+    "pytorch": pytorch.cases,
+    "ctranslate2": ctranslate2.cases,
+}
