@@ -97,9 +97,9 @@ def make_rows(case, model, seed):
         rows = case.tokenizer.source_rows()
     if case.family.kind == ENCODER_ONLY:
         return rows, []
-    targets = []
+    targets, high = [], case.output_ids or model.get_output_embeddings().out_features
     for length in case.family.target_lengths:
-        ids = random.integers(low, model.get_output_embeddings().out_features, length - 1).tolist()
+        ids = random.integers(low, high, length - 1).tolist()
         targets.append([config.decoder_start_token_id] + ids)
     targets[0][2] = config.eos_token_id  # an end token in the middle is an ordinary input
     return rows, targets

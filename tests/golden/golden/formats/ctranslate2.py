@@ -171,8 +171,11 @@ def set_norm(found, name, module):
 # ------------------------------------------------------------------------------------------- what CTranslate2 computes
 
 
-def check_by_running(case, oracle, folder, vocabulary, source_end=True):
-    """The converted folder, run by CTranslate2 in float32, gives what the oracle gives."""
+def check_by_running(case, oracle, folder, vocabulary, source_end=()):
+    """The converted folder, run by CTranslate2 in float32, gives what the oracle gives.
+
+    source_end: the ids that CTranslate2 itself puts after every source of this folder.
+    """
     options = {"device": "cpu", "compute_type": "float32", "intra_threads": 1}
     random = np.random.default_rng(3)
     low, high = case.family.first_id, min(case.output_ids or len(vocabulary.tokens), len(vocabulary.tokens))
@@ -192,7 +195,8 @@ def check_by_running(case, oracle, folder, vocabulary, source_end=True):
     else:
         found = ctranslate2.Translator(str(folder), **options).score_batch(tokens, tokens)
         start = oracle.generation_config.decoder_start_token_id
-        logits = run_forward(case.family, oracle, rows, [[start] + row for row in rows]).output
+        sources = [row + list(source_end) for row in rows]
+        logits = run_forward(case.family, oracle, sources, [[start] + row for row in rows]).output
         predicted = [row + [oracle.config.eos_token_id] for row in rows]
     for result, row, values in zip(found, predicted, logits):
         scores = torch.log_softmax(values, -1)[range(len(row)), row].numpy()

@@ -1,0 +1,169 @@
+"""Marian's own files: NAME.npz with Marian's tensor names, decoder.yml, vocabularies in YAML.
+
+Matrices are [in, out], vectors [1, n], layers count from 1, the options are the bytes of a tensor called special:model.yml. There is
+no pad id: the decoder starts from a zero embedding, for which the start token stands that is one past the target vocabulary. There
+are no generation settings for greedy search: it ends at the end token or after 20 new ids. The files are proven by letting
+CTranslate2 convert and run them.
+"""
+
+import tempfile
+
+import numpy as np
+from ctranslate2.converters import OpusMTConverter
+
+from golden.case import Case
+from golden.families import bart, marian
+from golden.formats.ctranslate2 import MARIAN_IDS, NO_SETTINGS, Vocabulary, check_by_running
+from golden.publish import load
+
+ATTENTION = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "out_proj": "o"}
+
+
+def publish(case, model, folder, save=np.savez):
+    config = model.config
+    sizes = config.vocab_size - 1, (config.decoder_vocab_size or config.vocab_size) - 1
+    folder.mkdir(parents=True)
+    tensors = tensors_of(model, sizes) | {"special:model.yml": options(config, sizes)}
+    save(folder / "model.npz", **tensors)
+    files = ["vocab.yml", "vocab.yml"] if config.share_encoder_decoder_embeddings else ["vocab.src.yml", "vocab.trg.yml"]
+    for file, size in zip(files, sizes):
+        write_vocabulary(folder / file, Vocabulary(MARIAN_IDS, size).tokens)
+    lines = ["relative-paths: true", "models:", "  - model.npz", "vocabs:"] + [f"  - {file}" for file in files]
+    (folder / "decoder.yml").write_text("\n".join(lines + ["beam-size: 6", "normalize: 1", "word-penalty: 0"]) + "\n")
+    with tempfile.TemporaryDirectory() as temporary:
+        model.save_pretrained(temporary)
+        oracle = load(case, temporary)
+    marian.hide_start(oracle)
+    with tempfile.TemporaryDirectory() as temporary:
+        OpusMTConverter(str(folder)).convert(temporary, force=True)
+        check_by_running(case, oracle, temporary, Vocabulary(MARIAN_IDS, min(sizes)), source_end=[marian.EOS])
+    return oracle
+
+
+def publish_compressed(case, model, folder):
+    return publish(case, model, folder, np.savez_compressed)
+
+
+def tensors_of(model, sizes):
+    found = {}
+
+    def matrix(name, tensor):
+        found[name] = np.ascontiguousarray(tensor.detach().numpy().T)
+
+    def vector(name, tensor):
+        found[name] = tensor.detach().numpy()[None]
+
+    def norm(name, module):
+        vector(f"{name}_ln_scale", module.weight)
+        vector(f"{name}_ln_bias", module.bias)
+
+    tied = model.config.share_encoder_decoder_embeddings
+    for side, stack, size in zip(("encoder", "decoder"), (model.model.encoder, model.model.decoder), sizes):
+        found["Wemb" if tied else f"{side}_Wemb"] = stack.embed_tokens.weight.detach().numpy()[:size]
+        for i, layer in enumerate(stack.layers, 1):
+            blocks = {"self": (layer.self_attn, layer.self_attn_layer_norm)}
+            if side == "decoder":
+                blocks["context"] = layer.encoder_attn, layer.encoder_attn_layer_norm
+            for block, (attention, attention_norm) in blocks.items():
+                name = f"{side}_l{i}_{block}"
+                for projection, letter in ATTENTION.items():
+                    matrix(f"{name}_W{letter}", getattr(attention, projection).weight)
+                    vector(f"{name}_b{letter}", getattr(attention, projection).bias)
+                norm(f"{name}_Wo", attention_norm)
+            for number, linear in ("1", layer.fc1), ("2", layer.fc2):
+                matrix(f"{side}_l{i}_ffn_W{number}", linear.weight)
+                vector(f"{side}_l{i}_ffn_b{number}", linear.bias)
+            norm(f"{side}_l{i}_ffn_ffn", layer.final_layer_norm)
+    found["decoder_ff_logit_out_b"] = model.final_logits_bias.numpy()[:, : sizes[1]]
+    return found
+
+
+def options(config, sizes):
+    """What Marian v1.9 and later write, as bytes with a NUL at the end."""
+    tied = config.share_encoder_decoder_embeddings
+    values = {
+        "bert-train-type-embeddings": "true",
+        "bert-type-vocab-size": 2,
+        "dec-cell": "gru",
+        "dec-cell-base-depth": 2,
+        "dec-cell-high-depth": 1,
+        "dec-depth": config.decoder_layers,
+        "dim-emb": config.d_model,
+        "dim-rnn": 1024,
+        "dim-vocabs": f"\n  - {sizes[0]}\n  - {sizes[1]}",
+        "enc-cell": "gru",
+        "enc-cell-depth": 1,
+        "enc-depth": config.encoder_layers,
+        "enc-type": "bidirectional",
+        "input-types": "[]",
+        "layer-normalization": "false",
+        "lemma-dim-emb": 0,
+        "right-left": "false",
+        "skip": "false",
+        "tied-embeddings": "false" if tied else "true",
+        "tied-embeddings-all": "true" if tied else "false",
+        "tied-embeddings-src": "false",
+        "transformer-aan-activation": "swish",
+        "transformer-aan-depth": 2,
+        "transformer-aan-nogate": "false",
+        "transformer-decoder-autoreg": "self-attention",
+        "transformer-depth-scaling": "false",
+        "transformer-dim-aan": 2048,
+        "transformer-dim-ffn": config.encoder_ffn_dim,
+        "transformer-ffn-activation": config.activation_function,
+        "transformer-ffn-depth": 2,
+        "transformer-guided-alignment-layer": "last",
+        "transformer-heads": config.encoder_attention_heads,
+        "transformer-no-projection": "false",
+        "transformer-postprocess": "dan",
+        "transformer-postprocess-emb": "d",
+        "transformer-postprocess-top": '""',
+        "transformer-preprocess": '""',
+        "transformer-tied-layers": "\n  []",
+        "transformer-train-position-embeddings": "false",
+        "type": "transformer",
+        "ulr": "false",
+        "ulr-dim-emb": 0,
+        "ulr-trainable-transformation": "false",
+        "version": "v1.9.0",
+    }
+    text = "".join(f"{key}: {value}\n" for key, value in values.items())
+    return np.frombuffer(text.encode() + b"\0", np.int8)
+
+
+def write_vocabulary(path, tokens):
+    lines = [f'"{token}": {i}' if token in MARIAN_IDS else f"{token}: {i}" for i, token in enumerate(tokens)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def case(name, sizes, publish, **more):
+    settings = sizes | {"scale_embedding": True} | more
+    generation = NO_SETTINGS
+    output_ids = settings.get("decoder_vocab_size", settings["vocab_size"]) - 1
+    if "decoder_vocab_size" in settings:
+        settings["decoder_start_token_id"] = output_ids
+        generation = generation | {"bad_words_ids": [[output_ids]]}
+    return Case(
+        name,
+        marian.MARIAN,
+        settings,
+        generation,
+        publish=publish,
+        adjust=marian.zero_start,
+        output_ids=output_ids,
+        same_model=False,
+        nodes=False,
+    )
+
+
+def cases():
+    return [
+        case("tied_all", bart.sizes(12, (2, 1), (3, 3), (22, 22), 26, activation_function="swish"), publish),
+        case(
+            "separate_vocabulary",
+            bart.sizes(16, (1, 2), (4, 4), (19, 19), 23, activation_function="relu"),
+            publish_compressed,
+            share_encoder_decoder_embeddings=False,
+            decoder_vocab_size=28,
+        ),
+    ]
