@@ -1,7 +1,7 @@
 """Random models whose every part matters.
 
-The weights are harsh on purpose: large, with random biases, norm weights of both signs, logits bias and padding row, so that one
-missing term or one wrong mask changes the result visibly. They come from numpy generators with fixed seeds.
+The weights are harsh on purpose: large, with random biases, norm weights of both signs, logits bias and padding row, so that
+one missing term or one wrong mask changes the result visibly. They come from numpy generators with fixed seeds.
 """
 
 import math

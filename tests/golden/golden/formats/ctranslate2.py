@@ -1,21 +1,20 @@
 """CTranslate2 folders, written by its own converter, and proven by running them with it.
 
-Such a folder has no generation settings: greedy search ends at the end token or after 20 new ids. Its Marian models lack the pad
-id: the decoder starts from a zero embedding, for which the start token stands that is one past the vocabulary.
+Such a folder has no generation settings: greedy search ends at the end token or after 20 new ids. Its Marian models lack the
+pad id: the decoder starts from a zero embedding, for which the start token stands that is one past the vocabulary.
 """
 
 import json
 import struct
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import ctranslate2
 import numpy as np
 import torch
 from ctranslate2.converters import TransformersConverter
 
-from golden.case import DECODER_ONLY, ENCODER_DECODER, ENCODER_ONLY, Case, write_json
+from golden.case import DECODER_ONLY, ENCODER_ONLY, Case, write_json
 from golden.expected import run_forward
 from golden.families import bart, bert, gpt2, marian, t5
 from golden.publish import load

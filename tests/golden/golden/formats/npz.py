@@ -1,9 +1,9 @@
 """Marian's own files: NAME.npz with Marian's tensor names, decoder.yml, vocabularies in YAML.
 
-Matrices are [in, out], vectors [1, n], layers count from 1, the options are the bytes of a tensor called special:model.yml. There is
-no pad id: the decoder starts from a zero embedding, for which the start token stands that is one past the target vocabulary. There
-are no generation settings for greedy search: it ends at the end token or after 20 new ids. The files are proven by letting
-CTranslate2 convert and run them.
+Matrices are [in, out], vectors [1, n], layers count from 1, the options are the bytes of a tensor called special:model.yml.
+There is no pad id: the decoder starts from a zero embedding, for which the start token stands that is one past the target
+vocabulary. There are no generation settings for greedy search: it ends at the end token or after 20 new ids. The files are
+proven by letting CTranslate2 convert and run them.
 """
 
 import tempfile

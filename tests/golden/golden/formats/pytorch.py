@@ -56,5 +56,5 @@ def cases():
         ),
         Case("t5_sharded", t5.T5, t5.sizes(10, (1, 2), 3, 5, 21, 24), publish=publish_shards, nodes=False),
         Case("gpt2", gpt2.GPT2, gpt2.sizes(12, 1, 3, 24, n_inner=21), publish=publish_bin, nodes=False),
-        Case("bert_bfloat16", bert.BERT_HEAD, bert.sizes(12, 1, 3, 21, 24), dtype=torch.bfloat16, publish=publish_bin)
+        Case("bert_bfloat16", bert.BERT_HEAD, bert.sizes(12, 1, 3, 21, 24), dtype=torch.bfloat16, publish=publish_bin),
     ]
