@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "encdec/engine/error.h"
 
 namespace encdec {
@@ -18,6 +20,10 @@ void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
   const auto* ids = inputs[0].data<std::int32_t>();
   const Dim width = options_.model_dim;
   for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {
+    if (options_.zero_row && ids[r] == options_.vocabulary) {
+      std::fill_n(output.row(r), width, 0.0f);
+      continue;
+    }
     if (ids[r] < 0 || ids[r] >= options_.vocabulary) {
       throw InputError(fmt::format("token id {}, expected 0 to {} (vocabulary size {})", ids[r],
                                    options_.vocabulary - 1, options_.vocabulary));

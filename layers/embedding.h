@@ -8,6 +8,8 @@ namespace encdec {
 struct EmbeddingOptions {
   Dim vocabulary = 0;  // V
   Dim model_dim = 0;   // D
+  // Whether id V stands for a row of zeros.
+  bool zero_row = false;
   // Each row is multiplied by it; the paper's is sqrt(D).
   float scale = 1.0f;
 };
@@ -21,7 +23,7 @@ class Embedding final : public Layer {
 
   std::string_view kind() const override { return "embedding"; }
   Shape output_shape(Shapes inputs) const override;
-  // Throws InputError for an id outside [0, V).
+  // Throws InputError for an id that is not there.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

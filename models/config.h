@@ -33,6 +33,8 @@ enum class TargetLanguage : std::uint8_t {
 // Encoder or decoder.
 struct StackConfig {
   Dim vocabulary = 0;  // V
+  // Token V, which has no row in the embedding and no logit, stands for a zero embedding: Marian's start.
+  bool zero_start_token = false;
   int layers = 0;
   int heads = 1;       // H
   Dim hidden_dim = 0;  // F
@@ -41,6 +43,8 @@ struct StackConfig {
   float embedding_scale = 1.0f;
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;
 
+  // One past the largest id that it reads.
+  Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
   // Tokens of the longest sequence that it can take; nullopt if there is no limit.
   std::optional<Dim> position_limit() const;
 };

@@ -15,9 +15,11 @@ Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const St
   const auto add_norm = [&](Edge x) {
     return graph.add<AddNorm>(weights / "embedding_norm", {x}, norm_options(config));
   };
-  Edge x = graph.add<Embedding>(
-      weights / "embedding", {token_ids},
-      EmbeddingOptions{.vocabulary = stack.vocabulary, .model_dim = config.model_dim, .scale = stack.embedding_scale});
+  Edge x = graph.add<Embedding>(weights / "embedding", {token_ids},
+                                EmbeddingOptions{.vocabulary = stack.vocabulary,
+                                                 .model_dim = config.model_dim,
+                                                 .zero_row = stack.zero_start_token,
+                                                 .scale = stack.embedding_scale});
   if (config.token_types > 0) {
     x = graph.add<TokenTypeEmbedding>(weights / "token_type_embedding", {x},
                                       TokenTypeOptions{.types = config.token_types, .model_dim = config.model_dim});

@@ -9,8 +9,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/safetensors.h"
-#include "encdec/models/families/families.h"
+#include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/greedy.h"
 #include "encdec/models/sentence_embedder.h"
 
@@ -18,6 +17,7 @@ namespace encdec {
 
 struct Model::Impl {
   TransformerConfig config;
+  CheckpointFormat format = CheckpointFormat::safetensors;
   GenerationConfig generation;
   std::shared_ptr<const WeightStore> weights;
   std::shared_ptr<const Transformer> network;
@@ -64,7 +64,7 @@ class SessionLease {
 
 // Checked before any work is done, so that a bad source is found at once and by its number.
 void check_tokens(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what) {
-  const Dim vocabulary = stack.vocabulary;
+  const Dim vocabulary = stack.input_tokens();
   const auto positions = stack.position_limit();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (positions && rows[i].size() > static_cast<std::size_t>(*positions)) {
@@ -158,23 +158,23 @@ Dim longest(std::span<const TokenIds> rows) {
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
   auto impl = std::make_unique<Impl>();
-  const JsonObject config = read_json_object(folder / "config.json");
-  const Family& family = find_family(config);
-  impl->config = family.read_config(config);
+  const Checkpoint checkpoint = open_checkpoint(folder);
+  ModelDescription description = describe_model(checkpoint);
+  impl->config = std::move(description.config);
+  impl->weights = checkpoint.weights;
+  impl->notes = checkpoint.notes;
+  impl->format = checkpoint.format;
+  impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
   if (impl->config.has_decoder()) {
-    const std::filesystem::path generation = folder / "generation_config.json";
-    impl->generation = read_generation_config(
-        std::filesystem::exists(generation) ? read_json_object(generation) : config, impl->config);
+    impl->generation = read_generation_settings(checkpoint, impl->config, impl->tokenizer.get());
     for (const std::string& setting : impl->generation.unsupported) {
       impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
     }
   }
   impl->threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
-  impl->weights = read_safetensors(folder);
-  const WeightScope scope(impl->weights, family.weight_names(config, *impl->weights), {.threads = impl->threads});
+  const WeightScope scope(impl->weights, std::move(description.weight_names), {.threads = impl->threads});
   impl->network = std::make_shared<Transformer>(impl->config, scope);
   for (const std::string& name : scope.unused()) impl->notes.push_back(fmt::format("tensor not used: {}", name));
-  impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
   if (impl->config.architecture == Architecture::encoder_only) {
     impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
   }
@@ -188,6 +188,9 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 const TransformerConfig& Model::config() const {
   return impl_->config;
+}
+CheckpointFormat Model::format() const {
+  return impl_->format;
 }
 const GenerationConfig& Model::generation_config() const {
   return impl_->generation;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "encdec/engine/tensor.h"
+#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/config.h"
 #include "encdec/models/generation/generation_config.h"
 #include "encdec/models/session.h"
@@ -84,8 +85,8 @@ struct EmbedOptions {
 // oneDNN may choose other kernels for other sizes).
 class Model {
  public:
-  // `folder` as its publisher ships it: config.json, safetensors weights, tokenizer files. Throws FileError,
-  // ConfigError, WeightError or TokenizerError: what is wrong with which file.
+  // `folder` as its publisher ships it: settings, weights in any format that open_checkpoint() knows, tokenizer files.
+  // Throws FileError, ConfigError, WeightError or TokenizerError: what is wrong with which file.
   static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
 
   ~Model();
@@ -93,6 +94,8 @@ class Model {
   Model& operator=(Model&&) noexcept;
 
   const TransformerConfig& config() const;
+  // Of the weights.
+  CheckpointFormat format() const;
   // The checkpoint's defaults.
   const GenerationConfig& generation_config() const;
   // Null where the folder has no tokenizer.

@@ -10,8 +10,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/weights.h"
-#include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/checkpoint/checkpoint.h"
 
 namespace encdec {
 namespace {
@@ -207,7 +206,7 @@ class SentenceEmbedder::Reader {
       throw ConfigError(fmt::format("{}: use_residual is not supported, expected false", config.file()));
     }
     const Dim outputs = config.required_integer("out_features", {1, kMaxWidth});
-    const WeightScope weights = WeightScope(read_safetensors(folder)) / "linear";
+    const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
     Step step;
     step.kind = Step::Kind::dense;
     step.weight = as_float(weights.tensor("weight", {outputs, width_}));

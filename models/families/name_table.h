@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace encdec {
 // One row of a naming table: in both patterns, "*" stands for the same layer number. Where layers are counted from 1,
 // the stored pattern has "*+1".
 struct NamePattern {
-  std::string_view canonical;
+  std::string canonical;
   std::vector<StoredName> stored;  // candidates, best first
 };
 

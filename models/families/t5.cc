@@ -116,7 +116,7 @@ std::vector<NamePattern> name_table() {
   };
   const auto add = [&](std::string_view canonical, std::string_view stored) {
     table.push_back(
-        {canonical, {fmt::format("{}.block.*.layer.{}", canonical.substr(0, canonical.find('.')), stored)}});
+        {std::string(canonical), {fmt::format("{}.block.*.layer.{}", canonical.substr(0, canonical.find('.')), stored)}});
   };
   add("encoder.*.self_attention.query", "0.SelfAttention.q");
   add("encoder.*.self_attention.key", "0.SelfAttention.k");

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::int64_t kMaxLength = 1'000'000;
 constexpr int kDefaultNewTokens = 20;
+// CTranslate2's max_decoding_length of a Translator, and max_length of a Generator.
+constexpr int kDefaultTranslationTokens = 256;
+constexpr int kDefaultTextTokens = 512;
 constexpr double kMinPenalty = 1e-6, kMaxPenalty = 1e6;
 
 std::vector<std::int32_t> read_tokens(const JsonObject& object, std::string_view key, Dim vocabulary) {
@@ -97,6 +100,29 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
     if (!tokens.empty() && !is_end) result.bad_words.push_back(std::move(tokens));
   }
   result.unsupported = unsupported_settings(generation);
+  return result;
+}
+
+GenerationConfig read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,
+                                          const Tokenizer* tokenizer) {
+  const std::filesystem::path generation = checkpoint.folder / "generation_config.json";
+  if (std::filesystem::exists(generation)) return read_generation_config(read_json_object(generation), config);
+  if (checkpoint.format != CheckpointFormat::ctranslate2 && checkpoint.format != CheckpointFormat::npz) {
+    return read_generation_config(*checkpoint.config, config);
+  }
+  GenerationConfig result;
+  const auto token_of = [&](std::string_view key, std::string_view missing) -> std::optional<std::int32_t> {
+    const auto named = checkpoint.config ? checkpoint.config->string(key) : std::nullopt;
+    return tokenizer != nullptr ? tokenizer->token_id(named.value_or(std::string(missing))) : std::nullopt;
+  };
+  if (const auto end = token_of("eos_token", "</s>")) result.eos_tokens = {*end};
+  if (config.has_encoder()) {
+    result.decoder_start_token =
+        config.decoder_start_token ? config.decoder_start_token : token_of("decoder_start_token", "<s>");
+    result.max_new_tokens = kDefaultTranslationTokens;
+  } else {
+    result.max_length = kDefaultTextTokens;
+  }
   return result;
 }
 

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/config.h"
+#include "encdec/models/tokenizer/tokenizer.h"
 
 namespace encdec {
 
@@ -43,5 +44,11 @@ struct GenerationConfig {
 // The defaults of a checkpoint. `generation` is generation_config.json, or config.json where there is none: then and
 // only then are the generation keys of config.json in force. Throws ConfigError, naming the file and the key.
 GenerationConfig read_generation_config(const JsonObject& generation, const TransformerConfig& config);
+
+// The same for a folder in any format: its generation_config.json, or config.json where there is none. Formats that
+// have neither have tokens by name, which are looked up in `tokenizer` (null for none), and limits as long as
+// CTranslate2's.
+GenerationConfig read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,
+                                          const Tokenizer* tokenizer);
 
 }  // namespace encdec

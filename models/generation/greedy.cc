@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/vocabulary.h"
@@ -63,7 +64,8 @@ class TokenChooser {
       const TokenHistory history{sequence.history, prompt_length, source};
       for (const auto& processor : processors_) processor->process(history, logits);
       token = kernels::arg_max(logits);
-      if (*token < 0) throw BackendError("all logits are banned or not numbers");
+      if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
+      if (*token < 0) token = 0;  // all are banned: transformers takes the first one too
     }
     result.score += raw[static_cast<std::size_t>(*token)] - normalizer;
     result.tokens.push_back(*token);

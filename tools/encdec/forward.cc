@@ -65,7 +65,8 @@ Rows read_input(const Options& options, const TransformerConfig& config) {
     if (options.decoder_input.empty()) throw UsageError("--decoder-input is required: the model has a decoder");
     LineReader source_input(options.input);
     LineReader target_input(options.decoder_input);
-    Rows rows{read_rows(source_input, config.encoder.vocabulary), read_rows(target_input, config.decoder.vocabulary)};
+    Rows rows{read_rows(source_input, config.encoder.vocabulary),
+              read_rows(target_input, config.decoder.input_tokens())};
     if (rows.sources.size() == rows.targets.size()) return rows;
     const bool more_sources = rows.sources.size() > rows.targets.size();
     const std::size_t both = std::min(rows.sources.size(), rows.targets.size());

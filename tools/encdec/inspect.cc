@@ -121,7 +121,7 @@ Json summary_json(const Model& model, const Options& options) {
   const Tokenizer* tokenizer = model.tokenizer();
   Json json = {{"family", config.model_type},
                {"architecture", to_string(config.architecture)},
-               {"format", "safetensors"},
+               {"format", to_string(model.format())},
                {"model_dim", config.model_dim}};
   if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);
   if (config.has_decoder()) json["decoder"] = stack_json(config.decoder);
@@ -175,7 +175,7 @@ std::string summary_text(const Model& model, const Options& options) {
     text += fmt::format("{:<12}  {}\n", name, printable(value));
   };
   line("family", fmt::format("{}, {}", config.model_type, to_string(config.architecture)));
-  line("format", "safetensors");
+  line("format", std::string(to_string(model.format())));
   line("width", fmt::format("{}", config.model_dim));
   if (config.has_encoder()) line("encoder", stack_text(config.encoder));
   if (config.has_decoder()) line("decoder", stack_text(config.decoder));

@@ -1,0 +1,148 @@
+// Marian's own .npz files (Junczys-Dowmunt et al. 2018), as OPUS-MT publishes them: marian-dev,
+// src/models/transformer.h.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/families/config_reader.h"
+#include "encdec/models/families/model_description.h"
+#include "encdec/models/families/name_table.h"
+
+namespace encdec {
+namespace {
+
+void expect(const JsonObject& options, const std::string& key, const std::string& expected) {
+  const std::string found = options.string(key).value_or("");
+  if (found != expected) {
+    throw ConfigError(
+        fmt::format("{}: {} '{}' is not supported, expected '{}'", options.file(), key, printable(found), expected));
+  }
+}
+
+// Marian's gelu is the approximation by a sigmoid.
+Activation read_activation(const JsonObject& options) {
+  const std::string name = options.string("transformer-ffn-activation").value_or("swish");
+  if (name == "relu") return Activation::relu;
+  if (name == "swish") return Activation::silu;
+  if (name == "gelu") return Activation::gelu_sigmoid;
+  throw ConfigError(fmt::format("{}: transformer-ffn-activation '{}' is not supported, expected relu, swish or gelu",
+                                options.file(), printable(name)));
+}
+
+// Postprocessing "dan" is dropout, add, norm; with norm first it is "da", and "n" comes before.
+NormOrder read_norm_order(const JsonObject& options) {
+  const bool first = options.string("transformer-preprocess").value_or("") == "n";
+  expect(options, "transformer-preprocess", first ? "n" : "");
+  expect(options, "transformer-postprocess", first ? "da" : "dan");
+  expect(options, "transformer-postprocess-top", first ? "n" : "");
+  return first ? NormOrder::first : NormOrder::last;
+}
+
+TransformerConfig read_options(const JsonObject& options) {
+  expect(options, "type", "transformer");
+  expect(options, "transformer-decoder-autoreg", "self-attention");
+  const ConfigReader reader(options);
+  if (reader.flag("transformer-no-projection", false) || reader.width("transformer-ffn-depth", 2) != 2 ||
+      !options.integers("transformer-tied-layers").empty()) {
+    throw ConfigError(
+        fmt::format("{}: transformer-no-projection, transformer-tied-layers and transformer-ffn-depth other "
+                    "than 2 are not supported",
+                    options.file()));
+  }
+  const auto vocabularies = options.integers("dim-vocabs", {1, 10'000'000});
+  if (vocabularies.size() != 2) {
+    throw ConfigError(fmt::format("{}: dim-vocabs has {} sizes, expected 2", options.file(), vocabularies.size()));
+  }
+  TransformerConfig config;
+  config.model_type = "marian";
+  config.model_dim = reader.width("dim-emb", 512);
+  StackConfig stack;
+  stack.layers = reader.layers("enc-depth", 6);
+  stack.heads = static_cast<int>(reader.width("transformer-heads", 8));
+  stack.hidden_dim = reader.width("transformer-dim-ffn", 2048);
+  stack.embedding_scale = std::sqrt(static_cast<float>(config.model_dim));
+  const std::string after_embedding = options.string("transformer-postprocess-emb").value_or("d");
+  if (after_embedding.find('n') != std::string::npos) stack.embedding_norm = EmbeddingNorm::after_positions;
+  if (reader.flag("transformer-train-position-embeddings", false)) {
+    stack.positions = {.kind = PositionOptions::Kind::learned, .positions = reader.width("max-length", 512)};
+  }
+  reader.check_heads(stack, config.model_dim, "transformer-heads");
+  config.encoder = config.decoder = stack;
+  config.encoder.vocabulary = vocabularies[0];
+  config.decoder.vocabulary = vocabularies[1];
+  config.decoder.layers = reader.layers("dec-depth", 6);
+  config.decoder.zero_start_token = true;
+  config.decoder_start_token = static_cast<std::int32_t>(config.decoder.vocabulary);
+  config.activation = read_activation(options);
+  config.norm_order = read_norm_order(options);
+  return config;
+}
+
+// Matrices are stored for y = x W.
+StoredName transposed(std::string name) {
+  StoredName stored(std::move(name));
+  stored.transposed = true;
+  return stored;
+}
+
+struct Part {
+  std::string canonical;
+  std::string stored;
+};
+
+void add_linear(std::vector<NamePattern>& table, const Part& layer, const std::string& part,
+                const std::string& letter) {
+  table.push_back({layer.canonical + "." + part + ".weight", {transposed(layer.stored + "_W" + letter)}});
+  table.push_back({layer.canonical + "." + part + ".bias", {layer.stored + "_b" + letter}});
+}
+
+void add_norm(std::vector<NamePattern>& table, const Part& norm) {
+  const std::string& stored = norm.stored;
+  table.push_back({norm.canonical + ".weight", {stored + "_ln_scale_pre", stored + "_ln_scale"}});
+  table.push_back({norm.canonical + ".bias", {stored + "_ln_bias_pre", stored + "_ln_bias"}});
+}
+
+void add_attention(std::vector<NamePattern>& table, const Part& attention) {
+  add_linear(table, attention, "query", "q");
+  add_linear(table, attention, "key", "k");
+  add_linear(table, attention, "value", "v");
+  add_linear(table, attention, "output", "o");
+  add_norm(table, {attention.canonical + "_norm", attention.stored + "_Wo"});
+}
+
+WeightNames names() {
+  std::vector<NamePattern> table = {
+      {"encoder.embedding.weight", {"encoder_Wemb", "Wemb"}},
+      {"decoder.embedding.weight", {"decoder_Wemb", "Wemb"}},
+      {"encoder.positional_encoding.weight", {"Wpos"}},
+      {"decoder.positional_encoding.weight", {"Wpos"}},
+      {"output_projection.weight",
+       {transposed("decoder_ff_logit_out_W"), "decoder_ff_logit_out_Wt", "decoder_Wemb", "Wemb"}},
+      {"output_projection.bias", {"decoder_ff_logit_out_b"}},
+  };
+  for (const std::string stack : {"encoder", "decoder"}) {
+    const Part layer{stack + ".*.", stack + "_l*+1_"};
+    add_attention(table, {layer.canonical + "self_attention", layer.stored + "self"});
+    if (stack == "decoder") add_attention(table, {layer.canonical + "cross_attention", layer.stored + "context"});
+    add_linear(table, {layer.canonical + "feed_forward", layer.stored + "ffn"}, "expand", "1");
+    add_linear(table, {layer.canonical + "feed_forward", layer.stored + "ffn"}, "project", "2");
+    add_norm(table, {layer.canonical + "feed_forward_norm", layer.stored + "ffn_ffn"});
+    add_norm(table, {stack + ".norm", stack + "_top"});
+    add_norm(table, {stack + ".embedding_norm", stack + "_emb"});
+  }
+  return names_by_table(std::move(table));
+}
+
+}  // namespace
+
+ModelDescription describe_marian_npz(const Checkpoint& checkpoint) {
+  if (!checkpoint.options) {
+    throw ConfigError(fmt::format("{}: no array 'special:model.yml', expected the settings of a Marian model",
+                                  checkpoint.weights->origin()));
+  }
+  return {read_options(*checkpoint.options), names()};
+}
+
+}  // namespace encdec

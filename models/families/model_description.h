@@ -1,0 +1,25 @@
+#pragma once
+
+#include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/config.h"
+
+namespace encdec {
+
+// How to build the network of a checkpoint: its structure, and where its tensors are.
+struct ModelDescription {
+  TransformerConfig config;
+  WeightNames weight_names;
+};
+
+// By config.json's model_type, or by what formats with settings of their own say in the file of their weights. Throws
+// ConfigError, naming the file, for what is not supported or contradicts itself.
+ModelDescription describe_model(const Checkpoint& checkpoint);
+
+// Of folders that CTranslate2 has converted. Settings are variables of the model.bin.
+ModelDescription describe_ctranslate2(const Checkpoint& checkpoint);
+
+// Of Marian's own .npz files. Settings are YAML inside them.
+ModelDescription describe_marian_npz(const Checkpoint& checkpoint);
+
+}  // namespace encdec
