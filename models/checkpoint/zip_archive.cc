@@ -249,7 +249,7 @@ void check_header(const Header& header, const std::string& where) {
     throw FileError(
         fmt::format("{}: stored {} bytes as {}, expected the same", where, header.size, header.compressed_size));
   }
-  if (header.method == Z_DEFLATED && header.size / kMaxGrowth > header.compressed_size) {
+  if (header.method == Z_DEFLATED && header.size > 0 && (header.size - 1) / kMaxGrowth >= header.compressed_size) {
     throw FileError(fmt::format("{}: {} bytes from {}, expected at most {} times as many", where, header.size,
                                 header.compressed_size, kMaxGrowth));
   }

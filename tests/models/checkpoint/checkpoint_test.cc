@@ -1,0 +1,118 @@
+#include "encdec/models/checkpoint/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+#include "tests/models/checkpoint/golden_weights.h"
+#include "tests/support/safetensors_writer.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal_of(const std::filesystem::path& folder) {
+  try {
+    open_checkpoint(folder);
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith(folder.string()));
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Checkpoint, OpensSafetensors) {
+  const auto checkpoint =
+      open_checkpoint(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "shared_swish" / "model");
+  EXPECT_EQ(checkpoint.format, CheckpointFormat::safetensors);
+  EXPECT_EQ(checkpoint.config->required_string("model_type"), "marian");
+  EXPECT_NE(checkpoint.weights->find("model.shared.weight"), nullptr);
+}
+
+TEST(Checkpoint, OpensSafetensorsOfAnIndex) {
+  const auto checkpoint =
+      open_checkpoint(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "gelu_sharded" / "model");
+  EXPECT_EQ(to_string(checkpoint.format), "safetensors");
+}
+
+TEST(Checkpoint, OpensPyTorchAndPassesItsNotesOn) {
+  const TempFolder folder;
+  folder.write("pytorch_model.bin", read_golden("pytorch/nested.bin"));
+  const auto checkpoint = open_checkpoint(folder.path());
+  EXPECT_EQ(checkpoint.format, CheckpointFormat::pytorch);
+  EXPECT_FALSE(checkpoint.config);
+  EXPECT_EQ(checkpoint.weights->tensors().size(), 2u);
+  EXPECT_EQ(checkpoint.notes.size(), 1u);
+  EXPECT_EQ(open_checkpoint(kGoldenCheckpoints / "pytorch_sharded").weights->tensors().size(), 3u);
+}
+
+TEST(Checkpoint, PrefersSafetensors) {
+  const TempFolder folder;
+  folder.write("pytorch_model.bin", "damaged");
+  folder.write("model.npz", "damaged");
+  write_safetensors(folder / "model.safetensors", {{"x", Tensor::allocate({1})}});
+  EXPECT_EQ(open_checkpoint(folder.path()).format, CheckpointFormat::safetensors);
+}
+
+TEST(Checkpoint, OpensTheModelThatDecoderYmlNames) {
+  const auto checkpoint = open_checkpoint(kGoldenCheckpoints / "marian_npz");
+  EXPECT_EQ(to_string(checkpoint.format), "npz");
+  EXPECT_EQ(checkpoint.weights->tensors().size(), 4u);
+  EXPECT_EQ(checkpoint.options->required_integer("dim-emb"), 4);
+  EXPECT_EQ(checkpoint.options->integers("dim-vocabs"), std::vector<std::int64_t>({6, 6}));
+  EXPECT_EQ(checkpoint.decoder_options->required_integer("beam-size"), 6);
+}
+
+TEST(Checkpoint, OpensTheOnlyNpz) {
+  const TempFolder folder;
+  folder.write("any.npz", read_golden("npz/stored.npz"));
+  EXPECT_FALSE(open_checkpoint(folder.path()).options);
+  folder.write("other.npz", read_golden("npz/stored.npz"));
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("2 .npz files, such as any.npz and other.npz"));
+  folder.write("decoder.yml", "models:\n  - ../any.npz\n");
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("decoder.yml: file name '../any.npz', expected a bare name"));
+  folder.write("decoder.yml", "models:\n  - any.npz\n  - other.npz\n");
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("an ensemble of 2 models"));
+  folder.write("decoder.yml", "models:\n  - missing.npz\n");
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("missing.npz: No such file"));
+}
+
+TEST(Checkpoint, OpensConvertedModelsOfCTranslate2) {
+  const auto checkpoint = open_checkpoint(kGoldenCheckpoints / "ctranslate2" / "marian_int8");
+  EXPECT_EQ(checkpoint.format, CheckpointFormat::ctranslate2);
+  EXPECT_EQ(checkpoint.spec_name, "TransformerSpec");
+  EXPECT_EQ(checkpoint.spec_revision, 7u);
+  EXPECT_EQ(checkpoint.config->required_string("eos_token"), "</s>");
+}
+
+TEST(Checkpoint, AModelBinBesideAModelTypeIsNoneOfCTranslate2) {
+  const TempFolder folder;
+  folder.write("config.json", R"({"model_type": "marian"})");
+  folder.write("model.bin", read_golden("ctranslate2/marian_int8/model.bin"));
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("no weights among its files (config.json, model.bin)"));
+}
+
+TEST(Checkpoint, SaysWhatItFoundInstead) {
+  const TempFolder folder;
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("no weights among its files (there are none), expected model.safe"));
+  EXPECT_THAT(refusal_of(folder / "missing"), HasSubstr("missing: No such file or directory"));
+  EXPECT_THAT(refusal_of(folder.write("a.txt", "x")), HasSubstr("a.txt: a file, expected the folder"));
+  for (const std::string name : {"b.txt", "c.txt", "d.txt", "e.txt", "f.txt", "g\n.txt"}) folder.write(name, "x");
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("(a.txt, b.txt, c.txt, d.txt, e.txt and 2 more)"));
+  folder.write("tf_model.h5", "x");
+  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("weights only as tf_model.h5 (TensorFlow), expected model.safe"));
+}
+
+TEST(Checkpoint, NamesFormatsThatItDoesNotRead) {
+  for (const std::string name : {"flax_model.msgpack", "encoder.onnx", "t5.gguf", "model.ckpt.index", "weights.pt"}) {
+    const TempFolder folder;
+    folder.write(name, "x");
+    EXPECT_THAT(refusal_of(folder.path()), HasSubstr("weights only as " + name));
+  }
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,219 @@
+#include "encdec/models/checkpoint/pytorch.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+#include "tests/models/checkpoint/golden_weights.h"
+#include "tests/models/checkpoint/pickle_writer.h"
+#include "tests/support/damage.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/zip_writer.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+WeightStore parse(const std::string& text, std::vector<std::string>* notes = nullptr) {
+  WeightStore store("test");
+  const ExactBytes memory(text);
+  try {
+    parse_pytorch(memory.bytes(), memory.owner(), "x.bin", store, notes);
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith("x.bin: "));
+    EXPECT_TRUE(store.tensors().empty());
+    throw;
+  }
+  return store;
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// An archive of a pickle and of storage "0" with 6 floats, 0 to 5.
+std::string archive_of(const std::string& pickle, const std::vector<ZipWriterEntry>& more = {}) {
+  std::string data;
+  for (const float value : {0.f, 1.f, 2.f, 3.f, 4.f, 5.f}) data.append(reinterpret_cast<const char*>(&value), 4);
+  std::vector<ZipWriterEntry> entries = {{"top/data.pkl", pickle}, {"top/data/0", data}};
+  entries.insert(entries.end(), more.begin(), more.end());
+  return zip_bytes(entries);
+}
+
+// A state dict with one tensor, x.
+std::string with_tensor(const std::string& tensor) {
+  return archive_of(pickle_of(pickle_dict({{"x", tensor}})));
+}
+
+std::vector<float> floats_of(const Tensor& tensor) {
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  copy_as_float(tensor, 0, tensor.elements(), values.data());
+  return values;
+}
+
+TEST(PyTorch, GivesWhatTorchSaved) {
+  for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
+    SCOPED_TRACE(name);
+    expect_golden(parse(read_golden("pytorch/" + name + ".bin")), "pytorch/" + name + ".bin");
+  }
+}
+
+TEST(PyTorch, TiedTensorsShareTheMemoryOfTheFile) {
+  const auto store = read_pytorch(kGoldenCheckpoints / "pytorch" / "views.bin");
+  const std::byte* whole = store->find("whole")->raw();
+  EXPECT_EQ(store->find("tied")->raw(), whole);
+  EXPECT_EQ(store->find("rows")->raw(), whole + 5 * sizeof(float));
+  EXPECT_NE(store->find("transposed")->raw(), whole);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole) % 64, 0u);
+}
+
+TEST(PyTorch, SaysWhatItIgnores) {
+  std::vector<std::string> notes;
+  parse(read_golden("pytorch/nested.bin"), &notes);
+  EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'"));
+}
+
+TEST(PyTorch, ReadsTheFilesOfAnIndex) {
+  const auto store = read_pytorch(kGoldenCheckpoints / "pytorch_sharded");
+  ASSERT_EQ(store->tensors().size(), 3u);
+  EXPECT_EQ(store->find("a")->shape(), Shape({3, 4}));
+  EXPECT_EQ(floats_of(*store->find("b")), floats_of(store->find("a")->slice(0, 1)));
+  EXPECT_EQ(floats_of(*store->find("c")), floats_of(store->find("a")->slice(1, 1)));
+}
+
+TEST(PyTorch, AnIndexCannotLeadOutOfTheFolder) {
+  const TempFolder folder;
+  for (const std::string name : {"../x.bin", "/etc/passwd", "", "..", "a\\\\b"}) {
+    folder.write("pytorch_model.bin.index.json", fmt::format(R"({{"weight_map": {{"x": "{}"}}}})", name));
+    EXPECT_THAT([&] { read_pytorch(folder.path()); },
+                testing::ThrowsMessage<FileError>(HasSubstr("expected a bare name")));
+  }
+}
+
+TEST(PyTorch, RefusesOtherObjects) {
+  EXPECT_THAT(
+      refusal_of(read_golden("pytorch_refused/sparse.bin")),
+      HasSubstr("global 'torch._utils _rebuild_sparse_tensor' is not allowed: expected a dict of dense tensors"));
+  EXPECT_THAT(refusal_of(read_golden("pytorch_refused/quantized.bin")), HasSubstr("_rebuild_qtensor' is not allowed"));
+  EXPECT_THAT(refusal_of(read_golden("pytorch_refused/module.bin")),
+              HasSubstr("global 'torch.nn.modules.linear Linear' is not allowed"));
+}
+
+TEST(PyTorch, RefusesOlderFormats) {
+  const std::string legacy("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
+  EXPECT_THAT(refusal_of(legacy), HasSubstr("torch before 1.6"));
+  std::string tar(1024, '\0');
+  tar.replace(257, 5, "ustar");
+  EXPECT_THAT(refusal_of(tar), HasSubstr("tar format"));
+}
+
+TEST(PyTorch, RefusesArchivesOfOtherPrograms) {
+  const std::string pickle = pickle_of(pickle_dict({{"x", pickle_tensor({})}}));
+  EXPECT_THAT(refusal_of(zip_bytes({{"data.pkl", pickle}})), HasSubstr("without NAME/data.pkl"));
+  EXPECT_THAT(refusal_of(archive_of(pickle, {{"other/data.pkl", pickle}})), HasSubstr("expected one data.pkl"));
+  EXPECT_THAT(refusal_of(archive_of(pickle, {{"top/byteorder", "big"}})), HasSubstr("byte order 'big'"));
+  EXPECT_THAT(refusal_of(archive_of(pickle, {{"top/constants.pkl", ""}})), HasSubstr("TorchScript"));
+  ZipWriterEntry compressed{"top/byteorder", deflated("little")};
+  compressed.method = 8, compressed.size = 6, compressed.checksum = zip_checksum("little");
+  EXPECT_THAT(refusal_of(archive_of(pickle, {compressed})), HasSubstr("is compressed, expected it stored"));
+}
+
+TEST(PyTorch, HonoursOffsetsAndStrides) {
+  const auto values = [](const PickledTensor& tensor) {
+    return floats_of(*parse(with_tensor(pickle_tensor(tensor))).find("x"));
+  };
+  EXPECT_THAT(values({}), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(values({.sizes = {3, 2}, .strides = {1, 3}}), ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_THAT(values({.offset = 1, .sizes = {2, 2}, .strides = {3, 1}}), ElementsAre(1, 2, 4, 5));
+  EXPECT_THAT(values({.offset = 5, .sizes = {}, .strides = {}}), ElementsAre(5));
+  EXPECT_THAT(values({.offset = 4, .sizes = {1, 2, 1}, .strides = {77, 1, 99}}), ElementsAre(4, 5));
+  EXPECT_THAT(values({.offset = 2, .sizes = {2, 2}, .strides = {0, 0}}), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(values({.offset = 1 << 20, .sizes = {0, 3}, .strides = {3, 1}}), ElementsAre());
+}
+
+TEST(PyTorch, RefusesTensorsThatReachBeyondTheirStorage) {
+  constexpr std::int64_t kHuge = INT64_MAX;
+  const std::vector<PickledTensor> cases = {{.offset = 1},
+                                            {.sizes = {7}, .strides = {1}},
+                                            {.sizes = {2, 3}, .strides = {4, 1}},
+                                            {.offset = 6, .sizes = {}, .strides = {}},
+                                            {.offset = kHuge, .sizes = {2}, .strides = {kHuge}},
+                                            {.sizes = {kHuge, kHuge}, .strides = {kHuge, 1}},
+                                            {.sizes = {kHuge, 4}, .strides = {4, 1}},
+                                            {.sizes = {1ll << 32, 1ll << 32}, .strides = {1ll << 32, 1}}};
+  for (const PickledTensor& tensor : cases) {
+    EXPECT_THAT(refusal_of(with_tensor(pickle_tensor(tensor))),
+                testing::AllOf(HasSubstr("x.bin: tensor 'x': float32 of shape"), HasSubstr("inside a storage of 6")));
+  }
+  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.offset = -1}))), HasSubstr("its offset is no size"));
+  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.strides = {-3, 1}}))), HasSubstr("its stride is no size"));
+  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.sizes = {6}}))), HasSubstr("expected a stride a size"));
+}
+
+TEST(PyTorch, CopiesTakeNoMoreMemoryThanTheFileIsWorth) {
+  // Elements that are seen again and again: 40 bits of them, from one.
+  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}}))),
+              HasSubstr("expected copies that are not much larger than the file"));
+  std::vector<std::pair<std::string, std::string>> many;
+  for (int i = 0; i < 100; ++i) {
+    many.emplace_back(fmt::format("x{}", i), pickle_tensor({.sizes = {1 << 16}, .strides = {0}}));
+  }
+  EXPECT_THAT(refusal_of(archive_of(pickle_of(pickle_dict(many)))), HasSubstr("expected copies"));
+}
+
+TEST(PyTorch, RefusesStoragesThatLie) {
+  const auto with = [](PickledTensor tensor) { return refusal_of(with_tensor(pickle_tensor(tensor))); };
+  EXPECT_THAT(with({.key = "1"}), HasSubstr("storage '1' is missing"));
+  EXPECT_THAT(with({.key = "../0"}), HasSubstr("storage '../0' is missing"));
+  EXPECT_THAT(with({.count = 7}), HasSubstr("a storage of 7 float32 elements in 24 bytes"));
+  EXPECT_THAT(with({.count = INT64_MAX}), HasSubstr("in 24 bytes"));
+  EXPECT_THAT(with({.count = -1}), HasSubstr("no size"));
+  EXPECT_THAT(with({.storage = "DoubleStorage"}), HasSubstr("a storage of 6 float64 elements in 24 bytes"));
+  EXPECT_THAT(with({.storage = "Tensor"}), HasSubstr("a storage of an unknown class"));
+  EXPECT_THAT(with({.storage = "QInt8Storage"}), HasSubstr("global 'torch QInt8Storage' is not allowed"));
+}
+
+TEST(PyTorch, RefusesFilesWithoutTensorsAndWithNamesTwice) {
+  const std::string tensor = pickle_tensor({});
+  EXPECT_THAT(refusal_of(archive_of(pickle_of("}"))), HasSubstr("no tensors, expected a dict of them"));
+  EXPECT_THAT(refusal_of(archive_of(pickle_of("N"))), HasSubstr("no tensors"));
+  EXPECT_THAT(refusal_of(archive_of(pickle_of(tensor))), HasSubstr("no tensors"));
+  EXPECT_THAT(refusal_of(archive_of(pickle_of(pickle_dict({{"x", tensor}, {"x", tensor}})))),
+              HasSubstr("tensor 'x' is there twice"));
+}
+
+TEST(PyTorch, ADictThatHoldsItselfIsNoWay) {
+  // d = {}; d['model'] = d
+  EXPECT_THAT(refusal_of(archive_of(pickle_of(std::string("}q\0", 3) + pickle_text("model") + std::string("h\0s", 3)))),
+              HasSubstr("no tensors"));
+}
+
+TEST(PyTorch, FindsTensorsInsideOfOtherDicts) {
+  const std::string dict = pickle_dict({{"x", pickle_tensor({})}});
+  for (const std::string name : {"state_dict", "model", "module", "model_state_dict"}) {
+    EXPECT_EQ(parse(archive_of(pickle_of(pickle_dict({{"epoch", "K\3"}, {name, dict}})))).tensors().size(), 1u);
+  }
+  EXPECT_EQ(parse(archive_of(pickle_of(pickle_dict({{"model", pickle_dict({{"module", dict}})}})))).tensors().size(),
+            1u);
+  EXPECT_THAT(refusal_of(archive_of(pickle_of(pickle_dict({{"optimizer", dict}})))), HasSubstr("no tensors"));
+}
+
+TEST(PyTorch, GivesAnErrorForEveryDamage) {
+  for (const std::string name : {"plain", "nested", "views"}) {
+    const std::string whole = read_golden("pytorch/" + name + ".bin");
+    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse(text)); });
+    EXPECT_EQ(report.read + report.refused, 5 * whole.size());
+    EXPECT_GT(report.refused, whole.size());
+  }
+}
+
+}  // namespace
+}  // namespace encdec
