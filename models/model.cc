@@ -333,7 +333,8 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& tex
   }
   std::vector<TokenIds> ids;
   ids.reserve(texts.size());
-  for (const std::string& text : texts) ids.push_back(impl_->tokenizer->encode(text, encoding));
+  for (const std::string& text : texts)
+    ids.push_back(impl_->tokenizer->encode(impl_->embedder.prompt() + text, encoding));
   check_tokens(ids, impl_->config.encoder, "text");
 
   // Texts of like length go together; a result does not depend on it.

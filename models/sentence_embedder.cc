@@ -160,12 +160,17 @@ class SentenceEmbedder::Reader {
   Reader(SentenceEmbedder& embedder, Dim model_dim) : embedder_(embedder), width_(model_dim) {}
 
   void read(const std::vector<Module>& modules, const std::filesystem::path& folder) {
+    read_prompt(folder / "config_sentence_transformers.json");
     bool pooled = false;
     for (const Module& module : modules) {
       if (module.kind == "Transformer") {
         read_limits(module.path);
       } else if (module.kind == "Pooling" && !pooled) {
-        embedder_.pooling_ = read_pooling(read_json_object(module.path / "config.json"));
+        const JsonObject config = read_json_object(module.path / "config.json");
+        if (!config.boolean("include_prompt").value_or(true) && !embedder_.prompt_.empty()) {
+          throw ConfigError(fmt::format("{}: include_prompt false is not supported, expected true", config.file()));
+        }
+        embedder_.pooling_ = read_pooling(config);
         width_ *= static_cast<Dim>(embedder_.pooling_.size());
         pooled = true;
       } else if (module.kind == "Dense" && pooled) {
@@ -200,6 +205,14 @@ class SentenceEmbedder::Reader {
   }
 
  private:
+  void read_prompt(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return;
+    const JsonObject config = read_json_object(path);
+    const auto name = config.string("default_prompt_name");
+    if (name) embedder_.prompt_ = config.required_object("prompts").required_string(*name);
+  }
+
   void read_dense(const std::filesystem::path& folder) {
     const JsonObject config = read_json_object(folder / "config.json");
     if (config.boolean("use_residual").value_or(false)) {

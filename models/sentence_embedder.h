@@ -24,6 +24,8 @@ class SentenceEmbedder {
   // Where a folder with modules.json keeps the Transformer: itself, or a folder inside it.
   static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
 
+  // Put in front of every text: the default prompt.
+  const std::string& prompt() const { return prompt_; }
   // Tokens of the longest text, special ones included; 0 for no limit.
   std::size_t max_length() const { return max_length_; }
 
@@ -45,6 +47,7 @@ class SentenceEmbedder {
 
   std::vector<Pooling> pooling_{Pooling::mean};
   std::vector<Step> steps_;
+  std::string prompt_;
   std::size_t max_length_ = 0;
 };
 

@@ -178,7 +178,11 @@ Matrix tanh(Matrix x) {
 }
 
 Matrix sigmoid(Matrix x) {
-  return apply(std::move(x), 0.25, kEvaluation, [](double v) { return 1.0 / (1.0 + std::exp(-v)); });
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    x.values[i] = 1.0 / (1.0 + std::exp(-x.values[i]));
+    x.errors[i] = 0.25 * x.errors[i] + kEvaluation * x.values[i];
+  }
+  return x;
 }
 
 Matrix activate(Activation activation, Matrix x) {

@@ -1,0 +1,111 @@
+// Folders of tests/golden/sentence_transformers: the embeddings that the library of that name gives.
+#include "encdec/models/sentence_embedder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/model.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path kCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers";
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kCases)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+class EmbedGolden : public testing::TestWithParam<std::string> {};
+
+TEST_P(EmbedGolden, EmbeddingsAreThoseOfSentenceTransformersInAnyBatch) {
+  const JsonObject expected = read_json_object(kCases / GetParam() / "expected.json");
+  const auto texts = expected.strings("texts");
+  const auto embeddings = expected.value()["embeddings"].get<std::vector<std::vector<float>>>();
+  ASSERT_EQ(texts.size(), embeddings.size());
+  for (const int threads : {1, 2}) {
+    const Model model = Model::load(kCases / GetParam() / "model", {.threads = threads});
+    std::vector<std::vector<float>> first;
+    for (const int batch_size : {1, 4, 32}) {
+      const auto found = model.embed(texts, {.batch_size = batch_size});
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        EXPECT_THAT(found[i], testing::Pointwise(testing::FloatNear(1e-5f), embeddings[i])) << texts[i];
+      }
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first) << "batch size " << batch_size;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names()),
+                         [](const auto& instance) { return instance.param; });
+
+// A folder with modules.json and, in 1_Pooling, config.json.
+class SentenceEmbedderFiles : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& content) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << content;
+  }
+
+  std::string failure() const {
+    try {
+      SentenceEmbedder::read(folder_, 4);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  TempFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
+};
+
+TEST_F(SentenceEmbedderFiles, WithoutAnyTheMeanIsTaken) {
+  const SentenceEmbedder embedder = SentenceEmbedder::read(folder_, 2);
+  Tensor hidden = Tensor::allocate({2, 2});
+  std::ranges::copy(std::array{1.0f, 2.0f, 5.0f, -4.0f}, hidden.data<float>());
+  EXPECT_THAT(embedder.embed(hidden), testing::ElementsAre(3.0f, -1.0f));
+  EXPECT_EQ(embedder.max_length(), 0u);
+}
+
+TEST_F(SentenceEmbedderFiles, TheDefaultPromptGoesInFront) {
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
+  write("config_sentence_transformers.json", R"({"default_prompt_name": "query", "prompts": {"query": "query: "}})");
+  EXPECT_EQ(SentenceEmbedder::read(folder_, 4).prompt(), "query: ");
+}
+
+TEST_F(SentenceEmbedderFiles, DamagedOnesAreNamed) {
+  write("modules.json", R"({})");
+  EXPECT_THAT(failure(), HasSubstr("modules.json: not a list of modules"));
+  write("modules.json", R"([{"path": ""}])");
+  EXPECT_THAT(failure(), HasSubstr("modules.json: 'type' is missing"));
+  write("modules.json", R"([{"type": "a.Transformer", "path": "../elsewhere"}])");
+  EXPECT_THAT(failure(), HasSubstr("module folder '../elsewhere', expected a bare name"));
+  write("modules.json", R"([{"type": "a.Pooling", "path": "1_Pooling"}])");
+  EXPECT_THAT(failure(), HasSubstr("1_Pooling/config.json"));
+  write("1_Pooling/config.json", R"({"pooling_mode": "median"})");
+  EXPECT_THAT(failure(), HasSubstr("pooling_mode 'median' is not supported"));
+  write("1_Pooling/config.json", R"({"pooling_mode": ["mean", "max"]})");
+  EXPECT_EQ(failure(), "no error");
+}
+
+TEST_F(SentenceEmbedderFiles, ModulesThatAreNotSupportedAreNamed) {
+  write("modules.json", R"([{"type": "sentence_transformers.models.LSTM", "path": "1_LSTM"}])");
+  EXPECT_THAT(failure(), HasSubstr("module 'LSTM' is not supported here"));
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
+  write("sentence_bert_config.json", R"({"do_lower_case": true})");
+  EXPECT_THAT(failure(), HasSubstr("sentence_bert_config.json: do_lower_case is not supported"));
+}
+
+}  // namespace
+}  // namespace encdec
