@@ -1,0 +1,36 @@
+// parse_npz over any bytes, and over an archive with these bytes as its array.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/npz.h"
+#include "tests/fuzz/read_all.h"
+#include "tests/support/zip_writer.h"
+
+namespace encdec {
+namespace {
+
+void parse(std::span<const std::byte> bytes) {
+  WeightStore store("store");
+  try {
+    parse_npz(bytes, nullptr, "x.npz", store);
+  } catch (const FileError& error) {
+    require_good_message(error.what(), "x.npz");
+    require(store.tensors().empty(), "a file that is refused adds nothing");
+    return;
+  }
+  read_all(store);
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  parse(std::as_bytes(std::span(data, size)));
+  const std::string archive = zip_bytes({{"x.npy", std::string(reinterpret_cast<const char*>(data), size)}});
+  const std::vector<char> copy(archive.begin(), archive.end());  // exactly as large as the archive
+  parse(std::as_bytes(std::span(copy)));
+  return 0;
+}

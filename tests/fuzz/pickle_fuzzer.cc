@@ -1,0 +1,49 @@
+// The pickle of a PyTorch file, any bytes, beside a storage of 8 floats; and alone.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/pickle.h"
+#include "encdec/models/checkpoint/pytorch.h"
+#include "tests/fuzz/read_all.h"
+#include "tests/support/zip_writer.h"
+
+namespace encdec {
+namespace {
+
+const char* const kFile = "x.bin";
+
+void parse_alone(std::span<const std::byte> bytes) {
+  try {
+    const Pickle pickle(bytes, kFile, [](const Pickle::Global&) { return true; });
+    pickle[pickle.root()];
+  } catch (const FileError& error) {
+    require_good_message(error.what(), kFile);
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  parse_alone(std::as_bytes(std::span(data, size)));
+
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const std::string archive = zip_bytes({{"x/data.pkl", text}, {"x/data/0", std::string(32, '\x3f')}});
+  const std::vector<char> copy(archive.begin(), archive.end());  // exactly as large as the archive
+  WeightStore store("store");
+  std::vector<std::string> notes;
+  try {
+    parse_pytorch(std::as_bytes(std::span(copy)), nullptr, kFile, store, &notes);
+  } catch (const FileError& error) {
+    require_good_message(error.what(), kFile);
+    require(store.tensors().empty(), "a file that is refused adds nothing");
+    return 0;
+  }
+  require(!store.tensors().empty(), "a file that is taken has tensors");
+  for (const std::string& note : notes) require_good_message(note, kFile);
+  read_all(store);
+  return 0;
+}

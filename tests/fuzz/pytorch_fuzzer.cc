@@ -1,0 +1,20 @@
+// parse_pytorch over any bytes: archives that lie about their entries. pickle_fuzzer.cc sees more of the pickles.
+#include <cstdint>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/pytorch.h"
+#include "tests/fuzz/read_all.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  WeightStore store("store");
+  try {
+    parse_pytorch(std::as_bytes(std::span(data, size)), nullptr, "x.bin", store);
+  } catch (const FileError& error) {
+    require_good_message(error.what(), "x.bin");
+    require(store.tensors().empty(), "a file that is refused adds nothing");
+    return 0;
+  }
+  read_all(store);
+  return 0;
+}

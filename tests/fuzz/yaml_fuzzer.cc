@@ -1,0 +1,20 @@
+// parse_yaml over any text.
+#include <cstdint>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/yaml.h"
+#include "tests/fuzz/require.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const nlohmann::json value = parse_yaml(text, "x.yml");
+    require(parse_yaml(text, "x.yml") == value, "a second time gives the same");
+    // Values are JSON: valid UTF-8, finite numbers, bounded depth.
+    require(parse_json(value.dump(), "x.yml") == value, "values are JSON");
+  } catch (const FileError& error) {
+    require_good_message(error.what(), "x.yml");
+  }
+  return 0;
+}

@@ -1,0 +1,46 @@
+// ZipArchive over any bytes; what opens is read to the last byte.
+#include <cstdint>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/zip_archive.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+namespace {
+
+void read(const ZipArchive& archive, const ZipEntry& entry, std::span<const std::byte> file) {
+  require(archive.find(entry.name) == &entry, "entries are found by their names");
+  require(entry.offset + entry.compressed_size <= file.size(), "data lies inside the file");
+  try {
+    const ZipArchive::Content content = archive.read(entry);
+    require(content.bytes.size() == entry.size, "content is as large as the directory says");
+    require(entry.size <= 1032 * entry.compressed_size, "content grows as far as deflate can");
+    unsigned sum = 0;
+    for (const std::byte byte : content.bytes) sum += std::to_integer<unsigned>(byte);
+    require(sum <= 255 * content.bytes.size(), "bytes can be read");
+  } catch (const FileError& error) {
+    require_good_message(error.what(), "x.zip");
+    require(entry.method == ZipEntry::Method::deflated, "what is stored can be read");
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  const auto bytes = std::as_bytes(std::span(data, size));
+  try {
+    const ZipArchive archive(bytes, nullptr, "x.zip");
+    std::size_t stored = 0;
+    for (const ZipEntry& entry : archive.entries()) {
+      read(archive, entry, bytes);
+      stored += entry.compressed_size;
+    }
+    require(stored <= size, "entries do not overlap");
+  } catch (const FileError& error) {
+    require_good_message(error.what(), "x.zip");
+  }
+  return 0;
+}
