@@ -67,6 +67,14 @@ void WeightStore::add(std::string name, Tensor tensor, Tensor scale) {
   add(std::move(name), std::move(tensor));
 }
 
+void WeightStore::add_memories_of(const WeightStore& other) {
+  memories_.insert(memories_.end(), other.memories_.begin(), other.memories_.end());
+}
+
+void WeightStore::release(const Tensor& tensor) const {
+  for (const auto& memory : memories_) memory->release({tensor.raw(), tensor.bytes()});
+}
+
 const Tensor* WeightStore::find_scale(std::string_view name) const {
   const auto found = scales_.find(name);
   return found == scales_.end() ? nullptr : &found->second;
@@ -107,6 +115,11 @@ const Tensor* WeightScope::find(std::string_view name, StoredName& stored) const
 bool WeightScope::has(std::string_view name) const {
   StoredName stored;
   return find(name, stored) != nullptr;
+}
+
+void WeightScope::release(std::string_view name) const {
+  StoredName stored;
+  if (const Tensor* tensor = find(name, stored)) store_->release(*tensor);
 }
 
 Tensor WeightScope::tensor(std::string_view name, const Shape& shape) const {

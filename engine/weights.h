@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,15 @@
 #include "encdec/engine/tensor.h"
 
 namespace encdec {
+
+// Memory whose content can be had again from where it came: a mapped file.
+class ReloadableMemory {
+ public:
+  virtual ~ReloadableMemory() = default;
+  // These bytes will not be read soon: the system may take back what holds them. Bytes of others are none of its
+  // business.
+  virtual void release(std::span<const std::byte> bytes) const = 0;
+};
 
 // The tensors of a checkpoint by their stored names. Usually views of memory-mapped files that the tensors keep open,
 // so a store is cheap to fill and reads from disk only what is used. Readers of file formats fill it; it is read-only
@@ -27,6 +38,12 @@ class WeightStore {
   // `tensor` or one for all. Throws WeightError also if the scale does not fit.
   void add(std::string name, Tensor tensor, Tensor scale);
 
+  // Where tensors are views of such memory, release() reaches it.
+  void add_memory(std::shared_ptr<const ReloadableMemory> memory) { memories_.push_back(std::move(memory)); }
+  // What the memories of another store are asked, this one asks them too.
+  void add_memories_of(const WeightStore& other);
+  void release(const Tensor& tensor) const;
+
   const std::string& origin() const { return origin_; }
   const Tensor* find(std::string_view name) const;
   // Null where a tensor is not quantised.
@@ -37,6 +54,7 @@ class WeightStore {
   std::string origin_;
   std::map<std::string, Tensor, std::less<>> tensors_;
   std::map<std::string, Tensor, std::less<>> scales_;
+  std::vector<std::shared_ptr<const ReloadableMemory>> memories_;
 };
 
 // Where one family stores a tensor: under this name, perhaps together with others, or the other way round.
@@ -87,6 +105,8 @@ class WeightScope {
   // WeightError naming the stored tensor and its file or folder, what was found and what was expected.
   Tensor tensor(std::string_view name, const Shape& shape) const;
   bool has(std::string_view name) const;
+  // The tensor was copied and is not needed any more, as far as this layer knows: its pages need not stay in memory.
+  void release(std::string_view name) const;
 
   // Stored names that no scope of this family has asked for.
   std::vector<std::string> unused() const;

@@ -21,7 +21,9 @@ MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
     any_bias = any_bias || has_bias;
   }
   if (!any_bias) biases.clear();
-  return {weights, biases, scopes.front().pack(), options.activation, options.residual};
+  MatMul matmul(weights, biases, scopes.front().pack(), options.activation, options.residual);
+  for (const WeightScope& scope : scopes) scope.release("weight");
+  return matmul;
 }
 
 }  // namespace

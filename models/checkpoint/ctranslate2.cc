@@ -206,7 +206,9 @@ CTranslate2Model parse_ctranslate2(std::span<const std::byte> bytes, const std::
 
 CTranslate2Model read_ctranslate2(const std::filesystem::path& file) {
   const auto mapped = MappedFile::open(file);
-  return parse_ctranslate2(mapped->bytes(), mapped, file.string());
+  CTranslate2Model model = parse_ctranslate2(mapped->bytes(), mapped, file.string());
+  std::const_pointer_cast<WeightStore>(model.weights)->add_memory(mapped);  // nobody else has it yet
+  return model;
 }
 
 }  // namespace encdec

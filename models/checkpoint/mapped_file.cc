@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "encdec/engine/error.h"
@@ -66,6 +67,17 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::release(std::span<const std::byte> bytes) const {
+  const auto address = [](const std::byte* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  const std::uintptr_t begin = address(bytes.data()), file = address(data_);
+  if (data_ == nullptr || begin < file || begin > file + size_ || bytes.size() > file + size_ - begin) return;
+  // A mapping begins with a page; the page at either end may have a neighbour's bytes.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = (begin - file + page - 1) / page * page;
+  const std::uintptr_t last = (begin - file + bytes.size()) / page * page;
+  if (first < last) ::madvise(const_cast<std::byte*>(data_) + first, last - first, MADV_DONTNEED);
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {

@@ -6,22 +6,27 @@
 #include <span>
 #include <string>
 
+#include "encdec/engine/weights.h"
+
 namespace encdec {
 
 // A whole file, mapped read-only. The kernel reads pages when they are touched, and processes that map the same file
 // share them.
 // A file that is truncated or whose disk fails while it is mapped ends this process with SIGBUS when the lost part is
 // read: replace checkpoints by renaming, as package and hub clients do.
-class MappedFile {
+class MappedFile final : public ReloadableMemory {
  public:
   // Throws FileError, naming the path, unless it is a regular file (links are followed) that can be read.
   static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
 
-  ~MappedFile();
+  ~MappedFile() override;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+  // Of bytes of this file: the whole pages among them leave this process, and come again when they are read.
+  void release(std::span<const std::byte> bytes) const override;
 
  private:
   MappedFile(const std::byte* data, std::size_t size) : data_(data), size_(size) {}

@@ -115,6 +115,7 @@ std::shared_ptr<const WeightStore> read_npz(const std::filesystem::path& path) {
   const auto file = MappedFile::open(path);
   auto store = std::make_shared<WeightStore>(path.string());
   parse_npz(file->bytes(), file, path.string(), *store);
+  store->add_memory(file);
   return store;
 }
 

@@ -400,6 +400,7 @@ std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& fol
   const ReadWeights read_file = [notes](const std::filesystem::path& path, WeightStore& store) {
     const auto file = MappedFile::open(path);
     parse_pytorch(file->bytes(), file, path.string(), store, notes);
+    store.add_memory(file);
   };
   return read_weights(find_weights(folder_or_file, "pytorch_model.bin"), read_file);
 }

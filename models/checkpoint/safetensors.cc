@@ -38,6 +38,7 @@ std::size_t length_of_header(std::span<const std::byte> bytes, const std::string
 void read_file(const std::filesystem::path& path, WeightStore& store) {
   const auto file = MappedFile::open(path);
   parse_safetensors(file->bytes(), file, path.string(), store);
+  store.add_memory(file);
 }
 
 }  // namespace

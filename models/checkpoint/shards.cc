@@ -51,6 +51,7 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& inde
       }
       store->add(name, tensor);
     }
+    store->add_memories_of(shard);
   }
   return store;
 }

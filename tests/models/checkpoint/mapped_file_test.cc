@@ -44,6 +44,22 @@ TEST(MappedFile, KeepsItsContentWhenTheFileIsReplaced) {
   EXPECT_EQ(text_of(*file), "old");
 }
 
+TEST(MappedFile, ReleasedBytesComeAgain) {
+  const TempFolder folder;
+  std::string content(100'000, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 7 / 3);
+  const auto file = MappedFile::open(folder.write("file", content));
+  EXPECT_EQ(text_of(*file), content);
+  for (const auto& [begin, count] :
+       {std::pair<std::size_t, std::size_t>{0, 100'000}, {5000, 20'000}, {1, 2}, {99'999, 1}}) {
+    file->release(file->bytes().subspan(begin, count));
+    EXPECT_EQ(text_of(*file), content);
+  }
+  std::string other(20'000, 'x');
+  file->release(std::as_bytes(std::span(other)));
+  EXPECT_EQ(other, std::string(20'000, 'x')) << "not this file's memory";
+}
+
 TEST(ReadTextFile, TakesUpToTheLimit) {
   const TempFolder folder;
   const auto file = folder.write("file", "12345");
