@@ -14,86 +14,19 @@
 #include "encdec/models/checkpoint/pickle.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
+#include "encdec/models/checkpoint/torch_globals.h"
 #include "encdec/models/checkpoint/zip_archive.h"
 
 namespace encdec {
 namespace {
 
 using Index = Pickle::Index;
-using Global = Pickle::Global;
 
 constexpr std::size_t kMaxRank = 32;  // torch takes 64
 constexpr std::size_t kMaxTensors = 1u << 20;
 // Copies of tensors with strides may take as much memory as the file and this.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
-
-// A storage by the class of its elements, and a type by the name of its torch.dtype.
-struct TorchType {
-  std::string_view storage;
-  StoredType stored;
-};
-constexpr std::array<TorchType, 20> kTypes = {{{"FloatStorage", {"float32", 4, DataType::float32}},
-                                               {"HalfStorage", {"float16", 2, DataType::float16}},
-                                               {"BFloat16Storage", {"bfloat16", 2, DataType::bfloat16}},
-                                               {"DoubleStorage", {"float64", 8, DataType::float64}},
-                                               {"CharStorage", {"int8", 1, DataType::int8}},
-                                               {"ShortStorage", {"int16", 2, DataType::int16}},
-                                               {"IntStorage", {"int32", 4, DataType::int32}},
-                                               {"LongStorage", {"int64", 8, DataType::int64}},
-                                               {"ByteStorage", {"uint8", 1, DataType::uint8}},
-                                               {"BoolStorage", {"bool", 1, DataType::boolean}},
-                                               {"ComplexFloatStorage", {"complex64", 8, {}}},
-                                               {"ComplexDoubleStorage", {"complex128", 16, {}}},
-                                               {"", {"uint16", 2, {}}},
-                                               {"", {"uint32", 4, {}}},
-                                               {"", {"uint64", 8, {}}},
-                                               {"", {"float8_e4m3fn", 1, {}}},
-                                               {"", {"float8_e5m2", 1, {}}},
-                                               {"", {"float8_e4m3fnuz", 1, {}}},
-                                               {"", {"float8_e5m2fnuz", 1, {}}},
-                                               {"", {"float8_e8m0fnu", 1, {}}}}};
-constexpr StoredType kUntyped = {"bytes", 1, DataType::uint8};
-
-const StoredType* type_of_storage(const Global& global) {
-  if (global.module == "torch.storage" && global.name == "UntypedStorage") return &kUntyped;
-  if (global.module != "torch" || global.name.empty()) return nullptr;
-  const auto found = std::ranges::find(kTypes, global.name, &TorchType::storage);
-  return found == kTypes.end() ? nullptr : &found->stored;
-}
-
-const StoredType* type_of_dtype(const Global& global) {
-  if (global.module != "torch") return nullptr;
-  const auto found = std::ranges::find(kTypes, global.name, [](const TorchType& type) { return type.stored.name; });
-  return found == kTypes.end() ? nullptr : &found->stored;
-}
-
-enum class Builder { tensor, typed_tensor, parameter, with_attributes };
-
-std::optional<Builder> builder_of(const Global& global) {
-  if (global.module == "torch._utils") {
-    if (global.name == "_rebuild_tensor" || global.name == "_rebuild_tensor_v2") return Builder::tensor;
-    if (global.name == "_rebuild_tensor_v3") return Builder::typed_tensor;
-    if (global.name == "_rebuild_parameter" || global.name == "_rebuild_parameter_with_state")
-      return Builder::parameter;
-  }
-  if (global.module == "torch._tensor" && global.name == "_rebuild_from_type_v2") return Builder::with_attributes;
-  return std::nullopt;
-}
-
-// Builders of tensors, names of types, and what else stands in ordinary checkpoints beside the tensors.
-bool is_allowed(const Global& global) {
-  constexpr std::array<Global, 7> kHarmless = {{{"torch", "Size"},
-                                                {"torch", "device"},
-                                                {"torch", "Tensor"},
-                                                {"torch.nn.parameter", "Parameter"},
-                                                {"torch.nn.parameter", "Buffer"},
-                                                {"collections", "Counter"},
-                                                {"_codecs", "encode"}}};
-  const auto same = [&](const Global& other) { return other.module == global.module && other.name == global.name; };
-  return builder_of(global) || type_of_storage(global) != nullptr || type_of_dtype(global) != nullptr ||
-         std::ranges::any_of(kHarmless, same);
-}
 
 void refuse_older_formats(std::span<const std::byte> bytes, const std::string& file) {
   constexpr std::string_view kLegacyMagic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
@@ -182,11 +115,12 @@ class TensorReader {
     for (int depth = 0; depth < 4; ++depth) {
       const auto* call = pickle_.get<Pickle::Call>(object);
       if (call == nullptr) break;
-      const auto builder = builder_of(*pickle_.get<Global>(call->function));
+      const auto builder = torch_builder(*pickle_.get<Pickle::Global>(call->function));
       if (!builder) return std::nullopt;
       const auto& arguments = pickle_.get<Pickle::Tuple>(call->arguments)->items;
-      if (*builder == Builder::tensor || *builder == Builder::typed_tensor) return rebuild(arguments, *builder);
-      if (*builder == Builder::with_attributes) return rebuild_wrapped(arguments);
+      if (*builder == TorchBuilder::tensor || *builder == TorchBuilder::typed_tensor)
+        return rebuild(arguments, *builder);
+      if (*builder == TorchBuilder::with_attributes) return rebuild_wrapped(arguments);
       object = argument(arguments, 0);
       if (pickle_.get<Pickle::Call>(object) == nullptr) fail("a parameter of something else, expected a tensor");
     }
@@ -220,7 +154,7 @@ class TensorReader {
   std::vector<std::uint64_t> sizes(Index object, std::string_view what) const {
     // torch.Size((2, 3)) in some files.
     if (const auto* call = pickle_.get<Pickle::Call>(object)) {
-      const auto* global = pickle_.get<Global>(call->function);
+      const auto* global = pickle_.get<Pickle::Global>(call->function);
       const auto& arguments = pickle_.get<Pickle::Tuple>(call->arguments)->items;
       if (global->name == "Size" && arguments.size() == 1) object = arguments[0];
     }
@@ -246,9 +180,9 @@ class TensorReader {
     if (id == nullptr || id->items.size() < 5 || text(id->items[0], "the kind of its storage") != "storage") {
       fail("made of something else, expected a storage of the file");
     }
-    const auto* global = pickle_.get<Global>(id->items[1]);
+    const auto* global = pickle_.get<Pickle::Global>(id->items[1]);
     Storage storage;
-    if (global != nullptr) storage.type = type_of_storage(*global);
+    if (global != nullptr) storage.type = storage_type(*global);
     if (storage.type == nullptr) fail("a storage of an unknown class, expected one of torch's");
     storage.content = archive_.storage(text(id->items[2], "the key of its storage"), where_);
     const auto bytes = checked_multiply(size(id->items[4], "the size of its storage"), storage.type->bytes);
@@ -261,14 +195,14 @@ class TensorReader {
   }
 
   // (storage, offset, sizes, strides, requires_grad, hooks[, dtype, ...])
-  Tensor rebuild(const Items& arguments, Builder builder) {
+  Tensor rebuild(const Items& arguments, TorchBuilder builder) {
     const Storage storage = read_storage(argument(arguments, 0));
     const StoredType* type = storage.type;
-    if (builder == Builder::typed_tensor) {
-      const auto* global = pickle_.get<Global>(argument(arguments, 6));
-      type = global == nullptr ? nullptr : type_of_dtype(*global);
+    if (builder == TorchBuilder::typed_tensor) {
+      const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 6));
+      type = global == nullptr ? nullptr : dtype_type(*global);
       if (type == nullptr) fail("of an unknown dtype, expected one of torch's");
-    } else if (type == &kUntyped) {
+    } else if (type->name == kUntypedStorage) {
       fail("a storage without type, expected one of torch's types");
     }
     const auto dims = sizes(argument(arguments, 2), "its shape"), strides = sizes(argument(arguments, 3), "its stride");
@@ -298,10 +232,10 @@ class TensorReader {
 
   // (builder, class, arguments, attributes)
   std::optional<Tensor> rebuild_wrapped(const Items& arguments) {
-    const auto* global = pickle_.get<Global>(argument(arguments, 0));
+    const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 0));
     const auto* inner = pickle_.get<Pickle::Tuple>(argument(arguments, 2));
-    const auto builder = global == nullptr ? std::nullopt : builder_of(*global);
-    const bool is_plain = builder == Builder::tensor || builder == Builder::typed_tensor;
+    const auto builder = global == nullptr ? std::nullopt : torch_builder(*global);
+    const bool is_plain = builder == TorchBuilder::tensor || builder == TorchBuilder::typed_tensor;
     if (!is_plain || inner == nullptr) fail("attributes of something else, expected a tensor");
     return rebuild(inner->items, *builder);
   }
@@ -383,7 +317,7 @@ void parse_pytorch(std::span<const std::byte> bytes, const std::shared_ptr<const
   refuse_older_formats(bytes, file);
   const TorchArchive archive(bytes, owner, file);
   const std::string pickle_name = fmt::format("{}: data.pkl", file);
-  const Pickle pickle(archive.pickle(), pickle_name, is_allowed);
+  const Pickle pickle(archive.pickle(), pickle_name, is_torch_global);
   TensorReader reader(archive, pickle, bytes.size() + kFreeCopyBytes);
   Others others;
   auto tensors = read_tensors(pickle, reader, file, others);

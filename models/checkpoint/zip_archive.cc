@@ -1,14 +1,13 @@
 #include "encdec/models/checkpoint/zip_archive.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "encdec/engine/checked_math.h"
 #include "encdec/engine/tensor.h"
 #include "encdec/models/checkpoint/byte_reader.h"
+#include "encdec/models/checkpoint/inflate.h"
 #include "encdec/models/checkpoint/json.h"
 
 namespace encdec {
@@ -35,6 +34,8 @@ constexpr std::uint16_t kSizesFollow = 1u << 3;                                /
 constexpr std::uint16_t kKnownFlags = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 11;  // deflate's speed, sizes, UTF-8
 constexpr std::uint16_t kEncrypted = 1u << 0 | 1u << 6 | 1u << 13;
 
+constexpr std::uint16_t kStored = 0;
+constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint64_t kMaxGrowth = 1032;  // of deflate: 258 bytes for 2 bits
 
 struct Directory {
@@ -241,15 +242,15 @@ void check_header(const Header& header, const std::string& where) {
   if ((header.flags & ~kKnownFlags) != 0) {
     throw FileError(fmt::format("{}: flags {:#06x}, expected none that change the data", where, header.flags));
   }
-  if (header.method != 0 && header.method != Z_DEFLATED) {
+  if (header.method != kStored && header.method != kDeflated) {
     throw FileError(
         fmt::format("{}: compression method {}, expected 0 (stored) or 8 (deflated)", where, header.method));
   }
-  if (header.method == 0 && header.size != header.compressed_size) {
+  if (header.method == kStored && header.size != header.compressed_size) {
     throw FileError(
         fmt::format("{}: stored {} bytes as {}, expected the same", where, header.size, header.compressed_size));
   }
-  if (header.method == Z_DEFLATED && header.size > 0 && (header.size - 1) / kMaxGrowth >= header.compressed_size) {
+  if (header.method == kDeflated && header.size > 0 && (header.size - 1) / kMaxGrowth >= header.compressed_size) {
     throw FileError(fmt::format("{}: {} bytes from {}, expected at most {} times as many", where, header.size,
                                 header.compressed_size, kMaxGrowth));
   }
@@ -277,7 +278,7 @@ Placed place(const Header& listed, std::span<const std::byte> before_directory, 
   local.take(listed.compressed_size, "the data");
   placed.end = data + listed.compressed_size;
   placed.entry = {std::string(listed.name),
-                  listed.method == 0 ? ZipEntry::Method::stored : ZipEntry::Method::deflated,
+                  listed.method == kStored ? ZipEntry::Method::stored : ZipEntry::Method::deflated,
                   data,
                   listed.compressed_size,
                   listed.size,
@@ -299,46 +300,6 @@ void check_names(const std::vector<ZipEntry>& entries, const std::string& file) 
   const auto twice = std::ranges::adjacent_find(entries, {}, &ZipEntry::name);
   if (twice == entries.end()) return;
   throw FileError(fmt::format("{}: entry '{}' is there twice, expected it once", file, printable(twice->name)));
-}
-
-// zlib's state for one raw stream.
-class Inflater {
- public:
-  explicit Inflater(const std::string& where) {
-    // Negative bits of the window: no header and no checksum of zlib's own.
-    if (inflateInit2(&stream_, -MAX_WBITS) != Z_OK) throw FileError(where + ": zlib has no memory");
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  // Whether all of `input` is one stream that gives exactly `output`.
-  bool fills(std::span<const std::byte> input, std::span<std::byte> output) {
-    constexpr std::size_t kMaxStep = std::numeric_limits<uInt>::max();
-    int result = Z_OK;
-    std::byte past_end;  // one more byte than expected would be written here
-    while (result == Z_OK) {
-      const std::size_t in = std::min(input.size(), kMaxStep), out = std::min(output.size(), kMaxStep);
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
-      stream_.avail_in = static_cast<uInt>(in);
-      stream_.next_out = reinterpret_cast<Bytef*>(out > 0 ? output.data() : &past_end);
-      stream_.avail_out = static_cast<uInt>(out > 0 ? out : 1);
-      const uInt room = stream_.avail_out;
-      result = inflate(&stream_, Z_NO_FLUSH);
-      if (out == 0 && stream_.avail_out != room) return false;
-      input = input.subspan(in - stream_.avail_in);
-      output = output.subspan(out > 0 ? out - stream_.avail_out : 0);
-    }
-    return result == Z_STREAM_END && input.empty() && output.empty();
-  }
-
- private:
-  z_stream stream_{};
-};
-
-std::uint32_t checksum_of(std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace
@@ -378,10 +339,10 @@ ZipArchive::Content ZipArchive::read(const ZipEntry& entry) const {
   const std::string where = fmt::format("{}: entry '{}'", file_, printable(entry.name));
   const Tensor memory = Tensor::allocate({static_cast<Dim>(entry.size)}, DataType::uint8);
   const std::span<std::byte> output(const_cast<std::byte*>(memory.raw()), memory.bytes());
-  if (!Inflater(where).fills(data, output)) {
+  if (!inflate_exactly(data, output)) {
     throw FileError(fmt::format("{}: damaged data, expected a deflate stream of {} bytes", where, entry.size));
   }
-  if (checksum_of(output) != entry.checksum) {
+  if (zip_checksum(output) != entry.checksum) {
     throw FileError(fmt::format("{}: damaged data, expected the checksum {:08x}", where, entry.checksum));
   }
   return {output, std::make_shared<Tensor>(memory)};
