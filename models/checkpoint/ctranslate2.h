@@ -17,8 +17,8 @@ struct CTranslate2Model {
   std::shared_ptr<const WeightStore> weights;
 };
 
-// Reads a model.bin, of version 1 to 6 of the format. Memory-mapped: tensors are views of the file. Files that are
-// truncated while they are in use end the process: see MappedFile.
+// Reads a model.bin, of version 1 to 6 of the format. Memory-mapped: tensors are views of the file, at any
+// address: unaligned. Files that are truncated while they are in use end the process: see MappedFile.
 //
 // An int8 or int16 variable X with a variable X_scale beside it is a quantised tensor (see WeightStore), and the scale
 // is not a tensor of its own. An alias is a second name of the same tensor, scale included. Settings stay what they

@@ -10,7 +10,7 @@
 namespace encdec {
 
 // The arrays of a NumPy archive (.npz), as Marian writes its models: a zip archive of NAME.npy, stored or deflated.
-// Memory-mapped: arrays are views of the file where they are stored in row-major order; column-major arrays
+// Memory-mapped: arrays are views of the file, unaligned, where they are stored in row-major order; column-major arrays
 // (fortran_order) are transposed into copies. Files that are truncated while they are in use end the process: see
 // MappedFile.
 //

@@ -12,8 +12,9 @@ namespace encdec {
 
 // The weights of a checkpoint that torch.save wrote: a folder with pytorch_model.bin or with the files that its
 // pytorch_model.bin.index.json lists (see shards.h), or one file of either kind. Memory-mapped: tensors are views of
-// the file where their elements follow each other, tied tensors share memory, and tensors with other strides are
-// copied. Files that are truncated while they are in use end the process: see MappedFile.
+// the file where their elements follow each other (unaligned in some older files), tied tensors share memory, and
+// tensors with other strides are copied. Files that are truncated while they are in use end the process: see
+// MappedFile.
 //
 // The file is a zip archive with a pickle in it, a program for Python. None of it is run: see pickle.h. It may name
 // dicts, dense tensors, parameters, and the small values beside them; any other global is refused, whatever it is
