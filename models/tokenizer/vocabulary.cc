@@ -19,14 +19,7 @@ class Vocabulary::Reader final : public JsonEvents {
 
   bool number_unsigned(std::uint64_t value) override {
     if (!is_open_ || value >= std::uint64_t{kMaxTokenIds}) fail(fmt::to_string(value));
-    const auto id = static_cast<std::int32_t>(value);
-    const auto [entry, is_new_piece] = vocabulary_.ids_.emplace(piece_, id);
-    if (!is_new_piece) throw TokenizerError(fmt::format("{}: '{}' is there twice", file(), printable(piece_)));
-    const auto [other, is_new_id] = vocabulary_.pieces_.emplace(id, &entry->first);
-    if (!is_new_id) {
-      throw TokenizerError(fmt::format("{}: '{}' and '{}' both have the id {}", file(), printable(*other->second),
-                                       printable(piece_), id));
-    }
+    vocabulary_.add(piece_, static_cast<std::int32_t>(value), file());
     return true;
   }
   bool start_object(std::size_t) override {
@@ -58,6 +51,20 @@ class Vocabulary::Reader final : public JsonEvents {
   bool is_open_ = false;
   std::string piece_;
 };
+
+void Vocabulary::add(std::string piece, std::int32_t id, const std::string& name) {
+  if (id < 0 || id >= kMaxTokenIds) {
+    throw TokenizerError(
+        fmt::format("{}: '{}' is {}, expected an id from 0 to {}", name, printable(piece), id, kMaxTokenIds - 1));
+  }
+  const auto [entry, is_new_piece] = ids_.emplace(std::move(piece), id);
+  if (!is_new_piece) throw TokenizerError(fmt::format("{}: '{}' is there twice", name, printable(entry->first)));
+  const auto [other, is_new_id] = pieces_.emplace(id, &entry->first);
+  if (!is_new_id) {
+    throw TokenizerError(fmt::format("{}: '{}' and '{}' both have the id {}", name, printable(*other->second),
+                                     printable(entry->first), id));
+  }
+}
 
 Vocabulary Vocabulary::read(const std::filesystem::path& path) {
   return parse(read_text_file(path, kMaxVocabularyBytes), path.string());

@@ -32,8 +32,12 @@ class Vocabulary {
   // The same for a file's content; `name` is for messages.
   static Vocabulary parse(std::string_view json, const std::string& name);
 
+  Vocabulary() = default;
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
+
+  // Throws TokenizerError, beginning with `name`, unless both are new and the id is from 0 to kMaxTokenIds - 1.
+  void add(std::string piece, std::int32_t id, const std::string& name);
 
   // Every piece and its id, in no order.
   const StringMap<std::int32_t>& ids() const { return ids_; }
@@ -44,7 +48,6 @@ class Vocabulary {
 
  private:
   class Reader;
-  Vocabulary() = default;
 
   StringMap<std::int32_t> ids_;
   std::unordered_map<std::int32_t, const std::string*> pieces_;  // points into the keys of ids_

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "encdec/models/tokenizer/pipeline/byte_trie.h"
+#include "encdec/models/tokenizer/pipeline/normalizer.h"
+#include "encdec/models/tokenizer/pipeline/piece_model.h"
+#include "encdec/models/tokenizer/vocabulary.h"
+
+namespace encdec {
+
+// Tokens that are cut out of a text before a model sees it, as Hugging Face's tokenizers 0.23 does it: from left to
+// right, of those that begin at one place the longest.
+class AddedVocabulary {
+ public:
+  struct Token {
+    std::string content;
+    bool single_word = false;  // counts only where no word character stands beside it
+    bool strip_left = false;   // takes the whitespace before it along
+    bool strip_right = false;  // takes the whitespace after it along
+    bool normalized = true;    // is itself normalised, and looked for in the normalised text
+    bool special = false;      // decoding leaves it out
+  };
+
+  // A token of the model's vocabulary has its id there; others are numbered in order, from the vocabulary's size on. A
+  // token that is there twice is what it is the last time; empty ones are left out. `normalizer` may be null. Throws
+  // TokenizerError, beginning with `name`, for a token of more than 1024 bytes, or two that normalise to the same.
+  AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model, const Normalizer* normalizer,
+                  const std::string& name);
+
+  // A part of a text: a token, or what lies between tokens.
+  struct Part {
+    std::size_t begin;
+    std::size_t end;
+    std::optional<std::int32_t> id;
+  };
+  enum class Looking { for_raw_tokens, for_normalized_tokens };
+  enum class SpecialTokens { found, ignored };
+  // The parts of a text, in order, that is not yet (is) normalised.
+  std::vector<Part> find(std::string_view text, Looking looking, SpecialTokens special_tokens) const;
+
+  std::optional<std::int32_t> id(std::string_view token) const;
+  // Null for an id that no token has.
+  const Token* token(std::int32_t id) const;
+  // What decoders get for a token: the content, normalised if it is looked for that way. Null for an id that no token
+  // has.
+  const std::string* decoded(std::int32_t id) const;
+  bool is_special(std::string_view token) const { return special_.contains(token); }
+
+ private:
+  struct Entry {
+    Token token;
+    std::string decoded;
+  };
+
+  StringMap<std::int32_t> ids_;
+  std::unordered_map<std::int32_t, Entry> tokens_;
+  std::set<std::string, std::less<>> special_;
+  ByteTrie raw_;
+  ByteTrie normalized_;
+};
+
+}  // namespace encdec

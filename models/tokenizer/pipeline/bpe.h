@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "encdec/models/tokenizer/pipeline/piece_model.h"
+#include "encdec/models/tokenizer/vocabulary.h"
+
+namespace encdec {
+
+// Byte-pair encoding (Sennrich et al. 2016): a word's characters are merged pair by pair, the earliest merge of the
+// list first, of equal ones the leftmost. Takes O(n log n) for a word of n characters.
+class Bpe final : public PieceModel {
+ public:
+  struct Options {
+    Vocabulary vocabulary;
+    std::vector<std::pair<std::string, std::string>> merges;  // the most frequent first
+    std::optional<std::string> unknown_token;  // absent: characters that the vocabulary lacks are left out
+    std::string continuing_subword_prefix;     // of every character but a word's first
+    std::string end_of_word_suffix;            // of a word's last character
+    bool fuse_unknown = false;                 // unknown characters in a row are one
+    bool byte_fallback = false;  // an unknown character becomes <0xNN> for each of its bytes, if those all exist
+    bool ignore_merges = false;  // a word that is a piece is that piece
+  };
+
+  // Throws TokenizerError, beginning with `name`, if a merge's parts or result are not in the vocabulary.
+  Bpe(Options options, const std::string& name);
+
+  std::string_view kind() const override { return "BPE"; }
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override;
+  std::optional<std::int32_t> id(std::string_view piece) const override { return vocabulary_.id(piece); }
+  const std::string* piece(std::int32_t id) const override { return vocabulary_.piece(id); }
+  std::size_t size() const override { return vocabulary_.size(); }
+
+ private:
+  struct Merge {
+    std::uint32_t rank;
+    std::int32_t result;
+  };
+  struct Symbol;
+  class Merging;
+
+  const Merge* find_merge(std::int32_t left, std::int32_t right) const;
+  std::vector<std::int32_t> symbols(std::string_view word) const;
+  std::int32_t unknown_id() const;
+
+  Vocabulary vocabulary_;
+  std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of both parts
+  std::optional<std::string> unknown_token_;
+  std::string continuing_subword_prefix_;
+  std::string end_of_word_suffix_;
+  bool fuse_unknown_;
+  bool byte_fallback_;
+  bool ignore_merges_;
+  std::string name_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "encdec/models/tokenizer/pipeline/pattern.h"
+#include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
+
+namespace encdec {
+
+// Makes pieces into text. Read-only: usable from many threads at once.
+class PieceDecoder {
+ public:
+  virtual ~PieceDecoder() = default;
+
+  // Rewrites the pieces of a text; the text is what they are then, one after another.
+  virtual void decode(std::vector<std::string>& pieces) const = 0;
+};
+
+// No space before punctuation and the endings of English verbs ("do n't"): clean_up_tokenization of transformers 5.23.
+std::string clean_up_spaces(std::string text);
+
+// The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does.
+namespace piece_decoders {
+
+using PieceDecoderPtr = std::unique_ptr<const PieceDecoder>;
+
+// One after another.
+PieceDecoderPtr sequence(std::vector<PieceDecoderPtr> parts);
+
+struct MetaspaceOptions {
+  std::string replacement = "▁";  // one character
+  bool keep_first = false;        // the first piece's replacement becomes a space too: with PrependScheme::never
+};
+PieceDecoderPtr metaspace(MetaspaceOptions options);
+// Characters of byte-level vocabularies become bytes again; what is not UTF-8 then becomes U+FFFD.
+PieceDecoderPtr byte_level();
+
+struct WordPieceOptions {
+  std::string prefix = "##";
+  bool clean_up = true;
+};
+PieceDecoderPtr word_piece(WordPieceOptions options);
+// The suffix becomes a space, but nothing in the last piece.
+PieceDecoderPtr bpe(std::string suffix);
+// Every match becomes `content`.
+PieceDecoderPtr replace(Pattern pattern, std::string content);
+// Pieces <0xNN> in a row become the text of those bytes, or U+FFFD for each if they are not UTF-8.
+PieceDecoderPtr byte_fallback();
+// All pieces become one.
+PieceDecoderPtr fuse();
+
+struct StripOptions {
+  std::string content = " ";  // one character
+  std::size_t start = 0;      // at most so many at the beginning of each piece
+  std::size_t stop = 0;       // at most so many at its end
+};
+PieceDecoderPtr strip(StripOptions options);
+
+}  // namespace piece_decoders
+}  // namespace encdec

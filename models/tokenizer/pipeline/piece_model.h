@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encdec {
+
+// Makes a word into pieces of a vocabulary. Read-only: usable from many threads at once.
+class PieceModel {
+ public:
+  virtual ~PieceModel() = default;
+
+  // The name in tokenizer.json: "Unigram", "BPE", "WordPiece", "WordLevel".
+  virtual std::string_view kind() const = 0;
+  // Adds the ids of the word's pieces to `ids`. Throws TokenizerError if it has unknown characters and the vocabulary
+  // has no piece for those.
+  virtual void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const = 0;
+
+  virtual std::optional<std::int32_t> id(std::string_view piece) const = 0;
+  // Null for an id that no piece has.
+  virtual const std::string* piece(std::int32_t id) const = 0;
+  virtual std::size_t size() const = 0;  // pieces
+};
+
+}  // namespace encdec
