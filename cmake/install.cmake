@@ -20,5 +20,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/encdec-config-version.cm
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/encdec-config.cmake" "${PROJECT_BINARY_DIR}/encdec-config-version.cmake"
         DESTINATION "${package_dir}")
-install(FILES "${PROJECT_SOURCE_DIR}/third_party/FindLibYAML.cmake"
-  "${PROJECT_SOURCE_DIR}/third_party/FindSentencePiece.cmake" DESTINATION "${package_dir}")
+foreach(package IN ITEMS LibYAML PCRE2 SentencePiece Utf8proc)
+  install(FILES "${PROJECT_SOURCE_DIR}/third_party/Find${package}.cmake" DESTINATION "${package_dir}")
+endforeach()

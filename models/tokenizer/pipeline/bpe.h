@@ -40,7 +40,6 @@ class Bpe final : public PieceModel {
     std::uint32_t rank;
     std::int32_t result;
   };
-  struct Symbol;
   class Merging;
 
   const Merge* find_merge(std::int32_t left, std::int32_t right) const;

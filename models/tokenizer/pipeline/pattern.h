@@ -8,6 +8,8 @@
 
 namespace encdec {
 
+class Regex;
+
 // What to look for in a text: a text as it stands, or a regular expression. Read-only: usable from many threads at
 // once.
 class Pattern {
@@ -31,8 +33,7 @@ class Pattern {
   std::vector<Match> find_all(std::string_view text) const;
 
  private:
-  class Regex;
-  explicit Pattern(std::string literal, std::unique_ptr<const Regex> regex);
+  Pattern(std::string literal, std::unique_ptr<const Regex> regex);
 
   std::string literal_;
   std::unique_ptr<const Regex> regex_;  // null for a literal

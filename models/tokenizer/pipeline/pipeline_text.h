@@ -8,6 +8,8 @@ namespace encdec {
 
 // Most bytes that rewriting may make of a text: a short rule of a hostile file can make a long text endless.
 inline constexpr std::size_t kMaxRewrittenBytes = 64u << 20;
+// Throws TokenizerError if `bytes` are more.
+void check_rewritten(std::size_t bytes);
 
 // A text on its way to pieces. What stands for the first character of what the caller gave is told apart: Metaspace
 // with PrependScheme::first looks for it.
@@ -20,6 +22,11 @@ struct PipelineText {
   static PipelineText whole(std::string_view text);
   // The bytes from `begin` to `end`, which are those of whole characters.
   PipelineText slice(std::size_t begin, std::size_t end) const;
+
+  // Puts `prefix` in front, unless the text is empty.
+  void prepend(std::string_view prefix);
+  // Every byte becomes its character in byte-level vocabularies.
+  void to_byte_characters();
 };
 
 // Makes a new text of an old one, from left to right.

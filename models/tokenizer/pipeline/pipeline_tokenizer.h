@@ -38,6 +38,7 @@ class PipelineTokenizer final : public Tokenizer {
     std::vector<AddedVocabulary::Token> added_tokens = {};
     PostProcessor post_processor = {};
 
+    // `max_length` cuts the text, never what is put around it.
     // What to put around a text instead of post_processor.single; for families that put languages there. Throws
     // InputError for a language that it does not know.
     std::function<PostProcessor::Affixes(const EncodeOptions& options, TextSide side)> affixes = {};
@@ -48,6 +49,7 @@ class PipelineTokenizer final : public Tokenizer {
   };
 
   // Throws TokenizerError, beginning with `name`, if the added tokens do not fit.
+  // Without `affixes`, EncodeOptions that name a language are an InputError.
   PipelineTokenizer(Parts parts, const std::string& name);
 
   using Tokenizer::encode;
@@ -72,6 +74,7 @@ class PipelineTokenizer final : public Tokenizer {
   void encode_part(PipelineText text, std::vector<std::int32_t>& ids) const;
 
   Parts parts_;
+  std::string name_;
   AddedVocabulary added_;
 };
 

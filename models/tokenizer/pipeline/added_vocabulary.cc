@@ -1,0 +1,142 @@
+#include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMaxTokenBytes = 1024;  // they are searched from every byte on
+
+bool ends_with_word(std::string_view text) {
+  return !text.empty() && is_word_character(first_character(text.substr(last_character(text))).value);
+}
+
+bool starts_with_word(std::string_view text) {
+  return !text.empty() && is_word_character(first_character(text).value);
+}
+
+// Where whitespace before `position` begins, not before `limit`.
+std::size_t whitespace_begin(std::string_view text, std::size_t position, std::size_t limit) {
+  while (position > limit) {
+    const std::size_t last = last_character(text.substr(0, position));
+    if (last < limit || !is_white_space(first_character(text.substr(last)).value)) break;
+    position = last;
+  }
+  return position;
+}
+
+std::size_t whitespace_end(std::string_view text, std::size_t position) {
+  while (position < text.size()) {
+    const Character c = first_character(text.substr(position));
+    if (!is_white_space(c.value)) break;
+    position += c.bytes;
+  }
+  return position;
+}
+
+struct Found {
+  std::size_t end = 0;
+  std::int32_t id = -1;
+};
+
+// The longest token at the beginning of text from `begin` on.
+Found longest(const ByteTrie& trie, std::string_view text, std::size_t begin) {
+  Found found;
+  ByteTrie::Node node = ByteTrie::kRoot;
+  for (std::size_t end = begin; end < text.size();) {
+    node = trie.step(node, text[end++]);
+    if (node == ByteTrie::kNone) break;
+    if (trie.value(node) >= 0) found = {end, trie.value(node)};
+  }
+  return found;
+}
+
+}  // namespace
+
+AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model,
+                                 const Normalizer* normalizer, const std::string& name) {
+  std::size_t next_id = model.size();
+  for (const Token& token : tokens) {
+    if (token.content.empty()) continue;
+    const auto known = ids_.find(token.content);
+    auto token_id = known != ids_.end() ? std::optional(known->second) : model.id(token.content);
+    if (!token_id) {
+      if (next_id >= static_cast<std::size_t>(kMaxTokenIds)) {
+        throw TokenizerError(fmt::format("{}: more than {} tokens", name, kMaxTokenIds));
+      }
+      token_id = static_cast<std::int32_t>(next_id++);
+    }
+    PipelineText decoded = PipelineText::whole(token.content);
+    if (token.normalized && normalizer != nullptr) normalizer->normalize(decoded);
+    if (std::max(token.content.size(), decoded.text.size()) > kMaxTokenBytes) {
+      throw TokenizerError(fmt::format("{}: an added token of {} bytes, expected at most {}", name,
+                                       std::max(token.content.size(), decoded.text.size()), kMaxTokenBytes));
+    }
+    ids_[token.content] = *token_id;
+    if (token.special) special_.insert(token.content);
+    tokens_[*token_id] = {token, std::move(decoded.text)};
+  }
+  for (const auto& [token_id, entry] : tokens_) {
+    ByteTrie& trie = entry.token.normalized ? normalized_ : raw_;
+    // Nothing is found where normalising leaves nothing over.
+    if (entry.decoded.empty()) continue;
+    if (const auto other = trie.find(entry.decoded)) {
+      throw TokenizerError(fmt::format("{}: the added tokens '{}' and '{}' are the same text once normalised", name,
+                                       printable(entry.token.content), printable(tokens_.at(*other).token.content)));
+    }
+    trie.insert(entry.decoded, token_id);
+  }
+}
+
+std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, Looking looking,
+                                                         SpecialTokens special_tokens) const {
+  const ByteTrie& trie = looking == Looking::for_raw_tokens ? raw_ : normalized_;
+  std::vector<Part> parts;
+  std::size_t done = 0;             // up to here the text is in parts
+  std::size_t whitespace_done = 0;  // up to here whitespace that begins before was followed
+  for (std::size_t position = 0; position < text.size();) {
+    const Found found = longest(trie, text, position);
+    if (found.id < 0) {
+      ++position;
+      continue;
+    }
+    std::size_t begin = position;
+    std::size_t end = position = found.end;
+    const Token& token = tokens_.at(found.id).token;
+    if (special_tokens == SpecialTokens::ignored && is_special(token.content)) continue;
+    if (token.single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) continue;
+    if (token.strip_left) begin = std::max(whitespace_begin(text, begin, std::min(done, begin)), done);
+    if (token.strip_right) {
+      end = end < whitespace_done ? whitespace_done : whitespace_end(text, end);
+      whitespace_done = end;
+    }
+    if (done < begin) parts.push_back({done, begin, std::nullopt});
+    parts.push_back({begin, end, found.id});
+    done = end;
+  }
+  if (done != text.size()) parts.push_back({done, text.size(), std::nullopt});
+  return parts;
+}
+
+std::optional<std::int32_t> AddedVocabulary::id(std::string_view token) const {
+  const auto found = ids_.find(token);
+  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+const AddedVocabulary::Token* AddedVocabulary::token(std::int32_t id) const {
+  const auto found = tokens_.find(id);
+  return found != tokens_.end() ? &found->second.token : nullptr;
+}
+
+const std::string* AddedVocabulary::decoded(std::int32_t id) const {
+  const auto found = tokens_.find(id);
+  return found != tokens_.end() ? &found->second.decoded : nullptr;
+}
+
+}  // namespace encdec

@@ -1,0 +1,169 @@
+#include "encdec/models/tokenizer/pipeline/bpe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
+  return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
+}
+
+}  // namespace
+
+// The merging of one word. Symbols stay where they are; merging links a symbol to the one after the next.
+class Bpe::Merging {
+ public:
+  Merging(const Bpe& model, const std::vector<std::int32_t>& symbols) : model_(model), symbols_(symbols.size()) {
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+      symbols_[i] = {.id = symbols[i], .previous = i == 0 ? kNone : i - 1, .next = i + 1};
+    }
+    if (!symbols_.empty()) symbols_.back().next = kNone;
+    for (std::size_t i = 0; i + 1 < symbols_.size(); ++i) offer(i);
+  }
+
+  void run(std::vector<std::int32_t>& ids) {
+    while (!queue_.empty()) {
+      const Candidate best = queue_.top();
+      queue_.pop();
+      merge(best);
+    }
+    for (const Symbol& symbol : symbols_) {
+      if (!symbol.is_gone) ids.push_back(symbol.id);
+    }
+  }
+
+ private:
+  struct Symbol {
+    std::int32_t id = 0;
+    std::size_t previous = kNone;
+    std::size_t next = kNone;
+    bool is_gone = false;
+  };
+  struct Candidate {
+    std::uint32_t rank;
+    std::int32_t result;
+    std::size_t position;
+
+    bool operator<(const Candidate& other) const {
+      return rank != other.rank ? rank > other.rank : position > other.position;
+    }
+  };
+
+  // Puts the pair that begins at `position` among the candidates, if there is a merge for it.
+  void offer(std::size_t position) {
+    const Symbol& left = symbols_[position];
+    const Merge* found = model_.find_merge(left.id, symbols_[left.next].id);
+    if (found != nullptr) queue_.push({found->rank, found->result, position});
+  }
+
+  void merge(const Candidate& candidate) {
+    Symbol& left = symbols_[candidate.position];
+    if (left.is_gone || left.next == kNone) return;
+    Symbol& right = symbols_[left.next];
+    // The pair may have become another one since it was offered.
+    const Merge* found = model_.find_merge(left.id, right.id);
+    if (found == nullptr || found->result != candidate.result) return;
+    left.id = candidate.result;
+    left.next = right.next;
+    right.is_gone = true;
+    if (left.next != kNone) symbols_[left.next].previous = candidate.position;
+    if (left.previous != kNone) offer(left.previous);
+    if (left.next != kNone) offer(candidate.position);
+  }
+
+  const Bpe& model_;
+  std::vector<Symbol> symbols_;
+  std::priority_queue<Candidate> queue_;
+};
+
+Bpe::Bpe(Options options, const std::string& name)
+    : vocabulary_(std::move(options.vocabulary)),
+      unknown_token_(std::move(options.unknown_token)),
+      continuing_subword_prefix_(std::move(options.continuing_subword_prefix)),
+      end_of_word_suffix_(std::move(options.end_of_word_suffix)),
+      fuse_unknown_(options.fuse_unknown),
+      byte_fallback_(options.byte_fallback),
+      ignore_merges_(options.ignore_merges),
+      name_(name) {
+  merges_.reserve(options.merges.size());
+  std::string whole;
+  for (std::size_t rank = 0; rank < options.merges.size(); ++rank) {
+    const auto& [left, right] = options.merges[rank];
+    const auto id_of = [&](std::string_view piece) {
+      const auto found = vocabulary_.id(piece);
+      if (found) return *found;
+      throw TokenizerError(fmt::format("{}: merge {} of '{}' and '{}': '{}' is not in the vocabulary", name, rank,
+                                       printable(left), printable(right), printable(piece)));
+    };
+    const std::int32_t left_id = id_of(left);
+    const std::int32_t right_id = id_of(right);
+    // The right part begins with the prefix, which the whole does not have in the middle.
+    const std::size_t prefix = continuing_subword_prefix_.size();
+    if (right.size() < prefix) {
+      throw TokenizerError(fmt::format("{}: merge {}: '{}' is shorter than the prefix '{}'", name, rank,
+                                       printable(right), printable(continuing_subword_prefix_)));
+    }
+    whole.assign(left).append(right, prefix);
+    merges_[pair_key(left_id, right_id)] = {static_cast<std::uint32_t>(rank), id_of(whole)};
+  }
+}
+
+void Bpe::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
+  if (ignore_merges_) {
+    if (const auto whole = vocabulary_.id(word)) return ids.push_back(*whole);
+  }
+  Merging(*this, symbols(word)).run(ids);
+}
+
+// The characters of a word. An unknown one is put down only when it is known that the next is not joined to it.
+std::vector<std::int32_t> Bpe::symbols(std::string_view word) const {
+  std::vector<std::int32_t> result;
+  bool is_unknown_pending = false;
+  std::string decorated;
+  for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
+    end = begin + first_character(word.substr(begin)).bytes;
+    std::string_view symbol = word.substr(begin, end - begin);
+    const bool has_prefix = begin > 0 && !continuing_subword_prefix_.empty();
+    const bool has_suffix = end == word.size() && !end_of_word_suffix_.empty();
+    if (has_prefix || has_suffix) {
+      decorated.assign(has_prefix ? continuing_subword_prefix_ : "").append(symbol);
+      if (has_suffix) decorated += end_of_word_suffix_;
+      symbol = decorated;
+    }
+    if (const auto known = vocabulary_.id(symbol)) {
+      if (is_unknown_pending) result.push_back(unknown_id());
+      is_unknown_pending = false;
+      result.push_back(*known);
+    } else if (!byte_fallback_ || !append_byte_pieces(symbol, *this, result)) {
+      if (is_unknown_pending && !fuse_unknown_) result.push_back(unknown_id());
+      is_unknown_pending = unknown_token_.has_value();
+      if (is_unknown_pending) unknown_id();  // throws if there is none
+    }
+  }
+  if (is_unknown_pending) result.push_back(unknown_id());
+  return result;
+}
+
+const Bpe::Merge* Bpe::find_merge(std::int32_t left, std::int32_t right) const {
+  const auto found = merges_.find(pair_key(left, right));
+  return found != merges_.end() ? &found->second : nullptr;
+}
+
+std::int32_t Bpe::unknown_id() const {
+  if (const auto id = vocabulary_.id(*unknown_token_)) return *id;
+  throw TokenizerError(
+      fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(*unknown_token_)));
+}
+
+}  // namespace encdec

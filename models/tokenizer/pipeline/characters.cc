@@ -1,0 +1,262 @@
+#include "encdec/models/tokenizer/pipeline/characters.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "encdec/models/tokenizer/pipeline/character_tables.h"
+
+namespace encdec {
+namespace {
+
+using character_tables::Range;
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+bool contains(std::span<const Range> ranges, char32_t c) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), c,
+                                      [](char32_t value, const Range& range) { return value < range.first; });
+  return after != ranges.begin() && c <= std::prev(after)->last;
+}
+
+utf8proc_category_t category(char32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
+
+bool in_categories(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
+  const utf8proc_category_t found = category(c);
+  return found >= first && found <= last;
+}
+
+bool is_between(char32_t c, char32_t first, char32_t last) {
+  return c >= first && c <= last;
+}
+
+constexpr bool is_continuation(char byte) {
+  return (static_cast<std::uint8_t>(byte) & 0xC0u) == 0x80;
+}
+
+// Bytes at the start of `bytes` that are a whole character, or as much of one as there is; `whole` says which.
+std::size_t character_prefix(std::string_view bytes, bool& whole) {
+  const auto lead = static_cast<std::uint8_t>(bytes[0]);
+  std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  whole = length == 1;
+  if (length <= 1) return 1;
+  // The second byte's range keeps out overlong forms, surrogates, and what is above U+10FFFF.
+  const std::uint8_t lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const std::uint8_t highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  std::size_t found = 1;
+  while (found < length && found < bytes.size()) {
+    const auto byte = static_cast<std::uint8_t>(bytes[found]);
+    if (found == 1 ? byte < lowest || byte > highest : !is_continuation(bytes[found])) break;
+    ++found;
+  }
+  whole = found == length;
+  return found;
+}
+
+struct ByteAlphabet {
+  ByteAlphabet() {
+    bytes.fill(-1);
+    char32_t next = 0x100;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      const bool printable = is_between(byte, '!', '~') || is_between(byte, 0xA1, 0xAC) || is_between(byte, 0xAE, 0xFF);
+      const char32_t c = printable ? byte : next++;
+      append_utf8(characters[byte], c);
+      bytes[c] = static_cast<std::int16_t>(byte);
+    }
+  }
+
+  std::array<std::string, 256> characters;
+  std::array<std::int16_t, 0x144> bytes;
+};
+
+const ByteAlphabet& byte_alphabet() {
+  static const ByteAlphabet alphabet;
+  return alphabet;
+}
+
+// Puts marks in a row into the order of their combining classes.
+void order_marks(std::vector<utf8proc_int32_t>& text) {
+  const auto combining_class = [](utf8proc_int32_t c) {
+    if (contains(character_tables::kNotDecomposed, static_cast<char32_t>(c))) return utf8proc_propval_t{0};
+    return utf8proc_get_property(c)->combining_class;
+  };
+  for (std::size_t begin = 0; begin < text.size();) {
+    if (combining_class(text[begin]) == 0) {
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin + 1;
+    while (end < text.size() && combining_class(text[end]) != 0) ++end;
+    std::stable_sort(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](auto a, auto b) { return combining_class(a) < combining_class(b); });
+    begin = end;
+  }
+}
+
+}  // namespace
+
+Character first_character(std::string_view valid) {
+  const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(valid[index]); };
+  const char32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  if (lead < 0xE0) return {(lead & 0x1F) << 6 | (byte(1) & 0x3Fu), 2};
+  if (lead < 0xF0) return {(lead & 0x0F) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu), 3};
+  return {(lead & 0x07) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu), 4};
+}
+
+std::size_t last_character(std::string_view valid) {
+  std::size_t start = valid.size() - 1;
+  while (is_continuation(valid[start])) --start;
+  return start;
+}
+
+void append_utf8(std::string& text, char32_t character) {
+  utf8proc_uint8_t bytes[4];
+  const utf8proc_ssize_t size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(character), bytes);
+  text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+std::string replace_invalid_utf8(std::string_view bytes) {
+  std::string result;
+  result.reserve(bytes.size());
+  while (!bytes.empty()) {
+    bool whole = false;
+    const std::size_t length = character_prefix(bytes, whole);
+    result += whole ? bytes.substr(0, length) : kReplacement;
+    bytes.remove_prefix(length);
+  }
+  return result;
+}
+
+bool is_white_space(char32_t c) {
+  if (c < 0x80) return c == ' ' || is_between(c, 0x09, 0x0D);
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || is_between(c, 0x2000, 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+bool is_letter(char32_t c) {
+  if (c < 0x80) return is_between(c | 0x20, 'a', 'z');
+  return in_categories(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO) || contains(character_tables::kMoreLetters, c);
+}
+
+bool is_number(char32_t c) {
+  if (c < 0x80) return is_between(c, '0', '9');
+  return in_categories(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO) || contains(character_tables::kMoreNumbers, c);
+}
+
+bool is_word_character(char32_t c) {
+  if (c < 0x80) return is_letter(c) || is_number(c) || c == '_';
+  // Alphabetic are letters, letter numbers, some marks, and these symbols.
+  const bool alphabetic_symbol = is_between(c, 0x24B6, 0x24E9) || is_between(c, 0x1F130, 0x1F149) ||
+                                 is_between(c, 0x1F150, 0x1F169) || is_between(c, 0x1F170, 0x1F189);
+  return is_letter(c) || in_categories(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_NL) ||
+         category(c) == UTF8PROC_CATEGORY_PC || alphabetic_symbol || c == 0x200C || c == 0x200D ||
+         contains(character_tables::kMoreNumbers, c) || contains(character_tables::kMoreWordMarks, c);
+}
+
+bool is_punctuation(char32_t c) {
+  if (c < 0x80) return is_between(c, '!', '~') && !is_letter(c) && !is_number(c);
+  return (in_categories(c, UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO) &&
+          !contains(character_tables::kNotPunctuation, c)) ||
+         contains(character_tables::kMorePunctuation, c);
+}
+
+bool is_mark(char32_t c) {
+  return (in_categories(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME) && !contains(character_tables::kNotMarks, c)) ||
+         contains(character_tables::kMoreMarks, c);
+}
+
+bool is_nonspacing_mark(char32_t c) {
+  return (category(c) == UTF8PROC_CATEGORY_MN && !contains(character_tables::kNotNonspacingMarks, c)) ||
+         contains(character_tables::kMoreNonspacingMarks, c);
+}
+
+bool is_control(char32_t c) {
+  const utf8proc_category_t found = category(c);
+  return (found == UTF8PROC_CATEGORY_CC || found == UTF8PROC_CATEGORY_CF || found == UTF8PROC_CATEGORY_CO) &&
+         !contains(character_tables::kNotControl, c);
+}
+
+bool is_chinese(char32_t c) {
+  return is_between(c, 0x4E00, 0x9FFF) || is_between(c, 0x3400, 0x4DBF) || is_between(c, 0x20000, 0x2A6DF) ||
+         is_between(c, 0x2A700, 0x2B73F) || is_between(c, 0x2B740, 0x2B81F) || is_between(c, 0x2B920, 0x2CEAF) ||
+         is_between(c, 0xF900, 0xFAFF) || is_between(c, 0x2F800, 0x2FA1F);
+}
+
+void append_lowercase(std::string& text, char32_t c) {
+  if (c == 0x130) {  // İ: the only character whose lowercase is two
+    text += "i\xCC\x87";
+    return;
+  }
+  append_utf8(text, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+}
+
+std::string normal_form(std::string_view valid, NormalForm form) {
+  const bool is_ascii = std::all_of(valid.begin(), valid.end(), [](char byte) { return (byte & 0x80) == 0; });
+  if (is_ascii) return std::string(valid);
+  const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
+  const bool compose = form == NormalForm::nfc || form == NormalForm::nfkc;
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
+
+  // utf8proc orders marks in quadratic time, so that is done here.
+  std::vector<utf8proc_int32_t> decomposed;
+  decomposed.reserve(valid.size());
+  while (!valid.empty()) {
+    const Character c = first_character(valid);
+    valid.remove_prefix(c.bytes);
+    std::array<utf8proc_int32_t, 32> parts;  // at most 18
+    utf8proc_ssize_t count = 1;
+    parts[0] = static_cast<utf8proc_int32_t>(c.value);
+    if (c.value >= 0x80 && !contains(character_tables::kNotDecomposed, c.value)) {
+      int unused = 0;
+      count = utf8proc_decompose_char(parts[0], parts.data(), parts.size(), options, &unused);
+    }
+    decomposed.insert(decomposed.end(), parts.begin(), parts.begin() + count);
+  }
+  order_marks(decomposed);
+  if (compose) {
+    const utf8proc_ssize_t size =
+        utf8proc_normalize_utf32(decomposed.data(), static_cast<utf8proc_ssize_t>(decomposed.size()),
+                                 static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    decomposed.resize(static_cast<std::size_t>(size));
+  }
+  std::string result;
+  for (const utf8proc_int32_t c : decomposed) append_utf8(result, static_cast<char32_t>(c));
+  return result;
+}
+
+std::string_view GraphemeScanner::next() {
+  if (rest_.empty()) return {};
+  Character c = first_character(rest_);
+  std::size_t end = c.bytes;
+  utf8proc_int32_t state = 0;
+  while (end < rest_.size()) {
+    const Character following = first_character(rest_.substr(end));
+    if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(c.value),
+                                         static_cast<utf8proc_int32_t>(following.value), &state)) {
+      break;
+    }
+    end += following.bytes;
+    c = following;
+  }
+  const std::string_view cluster = rest_.substr(0, end);
+  rest_.remove_prefix(end);
+  return cluster;
+}
+
+std::string_view byte_character(std::uint8_t byte) {
+  return byte_alphabet().characters[byte];
+}
+
+int character_byte(char32_t c) {
+  return c < byte_alphabet().bytes.size() ? byte_alphabet().bytes[c] : -1;
+}
+
+}  // namespace encdec

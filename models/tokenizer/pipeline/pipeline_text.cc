@@ -1,0 +1,79 @@
+#include "encdec/models/tokenizer/pipeline/pipeline_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+
+namespace encdec {
+
+PipelineText PipelineText::whole(std::string_view text) {
+  return {.text = std::string(text), .origin_bytes = text.empty() ? 0 : first_character(text).bytes, .is_first = true};
+}
+
+PipelineText PipelineText::slice(std::size_t begin, std::size_t end) const {
+  const bool at_origin = begin < origin_bytes;
+  return {.text = text.substr(begin, end - begin),
+          .origin_bytes = at_origin ? std::min(origin_bytes, end) - begin : 0,
+          .is_first = is_first && at_origin};
+}
+
+void PipelineText::prepend(std::string_view prefix) {
+  if (text.empty()) return;
+  check_rewritten(text.size() + prefix.size());
+  text.insert(0, prefix);
+  if (origin_bytes > 0) origin_bytes += prefix.size();
+}
+
+void PipelineText::to_byte_characters() {
+  std::string characters;
+  characters.reserve(text.size() + text.size() / 8);
+  std::size_t new_origin_bytes = 0;
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    characters += byte_character(static_cast<std::uint8_t>(text[index]));
+    if (index < origin_bytes) new_origin_bytes = characters.size();
+  }
+  check_rewritten(characters.size());
+  text = std::move(characters);
+  origin_bytes = new_origin_bytes;
+}
+
+void check_rewritten(std::size_t bytes) {
+  if (bytes > kMaxRewrittenBytes) {
+    throw TokenizerError(
+        fmt::format("text that becomes longer than {} bytes on its way to pieces", kMaxRewrittenBytes));
+  }
+}
+
+void TextRewriter::keep(std::size_t bytes) {
+  const std::size_t origin = std::clamp(text_.origin_bytes, position_, position_ + bytes) - position_;
+  const std::string_view kept = rest().substr(0, bytes);
+  append(kept.substr(0, origin), true);
+  append(kept.substr(origin), false);
+  position_ += bytes;
+}
+
+void TextRewriter::replace(std::size_t bytes, std::string_view by) {
+  append(by, position_ < text_.origin_bytes);
+  position_ += bytes;
+}
+
+void TextRewriter::insert(std::string_view added) {
+  append(added, position_ == 0 || position_ - 1 < text_.origin_bytes);
+}
+
+void TextRewriter::finish() {
+  text_.text = std::move(result_);
+  text_.origin_bytes = origin_bytes_;
+}
+
+void TextRewriter::append(std::string_view added, bool is_origin) {
+  check_rewritten(result_.size() + added.size());
+  result_ += added;
+  if (is_origin) origin_bytes_ = result_.size();
+}
+
+}  // namespace encdec

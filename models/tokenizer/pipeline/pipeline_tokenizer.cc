@@ -1,0 +1,131 @@
+#include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+
+PipelineTokenizer::PipelineTokenizer(Parts parts, const std::string& name)
+    : parts_(std::move(parts)),
+      name_(name),
+      added_(parts_.added_tokens, *parts_.model, parts_.normalizer.get(), name) {}
+
+std::vector<std::int32_t> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  return encode_side(text, options, TextSide::source);
+}
+
+std::vector<std::int32_t> PipelineTokenizer::encode_target(std::string_view text, const EncodeOptions& options) const {
+  return encode_side(text, options, TextSide::target);
+}
+
+std::vector<std::int32_t> PipelineTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
+                                                         TextSide side) const {
+  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
+  if (!parts_.affixes && !language.empty()) {
+    throw InputError(fmt::format("{}: language '{}', but the tokenizer knows none", name_, printable(language)));
+  }
+  const PostProcessor::Template form =
+      parts_.affixes ? PostProcessor::around_one(parts_.affixes(options, side)) : parts_.post_processor.single;
+  std::vector<std::int32_t> ids = encode_plain(text);
+  if (options.max_length > 0) {
+    const std::size_t added = PostProcessor::added(form);
+    ids.resize(std::min(ids.size(), options.max_length - std::min(added, options.max_length)));
+  }
+  return PostProcessor::apply(form, ids, {});
+}
+
+std::vector<std::int32_t> PipelineTokenizer::encode_pair(std::string_view first, std::string_view second) const {
+  return PostProcessor::apply(parts_.post_processor.pair, encode_plain(first), encode_plain(second));
+}
+
+std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text) const {
+  using Looking = AddedVocabulary::Looking;
+  check_text(text);
+  const auto special_tokens =
+      parts_.split_special_tokens ? AddedVocabulary::SpecialTokens::ignored : AddedVocabulary::SpecialTokens::found;
+  std::vector<std::int32_t> ids;
+  std::size_t normalized_bytes = 0;
+  const PipelineText whole = PipelineText::whole(text);
+  for (const auto& [begin, end, id] : added_.find(whole.text, Looking::for_raw_tokens, special_tokens)) {
+    if (begin == end) continue;
+    if (id) {
+      ids.push_back(*id);
+      continue;
+    }
+    PipelineText part = whole.slice(begin, end);
+    if (parts_.normalizer) parts_.normalizer->normalize(part);
+    check_rewritten(normalized_bytes += part.text.size());
+    for (const auto& inner : added_.find(part.text, Looking::for_normalized_tokens, special_tokens)) {
+      if (inner.begin == inner.end) continue;
+      if (inner.id) {
+        ids.push_back(*inner.id);
+      } else {
+        encode_part(part.slice(inner.begin, inner.end), ids);
+      }
+    }
+  }
+  return ids;
+}
+
+void PipelineTokenizer::encode_part(PipelineText text, std::vector<std::int32_t>& ids) const {
+  if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
+  std::vector<PipelineText> words;
+  parts_.pre_tokenizer->split(std::move(text), words);
+  for (const PipelineText& word : words) parts_.model->tokenize(word.text, ids);
+}
+
+std::string PipelineTokenizer::decode(std::span<const std::int32_t> ids) const {
+  std::vector<std::string> texts;
+  for (const std::int32_t id : ids) {
+    const std::string* text = added_.decoded(id);
+    if (text == nullptr) text = parts_.model->piece(id);
+    if (text == nullptr) throw InputError(fmt::format("token id {} is not in the vocabulary", id));
+    if (!added_.is_special(*text)) texts.push_back(*text);
+  }
+  std::string result;
+  if (parts_.decoder) {
+    parts_.decoder->decode(texts);
+    for (const std::string& text : texts) result += text;
+  } else {
+    result = fmt::format("{}", fmt::join(texts, " "));
+  }
+  return parts_.clean_up_spaces ? clean_up_spaces(std::move(result)) : result;
+}
+
+std::vector<std::string> PipelineTokenizer::pieces(std::span<const std::int32_t> ids, TextSide /*side*/) const {
+  std::vector<std::string> result;
+  result.reserve(ids.size());
+  for (const std::int32_t id : ids) {
+    const AddedVocabulary::Token* token = added_.token(id);
+    const std::string* piece = token != nullptr ? &token->content : parts_.model->piece(id);
+    if (piece == nullptr) throw InputError(fmt::format("token id {} is not in the vocabulary", id));
+    result.push_back(*piece);
+  }
+  return result;
+}
+
+std::optional<std::int32_t> PipelineTokenizer::token_id(std::string_view token) const {
+  const auto added = added_.id(token);
+  return added ? added : parts_.model->id(token);
+}
+
+std::vector<std::string> PipelineTokenizer::languages() const {
+  std::vector<std::string> names;
+  names.reserve(parts_.languages.size());
+  for (const Language& language : parts_.languages) names.push_back(language.name);
+  return names;
+}
+
+std::optional<std::int32_t> PipelineTokenizer::language_token(std::string_view language) const {
+  const auto found = std::find_if(parts_.languages.begin(), parts_.languages.end(),
+                                  [&](const Language& known) { return known.name == language; });
+  return found != parts_.languages.end() ? std::optional(found->token) : std::nullopt;
+}
+
+}  // namespace encdec

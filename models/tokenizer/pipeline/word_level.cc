@@ -1,0 +1,25 @@
+#include "encdec/models/tokenizer/pipeline/word_level.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+
+namespace encdec {
+
+WordLevel::WordLevel(Options options, std::string name)
+    : vocabulary_(std::move(options.vocabulary)),
+      unknown_token_(std::move(options.unknown_token)),
+      name_(std::move(name)) {}
+
+void WordLevel::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
+  auto found = vocabulary_.id(word);
+  if (!found) found = vocabulary_.id(unknown_token_);
+  if (!found) {
+    throw TokenizerError(fmt::format("{}: neither '{}' nor the unknown token '{}' is in the vocabulary", name_,
+                                     printable(word), printable(unknown_token_)));
+  }
+  ids.push_back(*found);
+}
+
+}  // namespace encdec

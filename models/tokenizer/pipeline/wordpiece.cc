@@ -1,0 +1,66 @@
+#include "encdec/models/tokenizer/pipeline/wordpiece.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMaxPieceBytes = 1024;
+
+}  // namespace
+
+WordPiece::WordPiece(Options options, const std::string& name)
+    : vocabulary_(std::move(options.vocabulary)),
+      unknown_token_(std::move(options.unknown_token)),
+      max_word_characters_(options.max_word_characters),
+      name_(name) {
+  for (const auto& [piece, id] : vocabulary_.ids()) {
+    if (piece.size() > kMaxPieceBytes) {
+      throw TokenizerError(
+          fmt::format("{}: piece {} has {} bytes, expected at most {}", name, id, piece.size(), kMaxPieceBytes));
+    }
+    trie_.insert(piece, id);
+  }
+  continuing_ = trie_.walk(ByteTrie::kRoot, options.continuing_subword_prefix);
+}
+
+void WordPiece::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
+  const std::size_t before = ids.size();
+  if (cut(word, ids)) return;
+  ids.resize(before);
+  const auto unknown = vocabulary_.id(unknown_token_);
+  if (!unknown) {
+    throw TokenizerError(
+        fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(unknown_token_)));
+  }
+  ids.push_back(*unknown);
+}
+
+bool WordPiece::cut(std::string_view word, std::vector<std::int32_t>& ids) const {
+  std::size_t characters = 0;
+  for (std::size_t position = 0; position < word.size(); ++characters) {
+    if (characters == max_word_characters_) return false;
+    position += first_character(word.substr(position)).bytes;
+  }
+  for (std::size_t begin = 0; begin < word.size();) {
+    ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
+    std::size_t longest = 0;
+    std::int32_t id = -1;
+    for (std::size_t end = begin; end < word.size() && node != ByteTrie::kNone;) {
+      node = trie_.step(node, word[end++]);
+      if (node == ByteTrie::kNone || trie_.value(node) < 0) continue;
+      longest = end - begin;
+      id = trie_.value(node);
+    }
+    if (id < 0) return false;
+    ids.push_back(id);
+    begin += longest;
+  }
+  return true;
+}
+
+}  // namespace encdec
