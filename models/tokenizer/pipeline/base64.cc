@@ -1,0 +1,36 @@
+#include "encdec/models/tokenizer/pipeline/base64.h"
+
+#include <cstdint>
+
+namespace encdec {
+namespace {
+
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
+
+std::optional<std::string> decode_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  if (text.ends_with("==")) {
+    text.remove_suffix(2);
+  } else if (text.ends_with('=')) {
+    text.remove_suffix(1);
+  }
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
+  std::uint32_t bits = 0;
+  unsigned count = 0;
+  for (const char c : text) {
+    const std::size_t value = kAlphabet.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xFF);
+    bits &= (1u << count) - 1;
+  }
+  return bits == 0 ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
+}  // namespace encdec

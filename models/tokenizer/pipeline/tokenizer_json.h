@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
+
+namespace encdec {
+
+// A tokenizer.json as Hugging Face's tokenizers 0.23 writes it, older ones too. Truncation and padding in it do not
+// count. Throws FileError for what is not JSON; TokenizerError, naming the file, the place, what was found and what was
+// expected, for kinds that are not known, values of the wrong type, and parts that do not fit together.
+PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name);
+// The same for a file of at most 64 MiB.
+PipelineTokenizer::Parts read_tokenizer_json(const std::filesystem::path& path);
+
+// What tokenizer_config.json changes, as transformers 5 does it: more added and special tokens, bos and eos tokens
+// around the text if it says so, spaces cleaned up after decoding (not of BPE). Throws TokenizerError or ConfigError.
+void apply_tokenizer_config(const JsonObject& config, PipelineTokenizer::Parts& parts);
+
+// tokenizer.json and, if it is there, tokenizer_config.json; null without the first.
+std::unique_ptr<Tokenizer> load_tokenizer_json(const std::filesystem::path& folder);
+
+}  // namespace encdec

@@ -1,0 +1,219 @@
+#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+
+namespace encdec {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxOtherValues = 2'000'000;  // some thousand added tokens: 10 values each
+
+// "a b" as a pair; nullopt for anything else.
+std::optional<std::pair<std::string, std::string>> split_merge(std::string_view merge) {
+  const std::size_t space = merge.find(' ');
+  if (space == std::string_view::npos || merge.find(' ', space + 1) != std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(merge.substr(0, space)), std::string(merge.substr(space + 1)));
+}
+
+// Receives the file's tokens. Of the two long lists it makes plain values at once; everything else becomes JSON values.
+class Reader final : public JsonEvents {
+ public:
+  Reader(TokenizerJsonFile& result, const std::string& name) : JsonEvents(name), result_(result) {}
+
+  bool null() override { return value(nullptr); }
+  bool boolean(bool found) override { return value(found); }
+  bool number_integer(Json::number_integer_t found) override { return number(found, static_cast<double>(found)); }
+  bool number_unsigned(Json::number_unsigned_t found) override {
+    if (list_ == List::vocabulary) {
+      if (found >= std::uint64_t{kMaxTokenIds}) fail_list(fmt::to_string(found));
+      result_.vocabulary->add(std::move(text_), static_cast<std::int32_t>(found), file() + ": model.vocab");
+      return true;
+    }
+    return number(found, static_cast<double>(found));
+  }
+  bool number_float(Json::number_float_t found, const std::string&) override { return number(found, found); }
+
+  bool string(std::string& found) override {
+    switch (list_) {
+      case List::none: return value(std::move(found));
+      case List::vocabulary: fail_list("a string");
+      case List::pieces:
+        if (list_depth_ != 2 || item_size_ != 0) fail_list("a string");
+        text_ = std::move(found);
+        ++item_size_;
+        return true;
+      case List::merges: return merge(found);
+    }
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    if (list_ != List::none) fail_list("an object");
+    if (is_at("vocab")) {
+      list_ = List::vocabulary;
+      list_depth_ = 1;
+      result_.vocabulary.emplace();
+      return true;
+    }
+    return open(Json::value_t::object);
+  }
+
+  bool start_array(std::size_t) override {
+    if (list_ == List::vocabulary || list_depth_ == 2) fail_list("a list");
+    if (list_ != List::none) {
+      list_depth_ = 2;
+      item_size_ = 0;
+      return true;
+    }
+    if (is_at("vocab")) {
+      list_ = List::pieces;
+      result_.pieces.emplace();
+    } else if (is_at("merges")) {
+      list_ = List::merges;
+      result_.merges.emplace();
+    } else {
+      return open(Json::value_t::array);
+    }
+    list_depth_ = 1;
+    return true;
+  }
+
+  bool key(std::string& key) override {
+    if (list_ != List::none) {
+      text_ = std::move(key);
+      return true;
+    }
+    const auto [position, is_new] = open_.back()->emplace(std::move(key), nullptr);
+    if (!is_new) {
+      throw FileError(fmt::format("{}: the key '{}' is there twice, expected it once in an object", file(),
+                                  printable(position.key())));
+    }
+    member_ = &position.value();
+    if (open_.size() <= kNamedLevels) names_[open_.size() - 1] = position.key();
+    return true;
+  }
+
+  bool end_object() override { return list_ != List::none ? end_list() : close(); }
+  bool end_array() override {
+    if (list_ == List::none) return close();
+    if (list_depth_ == 1) return end_list();
+    list_depth_ = 1;
+    if (item_size_ != 2) fail_list(fmt::format("a list of {}", item_size_));
+    ++items_;
+    return true;
+  }
+
+ private:
+  enum class List { none, vocabulary, pieces, merges };
+
+  static constexpr std::size_t kNamedLevels = 2;  // "model", "vocab"
+
+  bool is_at(std::string_view member) const {
+    return open_.size() == 2 && open_[1]->is_object() && names_[0] == "model" && names_[1] == member;
+  }
+
+  [[noreturn]] void fail_list(std::string_view found) const {
+    if (list_ == List::vocabulary) {
+      throw TokenizerError(fmt::format("{}: model.vocab: '{}' is {}, expected an id from 0 to {}", file(),
+                                       printable(text_), found, kMaxTokenIds - 1));
+    }
+    const bool merges = list_ == List::merges;
+    throw TokenizerError(fmt::format("{}: model.{}[{}]: {}, expected {}", file(), merges ? "merges" : "vocab", items_,
+                                     found, merges ? "two pieces" : "a piece and its score"));
+  }
+
+  template <typename Number>
+  bool number(Number found, double as_double) {
+    if (list_ == List::none) return value(found);
+    if (list_ != List::pieces || list_depth_ != 2 || item_size_ != 1) fail_list(fmt::to_string(found));
+    result_.pieces->push_back({std::move(text_), as_double});
+    ++item_size_;
+    return true;
+  }
+
+  bool merge(std::string& found) {
+    if (list_depth_ == 2) {
+      if (item_size_ == 2 || is_text_merges_) fail_list("a list");
+      if (item_size_++ == 0) {
+        text_ = std::move(found);
+      } else {
+        result_.merges->emplace_back(std::move(text_), std::move(found));
+      }
+      return true;
+    }
+    if (!is_text_merges_ && items_ > 0) fail_list("a string");
+    is_text_merges_ = true;
+    ++items_;
+    if (found.starts_with("#version")) return true;
+    auto pair = split_merge(found);
+    if (!pair) fail_list(fmt::format("\"{}\"", printable(found)));
+    result_.merges->push_back(*std::move(pair));
+    return true;
+  }
+
+  bool end_list() {
+    list_ = List::none;
+    list_depth_ = items_ = 0;
+    return true;
+  }
+
+  bool value(Json found) {
+    if (list_ != List::none) fail_list(found.type_name());
+    place(std::move(found));
+    return true;
+  }
+
+  Json& place(Json found) {
+    if (++values_ > kMaxOtherValues) {
+      throw TokenizerError(
+          fmt::format("{}: more than {} values beside model.vocab and model.merges", file(), kMaxOtherValues));
+    }
+    if (open_.empty()) return result_.rest = std::move(found);
+    if (open_.back()->is_object()) return *member_ = std::move(found);
+    return open_.back()->emplace_back(std::move(found));
+  }
+
+  bool open(Json::value_t type) {
+    if (open_.size() == kMaxJsonDepth) {
+      throw FileError(fmt::format("{}: nested deeper than {} levels", file(), kMaxJsonDepth));
+    }
+    open_.push_back(&place(type));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  TokenizerJsonFile& result_;
+  std::vector<Json*> open_;  // objects and arrays, the innermost last; a parent does not change while a child is open
+  Json* member_ = nullptr;   // the value of the last key
+  std::string names_[kNamedLevels];  // the last key of the outermost object, and of the one in it
+  std::size_t values_ = 0;
+
+  // In a long list: how deep, how many items are complete, how much of this one there is, and its text.
+  List list_ = List::none;
+  std::size_t list_depth_ = 0;
+  std::size_t items_ = 0;
+  std::size_t item_size_ = 0;
+  bool is_text_merges_ = false;
+  std::string text_;
+};
+
+}  // namespace
+
+TokenizerJsonFile TokenizerJsonFile::parse(std::string_view json, const std::string& name) {
+  TokenizerJsonFile result;
+  Reader reader(result, name);
+  read_json_events(json, reader);
+  if (!result.rest.is_object())
+    throw FileError(fmt::format("{}: {}, expected a JSON object", name, result.rest.type_name()));
+  return result;
+}
+
+}  // namespace encdec
