@@ -73,7 +73,7 @@ void TextRewriter::finish() {
 void TextRewriter::append(std::string_view added, bool is_origin) {
   check_rewritten(result_.size() + added.size());
   result_ += added;
-  if (is_origin) origin_bytes_ = result_.size();
+  if (is_origin && !added.empty()) origin_bytes_ = result_.size();
 }
 
 }  // namespace encdec
