@@ -17,11 +17,11 @@ class Bpe final : public PieceModel {
  public:
   struct Options {
     Vocabulary vocabulary;
-    std::vector<std::pair<std::string, std::string>> merges;  // the most frequent first
-    std::optional<std::string> unknown_token;  // absent: characters that the vocabulary lacks are left out
-    std::string continuing_subword_prefix;     // of every character but a word's first
-    std::string end_of_word_suffix;            // of a word's last character
-    bool fuse_unknown = false;                 // unknown characters in a row are one
+    std::vector<std::pair<std::string, std::string>> merges = {};  // the most frequent first
+    std::optional<std::string> unknown_token = {};  // absent: characters that the vocabulary lacks are left out
+    std::string continuing_subword_prefix = {};     // of every character but a word's first
+    std::string end_of_word_suffix = {};            // of a word's last character
+    bool fuse_unknown = false;                      // unknown characters in a row are one
     bool byte_fallback = false;  // an unknown character becomes <0xNN> for each of its bytes, if those all exist
     bool ignore_merges = false;  // a word that is a piece is that piece
   };

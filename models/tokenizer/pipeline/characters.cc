@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "encdec/models/tokenizer/pipeline/character_tables.h"
@@ -80,11 +81,15 @@ const ByteAlphabet& byte_alphabet() {
   return alphabet;
 }
 
+// Characters that the reference does not know: it takes them for letters of no combining class.
+bool is_too_new(utf8proc_int32_t c) {
+  return c > 0x7FC && contains(character_tables::kNotDecomposed, static_cast<char32_t>(c));
+}
+
 // Puts marks in a row into the order of their combining classes.
 void order_marks(std::vector<utf8proc_int32_t>& text) {
   const auto combining_class = [](utf8proc_int32_t c) {
-    if (contains(character_tables::kNotDecomposed, static_cast<char32_t>(c))) return utf8proc_propval_t{0};
-    return utf8proc_get_property(c)->combining_class;
+    return is_too_new(c) ? utf8proc_propval_t{0} : utf8proc_get_property(c)->combining_class;
   };
   for (std::size_t begin = 0; begin < text.size();) {
     if (combining_class(text[begin]) == 0) {
@@ -97,6 +102,23 @@ void order_marks(std::vector<utf8proc_int32_t>& text) {
                      [&](auto a, auto b) { return combining_class(a) < combining_class(b); });
     begin = end;
   }
+}
+
+// Joins letters and marks, but nothing across a character that is too new.
+std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
+  std::vector<utf8proc_int32_t> result;
+  result.reserve(text.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && !is_too_new(text[end])) ++end;
+    const utf8proc_ssize_t size =
+        utf8proc_normalize_utf32(text.data() + begin, static_cast<utf8proc_ssize_t>(end - begin),
+                                 static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    result.insert(result.end(), text.data() + begin, text.data() + begin + size);
+    if (end < text.size()) result.push_back(text[end++]);
+    begin = end;
+  }
+  return result;
 }
 
 }  // namespace
@@ -201,7 +223,7 @@ std::string normal_form(std::string_view valid, NormalForm form) {
   const bool is_ascii = std::all_of(valid.begin(), valid.end(), [](char byte) { return (byte & 0x80) == 0; });
   if (is_ascii) return std::string(valid);
   const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
-  const bool compose = form == NormalForm::nfc || form == NormalForm::nfkc;
+  const bool is_composed = form == NormalForm::nfc || form == NormalForm::nfkc;
   const auto options =
       static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
 
@@ -214,19 +236,14 @@ std::string normal_form(std::string_view valid, NormalForm form) {
     std::array<utf8proc_int32_t, 32> parts;  // at most 18
     utf8proc_ssize_t count = 1;
     parts[0] = static_cast<utf8proc_int32_t>(c.value);
-    if (c.value >= 0x80 && !contains(character_tables::kNotDecomposed, c.value)) {
+    if (c.value >= 0x80 && !is_too_new(parts[0])) {
       int unused = 0;
       count = utf8proc_decompose_char(parts[0], parts.data(), parts.size(), options, &unused);
     }
     decomposed.insert(decomposed.end(), parts.begin(), parts.begin() + count);
   }
   order_marks(decomposed);
-  if (compose) {
-    const utf8proc_ssize_t size =
-        utf8proc_normalize_utf32(decomposed.data(), static_cast<utf8proc_ssize_t>(decomposed.size()),
-                                 static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-    decomposed.resize(static_cast<std::size_t>(size));
-  }
+  if (is_composed) decomposed = compose(std::move(decomposed));
   std::string result;
   for (const utf8proc_int32_t c : decomposed) append_utf8(result, static_cast<char32_t>(c));
   return result;

@@ -54,9 +54,9 @@ NormalizerPtr replace(Pattern pattern, std::string content);
 NormalizerPtr byte_level();
 
 struct BertOptions {
-  bool clean_text = true;             // no control characters, every whitespace is a space
-  bool split_chinese = true;          // spaces around Chinese characters
-  std::optional<bool> strip_accents;  // absent: as `lowercase`
+  bool clean_text = true;                  // no control characters, every whitespace is a space
+  bool split_chinese = true;               // spaces around Chinese characters
+  std::optional<bool> strip_accents = {};  // absent: as `lowercase`
   bool lowercase = true;
 };
 NormalizerPtr bert(BertOptions options);

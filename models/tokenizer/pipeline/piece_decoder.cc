@@ -6,6 +6,7 @@
 
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
@@ -49,7 +50,12 @@ class Sequence final : public PieceDecoder {
   explicit Sequence(std::vector<PieceDecoderPtr> parts) : parts_(std::move(parts)) {}
 
   void decode(std::vector<std::string>& pieces) const override {
-    for (const PieceDecoderPtr& part : parts_) part->decode(pieces);
+    for (const PieceDecoderPtr& part : parts_) {
+      part->decode(pieces);
+      std::size_t bytes = 0;
+      for (const std::string& piece : pieces) bytes += piece.size();
+      check_rewritten(bytes);
+    }
   }
 
  private:
@@ -154,11 +160,14 @@ class Replace final : public PieceDecoder {
   Replace(Pattern pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
   void decode(std::vector<std::string>& pieces) const override {
+    std::size_t bytes = 0;
     for (std::string& piece : pieces) {
       if (piece.empty()) continue;
+      const std::vector<Pattern::Match> matches = pattern_.find_all(piece);
+      check_rewritten(bytes += piece.size() + matches.size() * content_.size());
       std::string result;
       std::size_t begin = 0;
-      for (const Pattern::Match& match : pattern_.find_all(piece)) {
+      for (const Pattern::Match& match : matches) {
         result.append(piece, begin, match.begin - begin).append(content_);
         begin = match.end;
       }

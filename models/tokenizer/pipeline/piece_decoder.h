@@ -15,7 +15,8 @@ class PieceDecoder {
  public:
   virtual ~PieceDecoder() = default;
 
-  // Rewrites the pieces of a text; the text is what they are then, one after another.
+  // Rewrites the pieces of a text; the text is what they are then, one after another. Throws TokenizerError if they
+  // become longer than kMaxRewrittenBytes, or a pattern takes too many steps.
   virtual void decode(std::vector<std::string>& pieces) const = 0;
 };
 

@@ -56,6 +56,11 @@ void TextRewriter::keep(std::size_t bytes) {
   position_ += bytes;
 }
 
+void TextRewriter::drop_origin(std::size_t bytes) {
+  position_ += bytes;
+  if (text_.origin_bytes > 0) text_.origin_bytes = position_ + 1;
+}
+
 void TextRewriter::replace(std::size_t bytes, std::string_view by) {
   append(by, position_ < text_.origin_bytes);
   position_ += bytes;

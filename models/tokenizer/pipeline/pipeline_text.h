@@ -40,10 +40,13 @@ class TextRewriter {
   void keep(std::size_t bytes);
   // Leaves out `bytes` bytes of the old text.
   void drop(std::size_t bytes) { position_ += bytes; }
+  // Leaves out `bytes` bytes at the beginning; what follows counts as the caller's first character if they did.
+  void drop_origin(std::size_t bytes);
   // Puts `by` in place of the next `bytes` bytes of the old text; what is put there belongs to the first of them.
   void replace(std::size_t bytes, std::string_view by);
   // Adds text that belongs to what was last taken from the old text.
   void insert(std::string_view added);
+  bool is_empty() const { return result_.empty(); }
   // Stores the new text. What is left of the old one is left out.
   void finish();
 

@@ -82,11 +82,14 @@ void PipelineTokenizer::encode_part(PipelineText text, std::vector<std::int32_t>
 
 std::string PipelineTokenizer::decode(std::span<const std::int32_t> ids) const {
   std::vector<std::string> texts;
+  std::size_t bytes = 0;
   for (const std::int32_t id : ids) {
     const std::string* text = added_.decoded(id);
     if (text == nullptr) text = parts_.model->piece(id);
     if (text == nullptr) throw InputError(fmt::format("token id {} is not in the vocabulary", id));
-    if (!added_.is_special(*text)) texts.push_back(*text);
+    if (added_.is_special(*text)) continue;
+    check_rewritten(bytes += text->size());
+    texts.push_back(*text);
   }
   std::string result;
   if (parts_.decoder) {

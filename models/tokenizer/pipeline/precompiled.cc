@@ -36,14 +36,14 @@ class Precompiled final : public Normalizer {
     for (std::string_view cluster = clusters.next(); !cluster.empty(); cluster = clusters.next()) {
       if (cluster.size() < kWholeClusterBytes) {
         if (const auto replacement = find(cluster)) {
-          rewriter.replace(cluster.size(), *replacement);
+          replace(rewriter, cluster.size(), *replacement);
           continue;
         }
       }
       while (!cluster.empty()) {
         const std::size_t bytes = first_character(cluster).bytes;
         const auto replacement = find(cluster.substr(0, bytes));
-        replacement ? rewriter.replace(bytes, *replacement) : rewriter.keep(bytes);
+        replacement ? replace(rewriter, bytes, *replacement) : rewriter.keep(bytes);
         cluster.remove_prefix(bytes);
       }
     }
@@ -52,6 +52,20 @@ class Precompiled final : public Normalizer {
 
  private:
   static constexpr std::size_t kWholeClusterBytes = 6;
+
+  // tokenizers does not notice what is left out at the beginning.
+  static void replace(TextRewriter& rewriter, std::size_t bytes, std::string_view by) {
+    if (by.empty() && rewriter.is_empty()) return rewriter.drop_origin(bytes);
+    // Of several characters, the first is replaced by the first.
+    const std::size_t first = first_character(rewriter.rest()).bytes;
+    if (first < bytes && !by.empty()) {
+      const std::size_t new_first = first_character(by).bytes;
+      rewriter.replace(first, by.substr(0, new_first));
+      by.remove_prefix(new_first);
+      bytes -= first;
+    }
+    rewriter.replace(bytes, by);
+  }
 
   [[noreturn]] static void fail(const std::string& name, std::string_view what) {
     throw TokenizerError(

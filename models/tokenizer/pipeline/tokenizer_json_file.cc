@@ -147,11 +147,12 @@ class Reader final : public JsonEvents {
     }
     if (!is_text_merges_ && items_ > 0) fail_list("a string");
     is_text_merges_ = true;
+    if (!found.starts_with("#version")) {
+      auto pair = split_merge(found);
+      if (!pair) fail_list(fmt::format("\"{}\"", printable(found)));
+      result_.merges->push_back(*std::move(pair));
+    }
     ++items_;
-    if (found.starts_with("#version")) return true;
-    auto pair = split_merge(found);
-    if (!pair) fail_list(fmt::format("\"{}\"", printable(found)));
-    result_.merges->push_back(*std::move(pair));
     return true;
   }
 

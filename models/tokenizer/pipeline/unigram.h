@@ -21,7 +21,7 @@ class Unigram final : public PieceModel {
   };
   struct Options {
     std::vector<Piece> pieces;  // the index is the id; of equal ones, the last counts
-    std::optional<std::int32_t> unknown_id;
+    std::optional<std::int32_t> unknown_id = {};
     bool byte_fallback = false;  // an unknown piece becomes <0xNN> for each of its bytes, if those all exist
   };
 
