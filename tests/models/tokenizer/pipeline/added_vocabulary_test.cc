@@ -1,0 +1,115 @@
+#include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/pipeline/word_level.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using Looking = AddedVocabulary::Looking;
+using SpecialTokens = AddedVocabulary::SpecialTokens;
+using Tokens = std::vector<AddedVocabulary::Token>;
+
+const WordLevel& model() {
+  static const WordLevel words = [] {
+    Vocabulary vocabulary;
+    for (const char* piece : {"<unk>", "a", "b"}) {
+      vocabulary.add(piece, static_cast<std::int32_t>(vocabulary.size()), "file");
+    }
+    return WordLevel({.vocabulary = std::move(vocabulary)}, "file");
+  }();
+  return words;
+}
+
+AddedVocabulary added(const Tokens& tokens, const Normalizer* normalizer = nullptr) {
+  return {tokens, model(), normalizer, "file"};
+}
+
+// The parts of a text; tokens as their ids in brackets.
+std::vector<std::string> find(const AddedVocabulary& vocabulary, std::string_view text,
+                              Looking looking = Looking::for_raw_tokens, SpecialTokens special = SpecialTokens::found) {
+  std::vector<std::string> parts;
+  for (const auto& [begin, end, id] : vocabulary.find(text, looking, special)) {
+    const std::string part(text.substr(begin, end - begin));
+    parts.push_back(id ? fmt::format("[{}{}]", *id, part) : part);
+  }
+  return parts;
+}
+
+TEST(AddedVocabulary, NumbersTokensAfterTheModelsPieces) {
+  const AddedVocabulary vocabulary = added({{.content = "x"}, {.content = "b"}, {.content = ""}, {.content = "y"}});
+  EXPECT_EQ(vocabulary.id("x"), 3);
+  EXPECT_EQ(vocabulary.id("b"), 2);
+  EXPECT_EQ(vocabulary.id("y"), 4);
+  EXPECT_EQ(vocabulary.id(""), std::nullopt);
+  EXPECT_EQ(vocabulary.token(4)->content, "y");
+  EXPECT_EQ(vocabulary.token(5), nullptr);
+}
+
+TEST(AddedVocabulary, FindsTheLongestFromLeftToRight) {
+  const AddedVocabulary vocabulary = added({{.content = "<a>", .normalized = false},
+                                            {.content = "<a><b>", .normalized = false},
+                                            {.content = "b><c", .normalized = false}});
+  EXPECT_THAT(find(vocabulary, "x<a><b><c"), ElementsAre("x", "[4<a><b>]", "<c"));
+  EXPECT_THAT(find(vocabulary, "<a><c"), ElementsAre("[3<a>]", "<c"));
+  EXPECT_THAT(find(vocabulary, "<b><c"), ElementsAre("<", "[5b><c]"));
+  EXPECT_THAT(find(vocabulary, ""), ElementsAre());
+}
+
+TEST(AddedVocabulary, TakesWhitespaceAlong) {
+  const AddedVocabulary vocabulary = added({{.content = "<l>", .strip_left = true, .normalized = false},
+                                            {.content = "<r>", .strip_right = true, .normalized = false}});
+  EXPECT_THAT(find(vocabulary, "a \u3000<l> b"), ElementsAre("a", "[3 \u3000<l>]", " b"));
+  EXPECT_THAT(find(vocabulary, "a <r> \tb"), ElementsAre("a ", "[4<r> \t]", "b"));
+  EXPECT_THAT(find(vocabulary, "<r> <l>"), ElementsAre("[4<r> ]", "[3<l>]"));
+}
+
+TEST(AddedVocabulary, SingleWordsStandAlone) {
+  const AddedVocabulary vocabulary = added({{.content = "tok", .single_word = true, .normalized = false}});
+  EXPECT_THAT(find(vocabulary, "tok toks étok, (tok)"), ElementsAre("[3tok]", " toks étok, (", "[3tok]", ")"));
+}
+
+TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
+  const auto lower = normalizers::lowercase();
+  const AddedVocabulary vocabulary = added(
+      {{.content = "ABC"}, {.content = "DEF", .normalized = false}, {.content = "<S>", .special = true}}, lower.get());
+  EXPECT_THAT(find(vocabulary, "abcDEF"), ElementsAre("abc", "[4DEF]"));
+  EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
+  EXPECT_EQ(*vocabulary.decoded(3), "abc");
+  EXPECT_EQ(vocabulary.token(3)->content, "ABC");
+  // Its normalised form is not known as special: the reference's way.
+  EXPECT_TRUE(vocabulary.is_special("<S>"));
+  EXPECT_FALSE(vocabulary.is_special(*vocabulary.decoded(5)));
+}
+
+TEST(AddedVocabulary, SpecialTokensCanBeText) {
+  const AddedVocabulary vocabulary = added({{.content = "<s>", .normalized = false, .special = true}});
+  EXPECT_THAT(find(vocabulary, "a<s>", Looking::for_raw_tokens, SpecialTokens::ignored), ElementsAre("a<s>"));
+}
+
+TEST(AddedVocabulary, ATokenIsWhatItIsTheLastTime) {
+  const AddedVocabulary vocabulary =
+      added({{.content = "x", .normalized = false}, {.content = "x", .strip_left = true, .normalized = false}});
+  EXPECT_EQ(vocabulary.id("x"), 3);
+  EXPECT_THAT(find(vocabulary, "  x"), ElementsAre("[3  x]"));
+}
+
+TEST(AddedVocabulary, RefusesWhatCannotBeToldApart) {
+  const auto lower = normalizers::lowercase();
+  EXPECT_THROW(added({{.content = "ABC"}, {.content = "abc"}}, lower.get()), TokenizerError);
+  EXPECT_THROW(added({{.content = std::string(1025, 'a')}}), TokenizerError);
+}
+
+TEST(AddedVocabulary, LongRunsOfWhitespaceAreFollowedOnce) {
+  const AddedVocabulary vocabulary =
+      added({{.content = " ", .strip_left = true, .strip_right = true, .normalized = false}});
+  EXPECT_EQ(vocabulary.find(std::string(100'000, ' '), Looking::for_raw_tokens, SpecialTokens::found).size(), 100'000u);
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,110 @@
+#include "encdec/models/tokenizer/pipeline/characters.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace encdec {
+namespace {
+
+TEST(Characters, AreReadAndWrittenAlike) {
+  for (const char32_t c : {U'\0', U'a', U'\x7F', U'\x80', U'\x7FF', U'\x800', U'\xFFFF', U'\x10000', U'\x10FFFF'}) {
+    std::string text;
+    append_utf8(text, c);
+    EXPECT_EQ(first_character(text).value, c);
+    EXPECT_EQ(first_character(text).bytes, text.size());
+    EXPECT_EQ(last_character("ab" + text), 2u);
+  }
+}
+
+// As Rust's String::from_utf8_lossy and Python's errors="replace".
+TEST(Characters, InvalidBytesAreReplacedPartByPart) {
+  const struct {
+    const char* bytes;
+    const char* text;
+  } kCases[] = {{"", ""},
+                {"aé中😀", "aé中😀"},
+                {"\x80", "\uFFFD"},
+                {"a\xC3", "a\uFFFD"},
+                {"\xC0\xAF", "\uFFFD\uFFFD"},
+                {"\xE4\xB8z", "\uFFFDz"},
+                {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
+                {"\xF0\x9F\x98", "\uFFFD"},
+                {"\xF0\x9F\x98\xC3\xA9", "\uFFFDé"},
+                {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"},
+                {"\xE0\x80\x80", "\uFFFD\uFFFD\uFFFD"}};
+  for (const auto& [bytes, text] : kCases) EXPECT_EQ(replace_invalid_utf8(bytes), text);
+}
+
+TEST(Characters, ClassesAreThoseOfTheReference) {
+  EXPECT_TRUE(is_white_space(0x85));
+  EXPECT_FALSE(is_white_space(0x200B));
+  EXPECT_FALSE(is_white_space(0x1C));
+  EXPECT_TRUE(is_word_character(U'_'));
+  EXPECT_TRUE(is_word_character(0x200D));
+  EXPECT_TRUE(is_word_character(0x24B6));
+  EXPECT_FALSE(is_word_character(0xB2));
+  EXPECT_TRUE(is_punctuation(U'$'));  // of ASCII everything that is no letter
+  EXPECT_FALSE(is_punctuation(U'€'));
+  EXPECT_FALSE(is_punctuation(0x2E52));  // too new for the part that asks
+  EXPECT_TRUE(is_number(0x2167));
+  EXPECT_TRUE(is_number(0x1CCF0));  // newer than utf8proc
+  EXPECT_FALSE(is_mark(0x1AC1));
+  EXPECT_TRUE(is_control(0xE000));
+  EXPECT_FALSE(is_control(0x378));  // not assigned
+  EXPECT_TRUE(is_chinese(0x4E2D));
+  EXPECT_FALSE(is_chinese(0x3042));
+}
+
+TEST(Characters, LowercaseIsFullButOneCharacterAtATime) {
+  const auto lower = [](char32_t c) {
+    std::string text;
+    append_lowercase(text, c);
+    return text;
+  };
+  EXPECT_EQ(lower(0x130), "i\u0307");
+  EXPECT_EQ(lower(0x3A3), "σ");
+  EXPECT_EQ(lower(0x1E9E), "ß");
+  EXPECT_EQ(lower(0x1C5), "ǆ");
+}
+
+TEST(Characters, NormalFormsOrderMarksAndCompose) {
+  EXPECT_EQ(normal_form("e\u0301", NormalForm::nfc), "é");
+  EXPECT_EQ(normal_form("é", NormalForm::nfd), "e\u0301");
+  EXPECT_EQ(normal_form("q\u0307\u0323", NormalForm::nfd), "q\u0323\u0307");
+  EXPECT_EQ(normal_form("ﬁ²", NormalForm::nfkc), "fi2");
+  EXPECT_EQ(normal_form("한", NormalForm::nfd), "\u1112\u1161\u11AB");
+  EXPECT_EQ(normal_form("\u1112\u1161\u11AB", NormalForm::nfc), "한");
+  EXPECT_EQ(normal_form("㋿", NormalForm::nfkc), "㋿");  // newer than the reference
+}
+
+TEST(Characters, ManyMarksInARowAreOrderedToo) {
+  std::string text = "a";
+  for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? "\u0301" : "\u0323";
+  const std::string ordered = normal_form(text, NormalForm::nfd);
+  EXPECT_EQ(ordered.size(), text.size());
+  EXPECT_TRUE(ordered.starts_with("a\u0323\u0323"));
+  EXPECT_TRUE(ordered.ends_with("\u0301\u0301"));
+}
+
+TEST(Characters, GraphemeClustersKeepMarksAndJoinersTogether) {
+  GraphemeScanner scanner("e\u0301\r\n👨‍👩‍👧🇫🇷🇩🇪x");
+  for (const char* cluster : {"e\u0301", "\r\n", "👨‍👩‍👧", "🇫🇷", "🇩🇪", "x", ""})
+    EXPECT_EQ(scanner.next(), cluster);
+}
+
+TEST(Characters, BytesHaveCharactersAndBack) {
+  EXPECT_EQ(byte_character(' '), "Ġ");
+  EXPECT_EQ(byte_character('\n'), "Ċ");
+  EXPECT_EQ(byte_character('!'), "!");
+  EXPECT_EQ(byte_character(0xAD), "Ń");
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    EXPECT_EQ(character_byte(first_character(byte_character(static_cast<std::uint8_t>(byte))).value),
+              static_cast<int>(byte));
+  }
+  EXPECT_LT(character_byte(U' '), 0);
+  EXPECT_LT(character_byte(U'中'), 0);
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,80 @@
+#include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/pipeline/word_level.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using Ids = std::vector<std::int32_t>;
+
+PipelineTokenizer::Parts parts() {
+  Vocabulary vocabulary;
+  for (const char* piece : {"<unk>", "a", "b", "c"}) {
+    vocabulary.add(piece, static_cast<std::int32_t>(vocabulary.size()), "file");
+  }
+  return {.kind = "word-level",
+          .model = std::make_unique<WordLevel>(WordLevel::Options{.vocabulary = std::move(vocabulary)}, "file"),
+          .pre_tokenizer = pre_tokenizers::whitespace_split(),
+          .added_tokens = {{.content = "</s>", .normalized = false, .special = true},
+                           {.content = "<en>", .normalized = false, .special = true}},
+          .post_processor = {.single = PostProcessor::around_one({.before = {}, .after = {4}})}};
+}
+
+TEST(PipelineTokenizer, EncodesAndDecodes) {
+  const PipelineTokenizer tokenizer(parts(), "file");
+  EXPECT_EQ(tokenizer.kind(), "word-level");
+  EXPECT_THAT(tokenizer.encode("a x</s>b"), ElementsAre(1, 0, 4, 2, 4));
+  EXPECT_THAT(tokenizer.encode_target("a"), ElementsAre(1, 4));
+  EXPECT_THAT(tokenizer.encode_plain(""), ElementsAre());
+  EXPECT_EQ(tokenizer.decode(Ids{1, 0, 4, 2}), "a <unk> b");
+  EXPECT_THAT(tokenizer.pieces(Ids{1, 4}, TextSide::target), ElementsAre("a", "</s>"));
+  EXPECT_EQ(tokenizer.token_id("c"), 3);
+  EXPECT_EQ(tokenizer.token_id("<en>"), 5);
+  EXPECT_EQ(tokenizer.token_id("d"), std::nullopt);
+}
+
+TEST(PipelineTokenizer, CutsTheTextToMaxLengthAndKeepsWhatIsAround) {
+  const PipelineTokenizer tokenizer(parts(), "file");
+  EXPECT_THAT(tokenizer.encode("a b c", {.max_length = 3}), ElementsAre(1, 2, 4));
+  EXPECT_THAT(tokenizer.encode("a b c", {.max_length = 4}), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(tokenizer.encode("a b c", {.max_length = 1}), ElementsAre(4));
+}
+
+TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
+  const PipelineTokenizer tokenizer(parts(), "file");
+  EXPECT_THROW(tokenizer.decode(Ids{6}), InputError);
+  EXPECT_THROW(tokenizer.decode(Ids{-1}), InputError);
+  EXPECT_THROW(tokenizer.pieces(Ids{6}, TextSide::source), InputError);
+  EXPECT_THROW(tokenizer.encode("a\xFF"), TokenizerError);
+  EXPECT_THROW(tokenizer.encode("a", {.target_language = "en"}), InputError);
+}
+
+TEST(PipelineTokenizer, AFamilyPutsLanguagesAround) {
+  PipelineTokenizer::Parts made = parts();
+  made.languages = {{"en", 5}};
+  made.affixes = [](const EncodeOptions& options, TextSide side) -> PostProcessor::Affixes {
+    if (side == TextSide::target) return {.before = {5}, .after = {}};
+    return {.before = {}, .after = options.source_language.empty() ? Ids{4} : Ids{4, 5}};
+  };
+  const PipelineTokenizer tokenizer(std::move(made), "file");
+  EXPECT_THAT(tokenizer.encode("a"), ElementsAre(1, 4));
+  EXPECT_THAT(tokenizer.encode("a", {.source_language = "en"}), ElementsAre(1, 4, 5));
+  EXPECT_THAT(tokenizer.encode_target("a"), ElementsAre(5, 1));
+  EXPECT_THAT(tokenizer.languages(), ElementsAre("en"));
+  EXPECT_EQ(tokenizer.language_token("en"), 5);
+  EXPECT_EQ(tokenizer.language_token("fr"), std::nullopt);
+}
+
+TEST(PipelineTokenizer, SpecialTokensInATextCanBeText) {
+  PipelineTokenizer::Parts made = parts();
+  made.split_special_tokens = true;
+  EXPECT_THAT(PipelineTokenizer(std::move(made), "file").encode("</s> a"), ElementsAre(0, 1, 4));
+}
+
+}  // namespace
+}  // namespace encdec

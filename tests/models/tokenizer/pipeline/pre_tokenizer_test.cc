@@ -1,0 +1,93 @@
+#include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/pipeline/gpt2_words.h"
+
+namespace encdec::pre_tokenizers {
+namespace {
+
+using testing::ElementsAre;
+using Words = std::vector<std::string>;
+
+Words split_text(const PreTokenizerPtr& pre_tokenizer, std::string_view text) {
+  std::vector<PipelineText> words;
+  pre_tokenizer->split(PipelineText::whole(text), words);
+  Words result;
+  for (const PipelineText& word : words) result.push_back(word.text);
+  return result;
+}
+
+TEST(PreTokenizer, CutsAtWhitespace) {
+  EXPECT_THAT(split_text(whitespace_split(), " a\u3000b,c \n"), ElementsAre("a", "b,c"));
+  EXPECT_THAT(split_text(whitespace(), "a_b, c!? é\u0301-"), ElementsAre("a_b", ",", "c", "!?", "é\u0301", "-"));
+  EXPECT_THAT(split_text(bert(), "a,b  c."), ElementsAre("a", ",", "b", "c", "."));
+  EXPECT_THAT(split_text(whitespace_split(), "  "), ElementsAre());
+}
+
+TEST(PreTokenizer, MetaspaceMarksWordsThatFollowSpaces) {
+  EXPECT_THAT(split_text(metaspace({}), "a  b"), ElementsAre("▁a", "▁", "▁b"));
+  EXPECT_THAT(split_text(metaspace({}), " a"), ElementsAre("▁a"));
+  EXPECT_THAT(split_text(metaspace({.prepend = PrependScheme::never}), "a b"), ElementsAre("a", "▁b"));
+  EXPECT_THAT(split_text(metaspace({.replacement = "_", .split = false}), "a b"), ElementsAre("_a_b"));
+  EXPECT_THAT(split_text(metaspace({}), ""), ElementsAre());
+}
+
+TEST(PreTokenizer, MetaspaceFirstMarksOnlyTheBeginning) {
+  std::vector<PreTokenizerPtr> parts;
+  parts.push_back(whitespace_split());
+  parts.push_back(metaspace({.prepend = PrependScheme::first}));
+  const PreTokenizerPtr both = sequence(std::move(parts));
+  EXPECT_THAT(split_text(both, "a b"), ElementsAre("▁a", "b"));
+  EXPECT_THAT(split_text(both, " a b"), ElementsAre("a", "b"));
+}
+
+TEST(PreTokenizer, ByteLevelKeepsSpacesWithWords) {
+  EXPECT_THAT(split_text(byte_level({.add_prefix_space = false}), "don't  go\n1é"),
+              ElementsAre("don", "'t", "Ġ", "Ġgo", "Ċ", "1", "Ã©"));
+  EXPECT_THAT(split_text(byte_level({}), "a"), ElementsAre("Ġa"));
+  EXPECT_THAT(split_text(byte_level({}), " a"), ElementsAre("Ġa"));
+  EXPECT_THAT(split_text(byte_level({.use_regex = false}), "a b"), ElementsAre("ĠaĠb"));
+}
+
+TEST(PreTokenizer, SplitsByEveryBehavior) {
+  const auto cut = [](SplitBehavior behavior, bool invert = false) {
+    return split_text(split(Pattern::literal("-"), {.behavior = behavior, .invert = invert}), "the-final--countdown");
+  };
+  EXPECT_THAT(cut(SplitBehavior::removed), ElementsAre("the", "final", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::isolated), ElementsAre("the", "-", "final", "-", "-", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::merged_with_previous), ElementsAre("the-", "final-", "-", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::merged_with_next), ElementsAre("the", "-final", "-", "-countdown"));
+  EXPECT_THAT(cut(SplitBehavior::contiguous), ElementsAre("the", "-", "final", "--", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::removed, true), ElementsAre("-", "-", "-"));
+}
+
+TEST(PreTokenizer, CutsAtKindsOfCharacters) {
+  EXPECT_THAT(split_text(digits({.individual = true}), "a12Ⅷ"), ElementsAre("a", "1", "2", "Ⅷ"));
+  EXPECT_THAT(split_text(digits({}), "a12Ⅷb"), ElementsAre("a", "12Ⅷ", "b"));
+  EXPECT_THAT(split_text(punctuation(SplitBehavior::removed), "a,b。c"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(split_text(char_delimiter_split("é"), "aébéé"), ElementsAre("a", "b"));
+  EXPECT_THAT(split_text(fixed_length(2), "aébcd"), ElementsAre("aé", "bc", "d"));
+}
+
+TEST(PreTokenizer, WordsThatGrowWithoutEndAreAnError) {
+  std::vector<PreTokenizerPtr> parts;
+  for (int i = 0; i < 64; ++i) parts.push_back(byte_level({.add_prefix_space = false, .use_regex = false}));
+  EXPECT_THROW(split_text(sequence(std::move(parts)), "é"), TokenizerError);
+}
+
+TEST(Gpt2Words, CoverATextWithoutGaps) {
+  const std::string_view text = "I'll'VE  be\u00a0 there \t\n 3x4 ...?!  ";
+  Words words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    words.emplace_back(text.substr(begin, gpt2_word(text.substr(begin))));
+    begin += words.back().size();
+  }
+  EXPECT_THAT(words, ElementsAre("I", "'ll", "'", "VE", " ", " be", "\u00a0", " there", " \t\n", " 3", "x", "4",
+                                 " ...?!", "  "));
+}
+
+}  // namespace
+}  // namespace encdec::pre_tokenizers
