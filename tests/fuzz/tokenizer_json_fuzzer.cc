@@ -1,0 +1,50 @@
+// A tokenizer.json, then a line "TEXT:" and a text for it; without that line a fixed text.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
+#include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+namespace {
+
+const char* const kFile = "tokenizer.json";
+constexpr std::string_view kMark = "\nTEXT:";
+constexpr std::string_view kText = "Hello, w\u00F6rld!  <s> \u4E2D\u6587 e\u0301 1234 <mask>don't \U0001F600\n";
+
+void use(const PipelineTokenizer& tokenizer, std::string_view text) {
+  try {
+    const std::vector<std::int32_t> ids = tokenizer.encode_plain(text);
+    require(ids == tokenizer.encode_plain(text), "encoding again gives the same");
+    require(tokenizer.pieces(ids, TextSide::source).size() == ids.size(),
+            "every id that comes out is in the vocabulary");
+    require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+    tokenizer.encode(text, {.max_length = 5});
+    tokenizer.encode_pair(text, "a b");
+  } catch (const TokenizerError&) {  // no unknown token, text that becomes too long, a pattern that takes too much
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  std::string_view json(reinterpret_cast<const char*>(data), size);
+  std::string_view text = kText;
+  if (const std::size_t mark = json.rfind(kMark); mark != std::string_view::npos) {
+    text = json.substr(mark + kMark.size());
+    json = json.substr(0, mark);
+  }
+  try {
+    const PipelineTokenizer tokenizer(parse_tokenizer_json(json, kFile), kFile);
+    use(tokenizer, text);
+    use(tokenizer, kText);
+  } catch (const Error& error) {
+    require_good_message(error.what(), kFile);
+  }
+  return 0;
+}
