@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <fstream>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
 #include "tests/support/temp_folder.h"
 
@@ -48,6 +51,27 @@ TEST_P(EmbedGolden, EmbeddingsAreThoseOfSentenceTransformersInAnyBatch) {
 
 INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names()),
                          [](const auto& instance) { return instance.param; });
+
+// A real one, which tests/golden/make_minilm.py tells where to get.
+TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmAreThoseOfSentenceTransformers) {
+  const char* folder = std::getenv("ENCDEC_MINILM");
+  if (folder == nullptr) GTEST_SKIP() << "ENCDEC_MINILM names no folder with all-MiniLM-L6-v2";
+  const std::filesystem::path golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "minilm";
+  std::vector<std::string> texts;
+  std::ifstream lines(golden / "sentences.txt");
+  for (std::string line; std::getline(lines, line);) texts.push_back(line);
+  const auto expected = read_safetensors(golden / "embeddings.safetensors");
+  const Tensor& embeddings = *expected->find("embeddings");
+  ASSERT_EQ(texts.size(), 100u);
+  ASSERT_EQ(embeddings.rows(), 100);
+  const auto found = Model::load(folder).embed(texts);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const float* row = embeddings.row(static_cast<std::int64_t>(i));
+    EXPECT_THAT(found[i],
+                testing::Pointwise(testing::FloatNear(1e-5f), std::vector<float>(row, row + embeddings.width())))
+        << texts[i];
+  }
+}
 
 // A folder with modules.json and, in 1_Pooling, config.json.
 class SentenceEmbedderFiles : public testing::Test {
