@@ -99,7 +99,8 @@ Bpe::Bpe(Options options, const std::string& name)
   merges_.reserve(options.merges.size());
   std::string whole;
   for (std::size_t rank = 0; rank < options.merges.size(); ++rank) {
-    const auto& [left, right] = options.merges[rank];
+    const std::string& left = options.merges[rank].first;
+    const std::string& right = options.merges[rank].second;
     const auto id_of = [&](std::string_view piece) {
       const auto found = vocabulary_.id(piece);
       if (found) return *found;
