@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/protobuf_fields.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
@@ -23,63 +24,12 @@ constexpr std::size_t kMaxUnknownSurfaceBytes = 256;
 constexpr std::size_t kMaxOtherFieldBytes = 4u << 20;  // normalisation tables: 0.3 MB; lists of user-defined symbols
 constexpr std::uint32_t kUserDefined = 4;
 
+using protobuf::Field;
+using protobuf::Fields;
+
 [[noreturn]] void fail(const std::string& name, std::string_view what) {
   throw TokenizerError(fmt::format("{}: not a sentencepiece model: {}", name, what));
 }
-
-// One field of a protobuf message. A field of another wire type than its number has is an unknown field.
-struct Field {
-  enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
-  bool is(std::uint32_t number_, WireType type_) const { return number == number_ && type == type_; }
-
-  std::uint32_t number;
-  WireType type;
-  std::uint64_t value = 0;      // of a varint
-  std::string_view bytes = {};  // of the others
-};
-
-// The fields of a protobuf message, in order.
-class Fields {
- public:
-  Fields(std::string_view message, const std::string& name) : rest_(message), name_(name) {}
-
-  std::optional<Field> next() {
-    if (rest_.empty()) return std::nullopt;
-    const std::uint64_t tag = varint();
-    if (tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3 == 0) fail(name_, "a field number out of range");
-    Field field{.number = static_cast<std::uint32_t>(tag >> 3), .type = static_cast<Field::WireType>(tag & 7)};
-    switch (field.type) {
-      case Field::WireType::varint: field.value = varint(); break;
-      case Field::WireType::fixed64: field.bytes = take(8); break;
-      case Field::WireType::bytes: field.bytes = take(varint()); break;
-      case Field::WireType::fixed32: field.bytes = take(4); break;
-      default: fail(name_, fmt::format("a field of wire type {}", tag & 7));
-    }
-    return field;
-  }
-
- private:
-  std::string_view take(std::uint64_t size) {
-    if (size > rest_.size()) fail(name_, fmt::format("a field of {} bytes where {} are left", size, rest_.size()));
-    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(size));
-    rest_.remove_prefix(taken.size());
-    return taken;
-  }
-
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<std::uint8_t>(take(1)[0]);
-      value |= std::uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    fail(name_, "a number of more than ten bytes");
-  }
-
-  std::string_view rest_;
-  const std::string& name_;
-};
 
 // The double-array trie of darts-clone that a normalisation table begins with. A unit is 32 bits: the low byte and the
 // top bit are the label by which it is entered, bit 8 says that a match ends here, the rest where its children lie.
