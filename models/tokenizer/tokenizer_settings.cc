@@ -41,14 +41,9 @@ AddedToken read_added_token(const JsonObject& file, const Json& value) {
   return {.content = checked_content(file, object.required_string("content")),
           .strip_left = object.boolean("lstrip").value_or(false),
           .strip_right = object.boolean("rstrip").value_or(false),
-          .single_word = object.boolean("single_word").value_or(false)};
-}
-
-// A token given as text, or as an object that says by its type that it is one; nullopt for anything else.
-std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
-  if (value.is_string()) return checked_content(file, value.get<std::string>());
-  const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
-  return is_object ? std::optional(read_added_token(file, value).content) : std::nullopt;
+          .single_word = object.boolean("single_word").value_or(false),
+          .normalized = object.boolean("normalized"),
+          .special = object.boolean("special").value_or(false)};
 }
 
 // The merging of files, step by step as transformers does it. "Extra" special tokens are a list without names, "model"
@@ -59,7 +54,7 @@ class Reader {
 
   void read(const TokenizerFiles& files) {
     if (files.tokenizer_config) read_config(*files.tokenizer_config);
-    if (has_added_tokens_decoder(files)) {
+    if (files.has_added_tokens_decoder()) {
       read_added_tokens_decoder(*files.tokenizer_config);
     } else {
       if (files.special_tokens_map) read_special_tokens_map(*files.special_tokens_map);
@@ -69,15 +64,30 @@ class Reader {
     collect_special_tokens();
   }
 
-  static bool has_added_tokens_decoder(const TokenizerFiles& files) {
-    return files.tokenizer_config && find(*files.tokenizer_config, "added_tokens_decoder") != nullptr;
-  }
-
  private:
   // Null only if the key is not there at all.
   static const Json* find(const JsonObject& file, std::string_view key) {
     const auto found = file.value().find(key);
     return found != file.value().end() ? &*found : nullptr;
+  }
+
+  // A token given as text, or as an object that says by its type that it is one; nullopt for anything else.
+  std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
+    if (value.is_string()) return checked_content(file, value.get<std::string>());
+    const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
+    return is_object ? std::optional(describe(read_added_token(file, value))) : std::nullopt;
+  }
+
+  // Keeps what the token says of itself.
+  std::string describe(AddedToken token) {
+    const std::string content = token.content;
+    settings_.described_tokens[content] = std::move(token);
+    return content;
+  }
+
+  std::string describe_special(AddedToken token) {
+    token.special = true;
+    return describe(std::move(token));
   }
 
   void read_config(const JsonObject& config) {
@@ -121,26 +131,36 @@ class Reader {
       } else if (key == "additional_special_tokens") {
         if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
       } else if (is_standard(key)) {
-        set_named(map, key, value.is_object() ? Json(read_added_token(map, value).content) : value);
+        set_named(map, key, value.is_object() ? Json(describe_special(read_added_token(map, value))) : value);
       } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
-        model_tokens_.push_back(value.is_object() ? read_added_token(map, value).content : *as_token(map, value));
+        model_tokens_.push_back(value.is_object() ? describe_special(read_added_token(map, value))
+                                                  : *as_token(map, value));
       }
     }
   }
 
   // A list of tokens, those that are objects as text; anything else unchanged.
-  static Json plain_tokens(const JsonObject& file, const Json& value) {
+  Json plain_tokens(const JsonObject& file, const Json& value) {
     if (!value.is_array()) return value;
     Json tokens = Json::array();
-    for (const Json& item : value)
-      tokens.push_back(item.is_object() ? Json(read_added_token(file, item).content) : item);
+    for (const Json& item : value) {
+      tokens.push_back(item.is_object() ? Json(describe_special(read_added_token(file, item))) : item);
+    }
     return tokens;
   }
 
   void read_added_tokens(const JsonObject& file) {
     for (const auto& [token, value] : file.value().items()) {
-      add_token(file, token, id_of(value), {.content = checked_content(file, token)});
+      const bool special = is_special(token);
+      add_token(file, token, id_of(value),
+                {.content = checked_content(file, token), .normalized = !special, .special = special});
     }
+  }
+
+  bool is_special(const std::string& token) const {
+    const auto is_named = [&](const auto& entry) { return entry.second == token; };
+    return std::any_of(settings_.named_tokens.begin(), settings_.named_tokens.end(), is_named) ||
+           (extra_tokens_ && std::find(extra_tokens_->begin(), extra_tokens_->end(), token) != extra_tokens_->end());
   }
 
   void read_tokenizer_json(const JsonObject& file) {
@@ -214,6 +234,7 @@ class Reader {
     }
     for (const std::string& token : model_tokens_) add(token);
     for (const std::string& token : extra_tokens_.value_or(std::vector<std::string>())) add(token);
+    settings_.extra_tokens = extra_tokens_;
   }
 
   TokenizerSettings& settings_;
@@ -221,21 +242,31 @@ class Reader {
   std::optional<std::vector<std::string>> extra_tokens_;
 };
 
+std::optional<JsonObject> open(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+}
+
 }  // namespace
 
 TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
-  const auto open = [&](std::string_view name, std::size_t max_bytes = kMaxConfigBytes) {
-    const std::filesystem::path path = folder / name;
-    std::error_code ignored;
-    return std::filesystem::exists(path, ignored) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
-  };
-  TokenizerFiles files;
-  files.tokenizer_config = open("tokenizer_config.json");
-  if (Reader::has_added_tokens_decoder(files)) return files;
-  files.special_tokens_map = open("special_tokens_map.json");
-  files.added_tokens = open("added_tokens.json");
-  files.tokenizer = open("tokenizer.json", kMaxTokenizerJsonBytes);
+  TokenizerFiles files = read_small(folder);
+  if (files.has_added_tokens_decoder()) return files;
+  files.tokenizer = open(folder / "tokenizer.json", kMaxTokenizerJsonBytes);
   return files;
+}
+
+TokenizerFiles TokenizerFiles::read_small(const std::filesystem::path& folder) {
+  TokenizerFiles files;
+  files.tokenizer_config = open(folder / "tokenizer_config.json");
+  if (files.has_added_tokens_decoder()) return files;
+  files.special_tokens_map = open(folder / "special_tokens_map.json");
+  files.added_tokens = open(folder / "added_tokens.json");
+  return files;
+}
+
+bool TokenizerFiles::has_added_tokens_decoder() const {
+  return tokenizer_config && tokenizer_config->value().contains("added_tokens_decoder");
 }
 
 TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,

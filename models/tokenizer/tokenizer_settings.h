@@ -22,6 +22,11 @@ struct TokenizerFiles {
 
   // Throws FileError, naming the file, if one is not JSON. Does not read older files that do not count.
   static TokenizerFiles read(const std::filesystem::path& folder);
+  // All but tokenizer.json.
+  static TokenizerFiles read_small(const std::filesystem::path& folder);
+
+  // Older files, and the list in tokenizer.json, do not count then.
+  bool has_added_tokens_decoder() const;
 };
 
 // What those files say, merged as transformers 5 does for its tokenizers written in Python.
@@ -31,6 +36,10 @@ struct TokenizerSettings {
   // Those and all others that decoding leaves out; each once.
   std::vector<std::string> special_tokens;
   std::map<std::int32_t, AddedToken> added_tokens;
+  // Those of special_tokens that have no name; absent if the files have no such list, empty if it is null.
+  std::optional<std::vector<std::string>> extra_tokens;
+  // Special tokens that were not given as mere text, by content.
+  std::map<std::string, AddedToken, std::less<>> described_tokens;
 
   bool separate_vocabularies = false;
   bool split_special_tokens = false;  // do not look for added tokens in the text
