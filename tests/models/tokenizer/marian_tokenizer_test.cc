@@ -242,11 +242,6 @@ TEST(LoadTokenizer, IsNullWithoutTokenizerFiles) {
   EXPECT_EQ(load_tokenizer(folder.path(), "marian"), nullptr);
 }
 
-TEST(LoadTokenizer, NamesAFamilyThatItDoesNotKnow) {
-  const TempFolder folder;
-  EXPECT_THROW(load_tokenizer(folder.path(), "t5"), TokenizerError);
-}
-
 TEST(LoadTokenizer, TheBundledModelSpells) {
   const auto tokenizer =
       load_tokenizer(std::filesystem::path(ENCDEC_PRETRAINED_DIR) / "english-pronunciation", "marian");

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+// The languages of checkpoints, in the order of their ids, which no file of theirs says.
+namespace encdec::language_codes {
+
+std::vector<std::string> mbart();    // 25
+std::vector<std::string> mbart50();  // those and 27 more
+std::vector<std::string> nllb();     // 202
+std::vector<std::string> m2m_100();  // 100
+std::vector<std::string> wmt21();    // the 8 of M2M-100's later variant
+
+}  // namespace encdec::language_codes

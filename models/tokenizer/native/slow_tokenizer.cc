@@ -1,0 +1,110 @@
+#include "encdec/models/tokenizer/native/slow_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/native/family_parts.h"
+#include "encdec/models/tokenizer/pipeline/piece_decoder.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+
+SlowTokenizer::SlowTokenizer(TokenizerSettings settings, Vocabulary vocabulary, std::string name)
+    : name_(std::move(name)),
+      settings_(std::move(settings)),
+      vocabulary_(std::move(vocabulary)),
+      added_tokens_(settings_.added_tokens, settings_.special_tokens, vocabulary_) {}
+
+std::vector<std::int32_t> SlowTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  return encode_side(text, options, TextSide::source);
+}
+
+std::vector<std::int32_t> SlowTokenizer::encode_target(std::string_view text, const EncodeOptions& options) const {
+  return encode_side(text, options, TextSide::target);
+}
+
+std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
+                                                     TextSide side) const {
+  check_text(text);
+  PostProcessor::Affixes around = affixes(options, side);
+  std::vector<std::int32_t> ids;
+  const auto add = [&](std::string_view piece) {
+    const auto id = find_id(piece);
+    ids.push_back(id ? *id : named_id("unk_token"));
+  };
+  const auto add_text = [&](std::string_view part) {
+    for (const std::string& piece : cut(part)) add(piece);
+  };
+  if (settings_.split_special_tokens) {
+    add_text(text);
+  } else {
+    for (const AddedTokens::Part& part : added_tokens_.split(text)) {
+      part.is_token ? add(part.text) : add_text(part.text);
+    }
+  }
+  if (options.max_length > 0) {
+    const std::size_t added = around.before.size() + around.after.size();
+    ids.resize(std::min(ids.size(), options.max_length - std::min(added, options.max_length)));
+  }
+  if (ends_already(ids)) around.after.clear();
+  ids.insert(ids.begin(), around.before.begin(), around.before.end());
+  ids.insert(ids.end(), around.after.begin(), around.after.end());
+  return ids;
+}
+
+std::string SlowTokenizer::decode(std::span<const std::int32_t> ids) const {
+  std::vector<std::string> kept;
+  for (const std::int32_t id : ids) {
+    const std::string& text = piece(id);
+    if (!added_tokens_.is_special(id)) kept.push_back(text);
+  }
+  std::string text = join(kept);
+  return settings_.clean_up_spaces ? clean_up_spaces(std::move(text)) : text;
+}
+
+std::vector<std::string> SlowTokenizer::pieces(std::span<const std::int32_t> ids, TextSide /*side*/) const {
+  std::vector<std::string> result;
+  result.reserve(ids.size());
+  for (const std::int32_t id : ids) result.push_back(piece(id));
+  return result;
+}
+
+std::optional<std::int32_t> SlowTokenizer::token_id(std::string_view token) const {
+  const auto added = added_tokens_.id(token);
+  return added ? added : vocabulary_.id(token);
+}
+
+std::optional<std::int32_t> SlowTokenizer::find_id(std::string_view piece) const {
+  const auto added = added_tokens_.id(piece);
+  return added ? added : vocabulary_.id(piece);
+}
+
+const std::string& SlowTokenizer::piece(std::int32_t id) const {
+  if (const std::string* added = added_tokens_.token(id)) return *added;
+  if (const std::string* known = vocabulary_.piece(id)) return *known;
+  if (const std::string* missing = missing_piece(id)) return *missing;
+  throw InputError(fmt::format("token id {}: the vocabulary has {} pieces and not this one", id, vocabulary_.size()));
+}
+
+std::int32_t SlowTokenizer::named_id(const std::string& key) const {
+  const auto token = settings_.named_tokens.find(key);
+  if (token == settings_.named_tokens.end()) throw TokenizerError(fmt::format("{}: there is no {}", name_, key));
+  if (const auto id = find_id(token->second)) return *id;
+  throw TokenizerError(fmt::format("{}: the vocabulary has no {} '{}'", name_, key, printable(token->second)));
+}
+
+void SlowTokenizer::fail_language(std::string_view language) const {
+  throw InputError(fmt::format("{}: language '{}' is not known, expected one of {}", name_, printable(language),
+                               family_parts::shortened(languages())));
+}
+
+void SlowTokenizer::refuse_languages(const EncodeOptions& options) const {
+  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
+  if (language.empty()) return;
+  throw InputError(fmt::format("{}: language '{}', but the tokenizer knows none", name_, printable(language)));
+}
+
+}  // namespace encdec
