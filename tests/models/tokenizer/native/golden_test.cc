@@ -1,0 +1,103 @@
+// Tokenizers of every family, from the files that it is published with, beside transformers' AutoTokenizer.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/tokenizer.h"
+
+namespace encdec {
+namespace {
+
+using Json = nlohmann::json;
+using Ids = std::vector<std::int32_t>;
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native";
+
+std::vector<std::string> folders() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kRoot)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+const std::vector<std::string>& texts() {
+  static const auto all = read_json(kRoot / "texts.json").get<std::vector<std::string>>();
+  return all;
+}
+
+class NativeTokenizer : public testing::TestWithParam<std::string> {
+ protected:
+  const fs::path folder_ = kRoot / GetParam();
+  const Json expected_ = read_json(folder_ / "expected.json");
+  const std::unique_ptr<Tokenizer> tokenizer_ =
+      load_tokenizer(folder_, read_json(folder_ / "config.json")["model_type"].get<std::string>());
+};
+
+TEST_P(NativeTokenizer, SourcesBecomeTheSameIds) {
+  for (const Json& run : expected_["source"]) {
+    const EncodeOptions options{.source_language = run["language"]};
+    for (std::size_t i = 0; i < run["ids"].size(); ++i) {
+      EXPECT_EQ(tokenizer_->encode(texts()[i], options), run["ids"][i].get<Ids>())
+          << options.source_language << " '" << texts()[i] << "'";
+    }
+  }
+}
+
+TEST_P(NativeTokenizer, TargetsBecomeTheSameIds) {
+  const Json& ids = expected_["source"][0]["ids"];
+  for (std::size_t i = 0; expected_["target_is_source"].get<bool>() && i < texts().size(); ++i) {
+    EXPECT_EQ(tokenizer_->encode_target(texts()[i]), ids[i].get<Ids>()) << texts()[i];
+  }
+  for (const Json& run : expected_["target"]) {
+    const EncodeOptions options{.target_language = run["language"]};
+    for (std::size_t i = 0; i < run["ids"].size(); ++i) {
+      EXPECT_EQ(tokenizer_->encode_target(texts()[i], options), run["ids"][i].get<Ids>())
+          << options.target_language << " '" << texts()[i] << "'";
+    }
+  }
+}
+
+TEST_P(NativeTokenizer, PiecesAreTheSame) {
+  const Json& ids = expected_["source"][0]["ids"];
+  for (std::size_t i = 0; i < expected_["pieces"].size(); ++i) {
+    EXPECT_EQ(tokenizer_->pieces(ids[i].get<Ids>(), TextSide::source),
+              expected_["pieces"][i].get<std::vector<std::string>>())
+        << texts()[i];
+  }
+}
+
+TEST_P(NativeTokenizer, IdsBecomeTheSameText) {
+  const Json& ids = expected_["source"][0]["ids"];
+  ASSERT_EQ(expected_["decode"].size(), texts().size());
+  for (std::size_t i = 0; i < texts().size(); ++i) {
+    EXPECT_EQ(tokenizer_->decode(ids[i].get<Ids>()), expected_["decode"][i].get<std::string>()) << texts()[i];
+  }
+}
+
+TEST_P(NativeTokenizer, AnyIdsBecomeTheSameText) {
+  for (const Json& decoded : expected_["decode_ids"]) {
+    EXPECT_EQ(tokenizer_->decode(decoded[0].get<Ids>()), decoded[1].get<std::string>()) << decoded[0];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(folders()),
+                         [](const auto& folder) { return folder.param; });
+
+}  // namespace
+}  // namespace encdec
