@@ -24,6 +24,8 @@ using Index = Pickle::Index;
 
 constexpr std::size_t kMaxRank = 32;  // torch takes 64
 constexpr std::size_t kMaxTensors = 1u << 20;
+// Of names and keys: a pickle can use one long text for many tensors, and each would copy it.
+constexpr std::size_t kMaxNameBytes = 1000;
 // Copies of tensors with strides may take as much memory as the file and this.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
@@ -63,7 +65,7 @@ class TorchArchive {
   std::span<const std::byte> pickle() const { return read(*zip_.find(folder_ + "data.pkl")).bytes; }
 
   ZipArchive::Content storage(std::string_view key, const std::string& where) const {
-    const ZipEntry* entry = zip_.find(fmt::format("{}data/{}", folder_, key));
+    const ZipEntry* entry = key.size() > kMaxNameBytes ? nullptr : zip_.find(fmt::format("{}data/{}", folder_, key));
     if (entry == nullptr) {
       throw FileError(fmt::format("{}: storage '{}' is missing, expected it in the archive", where, printable(key)));
     }
@@ -264,6 +266,10 @@ std::vector<Named> read_dict(const Pickle& pickle, const Pickle::Dict& dict, Ten
   for (const auto& [key, value] : dict.items) {
     const auto* name = pickle.get<Pickle::Text>(key);
     if (auto tensor = name == nullptr ? std::nullopt : reader.read(value, name->text)) {
+      if (name->text.size() > kMaxNameBytes) {
+        throw FileError(fmt::format("{}: tensor '{}': a name of {} bytes, expected at most {}", file,
+                                    printable(name->text), name->text.size(), kMaxNameBytes));
+      }
       tensors.push_back({std::string(name->text), *std::move(tensor)});
       if (tensors.size() > kMaxTensors) throw FileError(fmt::format("{}: more than {} tensors", file, kMaxTensors));
     } else if (others.count++ == 0) {

@@ -190,6 +190,16 @@ TEST(PyTorch, RefusesFilesWithoutTensorsAndWithNamesTwice) {
               HasSubstr("tensor 'x' is there twice"));
 }
 
+TEST(PyTorch, LongTextsAreNotCopiedForEveryTensor) {
+  const std::string name(1'000'000, 'n'), tensor = pickle_tensor({});
+  std::string dict = "}(" + pickle_text(name) + std::string("q\0", 2) + tensor + "q\1";
+  for (int i = 0; i < 10000; ++i) dict += std::string("h\0h\1", 4);
+  EXPECT_THAT(refusal_of(archive_of(pickle_of(dict + "u"))),
+              HasSubstr("a name of 1000000 bytes, expected at most 1000"));
+  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.key = name}))),
+              HasSubstr("is missing, expected it in the archive"));
+}
+
 TEST(PyTorch, ADictThatHoldsItselfIsNoWay) {
   // d = {}; d['model'] = d
   EXPECT_THAT(refusal_of(archive_of(pickle_of(std::string("}q\0", 3) + pickle_text("model") + std::string("h\0s", 3)))),
