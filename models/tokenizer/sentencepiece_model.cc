@@ -7,6 +7,7 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/sentencepiece_check.h"
+#include "encdec/models/tokenizer/sentencepiece_proto.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 // Exported by libsentencepiece, but declared in none of the headers that it installs; weak, should a version hide it.
@@ -37,7 +38,7 @@ SentencePieceModel SentencePieceModel::read(const std::filesystem::path& path) {
 SentencePieceModel::SentencePieceModel(const std::string& bytes, std::string name)
     : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()), name_(std::move(name)) {
   if (sentencepiece::logging::SetMinLogLevel != nullptr) sentencepiece::logging::SetMinLogLevel(kOnlyFatal);
-  check_sentencepiece_model(bytes, name_);
+  const SentencePieceProto proto = SentencePieceProto::parse(bytes, name_);
   try {
     check(processor_->LoadFromSerializedProto(bytes), name_);
   } catch (const Error&) {
@@ -47,6 +48,7 @@ SentencePieceModel::SentencePieceModel(const std::string& bytes, std::string nam
   } catch (const std::exception& error) {  // its trie builder throws
     throw error_from(error.what(), name_);
   }
+  if (proto.model_type == SentencePieceProto::ModelType::unigram) unigram_.emplace(proto);
 }
 
 SentencePieceModel::~SentencePieceModel() = default;
@@ -55,6 +57,7 @@ SentencePieceModel& SentencePieceModel::operator=(SentencePieceModel&&) noexcept
 
 std::vector<std::string> SentencePieceModel::encode(std::string_view text) const {
   check_text(text);
+  if (unigram_) return unigram_->encode(text);
   std::vector<std::string> pieces;
   check(processor_->Encode(text, &pieces), name_);
   return pieces;

@@ -2,10 +2,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "encdec/models/tokenizer/sentencepiece_unigram.h"
 
 namespace sentencepiece {
 class SentencePieceProcessor;
@@ -37,6 +40,7 @@ class SentencePieceModel {
 
  private:
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+  std::optional<SentencePieceUnigram> unigram_;  // if that is what the model is
   std::string name_;
 };
 

@@ -49,6 +49,7 @@ class Reader {
       if (field->is(3, WireType::varint)) {
         proto_.model_type = static_cast<SentencePieceProto::ModelType>(one_of(field->value, 4, "the model's type"));
       }
+      if (field->is(24, WireType::varint)) proto_.space_is_suffix = field->value != 0;
       if (field->is(35, WireType::varint)) proto_.byte_fallback = field->value != 0;
       if (field->is(40, WireType::varint)) proto_.unknown_id = static_cast<std::int32_t>(field->value);
     }
@@ -58,6 +59,9 @@ class Reader {
     Fields fields(message, name_);
     while (const auto field = fields.next()) {
       if (field->is(2, WireType::bytes)) proto_.normalization_table = field->bytes;
+      if (field->is(3, WireType::varint)) proto_.add_dummy_prefix = field->value != 0;
+      if (field->is(4, WireType::varint)) proto_.remove_extra_spaces = field->value != 0;
+      if (field->is(5, WireType::varint)) proto_.escape_spaces = field->value != 0;
     }
   }
 

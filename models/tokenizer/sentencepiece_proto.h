@@ -23,7 +23,11 @@ struct SentencePieceProto {
   ModelType model_type = ModelType::unigram;
   bool byte_fallback = false;
   std::int32_t unknown_id = 0;
+  bool space_is_suffix = false;     // treat_whitespace_as_suffix
   std::string normalization_table;  // precompiled_charsmap; empty if there is none
+  bool add_dummy_prefix = true;
+  bool remove_extra_spaces = true;
+  bool escape_spaces = true;
 
   // Throws FileError if the file cannot be read, TokenizerError, naming the file, if check_sentencepiece_model refuses
   // it, or for types that are not known.
