@@ -221,7 +221,8 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
     ids.push_back(source.empty() ? TokenIds() : impl_->tokenizer->encode(source, languages));
   auto results = generate_ids(ids, options);
   for (GenerateResult& result : results) {
-    for (Hypothesis& hypothesis : result.hypotheses) hypothesis.text = impl_->tokenizer->decode(hypothesis.token_ids);
+    for (Hypothesis& hypothesis : result.hypotheses)
+      hypothesis.text = decode_known(*impl_->tokenizer, hypothesis.token_ids);
   }
   return results;
 }

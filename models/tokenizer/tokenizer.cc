@@ -130,6 +130,23 @@ std::string known_file(const fs::path& folder) {
 
 }  // namespace
 
+std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+  try {
+    return tokenizer.decode(ids);
+  } catch (const InputError&) {
+    std::vector<std::int32_t> known;
+    for (const std::int32_t& id : ids) {
+      try {
+        tokenizer.pieces(std::span(&id, 1), TextSide::target);
+        known.push_back(id);
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+    return tokenizer.decode(known);
+  }
+}
+
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
     std::string name = tokenizer_class(folder, model_type);

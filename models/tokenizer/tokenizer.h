@@ -55,6 +55,10 @@ class Tokenizer {
   virtual std::optional<std::int32_t> language_token(std::string_view /*language*/) const { return std::nullopt; }
 };
 
+// The same as decode(), but ids that the vocabulary lacks are left out: models may have more rows than their vocabulary
+// has pieces, and generate them.
+std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids);
+
 // The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type; null if the folder has
 // none. Throws TokenizerError or FileError, naming the file, if files are damaged or one of several is missing.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);

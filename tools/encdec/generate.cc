@@ -178,7 +178,7 @@ class Generation {
     if (options_.token_ids && model_.tokenizer() != nullptr) {
       for (GenerateResult& result : results) {
         for (Hypothesis& hypothesis : result.hypotheses) {
-          hypothesis.text = model_.tokenizer()->decode(hypothesis.token_ids);
+          hypothesis.text = decode_known(*model_.tokenizer(), hypothesis.token_ids);
         }
       }
     }

@@ -49,6 +49,7 @@ TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
   const PipelineTokenizer tokenizer(parts(), "file");
   EXPECT_THROW(tokenizer.decode(Ids{6}), InputError);
   EXPECT_THROW(tokenizer.decode(Ids{-1}), InputError);
+  EXPECT_EQ(decode_known(tokenizer, Ids{6, 1, -1, 0}), tokenizer.decode(Ids{1, 0}));
   EXPECT_THROW(tokenizer.pieces(Ids{6}, TextSide::source), InputError);
   EXPECT_THROW(tokenizer.encode("a\xFF"), TokenizerError);
   EXPECT_THROW(tokenizer.encode("a", {.target_language = "en"}), InputError);
