@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSubcommands[] = {"forward", "generate", "inspect", "tokenize"};
+constexpr const char* kSubcommands[] = {"embed", "forward", "generate", "inspect", "tokenize"};
 
 TEST(Usage, HelpTellsOfSubcommandsAndOptions) {
   const Finished finished = encdec_command({"--help"});

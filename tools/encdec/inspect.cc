@@ -1,3 +1,5 @@
+#include <encdec/engine/error.h>
+#include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -53,8 +55,10 @@ WeightSummary summarize(const WeightStore& weights) {
 
 std::vector<std::string> tokenizer_files(const std::string& folder) {
   std::vector<std::string> found;
-  for (const char* name : {"tokenizer.json", "source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model",
-                           "vocab.json", "target_vocab.json", "merges.txt", "vocab.txt"}) {
+  for (const char* name :
+       {"tokenizer.json", "source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model", "vocab.json",
+        "target_vocab.json", "merges.txt", "vocab.txt", "vocab.yml", "shared_vocabulary.json", "source_vocabulary.json",
+        "target_vocabulary.json", "vocabulary.json"}) {
     if (std::filesystem::exists(std::filesystem::path(folder) / name)) found.emplace_back(name);
   }
   return found;
@@ -111,13 +115,17 @@ Json generation_json(const GenerationConfig& config) {
   return json;
 }
 
-Json summary_json(const Model& model, const Options& options) {
-  const TransformerConfig& config = model.config();
-  const WeightSummary weights = summarize(model.weights());
+Json stored_json(const WeightSummary& weights) {
   Json stored = Json::object();
   for (const auto& [type, amount] : weights.by_type) {
     stored[type] = {{"tensors", amount.tensors}, {"parameters", amount.parameters}, {"bytes", amount.bytes}};
   }
+  return stored;
+}
+
+Json summary_json(const Model& model, const Options& options) {
+  const TransformerConfig& config = model.config();
+  const WeightSummary weights = summarize(model.weights());
   const Tokenizer* tokenizer = model.tokenizer();
   Json json = {{"family", config.model_type},
                {"architecture", to_string(config.architecture)},
@@ -130,7 +138,7 @@ Json summary_json(const Model& model, const Options& options) {
   json["norm"] = config.norm == NormKind::rms ? "rms" : "layer";
   json["norm_order"] = config.norm_order == NormOrder::first ? "first" : "last";
   json["parameters"] = weights.all.parameters;
-  json["stored"] = std::move(stored);
+  json["stored"] = stored_json(weights);
   json["weight_bytes"] = weights.all.bytes;
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
@@ -163,17 +171,23 @@ std::string generation_text(const Json& generation) {
   return fmt::format("{}", fmt::join(settings, ", "));
 }
 
-std::string summary_text(const Model& model, const Options& options) {
-  const TransformerConfig& config = model.config();
-  const WeightSummary weights = summarize(model.weights());
+std::string stored_text(const WeightSummary& weights) {
   std::vector<std::string> types;
   for (const auto& [type, amount] : weights.by_type) {
     types.push_back(fmt::format("{} ({} tensors, {})", type, amount.tensors, megabytes(amount.bytes)));
   }
+  return fmt::format("{}", fmt::join(types, ", "));
+}
+
+std::string text_line(std::string_view name, std::string_view value) {
+  return fmt::format("{:<12}  {}\n", name, printable(value));
+}
+
+std::string summary_text(const Model& model, const Options& options) {
+  const TransformerConfig& config = model.config();
+  const WeightSummary weights = summarize(model.weights());
   std::string text;
-  const auto line = [&](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<12}  {}\n", name, printable(value));
-  };
+  const auto line = [&](std::string_view name, const std::string& value) { text += text_line(name, value); };
   line("family", fmt::format("{}, {}", config.model_type, to_string(config.architecture)));
   line("format", std::string(to_string(model.format())));
   line("width", fmt::format("{}", config.model_dim));
@@ -183,7 +197,7 @@ std::string summary_text(const Model& model, const Options& options) {
                             to_string(config.activation), config.norm == NormKind::rms ? "rms" : "layer",
                             config.norm_order == NormOrder::first ? "first" : "last"));
   line("parameters", fmt::format("{}", weights.all.parameters));
-  line("stored as", fmt::format("{}", fmt::join(types, ", ")));
+  line("stored as", stored_text(weights));
   const std::string now = megabytes(static_cast<std::uint64_t>(resident_bytes())) + " now";
   line("memory", !config.has_decoder() ? now
                                        : fmt::format("{}, {} bytes for each generated token while its sentence is "
@@ -224,6 +238,28 @@ Json weights_json(const WeightStore& weights) {
   return list;
 }
 
+// Of a folder that this version cannot run: what is in it, and why not.
+std::string unsupported_report(const Options& options, const std::string& reason) {
+  const Checkpoint checkpoint = open_checkpoint(options.model);
+  const WeightSummary weights = summarize(*checkpoint.weights);
+  const std::string family =
+      (checkpoint.config ? checkpoint.config->string("model_type") : std::nullopt).value_or("unknown");
+  if (options.json) {
+    Json json = {{"family", family},
+                 {"format", to_string(checkpoint.format)},
+                 {"parameters", weights.all.parameters},
+                 {"stored", stored_json(weights)},
+                 {"weight_bytes", weights.all.bytes},
+                 {"unsupported", reason}};
+    if (options.weights) json["weights"] = weights_json(*checkpoint.weights);
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return text_line("family", family) + text_line("format", to_string(checkpoint.format)) +
+         text_line("parameters", std::to_string(weights.all.parameters)) +
+         text_line("stored as", stored_text(weights)) + text_line("unsupported", reason) +
+         (options.weights ? "\n" + weights_text(*checkpoint.weights) : "");
+}
+
 std::string report(const Model& model, const Options& options) {
   if (!options.graph.empty()) {
     std::string text;
@@ -244,6 +280,15 @@ std::string report(const Model& model, const Options& options) {
   return summary_text(model, options) + (options.weights ? "\n" + weights_text(model.weights()) : "");
 }
 
+std::string report(const Options& options) {
+  try {
+    return report(Model::load(options.model, {.threads = 1}), options);
+  } catch (const ConfigError& error) {
+    if (!options.graph.empty()) throw;
+    return unsupported_report(options, error.what());
+  }
+}
+
 }  // namespace
 
 Action add_inspect(CLI::App& command) {
@@ -261,9 +306,8 @@ Action add_inspect(CLI::App& command) {
       ->excludes(weights)
       ->excludes(json);
   return [options] {
-    const Model model = Model::load(options->model, {.threads = 1});
     OutputFile output("");
-    output.write(report(model, *options));
+    output.write(report(*options));
     output.commit();
   };
 }
