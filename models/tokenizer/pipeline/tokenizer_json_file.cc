@@ -4,6 +4,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/serde_number.h"
 
 namespace encdec {
 namespace {
@@ -35,7 +36,9 @@ class Reader final : public JsonEvents {
     }
     return number(found, static_cast<double>(found));
   }
-  bool number_float(Json::number_float_t found, const std::string&) override { return number(found, found); }
+  bool number_float(Json::number_float_t found, const std::string& written) override {
+    return number(found, list_ == List::pieces ? read_serde_number(written).value_or(found) : found);
+  }
 
   bool string(std::string& found) override {
     switch (list_) {
