@@ -83,15 +83,16 @@ BlenderbotSmallTokenizer::BlenderbotSmallTokenizer(Files files, std::string name
                                                               {"unk_token", "__unk__"},
                                                               {"pad_token", "__null__"}}),
                     std::move(files.vocabulary), name),
-      ranks_(read_ranks(files.merges)) {
-  if (const auto offset = find_invalid_utf8(files.merges)) {
-    throw TokenizerError(fmt::format("{}: merges.txt: not valid UTF-8 at byte {}", name, *offset));
-  }
-  named_id("unk_token");
+      ranks_(read_ranks(files.merges, name)) {
+  require_unknown();
 }
 
 // The first line is a comment, the last is not ended; others that are no pairs do not count.
-BlenderbotSmallTokenizer::Ranks BlenderbotSmallTokenizer::read_ranks(const std::string& merges) {
+BlenderbotSmallTokenizer::Ranks BlenderbotSmallTokenizer::read_ranks(const std::string& merges,
+                                                                     const std::string& name) {
+  if (const auto offset = find_invalid_utf8(merges)) {
+    throw TokenizerError(fmt::format("{}: merges.txt: not valid UTF-8 at byte {}", name, *offset));
+  }
   Ranks ranks;
   std::string_view rest = merges;
   for (std::size_t line = 0, end; (end = rest.find('\n')) != rest.npos; ++line, rest.remove_prefix(end + 1)) {

@@ -35,7 +35,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
  private:
   using Ranks = std::unordered_map<std::string, std::size_t, StringHash, std::equal_to<>>;
 
-  static Ranks read_ranks(const std::string& merges);
+  static Ranks read_ranks(const std::string& merges, const std::string& name);
   void cut_word(std::string_view word, std::vector<std::string>& pieces) const;
 
   Ranks ranks_;  // of "left right"

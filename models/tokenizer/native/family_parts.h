@@ -54,7 +54,7 @@ struct Languages {
   std::string target = {};              // empty: the source's language
   Ids before = {};                      // the text, in front of a language there
   Ids after = {};                       // behind the text, in front of a language there
-  bool language_first = true;      // else it is last
+  bool language_first = true;           // else it is last
 };
 void use_languages(const PipelineSource& source, const Languages& languages, Parts& parts);
 

@@ -66,7 +66,7 @@ M2M100Tokenizer::M2M100Tokenizer(Files files, std::string name)
   fillers_ = static_cast<std::int32_t>(
       (config ? config->integer("num_madeup_words", {0, kMostFillers}) : std::nullopt).value_or(8));
   named_id("eos_token");
-  named_id("unk_token");
+  require_unknown();
 }
 
 std::optional<std::int32_t> M2M100Tokenizer::language_token(std::string_view language) const {

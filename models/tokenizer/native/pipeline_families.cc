@@ -133,7 +133,8 @@ Vocabulary fairseq_vocabulary(const PipelineSource& source) {
 }
 
 // LANGUAGE X </s>, or as earlier models were trained, X </s> LANGUAGE. The languages are added tokens: those listed, or
-// else all 202. (transformers 5.23 forgets them where there is only a sentencepiece model.)
+// else all 202. Where there is only a sentencepiece model they follow its pieces, and the mask is last, as in published
+// checkpoints; transformers 5.23 forgets the languages there, or puts the mask first.
 Parts make_nllb(PipelineSource& source) {
   std::vector<std::string> languages = language_codes::nllb();
   const auto& listed = source.settings.extra_tokens;
@@ -145,12 +146,16 @@ Parts make_nllb(PipelineSource& source) {
     source.vocabulary = fairseq_vocabulary(source);
   }
   source.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
+  const bool has_order = source.is_tokenizer_json || !source.settings.added_tokens.empty();
   source.add_special(special(languages));
   Parts parts{.kind = "BPE", .model = family_parts::byte_pairs(source, source.token("unk_token", "<unk>"))};
   if (!source.normalization_table.empty()) {
     parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
   }
   family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
+  for (const std::string& language : has_order ? std::vector<std::string>() : languages) {
+    parts.added_tokens.push_back({.content = language, .normalized = false, .special = true});
+  }
   family_parts::apply_settings(source, parts);
   const Ids end = {TokenIds(source, parts).named("eos_token")};
   const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
@@ -236,6 +241,10 @@ Parts make_bert(PipelineSource& source) {
       .model = std::make_unique<WordPiece>(WordPiece::Options{.vocabulary = std::move(source.vocabulary),
                                                               .unknown_token = source.token("unk_token", "[UNK]")},
                                            source.name)};
+  if (!parts.model->id(source.token("unk_token", "[UNK]"))) {
+    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", source.name,
+                                     printable(source.token("unk_token", "[UNK]"))));
+  }
   parts.normalizer = normalizers::bert({.split_chinese = source.config.boolean("tokenize_chinese_chars").value_or(true),
                                         .strip_accents = source.config.boolean("strip_accents"),
                                         .lowercase = source.config.boolean("do_lower_case").value_or(true)});

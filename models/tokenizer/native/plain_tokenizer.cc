@@ -91,7 +91,9 @@ PlainTokenizer::Options read_options(const std::filesystem::path& folder) {
 
 PieceList::PieceList(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {
   ids_.reserve(pieces_.size());
-  for (std::size_t i = 0; i < pieces_.size(); ++i) ids_.emplace(pieces_[i], static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!pieces_[i].empty()) ids_.emplace(pieces_[i], static_cast<std::int32_t>(i));
+  }
 }
 
 PieceList PieceList::parse_json(std::string_view json, const std::string& name) {

@@ -19,7 +19,7 @@ class PieceList {
   static PieceList parse_json(std::string_view json, const std::string& name);
   // A piece a line. Lines end with "\r\n" only if all of them do.
   static PieceList parse_lines(std::string_view text, const std::string& name);
-  // A map of pieces to ids; ids that no piece has are left free.
+  // A map of pieces to ids, which are dense.
   static PieceList from(const Vocabulary& vocabulary);
 
   // Gives the piece the next id, unless it has one.

@@ -96,6 +96,13 @@ std::int32_t SlowTokenizer::named_id(const std::string& key) const {
   throw TokenizerError(fmt::format("{}: the vocabulary has no {} '{}'", name_, key, printable(token->second)));
 }
 
+void SlowTokenizer::require_unknown() const {
+  named_id("unk_token");
+  const std::string& token = settings_.named_tokens.at("unk_token");
+  if (vocabulary_.id(token)) return;
+  throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", name_, printable(token)));
+}
+
 void SlowTokenizer::fail_language(std::string_view language) const {
   throw InputError(fmt::format("{}: language '{}' is not known, expected one of {}", name_, printable(language),
                                family_parts::shortened(languages())));

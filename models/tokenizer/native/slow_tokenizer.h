@@ -50,6 +50,8 @@ class SlowTokenizer : public Tokenizer {
   const AddedTokens& added_tokens() const { return added_tokens_; }
   // The id of the settings' token of this name. Throws TokenizerError if there is none.
   std::int32_t named_id(const std::string& key) const;
+  // Throws TokenizerError unless the vocabulary itself has the unknown token.
+  void require_unknown() const;
   [[noreturn]] void fail_language(std::string_view language) const;
   // For families without languages. Throws InputError if one is asked for.
   void refuse_languages(const EncodeOptions& options) const;
