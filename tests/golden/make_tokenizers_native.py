@@ -12,9 +12,11 @@ texts.json is a list of texts; every folder FAMILY holds tokenizer files, config
     decode           what each text's source ids become, special tokens skipped
     decode_ids       [[ids], "text"]: random ids
 
-nllb_listed lists its languages, as published: transformers 5.23 forgets them where there is only a sentencepiece model.
+nllb_listed lists its languages with their ids, as published: transformers 5.23 forgets them where there is only a
+sentencepiece model.
 """
 
+import collections
 import io
 import json
 import os
@@ -141,51 +143,71 @@ def codes(text):
 T5_IDS = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
 
 
+def learn_merges(words, count):
+    """The `count` most frequent merges of words, which are lists of symbols. (The trainers of tokenizers choose among
+    equally frequent ones by chance.)"""
+    words = collections.Counter(tuple(word) for word in words)
+    merges = []
+    for _ in range(count):
+        pairs = collections.Counter()
+        for word, times in words.items():
+            for pair in zip(word, word[1:]):
+                pairs[pair] += times
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        merges.append(best)
+        merged = collections.Counter()
+        for word, times in words.items():
+            symbols = []
+            for symbol in word:
+                if symbols and (symbols[-1], symbol) == best:
+                    symbols[-1] += symbol
+                else:
+                    symbols.append(symbol)
+            merged[tuple(symbols)] += times
+        words = merged
+    return merges
+
+
+def merges_file(merges):
+    return "#version: 0.2\n" + "".join(" ".join(merge) + "\n" for merge in merges)
+
+
 def byte_level_files(specials):
     """vocab.json and merges.txt with the special tokens at given ids."""
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=500, initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(), show_progress=False
-    )
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    model = json.loads(tokenizer.to_str())["model"]
-    pieces = sorted(model["vocab"], key=model["vocab"].get)
+    split = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words = [list(word) for line in CORPUS for word, _ in split.pre_tokenize_str(line)]
+    merges = learn_merges(words, 244)
+    pieces = sorted(split.alphabet()) + ["".join(merge) for merge in merges]
     for index, token in sorted(specials.items()):
         pieces.insert(index if index >= 0 else len(pieces), token)
-    merges = [" ".join(merge) for merge in model["merges"]]
     return {
         "vocab.json": json.dumps({piece: i for i, piece in enumerate(pieces)}, ensure_ascii=False),
-        "merges.txt": "#version: 0.2\n" + "\n".join(merges) + "\n",
+        "merges.txt": merges_file(merges),
     }
 
 
 def word_piece_files(lowercase):
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=lowercase)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    trainer = tokenizers.trainers.WordPieceTrainer(
-        vocab_size=400, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False
-    )
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    vocabulary = tokenizer.get_vocab()
-    return {"vocab.txt": "".join(piece + "\n" for piece in sorted(vocabulary, key=vocabulary.get))}
+    normalizer = tokenizers.normalizers.BertNormalizer(lowercase=lowercase)
+    split = tokenizers.pre_tokenizers.BertPreTokenizer()
+    words = [word for line in CORPUS for word, _ in split.pre_tokenize_str(normalizer.normalize_str(line))]
+    merges = learn_merges([list(word) for word in words], 150)
+    parts = sorted({c for word in words for c in word}) + ["".join(merge) for merge in merges]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + parts + ["##" + part for part in parts]
+    return {"vocab.txt": "".join(piece + "\n" for piece in pieces)}
 
 
 def blenderbot_small_files():
     """BPE with </w>, learnt on lower-case words; vocab.json has @@ instead."""
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=300, end_of_word_suffix="</w>", show_progress=False)
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    model = json.loads(tokenizer.to_str())["model"]
+    words = [list(word[:-1]) + [word[-1] + "</w>"] for line in CORPUS for word in line.lower().split()]
+    merges = learn_merges(words, 200)
     pieces = ["__null__", "__start__", "__end__", "__unk__", "__newln__"]
-    for piece in sorted(model["vocab"], key=model["vocab"].get):
+    for piece in sorted({symbol for word in words for symbol in word}) + ["".join(merge) for merge in merges]:
         pieces.append(piece[: -len("</w>")] if piece.endswith("</w>") else piece + "@@")
     return {
         "vocab.json": json.dumps({piece: i for i, piece in enumerate(pieces)}, ensure_ascii=False),
-        "merges.txt": "#version: 0.2\n" + "".join(" ".join(merge) + "\n" for merge in model["merges"]),
+        "merges.txt": merges_file(merges),
     }
 
 
@@ -371,9 +393,11 @@ def make_fairseq():
     published.change_json(as_first_published)
     published.expect(["en_XX"], ["gl_ES"])
 
-    nllb = {"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn", "tgt_lang": None}
     languages = list(transformers.models.nllb.tokenization_nllb.FAIRSEQ_LANGUAGE_CODES)
-    listed = nllb | {"additional_special_tokens": languages, "src_lang": "fra_Latn", "tgt_lang": "eng_Latn"}
+    first = sentencepiece.SentencePieceProcessor(model_proto=bpe).get_piece_size() + 1
+    ids = {str(first + i): {"content": language, "special": True} for i, language in enumerate(languages + ["<mask>"])}
+    listed = {"tokenizer_class": "NllbTokenizer", "src_lang": "fra_Latn", "tgt_lang": "eng_Latn",
+              "additional_special_tokens": languages, "added_tokens_decoder": ids}  # fmt: skip
     folder = Folder("nllb_listed", "m2m_100", {name: bpe}, listed)
     folder.expect(["deu_Latn"], ["zul_Latn"])
     folder.saved("nllb_saved").expect(["deu_Latn"], ["zul_Latn"])
