@@ -38,6 +38,7 @@ std::vector<Part> read_sequence(const JsonPart& part, std::string_view key, Part
   if (list.size() > kMaxParts)
     part.fail(fmt::format("{} of {}", key, list.size()), fmt::format("at most {}", kMaxParts));
   std::vector<Part> parts;
+  parts.reserve(list.size());
   for (const JsonPart& item : list) parts.push_back(read(item));
   return parts;
 }

@@ -296,7 +296,7 @@ PreTokenizerPtr digits(DigitsOptions options) {
   return std::make_unique<CharacterSplit<is_number>>(options.individual ? SplitBehavior::isolated
                                                                         : SplitBehavior::contiguous);
 }
-PreTokenizerPtr char_delimiter_split(std::string delimiter) {
+PreTokenizerPtr char_delimiter_split(const std::string& delimiter) {
   return std::make_unique<CharDelimiterSplit>(delimiter);
 }
 PreTokenizerPtr fixed_length(std::size_t length) {

@@ -70,7 +70,7 @@ struct DigitsOptions {
 // Between numbers and other characters.
 PreTokenizerPtr digits(DigitsOptions options);
 // At one character, which is left out.
-PreTokenizerPtr char_delimiter_split(std::string delimiter);
+PreTokenizerPtr char_delimiter_split(const std::string& delimiter);
 // After every `length` characters, `length` > 0.
 PreTokenizerPtr fixed_length(std::size_t length);
 

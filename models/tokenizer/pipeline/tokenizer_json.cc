@@ -94,7 +94,8 @@ AddedVocabulary::Token read_token(const JsonPart& token) {
 }
 
 bool is_byte_level(const TokenizerJsonFile& file) {
-  return file.rest.contains("decoder") && file.rest["decoder"].dump().find("\"ByteLevel\"") != std::string::npos;
+  const auto decoder = file.rest->find("decoder");
+  return decoder != file.rest->end() && decoder->dump().find("\"ByteLevel\"") != std::string::npos;
 }
 
 std::string kind_for_people(const PieceModel& model, const TokenizerJsonFile& file) {
@@ -153,7 +154,7 @@ void add_decoder_tokens(const JsonPart& decoder, std::vector<AddedVocabulary::To
 
 PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name) {
   TokenizerJsonFile file = TokenizerJsonFile::parse(json, name);
-  const JsonPart root(file.rest, name);
+  const JsonPart root(*file.rest, name);
   if (const auto version = root.optional_string("version"); version && *version != "1.0") {
     root.fail(fmt::format("version is '{}'", printable(*version)), "1.0");
   }

@@ -176,7 +176,7 @@ class Reader final : public JsonEvents {
       throw TokenizerError(
           fmt::format("{}: more than {} values beside model.vocab and model.merges", file(), kMaxOtherValues));
     }
-    if (open_.empty()) return result_.rest = std::move(found);
+    if (open_.empty()) return *result_.rest = std::move(found);
     if (open_.back()->is_object()) return *member_ = std::move(found);
     return open_.back()->emplace_back(std::move(found));
   }
@@ -215,8 +215,8 @@ TokenizerJsonFile TokenizerJsonFile::parse(std::string_view json, const std::str
   TokenizerJsonFile result;
   Reader reader(result, name);
   read_json_events(json, reader);
-  if (!result.rest.is_object())
-    throw FileError(fmt::format("{}: {}, expected a JSON object", name, result.rest.type_name()));
+  if (!result.rest->is_object())
+    throw FileError(fmt::format("{}: {}, expected a JSON object", name, result.rest->type_name()));
   return result;
 }
 
