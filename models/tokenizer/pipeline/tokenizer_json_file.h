@@ -14,6 +14,7 @@
 namespace encdec {
 
 // What a tokenizer.json holds. The long lists are kept apart: as JSON values they would take many times their memory.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a JSON value throws only where an assertion would fail
 struct TokenizerJsonFile {
   std::optional<Vocabulary> vocabulary;                                       // model.vocab, if it is an object
   std::optional<std::vector<Unigram::Piece>> pieces;                          // model.vocab, if it is a list
