@@ -7,6 +7,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/sentencepiece_check.h"
 #include "encdec/models/tokenizer/sentencepiece_proto.h"
 #include "encdec/models/tokenizer/utf8.h"
 
@@ -62,9 +63,13 @@ void PipelineSource::describe(std::string_view key, AddedToken token) {
 namespace native_files {
 
 void read_sentencepiece(const std::filesystem::path& path, SentencePieceAs form, PipelineSource& source) {
-  using Type = SentencePieceProto::PieceType;
   source.name = path.string();
-  SentencePieceProto proto = SentencePieceProto::read(path);
+  parse_sentencepiece(read_text_file(path, kMaxSentencePieceBytes), form, source);
+}
+
+void parse_sentencepiece(std::string_view bytes, SentencePieceAs form, PipelineSource& source) {
+  using Type = SentencePieceProto::PieceType;
+  SentencePieceProto proto = SentencePieceProto::parse(bytes, source.name);
   source.normalization_table = std::move(proto.normalization_table);
   for (const SentencePieceProto::Piece& piece : proto.pieces) {
     if (piece.type != Type::control && piece.type != Type::user_defined) continue;

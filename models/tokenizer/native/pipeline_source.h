@@ -21,7 +21,7 @@ namespace encdec {
 struct PipelineSource {
   using Merges = std::vector<std::pair<std::string, std::string>>;
 
-  std::string name;  // of the file with the vocabulary
+  std::string name;  // of the file with the vocabulary, for messages
   // One of them, filled as the model wants it.
   std::vector<Unigram::Piece> pieces = {};
   Vocabulary vocabulary = {};
@@ -57,6 +57,7 @@ void read_byte_pairs(const std::filesystem::path& folder, PipelineSource& source
 void read_lines(const std::filesystem::path& path, PipelineSource& source);
 
 // The same for the files' contents.
+void parse_sentencepiece(std::string_view bytes, SentencePieceAs form, PipelineSource& source);
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name);
 PipelineSource::Merges parse_merges(std::string_view text, const std::string& name);
 

@@ -43,7 +43,8 @@ Vocabulary plbart_vocabulary(const PLBartTokenizer::Files& files, const std::str
   };
   id = kOffset;
   for (const auto& piece : proto.pieces) add(piece.text, id++);
-  for (const std::string& language : language_list(files.settings)) add(language_piece(language), id++);
+  for (const std::string& language : language_list(files.settings))
+    vocabulary.add(language_piece(language), id++, name);
   if (is_base(files.settings)) add("<mask>", id);
   return vocabulary;
 }
