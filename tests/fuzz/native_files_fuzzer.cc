@@ -1,0 +1,113 @@
+// The text files of families and of folders with a vocabulary alone, all of them in one JSON text: {"vocab.json":
+// {...}, "merges.txt": "...", "vocab.txt": "...", "vocabulary.txt": "...", "vocabulary.json": [...], "vocab.yml":
+// {...}, "tokenizer_config.json": {...}, "special_tokens_map.json": {...}, "added_tokens.json": {...}, "text": "..."}.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/native/blenderbot_small_tokenizer.h"
+#include "encdec/models/tokenizer/native/byt5_tokenizer.h"
+#include "encdec/models/tokenizer/native/m2m100_tokenizer.h"
+#include "encdec/models/tokenizer/native/marian_release.h"
+#include "encdec/models/tokenizer/native/pipeline_families.h"
+#include "encdec/models/tokenizer/native/plain_tokenizer.h"
+#include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/require.h"
+#include "tests/models/tokenizer/sentencepiece_writer.h"
+
+namespace encdec {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const char* const kFile = "file.json";
+
+void use(const Tokenizer& tokenizer, const std::string& text) {
+  EncodeOptions options;
+  const auto languages = tokenizer.languages();
+  if (!languages.empty()) options.target_language = languages.front();
+  for (const TextSide side : {TextSide::source, TextSide::target}) {
+    try {
+      const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text, options);
+      require(tokenizer.pieces(ids, side).size() == ids.size(), "every id that comes out has a piece");
+      require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+    } catch (const TokenizerError&) {  // unknown text and no unknown token
+    } catch (const InputError&) {      // a default language that is not there
+    }
+  }
+}
+
+// Runs `act`, which makes one tokenizer of the input and uses it.
+template <typename Act>
+void attempt(Act act) {
+  try {
+    act();
+  } catch (const TokenizerError& error) {
+    require_good_message(error.what(), kFile);
+  } catch (const ConfigError& error) {
+    require_good_message(error.what(), kFile);
+  }
+}
+
+void use_all(const JsonObject& input) {
+  const TokenizerFiles files{.tokenizer_config = input.object("tokenizer_config.json"),
+                             .special_tokens_map = input.object("special_tokens_map.json"),
+                             .added_tokens = input.object("added_tokens.json"),
+                             .tokenizer = {}};
+  const std::string text = input.string("text").value_or("Hello, w\u00F6rld! don't  <mask>a</s> \u03A3\u03A3 1000\n");
+  const std::string merges = input.string("merges.txt").value_or("");
+  const auto vocabulary = [&] {
+    const auto found = input.object("vocab.json");
+    return found ? Vocabulary::parse(found->value().dump(), kFile) : Vocabulary();
+  };
+  for (const char* name : {"RobertaTokenizer", "GPT2Tokenizer", "BlenderbotTokenizer", "BertTokenizer"}) {
+    attempt([&] {
+      const PipelineFamily& family = *find_pipeline_family(name);
+      const JsonObject none(nlohmann::json::object(), kFile);
+      PipelineSource source{.name = kFile, .config = files.tokenizer_config.value_or(none)};
+      source.settings = TokenizerSettings::merge(files, family.named_tokens);
+      if (family.files == PipelineFamily::Files::lines) {
+        source.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
+      } else {
+        source.vocabulary = vocabulary();
+        source.merges = native_files::parse_merges(merges, kFile);
+      }
+      use(PipelineTokenizer(family.make(source), kFile), text);
+    });
+  }
+  attempt([&] { use(BlenderbotSmallTokenizer({vocabulary(), merges, files}, kFile), text); });
+  attempt([&] { use(ByT5Tokenizer(files, kFile), text); });
+  attempt([&] {
+    using namespace test;
+    const std::string model = unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3);
+    use(M2M100Tokenizer({SentencePieceModel(model, kFile), vocabulary(), files}, kFile), text);
+  });
+  attempt([&] {
+    const auto lines = input.string("vocabulary.txt");
+    if (lines) use(PlainTokenizer(PieceList::parse_lines(*lines, kFile), std::nullopt, {}), text);
+  });
+  attempt([&] {
+    const auto list = input.value().find("vocabulary.json");
+    if (list == input.value().end()) return;
+    use(PlainTokenizer(PieceList::parse_json(list->dump(), kFile), std::nullopt, {.add_source_end = true}), text);
+  });
+  attempt([&] {
+    const auto map = input.value().find("vocab.yml");
+    if (map != input.value().end()) vocabulary_from(*map, kFile);
+  });
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    use_all(JsonObject(parse_json(text, kFile), kFile));
+  } catch (const Error& error) {
+    require_good_message(error.what(), kFile);
+  }
+  return 0;
+}

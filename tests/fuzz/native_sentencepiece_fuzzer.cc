@@ -1,0 +1,75 @@
+// A byte that chooses a family, then a sentencepiece model file of any bytes.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/native/pipeline_families.h"
+#include "encdec/models/tokenizer/native/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const char* const kFile = "spiece.model";
+
+void use(const Tokenizer& tokenizer, const std::string& text, const EncodeOptions& options) {
+  try {
+    const Ids ids = tokenizer.encode(text, options);
+    require(ids == tokenizer.encode(text, options), "a second time gives the same");
+    require(tokenizer.pieces(ids, TextSide::source).size() == ids.size(), "every id that comes out has a piece");
+    require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+  } catch (const TokenizerError& error) {
+    require_good_message(error.what(), kFile);
+  }
+}
+
+void use(const Tokenizer& tokenizer) {
+  EncodeOptions options;
+  const auto languages = tokenizer.languages();
+  if (!languages.empty()) options = {.source_language = languages.front(), .target_language = languages.back()};
+  for (const char* text :
+       {"", "a b  ab\tuuu", "</s> <mask> a<unk> <extra_id_1>", "\u00E9e\u0301 \uFB01 \uAC00 \u2581\u2581 \U0001F600"}) {
+    use(tokenizer, text, options);
+  }
+  use(tokenizer, std::string(300, 'a'), options);
+}
+
+std::unique_ptr<Tokenizer> make(std::uint8_t choice, std::string_view bytes) {
+  constexpr std::array kClasses = {"T5Tokenizer",
+                                   "PegasusTokenizer",
+                                   "MBartTokenizer",
+                                   "MBart50Tokenizer",
+                                   "NllbTokenizer",
+                                   "XLMRobertaTokenizer",
+                                   ""};
+  const std::string_view name = kClasses[choice % kClasses.size()];
+  if (name.empty()) {
+    return std::make_unique<PLBartTokenizer>(PLBartTokenizer::Files{std::string(bytes), {}}, kFile);
+  }
+  const PipelineFamily& family = *find_pipeline_family(name);
+  PipelineSource source{.name = kFile, .config = JsonObject(nlohmann::json::object(), kFile)};
+  source.settings = TokenizerSettings::merge({}, family.named_tokens);
+  using native_files::SentencePieceAs;
+  native_files::parse_sentencepiece(
+      bytes, family.model == "BPE" ? SentencePieceAs::vocabulary : SentencePieceAs::pieces, source);
+  return std::make_unique<PipelineTokenizer>(family.make(source), kFile);
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  if (size == 0) return 0;
+  try {
+    use(*make(data[0], {reinterpret_cast<const char*>(data) + 1, size - 1}));
+  } catch (const TokenizerError& error) {
+    require_good_message(error.what(), kFile);
+  }
+  return 0;
+}
