@@ -38,7 +38,7 @@ std::vector<PipelineTokenizer::Language> known_languages(const TokenIds& ids, co
 
 void apply_settings(const PipelineSource& source, Parts& parts) {
   const TokenizerSettings& settings = source.settings;
-  std::set<std::string_view> known;
+  std::set<std::string> known;
   for (const auto& token : parts.added_tokens) known.insert(token.content);
   for (const auto& [id, token] : settings.added_tokens) {
     parts.added_tokens.push_back(pipeline_token(token, settings));
