@@ -96,6 +96,26 @@ TEST_P(NativeTokenizer, AnyIdsBecomeTheSameText) {
   }
 }
 
+// Folders without a family: the door to tokenizers obeys their tokenizer.json.
+TEST(TokenizerJsonAlone, IsObeyed) {
+  const fs::path root = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_json";
+  const Json texts_of_all = read_json(root / "texts.json");
+  int folders = 0;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (!entry.is_directory()) continue;
+    ++folders;
+    const Json expected = read_json(entry.path() / "expected.json");
+    const auto tokenizer = load_tokenizer(entry.path(), "");
+    for (std::size_t row = 0; row < expected["ids"].size(); ++row) {
+      const auto text = texts_of_all[expected["texts"][row].get<std::size_t>()].get<std::string>();
+      EXPECT_EQ(tokenizer->encode(text), expected["ids"][row].get<Ids>()) << entry.path() << " '" << text << "'";
+      EXPECT_EQ(tokenizer->decode(expected["ids"][row].get<Ids>()), expected["decoded"][row].get<std::string>())
+          << entry.path();
+    }
+  }
+  EXPECT_GT(folders, 10);
+}
+
 INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(folders()),
                          [](const auto& folder) { return folder.param; });
 
