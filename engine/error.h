@@ -36,6 +36,12 @@ class ConfigError : public Error {
   using Error::Error;
 };
 
+// A checkpoint that is whole, as far as can be told, but of a kind that this version does not run.
+class UnsupportedModelError : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 // A tokenizer's files, or text that it cannot take.
 class TokenizerError : public Error {
  public:

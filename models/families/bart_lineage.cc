@@ -87,8 +87,8 @@ WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weigh
       {"output_projection", std::move(projection)},
   };
   const auto add = [&](std::string_view canonical, std::string_view stored) {
-    table.push_back(
-        {std::string(canonical), {fmt::format("model.{}.layers.*.{}", canonical.substr(0, canonical.find('.')), stored)}});
+    table.push_back({std::string(canonical),
+                     {fmt::format("model.{}.layers.*.{}", canonical.substr(0, canonical.find('.')), stored)}});
   };
   add("encoder.*.self_attention.query", "self_attn.q_proj");
   add("encoder.*.self_attention.key", "self_attn.k_proj");

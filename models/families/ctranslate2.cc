@@ -28,10 +28,10 @@ class SpecReader {
          {"TransformerEncoderSpec", Architecture::encoder_only}}};
     const auto found = std::ranges::find(known, spec, &std::pair<std::string_view, Architecture>::first);
     if (found == known.end()) {
-      fail(
-          fmt::format("model specification '{}' is not supported, expected TransformerSpec, TransformerDecoderSpec or "
-                      "TransformerEncoderSpec",
-                      printable(spec)));
+      throw UnsupportedModelError(
+          fmt::format("{}: model specification '{}' is not supported, expected TransformerSpec, TransformerDecoderSpec "
+                      "or TransformerEncoderSpec",
+                      weights_.origin(), printable(spec)));
     }
     config_.model_type = "ctranslate2";
     config_.architecture = found->second;

@@ -26,8 +26,8 @@ const Family& find_family(const JsonObject& config) {
   for (const Family* family : kFamilies) {
     if (family->model_type == model_type) return *family;
   }
-  throw ConfigError(fmt::format("{}: model_type '{}' is not supported, expected one of {}", config.file(),
-                                printable(model_type), supported_families()));
+  throw UnsupportedModelError(fmt::format("{}: model_type '{}' is not supported, expected one of {}", config.file(),
+                                          printable(model_type), supported_families()));
 }
 
 }  // namespace encdec

@@ -115,8 +115,8 @@ std::vector<NamePattern> name_table() {
       {"decoder.norm", {"decoder.final_layer_norm"}},
   };
   const auto add = [&](std::string_view canonical, std::string_view stored) {
-    table.push_back(
-        {std::string(canonical), {fmt::format("{}.block.*.layer.{}", canonical.substr(0, canonical.find('.')), stored)}});
+    table.push_back({std::string(canonical),
+                     {fmt::format("{}.block.*.layer.{}", canonical.substr(0, canonical.find('.')), stored)}});
   };
   add("encoder.*.self_attention.query", "0.SelfAttention.q");
   add("encoder.*.self_attention.key", "0.SelfAttention.k");

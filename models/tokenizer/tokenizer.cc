@@ -8,10 +8,12 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/marian_tokenizer.h"
 #include "encdec/models/tokenizer/native/blenderbot_small_tokenizer.h"
 #include "encdec/models/tokenizer/native/byt5_tokenizer.h"
 #include "encdec/models/tokenizer/native/m2m100_tokenizer.h"
+#include "encdec/models/tokenizer/native/marian_release.h"
 #include "encdec/models/tokenizer/native/pipeline_loader.h"
 #include "encdec/models/tokenizer/native/plain_tokenizer.h"
 #include "encdec/models/tokenizer/native/plbart_tokenizer.h"
@@ -149,6 +151,9 @@ std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
+    if (is_there(folder / "decoder.yml") && !is_there(folder / "config.json")) {
+      return load_marian_release(folder, read_yaml_object(folder / "decoder.yml").value(), parse_yaml);
+    }
     std::string name = tokenizer_class(folder, model_type);
     // Checkpoints of M2M-100 have a vocab.json; those of NLLB are of the same model_type and have none.
     if (name == "M2M100Tokenizer" && !is_there(folder / "vocab.json")) name = "NllbTokenizer";

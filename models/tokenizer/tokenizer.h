@@ -59,8 +59,8 @@ class Tokenizer {
 // has pieces, and generate them.
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids);
 
-// The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type; null if the folder has
-// none. Throws TokenizerError or FileError, naming the file, if files are damaged or one of several is missing.
+// The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type (empty where there is no
+// such file); null if the folder has none. Throws TokenizerError or FileError, naming the file, if files are damaged or one of several is missing.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);
 
 }  // namespace encdec

@@ -143,7 +143,10 @@ TEST_P(DamagedCheckpoint, GivesOneLineAndNoOutput) {
   const Finished generated =
       encdec_command({"generate", "--model", model.path(""), "--output", work.path("out")}, "a\n");
   EXPECT_TRUE(failed(generated, 1, message));
-  EXPECT_TRUE(failed(encdec_command({"inspect", "--model", model.path("")}), 1, message));
+  // What is whole but not supported can be inspected all the same.
+  if (std::string_view(GetParam().name) != "UnknownFamily") {
+    EXPECT_TRUE(failed(encdec_command({"inspect", "--model", model.path("")}), 1, message));
+  }
   EXPECT_TRUE(work.names().empty());
 }
 

@@ -283,7 +283,7 @@ std::string report(const Model& model, const Options& options) {
 std::string report(const Options& options) {
   try {
     return report(Model::load(options.model, {.threads = 1}), options);
-  } catch (const ConfigError& error) {
+  } catch (const UnsupportedModelError& error) {
     if (!options.graph.empty()) throw;
     return unsupported_report(options, error.what());
   }

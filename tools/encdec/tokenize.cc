@@ -1,10 +1,11 @@
 #include <encdec/engine/error.h>
-#include <encdec/models/families/families.h>
+#include <encdec/models/checkpoint/json.h>
 #include <encdec/models/tokenizer/tokenizer.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "commands.h"
@@ -29,14 +30,18 @@ struct Options {
   std::string target_lang;
 };
 
+// Empty in a folder whose format has no config.json, or one that does not tell.
+std::string model_type(const std::filesystem::path& folder) {
+  const auto config = folder / "config.json";
+  return std::filesystem::exists(config) ? read_json_object(config).string("model_type").value_or("") : "";
+}
+
 // The tokenizer of a folder alone: the weights need not be there.
 class LineTokenizer {
  public:
   explicit LineTokenizer(const Options& options) : options_(options) {
     const std::filesystem::path folder = options.model;
-    const JsonObject json = read_json_object(folder / "config.json");
-    config_ = find_family(json).read_config(json);
-    tokenizer_ = load_tokenizer(folder, config_.model_type);
+    tokenizer_ = load_tokenizer(folder, model_type(folder));
     if (tokenizer_ == nullptr) {
       throw TokenizerError(fmt::format("{}: no tokenizer files, so there is nothing to tokenize with", options.model));
     }
@@ -44,8 +49,7 @@ class LineTokenizer {
 
   std::string convert(const std::string& line, const std::string& position) const {
     if (options_.decode) {
-      const TokenIds ids =
-          parse_token_ids(line, (config_.has_decoder() ? config_.decoder : config_.encoder).vocabulary, position);
+      const TokenIds ids = parse_token_ids(line, std::numeric_limits<std::int32_t>::max(), position);
       return options_.pieces ? format_pieces(ids, position) : as_line(decode(ids, position));
     }
     check_utf8(line, position);
@@ -74,7 +78,6 @@ class LineTokenizer {
   }
 
   const Options& options_;
-  TransformerConfig config_;
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 

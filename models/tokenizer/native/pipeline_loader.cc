@@ -61,12 +61,12 @@ PipelineSource json_source(TokenizerJsonFile file, const std::string& name, Toke
   if (file.pieces) source.pieces = *std::move(file.pieces);
   if (file.vocabulary) source.vocabulary = *std::move(file.vocabulary);
   if (file.merges) source.merges = *std::move(file.merges);
-  source.normalization_table = normalization_table(file.rest, name);
-  const auto post_processor = file.rest.find("post_processor");
-  if (post_processor != file.rest.end() && !post_processor->is_null()) {
-    source.post_processor = read_post_processor(JsonPart(file.rest, name).object("post_processor"));
+  source.normalization_table = normalization_table(*file.rest, name);
+  const auto post_processor = file.rest->find("post_processor");
+  if (post_processor != file.rest->end() && !post_processor->is_null()) {
+    source.post_processor = read_post_processor(JsonPart(*file.rest, name).object("post_processor"));
   }
-  if (file.rest.contains("added_tokens")) files.tokenizer = JsonObject(std::move(file.rest), name);
+  if (file.rest->contains("added_tokens")) files.tokenizer = JsonObject(std::move(*file.rest), name);
   if (files.has_added_tokens_decoder()) files.tokenizer.reset();
   source.settings = TokenizerSettings::merge(files, family.named_tokens);
   return source;
