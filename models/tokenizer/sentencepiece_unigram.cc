@@ -1,6 +1,7 @@
 #include "encdec/models/tokenizer/sentencepiece_unigram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
@@ -23,18 +24,12 @@ struct Arrival {
 }  // namespace
 
 SentencePieceUnigram::SentencePieceUnigram(const SentencePieceProto& proto)
-    : normalizer_(proto),
-      pieces_(proto.pieces),
-      byte_fallback_(proto.byte_fallback),
-      highest_score_(std::numeric_limits<float>::min()) {
+    : normalizer_(proto), pieces_(proto.pieces), byte_fallback_(proto.byte_fallback) {
   constexpr float kUnknownPenalty = 10;
   float lowest = std::numeric_limits<float>::max();
   std::int32_t id = 0;
   for (const SentencePieceProto::Piece& piece : pieces_) {
-    if (piece.type == PieceType::normal) {
-      lowest = std::min(lowest, piece.score);
-      highest_score_ = std::max(highest_score_, piece.score);
-    }
+    if (piece.type == PieceType::normal) lowest = std::min(lowest, piece.score);
     if (piece.type == PieceType::normal || piece.type == PieceType::user_defined) trie_.insert(piece.text, id);
     ++id;
   }
@@ -42,14 +37,24 @@ SentencePieceUnigram::SentencePieceUnigram(const SentencePieceProto& proto)
 }
 
 std::vector<std::string> SentencePieceUnigram::encode(std::string_view valid) const {
+  constexpr float kLargestScore = 100'000;
   const std::string text = normalizer_.normalize(valid);
   std::vector<Arrival> arrivals(text.size() + 1);
   arrivals[0].from = 0;
+  std::size_t furthest = 0;
   const auto arrive = [&](std::size_t place, const Arrival& arrival) {
+    furthest = std::max(furthest, place);
     if (arrivals[place].from == Arrival::kNever || arrival.score > arrivals[place].score) arrivals[place] = arrival;
   };
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t character = first_character(std::string_view(text).substr(begin)).bytes;
+    // Sums of long texts begin anew, so that they stay exact.
+    if (std::abs(arrivals[begin].score) > kLargestScore) {
+      const float offset = arrivals[begin].score;
+      for (std::size_t place = begin; place <= furthest; ++place) {
+        if (arrivals[place].from != Arrival::kNever) arrivals[place].score -= offset;
+      }
+    }
     const float so_far = arrivals[begin].score;
     bool has_character = false;
     ByteTrie::Node node = ByteTrie::kRoot;
@@ -59,10 +64,11 @@ std::vector<std::string> SentencePieceUnigram::encode(std::string_view valid) co
       const std::int32_t id = trie_.value(node);
       if (id < 0) continue;
       const SentencePieceProto::Piece& piece = pieces_[static_cast<std::size_t>(id)];
-      // User-defined pieces have a bonus, so that they are always taken.
-      const double score =
-          piece.type == PieceType::user_defined ? static_cast<float>(end - begin) * highest_score_ - 0.1 : piece.score;
-      arrive(end, {.from = begin, .score = static_cast<float>(score + so_far)});
+      // User-defined pieces are better than all others, long ones better than short ones.
+      const float score = piece.type == PieceType::user_defined
+                              ? static_cast<float>(0.1 * static_cast<double>(end - begin - 1))
+                              : piece.score;
+      arrive(end, {.from = begin, .score = so_far + score});
       has_character = has_character || end - begin == character;
     }
     if (!has_character) {

@@ -26,7 +26,6 @@ class SentencePieceUnigram {
   ByteTrie trie_;  // ids
   std::vector<SentencePieceProto::Piece> pieces_;
   bool byte_fallback_;
-  float highest_score_;
   float unknown_score_;
 };
 
