@@ -19,11 +19,17 @@ constexpr std::size_t kHugePageBytes = 2u << 20;
 Tensor Tensor::allocate(const Shape& shape, DataType type) {
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);
   // One line more than needed, so that an empty tensor has an address too.
-  void* memory = ::operator new (bytes + kAlignment, std::align_val_t{kAlignment});
+  const std::size_t reserved = bytes + kAlignment;
+  const std::align_val_t alignment{reserved >= kHugePageBytes ? kHugePageBytes : kAlignment};
+  void* memory = ::operator new(reserved, alignment);
+#if defined(__linux__)
+  // Weights are read from end to end at every step: with small pages the processor would look up addresses all the
+  // time.
+  if (reserved >= kHugePageBytes) ::madvise(memory, reserved, MADV_HUGEPAGE);
+#endif
   std::memset(memory, 0, bytes);
-  std::shared_ptr<const void> owner(memory, [](const void* pointer) {
-    ::operator delete (const_cast<void*>(pointer), std::align_val_t{kAlignment});
-  });
+  std::shared_ptr<const void> owner(
+      memory, [alignment](const void* pointer) { ::operator delete(const_cast<void*>(pointer), alignment); });
   return {memory, type, shape, std::move(owner)};
 }
 
