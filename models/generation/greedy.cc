@@ -53,10 +53,10 @@ class TokenChooser {
   // Picks the next token and adds it to the result; `logits` are changed.
   void choose(std::span<float> logits, const TokenIds& source, Running& sequence, GeneratedTokens& result) {
     const float normalizer = kernels::log_sum_exp(logits);
+    if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
     // Scores are those of the model, whatever rules make of its logits.
     if (!only_bans_) raw_logits_.assign(logits.begin(), logits.end());
-    const std::span<const float> raw =
-        only_bans_ ? std::span<const float>(logits) : std::span<const float>(raw_logits_);
+    const float first_logit = logits.front();
     const std::size_t generated = result.tokens.size();
     const std::size_t prompt_length = sequence.history.size() - generated;
     std::optional<std::int32_t> token = config_.forced_token(prompt_length, generated);
@@ -64,10 +64,14 @@ class TokenChooser {
       const TokenHistory history{sequence.history, prompt_length, source};
       for (const auto& processor : processors_) processor->process(history, logits);
       token = kernels::arg_max(logits);
-      if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
-      if (*token < 0) token = 0;  // all are banned: transformers takes the first one too
     }
-    result.score += raw[static_cast<std::size_t>(*token)] - normalizer;
+    if (*token < 0) {  // all are banned: transformers takes the first one too
+      token = 0;
+      result.score += first_logit - normalizer;
+    } else {
+      const auto index = static_cast<std::size_t>(*token);
+      result.score += (only_bans_ ? logits[index] : raw_logits_[index]) - normalizer;
+    }
     result.tokens.push_back(*token);
     sequence.history.push_back(*token);
   }
