@@ -69,12 +69,14 @@ class Machine {
   Index run() {
     for (;;) {
       begin_ = reader_.position();
+      if (begin_ >= Pickle::kMaxBytes) fail(fmt::format("a pickle of more than {} bytes", Pickle::kMaxBytes));
       const auto opcode = static_cast<Opcode>(reader_.number<std::uint8_t>("an opcode"));
       if (opcode == Opcode::stop) return stop();
       step(opcode);
     }
   }
 
+  std::size_t position() const { return reader_.position(); }
   std::vector<Pickle::Object> take() { return std::move(objects_); }
 
  private:
@@ -289,7 +291,6 @@ class Machine {
   Index stop() {
     const Index root = pop();
     if (!stack_.empty() || !marks_.empty()) fail("ends with objects left over, expected one");
-    if (reader_.left() > 0) fail(fmt::format("{} bytes behind the end, expected none", reader_.left()));
     return root;
   }
 
@@ -304,13 +305,21 @@ class Machine {
 
 }  // namespace
 
-Pickle::Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed) {
-  if (bytes.size() > kMaxBytes) {
-    throw FileError(fmt::format("{}: a pickle of {} bytes, expected at most {}", file, bytes.size(), kMaxBytes));
+Pickle::Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed)
+    : Pickle(first_of(bytes, file, allowed)) {
+  if (size_ < bytes.size()) {
+    throw FileError(
+        fmt::format("{}: byte {}: {} bytes behind the end, expected none", file, size_, bytes.size() - size_));
   }
+}
+
+Pickle Pickle::first_of(std::span<const std::byte> bytes, const std::string& file, Allowed allowed) {
   Machine machine(bytes, file, allowed);
-  root_ = machine.run();
-  objects_ = machine.take();
+  Pickle pickle;
+  pickle.root_ = machine.run();
+  pickle.size_ = machine.position();
+  pickle.objects_ = machine.take();
+  return pickle;
 }
 
 }  // namespace encdec

@@ -59,11 +59,19 @@ class Pickle {
   // that are not allowed, and for text that breaks the rules of the stack machine or is larger than the limits.
   Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed);
 
+  // The same for a pickle that `bytes` begin with, whatever is behind it.
+  static Pickle first_of(std::span<const std::byte> bytes, const std::string& file, Allowed allowed);
+
+  // How many bytes it has.
+  std::size_t size() const { return size_; }
+
   // A tensor takes some 200 bytes and 20 objects.
   static constexpr std::size_t kMaxBytes = 32u << 20;
   static constexpr std::size_t kMaxObjects = 4u << 20;
 
   Index root() const { return root_; }
+  // All of them, in the order in which they are made.
+  std::span<const Object> objects() const { return objects_; }
   const Object& operator[](Index index) const { return objects_[index]; }
   // Null if the object is of another kind.
   template <class Kind>
@@ -72,8 +80,11 @@ class Pickle {
   }
 
  private:
+  Pickle() = default;
+
   std::vector<Object> objects_;
   Index root_ = 0;
+  std::size_t size_ = 0;
 };
 
 }  // namespace encdec

@@ -116,6 +116,22 @@ TEST(Pickle, RefusesStacksThatDoNotHold) {
   EXPECT_THAT(refusal_of("\x80\2N.N"), HasSubstr("1 bytes behind the end"));
 }
 
+TEST(Pickle, EndsAtItsStopOpcode) {
+  const ExactBytes memory("\x80\2K\7.\x80\2N.");
+  const auto allowed = [](const Pickle::Global&) { return false; };
+  const Pickle first = Pickle::first_of(memory.bytes(), "x.pkl", allowed);
+  EXPECT_EQ(first.size(), 5u);
+  EXPECT_EQ(*first.get<std::int64_t>(first.root()), 7);
+  const Pickle second = Pickle::first_of(memory.bytes().subspan(5), "x.pkl", allowed);
+  EXPECT_EQ(second.size(), 4u);
+  EXPECT_NE(second.get<Pickle::None>(second.root()), nullptr);
+}
+
+TEST(Pickle, LimitsBytes) {
+  EXPECT_THAT(refusal_of(pickle_of(pickle_text(std::string(Pickle::kMaxBytes, 'x')))),
+              HasSubstr("a pickle of more than 33554432 bytes"));
+}
+
 TEST(Pickle, RefusesTextsThatAreLongerThanTheFile) {
   EXPECT_THAT(refusal_of(pickle_of("X\xff\xff\xff\xff")), HasSubstr("expected 4294967295 of a string"));
   EXPECT_THAT(refusal_of(pickle_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff")),
