@@ -10,6 +10,7 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/torch_archive.h"
+#include "encdec/models/checkpoint/torch_legacy.h"
 #include "encdec/models/checkpoint/torch_tensors.h"
 
 namespace encdec {
@@ -18,17 +19,17 @@ namespace {
 // Copies of tensors with strides may take as much memory as the file and this.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
 
-void refuse_older_formats(std::span<const std::byte> bytes, const std::string& file) {
-  constexpr std::string_view kLegacyMagic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
-  const std::string_view text = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 512)));
-  constexpr std::string_view kAdvice =
-      "expected a zip archive: loading and saving it with torch 1.6 or later makes one";
-  if (text.starts_with(kLegacyMagic)) {
-    throw FileError(fmt::format("{}: in the format of torch before 1.6, {}", file, kAdvice));
+TorchFile open_torch_file(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
+                          const std::string& file) {
+  if (is_torch_legacy(bytes)) return open_torch_legacy(bytes, owner, file);
+  const std::string_view head = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 512)));
+  if (head.size() > 262 && head.substr(257, 5) == "ustar") {
+    throw FileError(
+        fmt::format("{}: in the tar format of torch before 0.1.10, expected a later one: loading and saving it with "
+                    "a later torch makes one",
+                    file));
   }
-  if (text.size() > 262 && text.substr(257, 5) == "ustar") {
-    throw FileError(fmt::format("{}: in the tar format of torch before 0.1.10, {}", file, kAdvice));
-  }
+  return open_torch_archive(bytes, owner, file);
 }
 
 void check_names(std::vector<NamedTensor>& tensors, const WeightStore& store, const std::string& file) {
@@ -48,8 +49,7 @@ void check_names(std::vector<NamedTensor>& tensors, const WeightStore& store, co
 
 void parse_pytorch(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
                    WeightStore& store, std::vector<std::string>* notes) {
-  refuse_older_formats(bytes, file);
-  const TorchFile torch_file = open_torch_archive(bytes, owner, file);
+  const TorchFile torch_file = open_torch_file(bytes, owner, file);
   TorchTensors found = read_torch_tensors(torch_file, bytes.size() + kFreeCopyBytes);
   check_names(found.tensors, store, file);
   for (auto& [name, tensor] : found.tensors) store.add(std::move(name), std::move(tensor));

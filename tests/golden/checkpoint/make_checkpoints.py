@@ -5,17 +5,20 @@
     python make_checkpoints.py
 
 Beside every FILE lies FILE.safetensors, the tensors that a reader must give: strided ones as they are seen, types that
-the library does not have as their bytes (uint8), and scales of quantised ones under NAME_scale, one a row.
+the library does not have as their bytes (uint8), and scales of quantised ones under NAME_scale, one a row. The files in
+pytorch_legacy hold what those of the same names in pytorch do.
 All values come from fixed seeds; no time and no path takes part, so that a second run writes the same bytes.
 """
 
 import collections
+import io
 import os
 import shutil
 import struct
 import tempfile
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -49,11 +52,27 @@ def seen(tensor):
     return np.frombuffer(bytes(tensor.reshape(-1).view(torch.uint8).numpy()), np.uint8)
 
 
+def write_legacy(path, content, **options):
+    """As torch before 1.6 does. It names a storage for its address and sorts by that: here by numbers that go down."""
+    keys = {}
+
+    class Key:
+        def __new__(cls, address):
+            return keys.setdefault(address, str(94_000_000_000_000 - 64 * len(keys)))
+
+    saved = io.BytesIO()
+    with mock.patch("torch.serialization.str", Key, create=True):
+        torch.save(content, saved, _use_new_zipfile_serialization=False, **options)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(saved.getvalue())
+
+
 def write_torch(name, content, tensors, **options):
     folder = HERE / "pytorch"
     folder.mkdir(exist_ok=True)
     # The archive's top folder is named for the file.
     torch.save(content, folder / f"{name}.bin", **options)
+    write_legacy(HERE / "pytorch_legacy" / f"{name}.bin", content, **options)
 
     keep = {}
     for key, tensor in tensors.items():
@@ -88,13 +107,14 @@ def make_torch():
               "state_dict": {"named": named, "bias": torch.zeros(2), "note": "text"}}
     write_torch("nested", nested, {"named": matrix, "bias": torch.zeros(2)})
 
-    sharded = HERE / "pytorch_sharded"
-    sharded.mkdir(exist_ok=True)
-    torch.save({"a": matrix}, sharded / "pytorch_model-00001-of-00002.bin")
-    torch.save({"b": matrix[0], "c": matrix[1]}, sharded / "pytorch_model-00002-of-00002.bin")
-    (sharded / "pytorch_model.bin.index.json").write_text(
-        '{"metadata": {"total_size": 80}, "weight_map": {"a": "pytorch_model-00001-of-00002.bin", '
-        '"b": "pytorch_model-00002-of-00002.bin", "c": "pytorch_model-00002-of-00002.bin"}}\n')
+    for folder, save in (("pytorch_sharded", torch.save), ("pytorch_sharded_legacy", lambda x, p: write_legacy(p, x))):
+        sharded = HERE / folder
+        sharded.mkdir(exist_ok=True)
+        save({"a": matrix}, sharded / "pytorch_model-00001-of-00002.bin")
+        save({"b": matrix[0], "c": matrix[1]}, sharded / "pytorch_model-00002-of-00002.bin")
+        (sharded / "pytorch_model.bin.index.json").write_text(
+            '{"metadata": {"total_size": 80}, "weight_map": {"a": "pytorch_model-00001-of-00002.bin", '
+            '"b": "pytorch_model-00002-of-00002.bin", "c": "pytorch_model-00002-of-00002.bin"}}\n')
 
     refused = HERE / "pytorch_refused"
     refused.mkdir(exist_ok=True)
@@ -246,7 +266,8 @@ def make_ctranslate2():
 
 
 def main():
-    for folder in ("pytorch", "pytorch_sharded", "pytorch_refused", "npz", "marian_npz", "ctranslate2"):
+    for folder in ("pytorch", "pytorch_legacy", "pytorch_sharded", "pytorch_sharded_legacy", "pytorch_refused", "npz",
+                   "marian_npz", "ctranslate2"):
         shutil.rmtree(HERE / folder, ignore_errors=True)
     (HERE / "ctranslate2").mkdir()
     make_torch()

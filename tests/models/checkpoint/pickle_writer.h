@@ -49,6 +49,7 @@ struct PickledTensor {
   std::int64_t offset = 0;
   std::vector<std::int64_t> sizes = {2, 3};
   std::vector<std::int64_t> strides = {3, 1};
+  std::string view = {};  // an object behind the id of the storage, as before torch 1.6
 };
 
 inline std::string pickle_tensor(const PickledTensor& tensor) {
@@ -57,8 +58,9 @@ inline std::string pickle_tensor(const PickledTensor& tensor) {
     for (const std::int64_t value : values) items.push_back(pickle_integer(value));
     return pickle_tuple(items);
   };
-  const std::string id = pickle_tuple({pickle_text("storage"), pickle_global("torch", tensor.storage),
-                                       pickle_text(tensor.key), pickle_text("cpu"), pickle_integer(tensor.count)});
+  const std::string id =
+      pickle_tuple({pickle_text("storage"), pickle_global("torch", tensor.storage), pickle_text(tensor.key),
+                    pickle_text("cpu"), pickle_integer(tensor.count) + tensor.view});
   return pickle_global("torch._utils", "_rebuild_tensor_v2") +
          pickle_tuple({id + "Q", pickle_integer(tensor.offset), integers(tensor.sizes), integers(tensor.strides),
                        "\x89", pickle_global("collections", "OrderedDict") + ")R"}) +

@@ -7,6 +7,7 @@
 #include "encdec/engine/error.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/models/checkpoint/pickle_writer.h"
+#include "tests/models/checkpoint/torch_parsing.h"
 #include "tests/support/damage.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/zip_writer.h"
@@ -16,28 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-WeightStore parse(const std::string& text, std::vector<std::string>* notes = nullptr) {
-  WeightStore store("test");
-  const ExactBytes memory(text);
-  try {
-    parse_pytorch(memory.bytes(), memory.owner(), "x.bin", store, notes);
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("x.bin: "));
-    EXPECT_TRUE(store.tensors().empty());
-    throw;
-  }
-  return store;
-}
-
-std::string refusal_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // An archive of a pickle and of storage "0" with 6 floats, 0 to 5.
 std::string archive_of(const std::string& pickle, const std::vector<ZipWriterEntry>& more = {}) {
@@ -53,16 +32,10 @@ std::string with_tensor(const std::string& tensor) {
   return archive_of(pickle_of(pickle_dict({{"x", tensor}})));
 }
 
-std::vector<float> floats_of(const Tensor& tensor) {
-  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
-  copy_as_float(tensor, 0, tensor.elements(), values.data());
-  return values;
-}
-
 TEST(PyTorch, GivesWhatTorchSaved) {
   for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
     SCOPED_TRACE(name);
-    expect_golden(parse(read_golden("pytorch/" + name + ".bin")), "pytorch/" + name + ".bin");
+    expect_golden(parse_torch(read_golden("pytorch/" + name + ".bin")), "pytorch/" + name + ".bin");
   }
 }
 
@@ -77,7 +50,7 @@ TEST(PyTorch, TiedTensorsShareTheMemoryOfTheFile) {
 
 TEST(PyTorch, SaysWhatItIgnores) {
   std::vector<std::string> notes;
-  parse(read_golden("pytorch/nested.bin"), &notes);
+  parse_torch(read_golden("pytorch/nested.bin"), &notes);
   EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'"));
 }
 
@@ -100,35 +73,34 @@ TEST(PyTorch, AnIndexCannotLeadOutOfTheFolder) {
 
 TEST(PyTorch, RefusesOtherObjects) {
   EXPECT_THAT(
-      refusal_of(read_golden("pytorch_refused/sparse.bin")),
+      torch_refusal_of(read_golden("pytorch_refused/sparse.bin")),
       HasSubstr("global 'torch._utils _rebuild_sparse_tensor' is not allowed: expected a dict of dense tensors"));
-  EXPECT_THAT(refusal_of(read_golden("pytorch_refused/quantized.bin")), HasSubstr("_rebuild_qtensor' is not allowed"));
-  EXPECT_THAT(refusal_of(read_golden("pytorch_refused/module.bin")),
+  EXPECT_THAT(torch_refusal_of(read_golden("pytorch_refused/quantized.bin")),
+              HasSubstr("_rebuild_qtensor' is not allowed"));
+  EXPECT_THAT(torch_refusal_of(read_golden("pytorch_refused/module.bin")),
               HasSubstr("global 'torch.nn.modules.linear Linear' is not allowed"));
 }
 
-TEST(PyTorch, RefusesOlderFormats) {
-  const std::string legacy("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
-  EXPECT_THAT(refusal_of(legacy), HasSubstr("torch before 1.6"));
+TEST(PyTorch, RefusesTarArchives) {
   std::string tar(1024, '\0');
   tar.replace(257, 5, "ustar");
-  EXPECT_THAT(refusal_of(tar), HasSubstr("tar format"));
+  EXPECT_THAT(torch_refusal_of(tar), HasSubstr("in the tar format of torch before 0.1.10, expected a later one"));
 }
 
 TEST(PyTorch, RefusesArchivesOfOtherPrograms) {
   const std::string pickle = pickle_of(pickle_dict({{"x", pickle_tensor({})}}));
-  EXPECT_THAT(refusal_of(zip_bytes({{"data.pkl", pickle}})), HasSubstr("without NAME/data.pkl"));
-  EXPECT_THAT(refusal_of(archive_of(pickle, {{"other/data.pkl", pickle}})), HasSubstr("expected one data.pkl"));
-  EXPECT_THAT(refusal_of(archive_of(pickle, {{"top/byteorder", "big"}})), HasSubstr("byte order 'big'"));
-  EXPECT_THAT(refusal_of(archive_of(pickle, {{"top/constants.pkl", ""}})), HasSubstr("TorchScript"));
+  EXPECT_THAT(torch_refusal_of(zip_bytes({{"data.pkl", pickle}})), HasSubstr("without NAME/data.pkl"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle, {{"other/data.pkl", pickle}})), HasSubstr("expected one data.pkl"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle, {{"top/byteorder", "big"}})), HasSubstr("byte order 'big'"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle, {{"top/constants.pkl", ""}})), HasSubstr("TorchScript"));
   ZipWriterEntry compressed{"top/byteorder", deflated("little")};
   compressed.method = 8, compressed.size = 6, compressed.checksum = zip_checksum("little");
-  EXPECT_THAT(refusal_of(archive_of(pickle, {compressed})), HasSubstr("is compressed, expected it stored"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle, {compressed})), HasSubstr("is compressed, expected it stored"));
 }
 
 TEST(PyTorch, HonoursOffsetsAndStrides) {
   const auto values = [](const PickledTensor& tensor) {
-    return floats_of(*parse(with_tensor(pickle_tensor(tensor))).find("x"));
+    return floats_of(*parse_torch(with_tensor(pickle_tensor(tensor))).find("x"));
   };
   EXPECT_THAT(values({}), ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(values({.sizes = {3, 2}, .strides = {1, 3}}), ElementsAre(0, 3, 1, 4, 2, 5));
@@ -150,27 +122,27 @@ TEST(PyTorch, RefusesTensorsThatReachBeyondTheirStorage) {
                                             {.sizes = {kHuge, 4}, .strides = {4, 1}},
                                             {.sizes = {1ll << 32, 1ll << 32}, .strides = {1ll << 32, 1}}};
   for (const PickledTensor& tensor : cases) {
-    EXPECT_THAT(refusal_of(with_tensor(pickle_tensor(tensor))),
+    EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor(tensor))),
                 testing::AllOf(HasSubstr("x.bin: tensor 'x': float32 of shape"), HasSubstr("inside a storage of 6")));
   }
-  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.offset = -1}))), HasSubstr("its offset is no size"));
-  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.strides = {-3, 1}}))), HasSubstr("its stride is no size"));
-  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.sizes = {6}}))), HasSubstr("expected a stride a size"));
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.offset = -1}))), HasSubstr("its offset is no size"));
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.strides = {-3, 1}}))), HasSubstr("its stride is no size"));
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.sizes = {6}}))), HasSubstr("expected a stride a size"));
 }
 
 TEST(PyTorch, CopiesTakeNoMoreMemoryThanTheFileIsWorth) {
   // Elements that are seen again and again: 40 bits of them, from one.
-  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}}))),
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}}))),
               HasSubstr("expected copies that are not much larger than the file"));
   std::vector<std::pair<std::string, std::string>> many;
   for (int i = 0; i < 100; ++i) {
     many.emplace_back(fmt::format("x{}", i), pickle_tensor({.sizes = {1 << 16}, .strides = {0}}));
   }
-  EXPECT_THAT(refusal_of(archive_of(pickle_of(pickle_dict(many)))), HasSubstr("expected copies"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict(many)))), HasSubstr("expected copies"));
 }
 
 TEST(PyTorch, RefusesStoragesThatLie) {
-  const auto with = [](PickledTensor tensor) { return refusal_of(with_tensor(pickle_tensor(tensor))); };
+  const auto with = [](PickledTensor tensor) { return torch_refusal_of(with_tensor(pickle_tensor(tensor))); };
   EXPECT_THAT(with({.key = "1"}), HasSubstr("storage '1' is missing"));
   EXPECT_THAT(with({.key = "../0"}), HasSubstr("storage '../0' is missing"));
   EXPECT_THAT(with({.count = 7}), HasSubstr("a storage of 7 float32 elements in 24 bytes"));
@@ -183,10 +155,10 @@ TEST(PyTorch, RefusesStoragesThatLie) {
 
 TEST(PyTorch, RefusesFilesWithoutTensorsAndWithNamesTwice) {
   const std::string tensor = pickle_tensor({});
-  EXPECT_THAT(refusal_of(archive_of(pickle_of("}"))), HasSubstr("no tensors, expected a dict of them"));
-  EXPECT_THAT(refusal_of(archive_of(pickle_of("N"))), HasSubstr("no tensors"));
-  EXPECT_THAT(refusal_of(archive_of(pickle_of(tensor))), HasSubstr("no tensors"));
-  EXPECT_THAT(refusal_of(archive_of(pickle_of(pickle_dict({{"x", tensor}, {"x", tensor}})))),
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of("}"))), HasSubstr("no tensors, expected a dict of them"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of("N"))), HasSubstr("no tensors"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(tensor))), HasSubstr("no tensors"));
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict({{"x", tensor}, {"x", tensor}})))),
               HasSubstr("tensor 'x' is there twice"));
 }
 
@@ -194,32 +166,34 @@ TEST(PyTorch, LongTextsAreNotCopiedForEveryTensor) {
   const std::string name(1'000'000, 'n'), tensor = pickle_tensor({});
   std::string dict = "}(" + pickle_text(name) + std::string("q\0", 2) + tensor + "q\1";
   for (int i = 0; i < 10000; ++i) dict += std::string("h\0h\1", 4);
-  EXPECT_THAT(refusal_of(archive_of(pickle_of(dict + "u"))),
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(dict + "u"))),
               HasSubstr("a name of 1000000 bytes, expected at most 1000"));
-  EXPECT_THAT(refusal_of(with_tensor(pickle_tensor({.key = name}))),
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.key = name}))),
               HasSubstr("the key of its storage has 1000000 bytes, expected at most 1000"));
 }
 
 TEST(PyTorch, ADictThatHoldsItselfIsNoWay) {
   // d = {}; d['model'] = d
-  EXPECT_THAT(refusal_of(archive_of(pickle_of(std::string("}q\0", 3) + pickle_text("model") + std::string("h\0s", 3)))),
-              HasSubstr("no tensors"));
+  EXPECT_THAT(
+      torch_refusal_of(archive_of(pickle_of(std::string("}q\0", 3) + pickle_text("model") + std::string("h\0s", 3)))),
+      HasSubstr("no tensors"));
 }
 
 TEST(PyTorch, FindsTensorsInsideOfOtherDicts) {
   const std::string dict = pickle_dict({{"x", pickle_tensor({})}});
   for (const std::string name : {"state_dict", "model", "module", "model_state_dict"}) {
-    EXPECT_EQ(parse(archive_of(pickle_of(pickle_dict({{"epoch", "K\3"}, {name, dict}})))).tensors().size(), 1u);
+    EXPECT_EQ(parse_torch(archive_of(pickle_of(pickle_dict({{"epoch", "K\3"}, {name, dict}})))).tensors().size(), 1u);
   }
-  EXPECT_EQ(parse(archive_of(pickle_of(pickle_dict({{"model", pickle_dict({{"module", dict}})}})))).tensors().size(),
-            1u);
-  EXPECT_THAT(refusal_of(archive_of(pickle_of(pickle_dict({{"optimizer", dict}})))), HasSubstr("no tensors"));
+  EXPECT_EQ(
+      parse_torch(archive_of(pickle_of(pickle_dict({{"model", pickle_dict({{"module", dict}})}})))).tensors().size(),
+      1u);
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict({{"optimizer", dict}})))), HasSubstr("no tensors"));
 }
 
 TEST(PyTorch, GivesAnErrorForEveryDamage) {
   for (const std::string name : {"plain", "nested", "views"}) {
     const std::string whole = read_golden("pytorch/" + name + ".bin");
-    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse(text)); });
+    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse_torch(text)); });
     EXPECT_EQ(report.read + report.refused, 5 * whole.size());
     EXPECT_GT(report.refused, whole.size());
   }
