@@ -190,5 +190,39 @@ TEST(Model, GeneratesAsManyTokensAsAreAskedFor) {
   for (const auto& result : results) EXPECT_EQ(result.hypotheses.front().token_ids.size(), 37u);
 }
 
+Model load_family(const std::string& name) {
+  return Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model", {.threads = 1});
+}
+
+TEST(Model, ASourceThatIsLongerThanLearnedPositionsIsNamed) {
+  const Model model = load_family("bart/base");
+  const auto limit = static_cast<std::size_t>(*model.config().encoder.position_limit());
+  const std::vector<TokenIds> fits{{5}, TokenIds(limit, 5)};
+  EXPECT_NO_THROW(model.generate_ids(fits, {.max_new_tokens = 2}));
+  const std::vector<TokenIds> too_long{{5}, TokenIds(limit + 1, 5)};
+  EXPECT_THAT(
+      failure([&] { model.generate_ids(too_long); }),
+      HasSubstr("source 2: " + std::to_string(limit + 1) + " tokens, expected at most " + std::to_string(limit)));
+}
+
+TEST(Model, GenerationStopsWhereLearnedPositionsEnd) {
+  const Model model = load_family("gpt2/with_prefix");
+  const auto limit = static_cast<std::size_t>(*model.config().decoder.position_limit());
+  const std::vector<TokenIds> prompts{TokenIds(10, 5), {7}};
+  const auto results = model.generate_ids(prompts, {.max_new_tokens = 1000, .min_new_tokens = 1000});
+  EXPECT_EQ(results[0].hypotheses.front().token_ids.size(), limit - 10 + 1);
+  EXPECT_EQ(results[1].hypotheses.front().token_ids.size(), limit);
+}
+
+TEST(Model, WhatAModelDoesNotHaveIsRefused) {
+  const std::vector<TokenIds> rows{{5, 6}};
+  const Model encoder = load_family("bert/base"), decoder = load_family("gpt2/with_prefix");
+  EXPECT_THAT(failure([&] { encoder.generate_ids(rows); }), HasSubstr("bert has no decoder"));
+  EXPECT_THAT(failure([&] { encoder.forward(rows, rows); }), HasSubstr("1 targets, expected none"));
+  EXPECT_THAT(failure([&] { decoder.forward(rows, rows); }), HasSubstr("1 sources, expected none"));
+  EXPECT_THAT(failure([&] { decoder.embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
+  EXPECT_THAT(failure([&] { decoder.generate({"a"}, {.target_lang = "fr"}); }), testing::Not(testing::Eq("no error")));
+}
+
 }  // namespace
 }  // namespace encdec
