@@ -1,5 +1,5 @@
-// parse_pytorch over any bytes: archives that lie about their entries, and files before torch 1.6. pickle_fuzzer.cc sees
-// more of the pickles.
+// parse_pytorch over any bytes: archives that lie about their entries, and files before torch 1.6. pickle_fuzzer.cc
+// sees more of the pickles.
 #include <cstdint>
 
 #include "encdec/engine/error.h"
