@@ -76,7 +76,7 @@ class Tensor {
 };
 
 // Writes elements [first, first + count) of a tensor stored as float32, float16 or bfloat16 as floats.
-// The source need not be aligned (files guarantee the element size only). Throws WeightError for other types.
+// The source need not be aligned: files guarantee nothing. Throws WeightError for other types.
 void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count, float* output);
 
 }  // namespace encdec
