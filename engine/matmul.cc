@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "encdec/engine/backend/onednn.h"
 #include "encdec/engine/error.h"
@@ -81,7 +82,9 @@ MatMul::MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, 
         // A slice's tile is put in its place afterwards, and the residual is added on the way.
         .residual = residual == Residual::add && slices == 1};
     const float* slice_bias = biases.empty() ? nullptr : bias.data() + first;
-    if (weights.size() == 1 && weights[0].type() == DataType::float32) {
+    // Files need not align tensors even to their elements.
+    const bool aligned = reinterpret_cast<std::uintptr_t>(weights[0].raw()) % alignof(float) == 0;
+    if (weights.size() == 1 && weights[0].type() == DataType::float32 && aligned) {
       const auto* stored = reinterpret_cast<const float*>(weights[0].raw());
       slices_.push_back({first, last - first, backend::PackedMatrix(spec, stored + first * input_width_, slice_bias)});
       continue;
