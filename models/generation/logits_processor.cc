@@ -17,8 +17,7 @@ void ban(std::span<const std::int32_t> tokens, std::span<float> logits) {
 void RepetitionPenalty::process(const TokenHistory& history, std::span<float> logits) const {
   std::vector<std::int32_t> tokens(history.tokens.begin(), history.tokens.end());
   std::ranges::sort(tokens);
-  const auto repeated = std::ranges::unique(tokens);
-  tokens.erase(repeated.begin(), repeated.end());
+  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
   for (const std::int32_t token : tokens) {
     float& logit = logits[static_cast<std::size_t>(token)];
     logit = logit < 0 ? logit * penalty_ : logit / penalty_;
