@@ -166,7 +166,7 @@ TEST(WeightScope, WrongShapeSaysFoundAndExpected) {
   const WeightScope scope = make_scope({{"weight", Tensor::allocate({2, 3})}});
   for (const auto& [shape, text] :
        {std::pair{Shape{3, 2}, "[3, 2]"}, std::pair{Shape{6}, "[6]"}, std::pair{Shape{2, 3, 1}, "[2, 3, 1]"}}) {
-    EXPECT_EQ(message_of([&] { scope.tensor("weight", shape); }),
+    EXPECT_EQ(message_of([&, wrong = shape] { scope.tensor("weight", wrong); }),
               "test: tensor 'weight': shape [2, 3], expected " + std::string(text));
   }
 }
