@@ -43,17 +43,26 @@ void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float
   }
 }
 
-PositionalEncoding::PositionalEncoding(SinusoidLayout layout, Dim model_dim)
-    : table_(Tensor::allocate({kTabulatedPositions, model_dim})) {
-  options_.layout = layout;
+namespace {
+
+Tensor tabulate_sinusoids(SinusoidLayout layout, Dim model_dim) {
+  Tensor table = Tensor::allocate({kTabulatedPositions, model_dim});
   for (Dim position = 0; position < kTabulatedPositions; ++position) {
-    sinusoid(position, layout, model_dim, table_.row(position));
+    sinusoid(position, layout, model_dim, table.row(position));
   }
+  return table;
+}
+
+}  // namespace
+
+PositionalEncoding::PositionalEncoding(SinusoidLayout layout, Dim model_dim)
+    : table_(tabulate_sinusoids(layout, model_dim)) {
+  options_.layout = layout;
 }
 
 PositionalEncoding::PositionalEncoding(const WeightScope& weights, const PositionOptions& options)
-    : PositionalEncoding(options.layout, options.model_dim) {
-  options_ = options;
+    : options_(options),
+      table_(options.kind == Kind::learned ? Tensor() : tabulate_sinusoids(options.layout, options.model_dim)) {
   if (options.kind == Kind::learned || weights.has("weight")) {
     const Tensor stored = weights.tensor("weight", {options.positions + options.offset, options.model_dim});
     if (options.kind == Kind::learned || stored.rows() > table_.rows()) table_ = Tensor::allocate(stored.shape());
