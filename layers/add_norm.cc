@@ -6,12 +6,10 @@
 #include "encdec/engine/kernels/normalization.h"
 #include "encdec/engine/run_state.h"
 #include "encdec/layers/linear.h"
+#include "encdec/layers/row_sharing.h"
 
 namespace encdec {
 namespace {
-
-// Elements below which the other threads would come too late.
-constexpr std::int64_t kWorkWorthSharing = 16'384;
 
 Tensor as_float(const Tensor& stored) {
   Tensor tensor = Tensor::allocate(stored.shape());
@@ -38,18 +36,14 @@ Shape AddNorm::output_shape(Shapes inputs) const {
 }
 
 void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  const int rows = static_cast<int>(output.rows());
-  const int parts = output.elements() < kWorkWorthSharing ? 1 : state.team().size();
-  state.team().run(parts, [&](int part, int) {
-    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
-      const float* residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr;
-      const int width = static_cast<int>(output.width());
-      if (kind_ == NormKind::layer) {
-        kernels::layer_norm(inputs[0].row(row), residual, scale_.data<float>(), shift_.data<float>(), epsilon_, width,
-                            output.row(row));
-      } else {
-        kernels::rms_norm(inputs[0].row(row), residual, scale_.data<float>(), epsilon_, width, output.row(row));
-      }
+  const int width = static_cast<int>(output.width());
+  for_each_row(output, state.team(), [&](int row) {
+    const float* residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr;
+    if (kind_ == NormKind::layer) {
+      kernels::layer_norm(inputs[0].row(row), residual, scale_.data<float>(), shift_.data<float>(), epsilon_, width,
+                          output.row(row));
+    } else {
+      kernels::rms_norm(inputs[0].row(row), residual, scale_.data<float>(), epsilon_, width, output.row(row));
     }
   });
 }

@@ -5,12 +5,10 @@
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/activation.h"
 #include "encdec/engine/run_state.h"
+#include "encdec/layers/row_sharing.h"
 
 namespace encdec {
 namespace {
-
-// Elements below which the other threads would come too late.
-constexpr std::int64_t kWorkWorthSharing = 16'384;
 
 std::vector<WeightScope> expand_scopes(const WeightScope& weights, FeedForwardKind kind) {
   if (kind == FeedForwardKind::gated) return {weights / "gate", weights / "expand"};
@@ -53,13 +51,10 @@ void FeedForward::forward(Inputs inputs, Tensor& output, RunState& state) const 
 }
 
 void FeedForward::gate(const Tensor& gate_and_value, Tensor& output, ThreadTeam& team) const {
-  const int rows = static_cast<int>(output.rows()), width = static_cast<int>(output.width());
-  const int parts = output.elements() < kWorkWorthSharing ? 1 : team.size();
-  team.run(parts, [&](int part, int) {
-    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
-      const float* gate = gate_and_value.row(row);
-      kernels::gate(activation_, gate, gate + width, width, output.row(row));
-    }
+  const int width = static_cast<int>(output.width());
+  for_each_row(output, team, [&](int row) {
+    const float* gate = gate_and_value.row(row);
+    kernels::gate(activation_, gate, gate + width, width, output.row(row));
   });
 }
 
