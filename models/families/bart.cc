@@ -1,6 +1,5 @@
 // BART (Lewis et al. 2020), and PLBart (Ahmad et al. 2021), its twin for programs.
 #include "encdec/models/families/bart_lineage.h"
-#include "encdec/models/families/families.h"
 
 namespace encdec {
 namespace {
@@ -13,10 +12,6 @@ constexpr BartLineage kBartLineage{
     .decoder_embedding_norm = EmbeddingNorm::after_positions,
     .positions = {.kind = Kind::learned, .offset = 2},
 };
-
-TransformerConfig read_bart_config(const JsonObject& config) {
-  return read_bart_config(config, kBartLineage);
-}
 
 constexpr BartLineage kPLBartLineage{
     .model_type = "plbart",
@@ -33,17 +28,9 @@ constexpr BartLineage kPLBartLineage{
     .vocabulary = 50005,
 };
 
-TransformerConfig read_plbart_config(const JsonObject& config) {
-  return read_bart_config(config, kPLBartLineage);
-}
-
-WeightNames weight_names(const JsonObject& config, const WeightStore& weights) {
-  return bart_weight_names(config, weights);
-}
-
 }  // namespace
 
-const Family kBart{kBartLineage.model_type, read_bart_config, weight_names};
-const Family kPLBart{kPLBartLineage.model_type, read_plbart_config, weight_names};
+const Family kBart = bart_family<kBartLineage>();
+const Family kPLBart = bart_family<kPLBartLineage>();
 
 }  // namespace encdec

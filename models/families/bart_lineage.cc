@@ -57,8 +57,9 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
 // One tensor may serve as both embeddings and the output projection. It is stored once, under whichever of the names
 // the writer chose; a tensor under a role's own name always comes first. Without tying, `model.shared` may still stand
 // for embeddings, never for the projection.
-WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, SharedEmbeddings sharing) {
-  const bool shared = sharing == SharedEmbeddings::yes;
+WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, const BartLineage& lineage) {
+  const bool shared =
+      !lineage.separate_vocabularies || config.boolean("share_encoder_decoder_embeddings").value_or(true);
   const std::string encoder = "model.encoder.embed_tokens", decoder = "model.decoder.embed_tokens";
   const std::string output = "lm_head", common = "model.shared";
   std::vector<StoredName> encoder_embedding{encoder}, decoder_embedding{decoder}, projection{output};

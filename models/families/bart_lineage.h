@@ -5,6 +5,7 @@
 #include "encdec/engine/weights.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/config.h"
+#include "encdec/models/families/families.h"
 
 namespace encdec {
 
@@ -21,7 +22,8 @@ struct BartLineage {
   bool scale_embedding = false;
   bool scale_encoder_only = false;  // if scale_embedding is set
   TargetLanguage target_language = TargetLanguage::none;
-  bool separate_vocabularies = false;  // config.json may have decoder_vocab_size
+  bool separate_vocabularies = false;  // config.json may have decoder_vocab_size, and say that
+                                       // encoder and decoder do not share their embeddings
 
   Dim model_dim = 1024;
   int encoder_layers = 12;
@@ -35,10 +37,15 @@ struct BartLineage {
 
 TransformerConfig read_bart_config(const JsonObject& config, const BartLineage& lineage);
 
-// Embeddings that encoder and decoder may share; Marian's need not.
-enum class SharedEmbeddings : std::uint8_t { yes, no };
+WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, const BartLineage& lineage);
 
-WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights,
-                              SharedEmbeddings sharing = SharedEmbeddings::yes);
+// The family of a lineage that the rows above describe whole.
+template <const BartLineage& kLineage>
+constexpr Family bart_family() {
+  return {kLineage.model_type, [](const JsonObject& config) { return read_bart_config(config, kLineage); },
+          [](const JsonObject& config, const WeightStore& weights) {
+            return bart_weight_names(config, weights, kLineage);
+          }};
+}
 
 }  // namespace encdec

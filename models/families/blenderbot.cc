@@ -1,6 +1,5 @@
 // Blenderbot (Roller et al. 2021): the large ones, and the small one, which is built otherwise.
 #include "encdec/models/families/bart_lineage.h"
-#include "encdec/models/families/families.h"
 
 namespace encdec {
 namespace {
@@ -21,10 +20,6 @@ constexpr BartLineage kBlenderbotLineage{
     .pad_token = 0,
 };
 
-TransformerConfig read_blenderbot_config(const JsonObject& config) {
-  return read_bart_config(config, kBlenderbotLineage);
-}
-
 constexpr BartLineage kBlenderbotSmallLineage{
     .model_type = "blenderbot-small",
     .encoder_embedding_norm = EmbeddingNorm::after_positions,
@@ -39,17 +34,9 @@ constexpr BartLineage kBlenderbotSmallLineage{
     .pad_token = 0,
 };
 
-TransformerConfig read_blenderbot_small_config(const JsonObject& config) {
-  return read_bart_config(config, kBlenderbotSmallLineage);
-}
-
-WeightNames weight_names(const JsonObject& config, const WeightStore& weights) {
-  return bart_weight_names(config, weights);
-}
-
 }  // namespace
 
-const Family kBlenderbot{kBlenderbotLineage.model_type, read_blenderbot_config, weight_names};
-const Family kBlenderbotSmall{kBlenderbotSmallLineage.model_type, read_blenderbot_small_config, weight_names};
+const Family kBlenderbot = bart_family<kBlenderbotLineage>();
+const Family kBlenderbotSmall = bart_family<kBlenderbotSmallLineage>();
 
 }  // namespace encdec

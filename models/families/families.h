@@ -18,7 +18,8 @@ struct Family {
   WeightNames (*weight_names)(const JsonObject& config, const WeightStore& weights);
 };
 
-// The family that config.json's model_type names. Throws UnsupportedModelError, listing what is supported, for any other.
+// The family that config.json's model_type names. Throws UnsupportedModelError, listing what is supported, for any
+// other.
 const Family& find_family(const JsonObject& config);
 
 // "'bart', 'bert', ...": all of them, for messages.

@@ -1,6 +1,5 @@
 // mBART (Liu et al. 2020) and mBART-50 (Tang et al. 2020).
 #include "encdec/models/families/bart_lineage.h"
-#include "encdec/models/families/families.h"
 
 namespace encdec {
 namespace {
@@ -24,12 +23,8 @@ TransformerConfig read_mbart_config(const JsonObject& config) {
   return result;
 }
 
-WeightNames weight_names(const JsonObject& config, const WeightStore& weights) {
-  return bart_weight_names(config, weights);
-}
-
 }  // namespace
 
-const Family kMBart{kMBartLineage.model_type, read_mbart_config, weight_names};
+const Family kMBart{kMBartLineage.model_type, read_mbart_config, bart_family<kMBartLineage>().weight_names};
 
 }  // namespace encdec
