@@ -83,14 +83,14 @@ GenerationConfig read_generation_config(const JsonObject& generation, const Tran
 
   const auto start = read_tokens(generation, "decoder_start_token_id", vocabulary);
   const auto bos = read_tokens(generation, "bos_token_id", vocabulary);
-  if (!config.has_encoder()) {
-    // A decoder-only model goes on from its prompt.
-  } else if (!start.empty()) {
-    result.decoder_start_token = start.front();
-  } else if (config.decoder_start_token) {
-    result.decoder_start_token = *config.decoder_start_token;
-  } else if (!bos.empty()) {
-    result.decoder_start_token = bos.front();
+  if (config.has_encoder()) {  // a decoder-only model goes on from its prompt
+    if (!start.empty()) {
+      result.decoder_start_token = start.front();
+    } else if (config.decoder_start_token) {
+      result.decoder_start_token = config.decoder_start_token;
+    } else if (!bos.empty()) {
+      result.decoder_start_token = bos.front();
+    }
   }
   for (const auto& word : generation.integer_lists("bad_words_ids", {0, vocabulary - 1})) {
     std::vector<std::int32_t> tokens(word.begin(), word.end());
