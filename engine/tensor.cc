@@ -75,4 +75,10 @@ void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count,
   }
 }
 
+Tensor as_float(const Tensor& tensor) {
+  Tensor result = Tensor::allocate(tensor.shape());
+  copy_as_float(tensor, 0, tensor.elements(), result.data<float>());
+  return result;
+}
+
 }  // namespace encdec

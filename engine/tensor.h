@@ -79,4 +79,7 @@ class Tensor {
 // The source need not be aligned: files guarantee nothing. Throws WeightError for other types.
 void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count, float* output);
 
+// The whole tensor, likewise, as a float32 tensor with memory of its own.
+Tensor as_float(const Tensor& tensor);
+
 }  // namespace encdec

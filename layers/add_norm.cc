@@ -9,16 +9,6 @@
 #include "encdec/layers/row_sharing.h"
 
 namespace encdec {
-namespace {
-
-Tensor as_float(const Tensor& stored) {
-  Tensor tensor = Tensor::allocate(stored.shape());
-  copy_as_float(stored, 0, stored.elements(), tensor.data<float>());
-  return tensor;
-}
-
-}  // namespace
-
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
     : kind_(options.kind),
       scale_(as_float(weights.tensor("weight", {options.width}))),

@@ -108,12 +108,6 @@ double activate(Activation activation, double x) {
   }
 }
 
-Tensor as_float(const Tensor& stored) {
-  Tensor tensor = Tensor::allocate(stored.shape());
-  copy_as_float(stored, 0, stored.elements(), tensor.data<float>());
-  return tensor;
-}
-
 // The mean of the rows, each `weight(row)` times, divided by the sum of the weights or by its root.
 template <class Weight>
 void add_mean(const Tensor& hidden, const Weight& weight, bool by_root, std::vector<float>& output) {
