@@ -79,6 +79,13 @@ void check_tokens(std::span<const TokenIds> rows, const StackConfig& stack, std:
   }
 }
 
+void check_not_empty(std::span<const TokenIds> rows, std::string_view what) {
+  const auto empty = std::ranges::find_if(rows, &TokenIds::empty);
+  if (empty != rows.end()) {
+    throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, empty - rows.begin() + 1));
+  }
+}
+
 int checked_option(std::string_view name, int value, int minimum) {
   if (value < minimum) throw ConfigError(fmt::format("{} is {}, expected at least {}", name, value, minimum));
   return value;
@@ -145,6 +152,16 @@ void unpack(const Tensor& packed, std::span<const TokenIds> rows, Tensor& padded
     std::copy_n(packed.row(first), count * width, padded.row(static_cast<std::int64_t>(b) * length));
     first += count;
   }
+}
+
+// The rows that are not empty, so that those of like length meet in a batch; a result does not depend on it.
+std::vector<std::size_t> longest_first(std::span<const TokenIds> rows) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].empty()) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return rows[i].size(); });
+  return order;
 }
 
 Dim longest(std::span<const TokenIds> rows) {
@@ -236,13 +253,7 @@ std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> source
   const GenerationConfig config = with_options(*this, options);
   check_tokens(sources, impl_->config.input_stack(), "source");
 
-  // Sources of like length go together; a result does not depend on it.
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!sources[i].empty()) order.push_back(i);
-  }
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return sources[i].size(); });
-
+  const std::vector<std::size_t> order = longest_first(sources);
   std::vector<GenerateResult> results(sources.size(), {{Hypothesis{}}});
   GenerateProgress progress{.finished_sources = sources.size() - order.size()};
   SessionLease session(*impl_);
@@ -288,10 +299,7 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
       throw InputError(
           fmt::format("{} {}s, expected none: {} does not read them", rows.size(), what, config.model_type));
     }
-    const auto empty = std::ranges::find_if(rows, &TokenIds::empty);
-    if (empty != rows.end()) {
-      throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, empty - rows.begin() + 1));
-    }
+    check_not_empty(rows, what);
     check_tokens(rows, stack, what);
   };
   check_rows(sources, config.has_encoder(), config.encoder, "source");
@@ -336,12 +344,10 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& tex
   ids.reserve(texts.size());
   for (const std::string& text : texts)
     ids.push_back(impl_->tokenizer->encode(impl_->embedder.prompt() + text, encoding));
+  check_not_empty(ids, "text");  // a vocabulary without tokenizer adds no tokens to an empty text
   check_tokens(ids, impl_->config.encoder, "text");
 
-  // Texts of like length go together; a result does not depend on it.
-  std::vector<std::size_t> order(ids.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return ids[i].size(); });
+  const std::vector<std::size_t> order = longest_first(ids);
   std::vector<std::vector<float>> results(texts.size());
   SessionLease session(*impl_);
   const auto batch_size = static_cast<std::size_t>(options.batch_size);

@@ -214,6 +214,11 @@ TEST(Model, GenerationStopsWhereLearnedPositionsEnd) {
   EXPECT_EQ(results[1].hypotheses.front().token_ids.size(), limit);
 }
 
+TEST(Model, ATextWithoutTokensHasNoEmbedding) {
+  const Model model = load_family("ctranslate2/bert");
+  EXPECT_THAT(failure([&] { model.embed({"a", ""}); }), HasSubstr("text 2: no tokens, expected at least one"));
+}
+
 TEST(Model, WhatAModelDoesNotHaveIsRefused) {
   const std::vector<TokenIds> rows{{5, 6}};
   const Model encoder = load_family("bert/base"), decoder = load_family("gpt2/with_prefix");
