@@ -5,42 +5,83 @@
 
 namespace encdec {
 
-int CacheIndex::open() {
-  int slot = static_cast<int>(slots_.size());
-  if (free_slots_.empty()) {
-    slots_.emplace_back();
-    free_slots_.reserve(slots_.capacity());  // here, so that close() cannot fail
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
+namespace {
+
+// An element that is free, or a new one. Room to give it back is made here, so that closing cannot fail.
+template <class T>
+int take(std::vector<T>& all, std::vector<int>& free) {
+  if (!free.empty()) {
+    const int index = free.back();
+    free.pop_back();
+    return index;
   }
-  slots_[static_cast<std::size_t>(slot)].open = true;
+  all.emplace_back();
+  free.reserve(all.capacity());
+  return static_cast<int>(all.size()) - 1;
+}
+
+}  // namespace
+
+int CacheIndex::open() {
+  const int family = take(families_, free_families_);
+  const int slot = take(slots_, free_slots_);
+  families_[static_cast<std::size_t>(family)].members = 1;
+  slots_[static_cast<std::size_t>(slot)].family = family;
   return slot;
 }
 
-void CacheIndex::append(int slot, int count) {
-  std::vector<std::int32_t>& rows = slots_[static_cast<std::size_t>(slot)].rows;
-  for (int i = 0; i < count; ++i) {
-    if (rows.size() % kPageRows != 0) {
-      rows.push_back(rows.back() + 1);
-    } else if (!free_pages_.empty()) {
-      rows.push_back(free_pages_.back() * kPageRows);
-      free_pages_.pop_back();
-    } else {
+int CacheIndex::fork(int slot) {
+  const int copy = take(slots_, free_slots_);
+  const Slot& original = slots_[static_cast<std::size_t>(slot)];
+  slots_[static_cast<std::size_t>(copy)].rows = original.rows;
+  slots_[static_cast<std::size_t>(copy)].family = original.family;
+  ++families_[static_cast<std::size_t>(original.family)].members;
+  return copy;
+}
+
+std::int32_t CacheIndex::next_row(Family& family) {
+  if (family.used == kPageRows) {
+    if (free_pages_.empty()) {
       const std::size_t pages = static_cast<std::size_t>(page_count_) + 1;
       if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // here, so that close() cannot fail
-      rows.push_back(page_count_ * kPageRows);
+      free_pages_.push_back(page_count_);
       ++page_count_;
     }
+    family.pages.push_back(free_pages_.back());
+    free_pages_.pop_back();
+    family.used = 0;
+  }
+  return family.pages.back() * kPageRows + family.used++;
+}
+
+void CacheIndex::append(int slot, int count) {
+  Slot& extended = slots_[static_cast<std::size_t>(slot)];
+  Family& family = families_[static_cast<std::size_t>(extended.family)];
+  for (int i = 0; i < count; ++i) extended.rows.push_back(next_row(family));
+}
+
+void CacheIndex::reorder(std::span<const int> slots, std::span<const int> parents) {
+  if (reordered_.size() < slots.size()) reordered_.resize(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] != parents[i]) reordered_[i] = slots_[static_cast<std::size_t>(parents[i])].rows;
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] != parents[i]) slots_[static_cast<std::size_t>(slots[i])].rows.swap(reordered_[i]);
   }
 }
 
 void CacheIndex::close(int slot) {
   Slot& closed = slots_[static_cast<std::size_t>(slot)];
-  if (!closed.open) return;
-  for (std::size_t i = 0; i < closed.rows.size(); i += kPageRows) free_pages_.push_back(closed.rows[i] / kPageRows);
+  if (closed.family < 0) return;
+  Family& family = families_[static_cast<std::size_t>(closed.family)];
+  if (--family.members == 0) {
+    free_pages_.insert(free_pages_.end(), family.pages.begin(), family.pages.end());
+    family.pages.clear();
+    family.used = kPageRows;
+    free_families_.push_back(closed.family);
+  }
   closed.rows.clear();
-  closed.open = false;
+  closed.family = -1;
   free_slots_.push_back(slot);
 }
 

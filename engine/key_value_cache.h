@@ -9,17 +9,23 @@
 namespace encdec {
 
 // Which rows of the key/value caches hold the positions of each sequence. All layers share one index, since they all
-// append the same positions. Rows are handed out in pages, so that a sequence's positions lie close together, and go
-// back when a sequence ends; after the first runs nothing is allocated.
+// append the same positions. Sequences that were forked from one another are a family: they share the rows of the
+// positions that they have in common, so beams are put in another order without touching keys or values. Rows are
+// handed out to families in pages, so that a sequence's positions lie close together, and go back when the last of a
+// family ends; after the first runs nothing is allocated.
 class CacheIndex {
  public:
   static constexpr int kPageRows = 16;
 
   // A new sequence without positions; returns its slot.
   int open();
+  // A new sequence with the positions of another one, in its family; returns its slot.
+  int fork(int slot);
   // Room for `count` more positions of a sequence.
   void append(int slot, int count);
-  // Ends a sequence; its rows and its slot are free for others.
+  // Sequence slots[i] gets the positions that parents[i] has now. All are of one family.
+  void reorder(std::span<const int> slots, std::span<const int> parents);
+  // Ends a sequence; its slot, and its rows when its family has no other, are free for others.
   void close(int slot);
   void close_all();
 
@@ -32,11 +38,21 @@ class CacheIndex {
  private:
   struct Slot {
     std::vector<std::int32_t> rows;
-    bool open = false;
+    int family = -1;  // none while it is closed
   };
+  struct Family {
+    std::vector<std::int32_t> pages;
+    int used = kPageRows;  // rows of the last page
+    int members = 0;
+  };
+  std::int32_t next_row(Family& family);
+
   std::vector<Slot> slots_;
+  std::vector<Family> families_;
   std::vector<int> free_slots_;
+  std::vector<int> free_families_;
   std::vector<std::int32_t> free_pages_;
+  std::vector<std::vector<std::int32_t>> reordered_;
   std::int32_t page_count_ = 0;
 };
 

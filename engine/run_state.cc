@@ -44,6 +44,7 @@ RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
   memory_->lifetimes.resize(count);
   memory_->offsets.resize(count);
   memory_->caches.resize(count);
+  memory_->attention_observers.resize(count);
   memory_->thread_scratch.resize(static_cast<std::size_t>(team_->size()));
   memory_->matmul_contexts.resize(static_cast<std::size_t>(team_->size()));
 }
@@ -62,6 +63,14 @@ float* RunState::thread_scratch(int thread, std::size_t floats) {
     scratch = Tensor::allocate({static_cast<Dim>(floats + floats / 2)});
   }
   return scratch.data<float>();
+}
+
+void RunState::observe_attention(Edge node, AttentionObserver attention_observer) {
+  memory_->attention_observers[static_cast<std::size_t>(node.id)] = std::move(attention_observer);
+}
+
+const AttentionObserver& RunState::attention_observer() const {
+  return memory_->attention_observers[static_cast<std::size_t>(memory_->running)];
 }
 
 KeyValueCache& RunState::cache() {

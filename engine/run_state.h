@@ -29,6 +29,17 @@ struct Sequence {
 // Called with a node and its output when the node has run: the way to see inside a graph. Node by node in order.
 using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& output)>;
 
+// How one row of an attention node, by one of its heads, divides its attention among the keys that it sees: the
+// softmax.
+struct AttentionWeights {
+  int row = 0;
+  int head = 0;
+  std::span<const float> weights;
+};
+
+// Called with the attention of each row and head of a node, when they are computed.
+using AttentionObserver = std::function<void(const AttentionWeights&)>;
+
 // Seconds spent in a node, and how often it ran.
 struct NodeTime {
   double seconds = 0;
@@ -48,6 +59,8 @@ class RunState {
   std::vector<Sequence> sequences;
   CacheIndex cache_index;
   NodeObserver observer;
+  // A node's attention from now on; of nobody's interest if empty. Such a node is computed by one thread.
+  void observe_attention(Edge node, AttentionObserver attention_observer);
   bool measure_time = false;
   // By edge id; filled while measure_time is set.
   std::vector<NodeTime> node_times;
@@ -56,8 +69,12 @@ class RunState {
   ThreadTeam& team() { return *team_; }
   // Uninitialised float32 memory that lasts until the running node is done.
   Tensor scratch(const Shape& shape);
+  // For a list of sequences of its own, until the running node is done.
+  std::vector<Sequence>& sequence_scratch() { return sequence_scratch_; }
   // Memory of one thread of the team, until that thread asks again.
   float* thread_scratch(int thread, std::size_t floats);
+  // Of the running node; empty where nobody asks for its attention.
+  const AttentionObserver& attention_observer() const;
   // Cache of the running node; has room for all rows of the index.
   KeyValueCache& cache();
   backend::MatMulContext& matmul_context(int thread);
@@ -68,6 +85,7 @@ class RunState {
 
   std::shared_ptr<ThreadTeam> team_;
   std::unique_ptr<Memory> memory_;
+  std::vector<Sequence> sequence_scratch_;
 };
 
 }  // namespace encdec

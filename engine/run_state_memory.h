@@ -32,6 +32,7 @@ struct RunState::Memory {
   std::vector<Tensor> thread_scratch;                   // by thread
   std::vector<backend::MatMulContext> matmul_contexts;  // by thread
   std::vector<KeyValueCache> caches;                    // by edge id
+  std::vector<AttentionObserver> attention_observers;   // by edge id
   int running = -1;                                     // edge id of the node that runs
 };
 

@@ -13,4 +13,12 @@ Dim AttentionOptions::inner_dim() const {
   return head_dim == 0 ? model_dim : heads * head_dim;
 }
 
+void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {
+  for (int i = 0; i < head.query_count; ++i) {
+    const int seen = std::max(0, head.causal ? head.key_count - (head.query_count - 1 - i) : head.key_count);
+    const float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count;
+    observer({.row = first_row + i, .head = number, .weights = {weights, static_cast<std::size_t>(seen)}});
+  }
+}
+
 }  // namespace encdec

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "encdec/engine/kernels/attention.h"
 #include "encdec/engine/run_state.h"
@@ -27,18 +29,24 @@ struct AttentionOptions {
   Dim head_width() const { return inner_dim() / heads; }
 };
 
+// Tells an observer what attend() has left in head.weights.
+void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
+
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
 // sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads lie beside it.
 template <class Describe>
-void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias, RunState& state,
-                  const Describe& describe) {
+void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias,
+                  std::span<const Sequence> sequences, RunState& state, const Describe& describe) {
   const int head_dim = static_cast<int>(options.head_width());
-  const int items = static_cast<int>(state.sequences.size()) * options.heads;
+  const int items = static_cast<int>(sequences.size()) * options.heads;
+  const AttentionObserver& observer = state.attention_observer();
+  std::vector<float> weights;  // for the observer
   // A few parts for each thread, so that long and short sequences even out.
-  const int parts = state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());
+  const int parts = observer || state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());
   state.team().run(parts, [&](int part, int thread) {
     for (int item = part * items / parts; item < (part + 1) * items / parts; ++item) {
-      kernels::HeadAttention head = describe(state.sequences[static_cast<std::size_t>(item / options.heads)]);
+      const Sequence& sequence = sequences[static_cast<std::size_t>(item / options.heads)];
+      kernels::HeadAttention head = describe(sequence);
       const int number = item % options.heads;
       const int offset = number * head_dim;
       head.query += offset;
@@ -49,7 +57,12 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
       head.scale = options.scale();
       head.relative_bias = bias.of_head(number);
       head.bias_reach = bias.reach();
+      if (observer) {
+        weights.resize(static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count));
+        head.weights = weights.data();
+      }
       kernels::attend(head, state.thread_scratch(thread, kernels::attention_scratch(head.key_count)));
+      if (observer) tell_attention(head, sequence.first_row, number, observer);
     }
   });
 }

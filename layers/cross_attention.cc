@@ -18,6 +18,27 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   key_value_.apply(inputs[0], nullptr, output, state);
 }
 
+namespace {
+
+// Sequences side by side that read the same memory, such as the beams of a source, as one: then a load of a key or
+// value serves several of them.
+std::span<const Sequence> readers_of_memories(RunState& state) {
+  std::vector<Sequence>& readers = state.sequence_scratch();
+  readers.clear();
+  for (const Sequence& sequence : state.sequences) {
+    Sequence* last = readers.empty() ? nullptr : &readers.back();
+    if (last != nullptr && last->memory_first == sequence.memory_first && last->memory_rows == sequence.memory_rows &&
+        last->first_row + last->rows == sequence.first_row) {
+      last->rows += sequence.rows;
+    } else {
+      readers.push_back(sequence);
+    }
+  }
+  return readers;
+}
+
+}  // namespace
+
 CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       query_(weights / "query",
@@ -41,7 +62,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   Tensor queries = state.scratch({inputs[0].rows(), inner});
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);
-  attend_heads(options_, RelativePositionBias(), state, [&](const Sequence& sequence) {
+  attend_heads(options_, RelativePositionBias(), readers_of_memories(state), state, [&](const Sequence& sequence) {
     const float* first = memory.row(sequence.memory_first);
     return kernels::HeadAttention{.query = queries.row(sequence.first_row),
                                   .query_stride = inner,

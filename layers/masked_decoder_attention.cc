@@ -20,7 +20,7 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
       std::copy_n(row + 2 * inner, inner, cache.values.row(cache_row));
     }
   }
-  attend_heads(options_, projections_.relative_position_bias(), state, [&](const Sequence& sequence) {
+  attend_heads(options_, projections_.relative_position_bias(), state.sequences, state, [&](const Sequence& sequence) {
     const auto* index = state.cache_index.rows(sequence.slot).data();
     return kernels::HeadAttention{.query = projected.row(sequence.first_row),
                                   .query_stride = 3 * inner,

@@ -9,7 +9,7 @@ void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state)
   const Dim inner = options_.inner_dim();
   Tensor projected = projections_.project(inputs[0], state);
   Tensor attended = state.scratch({inputs[0].rows(), inner});
-  attend_heads(options_, projections_.relative_position_bias(), state, [&](const Sequence& sequence) {
+  attend_heads(options_, projections_.relative_position_bias(), state.sequences, state, [&](const Sequence& sequence) {
     float* first = projected.row(sequence.first_row);
     return kernels::HeadAttention{.query = first,
                                   .query_stride = 3 * inner,

@@ -166,6 +166,10 @@ HWY_INLINE void attend_queries(const HeadAttention& head, int first, int key_cou
       add_relative_bias(head, head.key_count - head.query_count + first + q, key_count, scores);
     }
     normalizers[q] = exponentials(scores, key_count);
+    if (head.weights != nullptr) {
+      float* weights = head.weights + static_cast<std::ptrdiff_t>(first + q) * head.key_count;
+      for (int j = 0; j < key_count; ++j) weights[j] = scores[j] * normalizers[q];
+    }
   }
   weigh_values<kQueries>(head, key_count, scratch, stride, normalizers, outputs);
 }

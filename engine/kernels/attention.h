@@ -34,6 +34,8 @@ struct HeadAttention {
   // farther ones get the last. The last query stands at the last key. Null for no bias.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
+  // Where the softmax of query i goes, at weights + i * key_count, for as many keys as it sees. Null for nowhere.
+  float* weights = nullptr;
 };
 
 // Floats of scratch that attend() needs for so many keys.

@@ -70,6 +70,37 @@ std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
   return static_cast<std::int32_t>(i);
 }
 
+// Keeps the best indices so far as a heap with the worst of them at its front; whole vectors of scores that do not beat
+// that one are passed over.
+void top_k_of(const float* HWY_RESTRICT scores, std::size_t size, int count, std::vector<std::int32_t>& best) {
+  const auto limit = static_cast<std::size_t>(std::max(count, 0));
+  const auto is_better = [scores](std::int32_t a, std::int32_t b) {
+    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+  };
+  best.clear();
+  if (limit == 0) return;
+  float threshold = kLowest;  // what a score must be above
+  const auto consider = [&](std::size_t i) {
+    if (!(scores[i] > threshold)) return;
+    if (best.size() == limit) {
+      std::pop_heap(best.begin(), best.end(), is_better);
+      best.pop_back();
+    }
+    best.push_back(static_cast<std::int32_t>(i));
+    std::push_heap(best.begin(), best.end(), is_better);
+    if (best.size() == limit) threshold = scores[best.front()];
+  };
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, scores + i), hn::Set(d, threshold)))) continue;
+    for (std::size_t lane = 0; lane < lanes; ++lane) consider(i + lane);
+  }
+  for (; i < size; ++i) consider(i);
+  std::sort_heap(best.begin(), best.end(), is_better);
+}
+
 }  // namespace
 }  // namespace encdec::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -79,6 +110,7 @@ namespace encdec::kernels {
 
 HWY_EXPORT(log_sum_exp_of);
 HWY_EXPORT(arg_max_of);
+HWY_EXPORT(top_k_of);
 
 float log_sum_exp(std::span<const float> scores) {
   return HWY_DYNAMIC_DISPATCH(log_sum_exp_of)(scores.data(), scores.size());
@@ -86,6 +118,10 @@ float log_sum_exp(std::span<const float> scores) {
 
 std::int32_t arg_max(std::span<const float> scores) {
   return HWY_DYNAMIC_DISPATCH(arg_max_of)(scores.data(), scores.size());
+}
+
+void top_k(std::span<const float> scores, int count, std::vector<std::int32_t>& indices) {
+  HWY_DYNAMIC_DISPATCH(top_k_of)(scores.data(), scores.size(), count, indices);
 }
 
 }  // namespace encdec::kernels

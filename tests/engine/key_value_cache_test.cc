@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "tests/support/random_tensors.h"
 
@@ -90,6 +91,53 @@ TEST(CacheIndex, ClosingTwiceGivesPagesBackOnce) {
   index.append(a, 1);
   index.append(b, 1);
   EXPECT_NE(index.rows(a)[0], index.rows(b)[0]);
+}
+
+TEST(CacheIndex, ForkedSequencesShareTheirPastAndNothingElse) {
+  CacheIndex index;
+  const int first = index.open();
+  index.append(first, 20);
+  const int second = index.fork(first);
+  index.append(first, 1);
+  index.append(second, 2);
+  ASSERT_EQ(index.length(first), 21);
+  ASSERT_EQ(index.length(second), 22);
+  EXPECT_TRUE(std::equal(index.rows(first).begin(), index.rows(first).begin() + 20, index.rows(second).begin()));
+  const std::set<std::int32_t> own = {index.rows(first)[20], index.rows(second)[20], index.rows(second)[21]};
+  EXPECT_EQ(own.size(), 3u);
+  for (const std::int32_t row : index.rows(first).first(20)) EXPECT_FALSE(own.contains(row));
+}
+
+TEST(CacheIndex, ReorderGivesEachSlotThePositionsOfItsParent) {
+  CacheIndex index;
+  std::vector<int> slots = {index.open()};
+  index.append(slots[0], 3);
+  for (int i = 1; i < 4; ++i) slots.push_back(index.fork(slots[0]));
+  for (const int slot : slots) index.append(slot, 1);
+  std::vector<std::vector<std::int32_t>> before;
+  for (const int slot : slots) before.emplace_back(index.rows(slot).begin(), index.rows(slot).end());
+  const std::vector<std::size_t> order = {1, 0, 1, 3};  // a swap, a copy, one that stays
+  std::vector<int> parents;
+  for (const std::size_t parent : order) parents.push_back(slots[parent]);
+  index.reorder(slots, parents);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(index.rows(slots[i]), before[order[i]])) << i;
+  }
+}
+
+TEST(CacheIndex, RowsOfAFamilyAreFreeWhenItsLastSequenceEnds) {
+  CacheIndex index;
+  const int first = index.open();
+  index.append(first, 16);
+  const int second = index.fork(first);
+  index.close(first);
+  const int other = index.open();
+  index.append(other, 16);
+  for (const std::int32_t row : index.rows(other)) EXPECT_GE(row, 16) << "a row of a sequence that goes on";
+  index.close(second);
+  const int third = index.open();
+  index.append(third, 16);
+  EXPECT_EQ(index.row_limit(), 32);
 }
 
 TEST(KeyValueCache, GrowthKeepsTheContents) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "tests/support/random_tensors.h"
@@ -127,6 +130,35 @@ TEST(LogSumExp, ANotANumberIsNotLost) {
         ASSERT_TRUE(std::isnan(log_sum_exp(scores))) << "place " << place << " of " << count;
       }
     }
+  });
+}
+
+TEST(TopK, IsTheHeadOfAllScoresInOrder) {
+  for_each_vector_target([] {
+    std::vector<std::int32_t> found;
+    for (const int size : {1, 2, 7, 16, 33, 200, 1000}) {
+      for (const int count : {0, 1, 2, 5, 16, 999, 2000}) {
+        std::vector<float> scores = random_scores(static_cast<std::uint64_t>(size), size, 3.0);
+        for (float& score : scores) score = std::round(score * 8) / 8;  // equal ones among them
+        std::vector<std::int32_t> expected(scores.size());
+        std::iota(expected.begin(), expected.end(), 0);
+        std::ranges::stable_sort(expected, std::greater(),
+                                 [&](std::int32_t i) { return scores[static_cast<std::size_t>(i)]; });
+        expected.resize(std::min(scores.size(), static_cast<std::size_t>(count)));
+        top_k(scores, count, found);
+        ASSERT_EQ(found, expected) << count << " of " << size;
+      }
+    }
+  });
+}
+
+TEST(TopK, BannedScoresAreNotAmongThem) {
+  for_each_vector_target([] {
+    std::vector<float> scores(50, -kInfinity);
+    scores[13] = -2.0f, scores[40] = 1.0f, scores[41] = kNaN;
+    std::vector<std::int32_t> found;
+    top_k(scores, 5, found);
+    EXPECT_EQ(found, (std::vector<std::int32_t>{40, 13}));
   });
 }
 
