@@ -1,16 +1,15 @@
 #include "encdec/models/model.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/families/model_description.h"
-#include "encdec/models/generation/greedy.h"
+#include "encdec/models/generation/generator.h"
+#include "encdec/models/generation/scoring.h"
 #include "encdec/models/sentence_embedder.h"
 
 namespace encdec {
@@ -24,59 +23,16 @@ struct Model::Impl {
   std::unique_ptr<const Tokenizer> tokenizer;
   SentenceEmbedder embedder;
   std::vector<std::string> notes;
-  int threads = 1;
+  std::unique_ptr<SessionPool> sessions;
 
-  // Sessions that no call uses now.
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Session>> idle;
+  Generator::Parts generator_parts() { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
 };
 
 namespace {
 
-// A session of the model for the time of one call.
-template <class Impl>
-class SessionLease {
- public:
-  explicit SessionLease(Impl& model) : model_(model) {
-    const std::lock_guard lock(model.mutex);
-    if (!model.idle.empty()) {
-      session_ = std::move(model.idle.back());
-      model.idle.pop_back();
-    } else {
-      session_ = std::make_unique<Session>(model.network, std::make_shared<ThreadTeam>(model.threads));
-    }
-  }
-  ~SessionLease() {
-    session_->set_observer({});
-    const std::lock_guard lock(model_.mutex);
-    model_.idle.push_back(std::move(session_));
-  }
-  SessionLease(const SessionLease&) = delete;
-  SessionLease& operator=(const SessionLease&) = delete;
-
-  Session& operator*() { return *session_; }
-  Session* operator->() { return session_.get(); }
-
- private:
-  Impl& model_;
-  std::unique_ptr<Session> session_;
-};
-
 // Checked before any work is done, so that a bad source is found at once and by its number.
-void check_tokens(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what) {
-  const Dim vocabulary = stack.input_tokens();
-  const auto positions = stack.position_limit();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (positions && rows[i].size() > static_cast<std::size_t>(*positions)) {
-      throw InputError(fmt::format("{} {}: {} tokens, expected at most {}: the model has no more positions", what,
-                                   i + 1, rows[i].size(), *positions));
-    }
-    for (const std::int32_t id : rows[i]) {
-      if (id < 0 || id >= vocabulary) {
-        throw InputError(fmt::format("{} {}: token id {}, expected 0 to {}", what, i + 1, id, vocabulary - 1));
-      }
-    }
-  }
+void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what) {
+  for (std::size_t i = 0; i < rows.size(); ++i) check_tokens(rows[i], stack, what, i + 1);
 }
 
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what) {
@@ -91,55 +47,36 @@ int checked_option(std::string_view name, int value, int minimum) {
   return value;
 }
 
-// What the languages that are asked for mean for the decoder; what they mean for the source is the tokenizer's matter.
-void set_languages(const Model& model, const GenerateOptions& options, GenerationConfig& config) {
-  if (options.source_lang.empty() && options.target_lang.empty()) return;
-  const Tokenizer* tokenizer = model.tokenizer();
-  if (tokenizer == nullptr || tokenizer->languages().empty()) {
-    throw ConfigError(
-        fmt::format("{}: the model knows no languages by name, expected neither source_lang nor "
-                    "target_lang",
-                    model.weights().origin()));
-  }
-  for (const std::string& language : {options.source_lang, options.target_lang}) {
-    if (language.empty() || tokenizer->language_token(language)) continue;
-    throw ConfigError(fmt::format("{}: language '{}' is not known, expected one of {}", model.weights().origin(),
-                                  printable(language), fmt::join(tokenizer->languages(), ", ")));
-  }
-  if (options.target_lang.empty()) return;
-  const auto token = tokenizer->language_token(options.target_lang);
-  switch (model.config().target_language) {
-    case TargetLanguage::none: break;
-    case TargetLanguage::first_token: config.forced_bos_token = token; break;
-    case TargetLanguage::start_token: config.decoder_start_token = token; break;
-  }
-}
+// Inputs and results that are all in memory.
+class InputList final : public GenerateStream {
+ public:
+  explicit InputList(std::span<const GenerateInput> inputs) : inputs_(inputs) {}
 
-GenerationConfig with_options(const Model& model, const GenerateOptions& options) {
-  GenerationConfig config = model.generation_config();
-  if (options.num_beams && *options.num_beams != 1) {
-    throw ConfigError(
-        fmt::format("num_beams is {}, but beam search is not supported yet, expected 1", *options.num_beams));
+  std::optional<GenerateInput> next(Wait /*wait*/) override {
+    return read_ < inputs_.size() ? std::optional(inputs_[read_++]) : std::nullopt;
   }
-  checked_option("batch_size", options.batch_size, 1);
-  if (options.max_new_tokens) config.max_new_tokens = checked_option("max_new_tokens", *options.max_new_tokens, 1);
-  if (options.min_new_tokens) config.min_new_tokens = checked_option("min_new_tokens", *options.min_new_tokens, 0);
-  set_languages(model, options, config);
-  if (options.forced_bos_token) {
-    const Dim vocabulary = model.config().decoder.vocabulary;
-    if (*options.forced_bos_token < 0 || *options.forced_bos_token >= vocabulary) {
-      throw ConfigError(
-          fmt::format("forced_bos_token is {}, expected 0 to {}", *options.forced_bos_token, vocabulary - 1));
-    }
-    config.forced_bos_token = options.forced_bos_token;
+  void write(GenerateResult result) override { results.push_back(std::move(result)); }
+
+  std::vector<GenerateResult> results;
+
+ private:
+  std::span<const GenerateInput> inputs_;
+  std::size_t read_ = 0;
+};
+
+// Consecutive members of `order` that make a batch: as many as `batch_size`, or, where it is 0, tokens enough to keep
+// the CPU busy.
+std::span<const std::size_t> batch_at(std::size_t first, std::span<const std::size_t> order,
+                                      std::span<const TokenIds> rows, int batch_size) {
+  constexpr std::size_t kBusyTokens = 2048;
+  const auto most = batch_size == 0 ? order.size() : static_cast<std::size_t>(batch_size);
+  std::size_t count = 0, tokens = 0;
+  while (first + count < order.size() && count < most) {
+    tokens += rows[order[first + count]].size();
+    if (batch_size == 0 && count > 0 && tokens > kBusyTokens) break;
+    ++count;
   }
-  if (model.config().has_encoder() && !config.decoder_start_token) {
-    throw ConfigError(fmt::format("{}: no decoder_start_token_id, expected {}", model.weights().origin(),
-                                  model.config().target_language == TargetLanguage::start_token
-                                      ? "a target language to begin with"
-                                      : "one in generation_config.json or config.json"));
-  }
-  return config;
+  return order.subspan(first, count);
 }
 
 // Copies packed rows [sum of lengths, W] into `padded` [B, L, W], which is zero.
@@ -188,9 +125,10 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
       impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
     }
   }
-  impl->threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
-  const WeightScope scope(impl->weights, std::move(description.weight_names), {.threads = impl->threads});
+  const int threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
+  const WeightScope scope(impl->weights, std::move(description.weight_names), {.threads = threads});
   impl->network = std::make_shared<Transformer>(impl->config, scope);
+  impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
   for (const std::string& name : scope.unused()) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   if (impl->config.architecture == Architecture::encoder_only) {
     impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
@@ -227,62 +165,95 @@ const std::vector<std::string>& Model::notes() const {
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
                                             const GenerateOptions& options) const {
-  if (impl_->tokenizer == nullptr) {
-    throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", impl_->weights->origin()));
-  }
-  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
-  std::vector<TokenIds> ids;
-  ids.reserve(sources.size());
-  // An empty line is an empty source: it has nothing to translate, though the tokenizer would still add its end token.
-  for (const std::string& source : sources)
-    ids.push_back(source.empty() ? TokenIds() : impl_->tokenizer->encode(source, languages));
-  auto results = generate_ids(ids, options);
-  for (GenerateResult& result : results) {
-    for (Hypothesis& hypothesis : result.hypotheses)
-      hypothesis.text = decode_known(*impl_->tokenizer, hypothesis.token_ids);
-  }
-  return results;
+  return generate_inputs(std::vector<GenerateInput>(sources.begin(), sources.end()), options);
 }
 
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
-  if (!impl_->config.has_decoder()) {
-    throw ConfigError(fmt::format("{}: {} has no decoder and cannot generate, expected embed()",
-                                  impl_->weights->origin(), impl_->config.model_type));
-  }
-  const GenerationConfig config = with_options(*this, options);
-  check_tokens(sources, impl_->config.input_stack(), "source");
+  check_rows(sources, impl_->config.input_stack(), "source");
+  return generate_inputs(std::vector<GenerateInput>(sources.begin(), sources.end()), options);
+}
 
-  const std::vector<std::size_t> order = longest_first(sources);
-  std::vector<GenerateResult> results(sources.size(), {{Hypothesis{}}});
-  GenerateProgress progress{.finished_sources = sources.size() - order.size()};
-  SessionLease session(*impl_);
-  session->reset_times();
-  const auto batch_size = static_cast<std::size_t>(options.batch_size);
-  std::vector<Prompt> batch;
-  for (std::size_t first = 0; first < order.size(); first += batch_size) {
-    const auto members = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
-    batch.clear();
+std::vector<GenerateResult> Model::generate_inputs(std::span<const GenerateInput> inputs,
+                                                   const GenerateOptions& options) const {
+  InputList list(inputs);
+  generate_stream(list, options);
+  return std::move(list.results);
+}
+
+void Model::generate_stream(GenerateStream& stream, const GenerateOptions& options) const {
+  Generator(impl_->generator_parts(), options).run(stream);
+}
+
+std::vector<ScoreResult> Model::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                      const ScoreOptions& options) const {
+  if (impl_->tokenizer == nullptr) {
+    throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", impl_->weights->origin()));
+  }
+  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+  std::vector<TokenIds> source_ids, target_ids;
+  for (const std::string& source : sources) source_ids.push_back(impl_->tokenizer->encode(source, languages));
+  for (const std::string& target : targets) target_ids.push_back(impl_->tokenizer->encode_target(target, languages));
+  if (impl_->config.target_language == TargetLanguage::start_token) {
+    // Such tokenizers put the language at the end of a target, for whoever shifts it to the front.
+    for (TokenIds& target : target_ids) {
+      const auto token = impl_->tokenizer->language_token(options.target_lang);
+      if (!target.empty() &&
+          (token ? target.back() == *token : target.back() == impl_->generation.decoder_start_token)) {
+        target.pop_back();
+      }
+    }
+  }
+  return score_ids(source_ids, target_ids, options);
+}
+
+std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
+                                          const ScoreOptions& options) const {
+  const TransformerConfig& config = impl_->config;
+  if (!config.has_decoder()) {
+    throw ConfigError(fmt::format("{}: {} has no decoder, expected a model that generates", impl_->weights->origin(),
+                                  config.model_type));
+  }
+  if (sources.size() != targets.size()) {
+    throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
+  }
+  checked_option("batch_size", options.batch_size, 0);
+  check_not_empty(sources, "source");
+  check_rows(sources, config.input_stack(), "source");
+
+  GenerationConfig generation = impl_->generation;
+  set_languages(impl_->generator_parts(), options.source_lang, options.target_lang, generation);
+  std::vector<Prompt> prompts;
+  std::vector<TokenIds> read;  // by the decoder
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    prompts.push_back(config.has_encoder()
+                          ? Prompt{sources[i], {decoder_start_token(impl_->generator_parts(), generation)}}
+                          : Prompt{{}, sources[i]});
+    read.push_back(prompts.back().target);
+    read.back().insert(read.back().end(), targets[i].begin(), targets[i].end());
+    if (!targets[i].empty()) read.back().pop_back();
+    check_tokens(targets[i], {.vocabulary = config.decoder.vocabulary}, "target", i + 1);
+    check_tokens(read.back(), config.decoder, "target", i + 1);
+  }
+
+  std::vector<ScoreResult> results(sources.size());
+  SessionPool::Lease session(*impl_->sessions);
+  const std::vector<std::size_t> order = longest_first(read);
+  for (std::size_t first = 0; first < order.size();) {
+    const auto members = batch_at(first, order, read, options.batch_size);
+    std::vector<Prompt> batch;
+    std::vector<TokenIds> batch_targets;
     for (const std::size_t i : members) {
-      batch.push_back(impl_->config.has_encoder() ? Prompt{sources[i], {*config.decoder_start_token}}
-                                                  : Prompt{{}, sources[i]});
+      batch.push_back(std::move(prompts[i]));
+      batch_targets.push_back(targets[i]);
     }
-    TokenCallback on_token;
-    if (options.on_token) {
-      on_token = [&](std::size_t source, std::int32_t token) { options.on_token(members[source], token); };
-    }
-    auto generated = generate_greedily(*session, batch, config, on_token);
+    auto scores = score_targets(*session, batch, batch_targets);
     for (std::size_t b = 0; b < members.size(); ++b) {
-      progress.source_tokens += sources[members[b]].size();
-      progress.generated_tokens += generated[b].tokens.size();
-      Hypothesis& hypothesis = results[members[b]].hypotheses.front();
-      hypothesis.token_ids = std::move(generated[b].tokens);
-      hypothesis.score = generated[b].score;
+      ScoreResult& result = results[members[b]];
+      result.token_scores = std::move(scores[b]);
+      for (const float score : result.token_scores) result.score += score;
     }
-    progress.finished_sources += members.size();
-    progress.encode_seconds = session->encode_seconds();
-    progress.decode_seconds = session->decode_seconds();
-    if (options.on_progress) options.on_progress(progress);
+    first += members.size();
   }
   return results;
 }
@@ -293,32 +264,36 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
   if (config.architecture == Architecture::encoder_decoder && sources.size() != targets.size()) {
     throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
   }
-  const auto check_rows = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
-                              std::string_view what) {
+  const auto check = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
+                         std::string_view what) {
     if (!has_stack && !rows.empty()) {
       throw InputError(
           fmt::format("{} {}s, expected none: {} does not read them", rows.size(), what, config.model_type));
     }
     check_not_empty(rows, what);
-    check_tokens(rows, stack, what);
+    check_rows(rows, stack, what);
   };
-  check_rows(sources, config.has_encoder(), config.encoder, "source");
-  check_rows(targets, config.has_decoder(), config.decoder, "target");
+  check(sources, config.has_encoder(), config.encoder, "source");
+  check(targets, config.has_decoder(), config.decoder, "target");
 
   ForwardResult result;
-  SessionLease session(*impl_);
+  SessionPool::Lease session(*impl_->sessions);
   session->set_observer(options.observer);
-  session->close_targets();
+  std::span<const int> opened;
   if (config.has_encoder()) {
     result.encoder_last_hidden_state =
         Tensor::allocate({static_cast<Dim>(sources.size()), longest(sources), config.model_dim});
-    if (!sources.empty()) unpack(session->encode(sources), sources, result.encoder_last_hidden_state);
+    if (!sources.empty()) {
+      const Session::Encoded encoded = session->encode(sources);
+      unpack(encoded.hidden, sources, result.encoder_last_hidden_state);
+      opened = encoded.sources;
+    }
   }
   if (config.has_decoder()) {
     result.logits = Tensor::allocate({static_cast<Dim>(targets.size()), longest(targets), config.decoder.vocabulary});
     std::vector<Session::TargetTokens> inputs;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      const int source = config.has_encoder() ? static_cast<int>(i) : Session::kNoSource;
+      const int source = config.has_encoder() ? opened[i] : Session::kNoSource;
       inputs.push_back({session->open_target(source), targets[i]});
     }
     if (!targets.empty()) unpack(session->decode(inputs, Session::LogitsOf::every_token), targets, result.logits);
@@ -327,7 +302,7 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
 }
 
 std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
-  checked_option("batch_size", options.batch_size, 1);
+  checked_option("batch_size", options.batch_size, 0);
   if (impl_->config.architecture != Architecture::encoder_only) {
     throw ConfigError(fmt::format("{}: {} has a decoder, expected an encoder-only model", impl_->weights->origin(),
                                   impl_->config.model_type));
@@ -345,24 +320,24 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& tex
   for (const std::string& text : texts)
     ids.push_back(impl_->tokenizer->encode(impl_->embedder.prompt() + text, encoding));
   check_not_empty(ids, "text");  // a vocabulary without tokenizer adds no tokens to an empty text
-  check_tokens(ids, impl_->config.encoder, "text");
+  check_rows(ids, impl_->config.encoder, "text");
 
   const std::vector<std::size_t> order = longest_first(ids);
   std::vector<std::vector<float>> results(texts.size());
-  SessionLease session(*impl_);
-  const auto batch_size = static_cast<std::size_t>(options.batch_size);
+  SessionPool::Lease session(*impl_->sessions);
   std::vector<TokenIds> batch;
-  for (std::size_t first = 0; first < order.size(); first += batch_size) {
-    const auto members = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
+  for (std::size_t first = 0; first < order.size();) {
+    const auto members = batch_at(first, order, ids, options.batch_size);
     batch.clear();
     for (const std::size_t i : members) batch.push_back(ids[i]);
-    const Tensor& hidden = session->encode(batch);
+    const Tensor hidden = session->encode(batch).hidden;
     Dim row = 0;
     for (const std::size_t i : members) {
       const auto rows = static_cast<Dim>(ids[i].size());
       results[i] = impl_->embedder.embed(hidden.slice(row, rows));
       row += rows;
     }
+    first += members.size();
   }
   return results;
 }

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +11,7 @@
 #include "encdec/engine/tensor.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/config.h"
-#include "encdec/models/generation/generation_config.h"
+#include "encdec/models/generation/generate_options.h"
 #include "encdec/models/session.h"
 #include "encdec/models/tokenizer/tokenizer.h"
 
@@ -21,46 +20,6 @@ namespace encdec {
 struct LoadOptions {
   // Threads inside one operation; 0 for one per available CPU. Results do not depend on it.
   int threads = 0;
-};
-
-// One of the things that the model would say, and how likely it finds it.
-struct Hypothesis {
-  std::string text;                     // empty where the checkpoint has no tokenizer
-  std::vector<std::int32_t> token_ids;  // without the decoder start token; the end token is kept where it was generated
-  double score = 0.0;                   // sum of the tokens' log-probabilities
-};
-
-struct GenerateResult {
-  std::vector<Hypothesis> hypotheses;  // best first; one empty hypothesis for an empty source
-};
-
-// Work done by one call so far.
-struct GenerateProgress {
-  std::size_t finished_sources = 0;
-  std::size_t source_tokens = 0;
-  std::size_t generated_tokens = 0;
-  double encode_seconds = 0;
-  double decode_seconds = 0;
-};
-
-// What is not set comes from the checkpoint's generation_config.json, as in transformers.
-struct GenerateOptions {
-  std::optional<int> num_beams = {};
-  std::optional<int> max_new_tokens = {};
-  std::optional<int> min_new_tokens = {};
-  // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults. The
-  // target's becomes the first token, the start token or a part of the source: whatever the model expects.
-  std::string source_lang = {};
-  std::string target_lang = {};
-  // The first token to generate; goes before what target_lang asks for.
-  std::optional<std::int32_t> forced_bos_token = {};
-  // Sources decoded together, at least 1. Results do not depend on it.
-  int batch_size = 32;
-
-  // Called as each token of a source is chosen, from the thread that called generate.
-  std::function<void(std::size_t source, std::int32_t token)> on_token = {};
-  // Called after each batch.
-  std::function<void(const GenerateProgress&)> on_progress = {};
 };
 
 // Names and values of nodes, as they are computed; see NodeObserver.
@@ -73,9 +32,21 @@ struct ForwardResult {
   Tensor encoder_last_hidden_state;  // [B, S, D], likewise; empty in a decoder-only model
 };
 
+struct ScoreOptions {
+  std::string source_lang = {};
+  std::string target_lang = {};
+  // Sources scored together; 0 for what fits memory and CPU. Results do not depend on it.
+  int batch_size = 0;
+};
+
+struct ScoreResult {
+  double score = 0.0;               // sum of the tokens' log-probabilities
+  std::vector<float> token_scores;  // of each token of the target
+};
+
 struct EmbedOptions {
-  // Texts encoded together, at least 1. Results do not depend on it.
-  int batch_size = 32;
+  // Texts encoded together; 0 for what keeps the CPU busy. Results do not depend on it.
+  int batch_size = 0;
 };
 
 // A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
@@ -115,6 +86,20 @@ class Model {
   // The same for token ids, used exactly as given: no end token is appended.
   std::vector<GenerateResult> generate_ids(std::span<const TokenIds> sources,
                                            const GenerateOptions& options = {}) const;
+  // The same for any inputs, also with prefixes.
+  std::vector<GenerateResult> generate_inputs(std::span<const GenerateInput> inputs,
+                                              const GenerateOptions& options = {}) const;
+  // The same, input by input: memory does not grow with their number.
+  void generate_stream(GenerateStream& stream, const GenerateOptions& options = {}) const;
+
+  // How likely the model finds each target after its source (teacher forcing). The target is what generate() would
+  // give: without start token; an end token at the end is a token like any other. Throws as forward() and generate()
+  // do.
+  std::vector<ScoreResult> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                 const ScoreOptions& options = {}) const;
+  // The same for token ids, used exactly as given.
+  std::vector<ScoreResult> score_ids(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
+                                     const ScoreOptions& options = {}) const;
 
   // One pass over sources and targets of the same number (teacher forcing): targets begin with the decoder start token.
   // An encoder-only model has no targets, a decoder-only model no sources. Throws InputError if the numbers are not so,

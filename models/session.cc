@@ -1,5 +1,7 @@
 #include "encdec/models/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <chrono>
@@ -24,7 +26,7 @@ class Stopwatch {
 }  // namespace
 
 Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team)
-    : model_(std::move(model)) {
+    : model_(std::move(model)), team_(team) {
   if (model_->encoder) encoder_state_.emplace(model_->encoder->graph(), team);
   if (model_->decoder) {
     decoder_state_.emplace(model_->decoder->graph(), team);
@@ -33,9 +35,8 @@ Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr
   }
 }
 
-const Tensor& Session::encode(std::span<const TokenIds> sources) {
+Session::Encoded Session::encode(std::span<const TokenIds> sources) {
   const Stopwatch stopwatch(encode_seconds_);
-  close_targets();
   encoder_state_->sequences.clear();
   ids_.clear();
   for (const TokenIds& source : sources) {
@@ -45,12 +46,51 @@ const Tensor& Session::encode(std::span<const TokenIds> sources) {
   }
   const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
   const auto outputs = model_->encoder->run(std::span(&ids, 1), *encoder_state_);
-  if (!decoder_inputs_.empty()) std::copy(outputs.begin() + 1, outputs.end(), decoder_inputs_.begin() + 1);
-  return outputs[0];
+  encoded_sources_.clear();
+  if (model_->decoder) {
+    for (const Sequence& source : encoder_state_->sequences) {
+      encoded_sources_.push_back(source_memory_.add(outputs.subspan(1), source.first_row, source.rows));
+    }
+    std::ranges::copy(source_memory_.tensors(), decoder_inputs_.begin() + 1);
+  }
+  return {outputs[0], encoded_sources_};
 }
 
-void Session::close_targets() {
+void Session::close_source(int source) {
+  source_memory_.remove(source);
+}
+
+void Session::reset() {
   if (decoder_state_) decoder_state_->cache_index.close_all();
+  source_memory_.remove_all();
+}
+
+void Session::set_shortlist(const VocabularyShortlist* shortlist) {
+  shortlist_ = shortlist;
+  shortlist_state_.reset();
+  if (shortlist != nullptr) shortlist_state_.emplace(shortlist->output().graph(), team_);
+}
+
+void Session::set_source_attention(SourceAttention mode) {
+  const TransformerConfig& config = model_->config;
+  if (config.architecture != Architecture::encoder_decoder || config.decoder.layers == 0) return;
+  AttentionObserver observer;
+  if (mode == SourceAttention::keep) {
+    observer = [this, share = 1.0f / static_cast<float>(config.decoder.heads)](const AttentionWeights& attention) {
+      const auto row = static_cast<std::size_t>(attention.row);
+      if (row >= attention_of_row_.size()) attention_of_row_.resize(row + 1);
+      std::vector<float>& mean = attention_of_row_[row];
+      if (attention.head == 0) mean.assign(attention.weights.size(), 0.0f);
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
+    };
+  }
+  const std::string node = fmt::format("decoder.{}.cross_attention", config.decoder.layers - 1);
+  decoder_state_->observe_attention(model_->decoder->graph().find(node), std::move(observer));
+}
+
+std::span<const float> Session::source_attention(std::size_t input) const {
+  const Sequence& sequence = decoder_state_->sequences[input];
+  return attention_of_row_[static_cast<std::size_t>(sequence.first_row + sequence.rows - 1)];
 }
 
 void Session::set_observer(const NodeObserver& observer) {
@@ -61,10 +101,22 @@ void Session::set_observer(const NodeObserver& observer) {
 
 int Session::open_target(int source) {
   assert((source == kNoSource) == !model_->config.has_encoder());
-  const int target = decoder_state_->cache_index.open();
-  if (static_cast<std::size_t>(target) >= source_of_.size()) source_of_.resize(static_cast<std::size_t>(target) + 1);
-  source_of_[static_cast<std::size_t>(target)] = source;
+  return remember_source(decoder_state_->cache_index.open(), source);
+}
+
+int Session::fork_target(int target) {
+  return remember_source(decoder_state_->cache_index.fork(target), source_of_[static_cast<std::size_t>(target)]);
+}
+
+int Session::remember_source(int target, int source) {
+  const auto index = static_cast<std::size_t>(target);
+  if (index >= source_of_.size()) source_of_.resize(index + 1);
+  source_of_[index] = source;
   return target;
+}
+
+void Session::reorder_targets(std::span<const int> targets, std::span<const int> parents) {
+  decoder_state_->cache_index.reorder(targets, parents);
 }
 
 void Session::close_target(int target) {
@@ -82,9 +134,9 @@ Tensor Session::decode(std::span<const TargetTokens> inputs, LogitsOf which) {
                       .past = decoder_state_->cache_index.length(input.target),
                       .slot = input.target};
     if (const int source = source_of_[static_cast<std::size_t>(input.target)]; source != kNoSource) {
-      const Sequence& encoded = encoder_state_->sequences[static_cast<std::size_t>(source)];
-      sequence.memory_first = encoded.first_row;
-      sequence.memory_rows = encoded.rows;
+      const SourceMemory::Rows memory = source_memory_.rows(source);
+      sequence.memory_first = memory.first;
+      sequence.memory_rows = memory.count;
     }
     decoder_state_->sequences.push_back(sequence);
     decoder_state_->cache_index.append(input.target, count);
@@ -93,7 +145,17 @@ Tensor Session::decode(std::span<const TargetTokens> inputs, LogitsOf which) {
   decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
   Tensor hidden = model_->decoder->run(decoder_inputs_, *decoder_state_)[0];
   if (which == LogitsOf::last_token) hidden = last_rows(hidden);
-  return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
+  return logits_of(hidden);
+}
+
+Tensor Session::logits_of(const Tensor& hidden) {
+  if (shortlist_ == nullptr) return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
+  const Tensor logits = shortlist_->output().run(std::span(&hidden, 1), *shortlist_state_)[0];
+  const Shape shape{logits.rows(), model_->config.decoder.vocabulary};
+  if (spread_logits_.empty() || spread_logits_.rows() < shape[0]) spread_logits_ = Tensor::allocate(shape);
+  Tensor all = spread_logits_.slice(0, shape[0]);
+  shortlist_->spread(logits, all);
+  return all;
 }
 
 // The last row of each sequence.

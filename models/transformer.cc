@@ -5,7 +5,8 @@
 
 namespace encdec {
 
-Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights) : config(config_) {
+Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_)
+    : config(config_), weights(weights_) {
   if (config.has_encoder()) encoder.emplace(build_encoder(config, weights));
   if (config.has_decoder()) {
     decoder.emplace(build_decoder(config, weights));

@@ -18,6 +18,7 @@ struct Transformer {
   std::vector<const Executor*> graphs() const;
 
   TransformerConfig config;
+  WeightScope weights;              // that it was built from
   std::optional<Executor> encoder;  // none in a decoder-only model
   std::optional<Executor> decoder;  // none in an encoder-only model, as is the output
   std::optional<Executor> output;   // hidden states of the decoder -> logits

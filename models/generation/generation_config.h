@@ -11,33 +11,65 @@
 
 namespace encdec {
 
+// When beam search for a source ends, once num_beams hypotheses are finished.
+enum class EarlyStopping : std::uint8_t {
+  heuristic,  // when no running beam, were it to end now, would beat the worst of them: `false` in files
+  when_full,  // at once: `true`
+  never,      // when no running beam can beat the worst of them any more, however it goes on: `"never"`
+};
+
+// The end tokens' scores grow by |score| * (factor^(n - start) - 1) when n > start tokens were generated.
+struct ExponentialDecay {
+  int start = 0;
+  float factor = 1.0f;
+};
+
 // How to generate, with the names and meanings of Hugging Face's GenerationConfig. Lengths count tokens; those of
-// `length` count the prompt too, those of `new_tokens` do not. The prompt is the decoder start token, or what a
-// decoder-only model is given.
+// `length` count the prompt too, those of `new_tokens` do not. The prompt is the decoder start token and the prefix
+// that a user gives, or what a decoder-only model is given.
 struct GenerationConfig {
   int num_beams = 1;
+  int num_return_sequences = 1;
+  float length_penalty = 1.0f;  // a hypothesis' score is the sum of its log-probabilities / length^length_penalty
+  EarlyStopping early_stopping = EarlyStopping::heuristic;
+  // Not in transformers (Wu et al. 2016, equation 14): added to a hypothesis' score, penalty * sum of
+  // log(min(attention that a source token got, 1)).
+  float coverage_penalty = 0.0f;
+
+  bool do_sample = false;
+  float temperature = 1.0f;
+  int top_k = 50;  // 0 for all
+  float top_p = 1.0f;
+  std::uint64_t seed = 0;
+
   std::optional<int> max_length;
   std::optional<int> max_new_tokens;  // goes before max_length
   int min_length = 0;
-  std::optional<int> min_new_tokens;                // goes before min_length
-  float repetition_penalty = 1.0f;                  // 1 for none
-  int no_repeat_ngram_size = 0;                     // 0 for none, like the next
-  int encoder_no_repeat_ngram_size = 0;             // n-grams of the source
+  std::optional<int> min_new_tokens;  // goes before min_length
+  std::optional<ExponentialDecay> exponential_decay_length_penalty;
+
+  float repetition_penalty = 1.0f;                   // 1 for none, like the next
+  float encoder_repetition_penalty = 1.0f;           // above 1: tokens of the source become likelier
+  int no_repeat_ngram_size = 0;                      // 0 for none, like the next
+  int encoder_no_repeat_ngram_size = 0;              // n-grams of the source
+  std::vector<std::vector<std::int32_t>> bad_words;  // sequences of tokens that must not be produced
+  std::vector<std::int32_t> suppress_tokens;         // must not be produced
+  std::vector<std::int32_t> begin_suppress_tokens;   // must not be the first
+  // Not in transformers 5: phrases that every hypothesis must contain (Post & Vilar 2018).
+  std::vector<std::vector<std::int32_t>> force_words;
+  // Not in transformers: the only tokens that may be produced, all if empty.
+  std::vector<std::int32_t> shortlist;
+
   std::vector<std::int32_t> eos_tokens;             // any of them ends a sequence
   std::optional<std::int32_t> decoder_start_token;  // models with an encoder need one
   std::optional<std::int32_t> forced_bos_token;
   std::vector<std::int32_t> forced_eos_tokens;
-  std::vector<std::vector<std::int32_t>> bad_words;  // sequences of tokens that must not be produced
 
   // Most tokens that may be generated after a prompt of so many tokens, at least 1. Without any limit: 20, as in
   // transformers.
   int new_token_limit(std::size_t prompt_length = 1) const;
 
-  // The token that must come next after a prompt and so many generated tokens: the first one after a start token, or an
-  // end where the limit leaves room for just one more. Goes before every other rule.
-  std::optional<std::int32_t> forced_token(std::size_t prompt_length, std::size_t generated) const;
-
-  // Keys of the file that ask for what this version does not do, for a note to the user: "num_beams 4".
+  // Keys of the file that ask for what this version does not do, for a note to the user: "penalty_alpha 0.6".
   std::vector<std::string> unsupported;
 };
 

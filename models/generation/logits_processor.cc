@@ -1,79 +1,87 @@
 #include "encdec/models/generation/logits_processor.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "encdec/models/generation/processors/bad_words.h"
+#include "encdec/models/generation/processors/begin_suppress_tokens.h"
+#include "encdec/models/generation/processors/encoder_repetition_penalty.h"
+#include "encdec/models/generation/processors/exponential_decay_length_penalty.h"
+#include "encdec/models/generation/processors/forced_bos.h"
+#include "encdec/models/generation/processors/forced_eos.h"
+#include "encdec/models/generation/processors/min_length.h"
+#include "encdec/models/generation/processors/min_new_tokens.h"
+#include "encdec/models/generation/processors/no_repeat_ngram.h"
+#include "encdec/models/generation/processors/repetition_penalty.h"
+#include "encdec/models/generation/processors/suppress_tokens.h"
+#include "encdec/models/generation/processors/temperature.h"
+#include "encdec/models/generation/processors/top_k.h"
+#include "encdec/models/generation/processors/top_p.h"
 
 namespace encdec {
 namespace {
 
-constexpr float kBanned = -std::numeric_limits<float>::infinity();
+// Adds rules to a list.
+class Chain {
+ public:
+  template <typename Rule, typename... Arguments>
+  void add(Arguments&&... arguments) {
+    rules_.push_back(std::make_unique<const Rule>(std::forward<Arguments>(arguments)...));
+  }
+  LogitsProcessors take() { return std::move(rules_); }
 
-void ban(std::span<const std::int32_t> tokens, std::span<float> logits) {
-  for (const std::int32_t token : tokens) logits[static_cast<std::size_t>(token)] = kBanned;
+ private:
+  LogitsProcessors rules_;
+};
+
+void add_least_length(const GenerationConfig& config, Chain& chain) {
+  if (config.eos_tokens.empty()) return;
+  if (config.min_new_tokens) {
+    if (*config.min_new_tokens > 0) chain.add<MinNewTokens>(*config.min_new_tokens, config.eos_tokens);
+  } else if (config.min_length > 1) {  // a history has one token at least
+    chain.add<MinLength>(config.min_length, config.eos_tokens);
+  }
+}
+
+void add_begin_suppress_tokens(const GenerationConfig& config, Chain& chain) {
+  if (config.begin_suppress_tokens.empty()) return;
+  using FirstToken = BeginSuppressTokens::FirstToken;
+  chain.add<BeginSuppressTokens>(config.begin_suppress_tokens,
+                                 config.forced_bos_token ? FirstToken::forced : FirstToken::free);
 }
 
 }  // namespace
 
-void RepetitionPenalty::process(const TokenHistory& history, std::span<float> logits) const {
-  std::vector<std::int32_t> tokens(history.tokens.begin(), history.tokens.end());
-  std::ranges::sort(tokens);
-  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-  for (const std::int32_t token : tokens) {
-    float& logit = logits[static_cast<std::size_t>(token)];
-    logit = logit < 0 ? logit * penalty_ : logit / penalty_;
-  }
-}
-
-void NoRepeatNgram::process(const TokenHistory& history, std::span<float> logits) const {
-  if (history.tokens.size() + 1 < size_) return;
-  const auto begun = history.tokens.last(size_ - 1);
-  const auto seen = where_ == Where::history ? history.tokens : history.source;
-  for (std::size_t first = 0; first + size_ <= seen.size(); ++first) {
-    const auto ngram = seen.subspan(first, size_);
-    // A source's vocabulary may be larger than the target's.
-    if (static_cast<std::size_t>(ngram.back()) >= logits.size()) continue;
-    if (std::ranges::equal(ngram.first(size_ - 1), begun)) ban(ngram.last(1), logits);
-  }
-}
-
-void BadWords::process(const TokenHistory& history, std::span<float> logits) const {
-  for (const auto& word : words_) {
-    const std::size_t prefix = word.size() - 1;
-    if (history.tokens.size() < prefix) continue;
-    if (std::ranges::equal(std::span(word).first(prefix), history.tokens.last(prefix))) {
-      ban(std::span(word).last(1), logits);
-    }
-  }
-}
-
-void MinLength::process(const TokenHistory& history, std::span<float> logits) const {
-  if (static_cast<int>(history.tokens.size()) < length_) ban(eos_tokens_, logits);
-}
-
-void MinNewTokens::process(const TokenHistory& history, std::span<float> logits) const {
-  if (static_cast<int>(history.tokens.size() - history.prompt_length) < count_) ban(eos_tokens_, logits);
-}
-
 LogitsProcessors make_logits_processors(const GenerationConfig& config) {
   using Where = NoRepeatNgram::Where;
-  LogitsProcessors processors;
-  if (config.repetition_penalty != 1.0f) {
-    processors.push_back(std::make_unique<RepetitionPenalty>(config.repetition_penalty));
+  Chain chain;
+  if (config.encoder_repetition_penalty != 1.0f) {
+    chain.add<EncoderRepetitionPenalty>(config.encoder_repetition_penalty);
   }
-  if (config.no_repeat_ngram_size > 0) {
-    processors.push_back(std::make_unique<NoRepeatNgram>(config.no_repeat_ngram_size, Where::history));
-  }
+  if (config.repetition_penalty != 1.0f) chain.add<RepetitionPenalty>(config.repetition_penalty);
+  if (config.no_repeat_ngram_size > 0) chain.add<NoRepeatNgram>(config.no_repeat_ngram_size, Where::history);
   if (config.encoder_no_repeat_ngram_size > 0) {
-    processors.push_back(std::make_unique<NoRepeatNgram>(config.encoder_no_repeat_ngram_size, Where::source));
+    chain.add<NoRepeatNgram>(config.encoder_no_repeat_ngram_size, Where::input);
   }
-  if (!config.bad_words.empty()) processors.push_back(std::make_unique<BadWords>(config.bad_words));
-  if (config.eos_tokens.empty()) return processors;
-  if (config.min_new_tokens.value_or(0) > 0) {
-    processors.push_back(std::make_unique<MinNewTokens>(*config.min_new_tokens, config.eos_tokens));
-  } else if (!config.min_new_tokens && config.min_length > 1) {
-    processors.push_back(std::make_unique<MinLength>(config.min_length, config.eos_tokens));
+  if (!config.bad_words.empty()) chain.add<BadWords>(config.bad_words, config.eos_tokens);
+  add_least_length(config, chain);
+  if (config.forced_bos_token) chain.add<ForcedBos>(*config.forced_bos_token);
+  if (!config.forced_eos_tokens.empty()) chain.add<ForcedEos>(config.forced_eos_tokens);
+  if (config.exponential_decay_length_penalty && !config.eos_tokens.empty()) {
+    chain.add<ExponentialDecayLengthPenalty>(*config.exponential_decay_length_penalty, config.eos_tokens);
   }
-  return processors;
+  if (!config.suppress_tokens.empty()) chain.add<SuppressTokens>(config.suppress_tokens);
+  add_begin_suppress_tokens(config, chain);
+  return chain.take();
+}
+
+LogitsProcessors make_sampling_processors(const GenerationConfig& config) {
+  // Beams must be able to go on when all end tokens are drawn.
+  const std::size_t least = config.num_beams > 1 ? std::max<std::size_t>(config.eos_tokens.size(), 1) + 1 : 1;
+  Chain chain;
+  if (config.temperature != 1.0f) chain.add<Temperature>(config.temperature);
+  if (config.top_k > 0) chain.add<TopK>(std::max(static_cast<std::size_t>(config.top_k), least));
+  if (config.top_p < 1.0f) chain.add<TopP>(config.top_p, least);
+  return chain.take();
 }
 
 }  // namespace encdec

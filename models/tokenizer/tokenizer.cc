@@ -132,6 +132,21 @@ std::string known_file(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
+                                             const EncodeOptions& options) {
+  const std::vector<std::int32_t> special = tokenizer.encode_target("", options);
+  const std::vector<std::int32_t> whole = tokenizer.encode_target(text, options);
+  for (std::size_t before = 0; before <= special.size() && special.size() <= whole.size(); ++before) {
+    const auto front = std::span(special).first(before), back = std::span(special).subspan(before);
+    const auto part = std::span(whole).subspan(before, whole.size() - special.size());
+    if (std::ranges::equal(std::span(whole).first(before), front) &&
+        std::ranges::equal(std::span(whole).last(back.size()), back)) {
+      return {part.begin(), part.end()};
+    }
+  }
+  return whole;
+}
+
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   try {
     return tokenizer.decode(ids);

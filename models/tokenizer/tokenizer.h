@@ -59,6 +59,11 @@ class Tokenizer {
 // has pieces, and generate them.
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids);
 
+// The ids of a part of a target: those of encode_target() without the special tokens around them, which are what an
+// empty text gives.
+std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
+                                             const EncodeOptions& options = {});
+
 // The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type (empty where there is no
 // such file); null if the folder has none. Throws TokenizerError or FileError, naming the file, if files are damaged or one of several is missing.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);

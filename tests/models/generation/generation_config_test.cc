@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 GenerationConfig read(const char* text) {
   TransformerConfig config;
@@ -32,11 +33,74 @@ TEST(GenerationConfig, ReadsWhatAMarianFolderSays) {
                                "decoder_start_token_id": 98, "num_beams": 4, "pad_token_id": 99})");
   EXPECT_EQ(config.new_token_limit(), 511);
   EXPECT_THAT(config.eos_tokens, ElementsAre(0));
+  EXPECT_THAT(config.forced_eos_tokens, ElementsAre(0));
   EXPECT_THAT(config.bad_words, ElementsAre(ElementsAre(99)));
   EXPECT_EQ(config.decoder_start_token, 98);
-  EXPECT_THAT(config.unsupported, ElementsAre("num_beams 4"));
-  EXPECT_EQ(config.forced_token(1, 510), 0);
-  EXPECT_EQ(config.forced_token(1, 509), std::nullopt);
+  EXPECT_EQ(config.num_beams, 4);
+  EXPECT_THAT(config.unsupported, IsEmpty());
+}
+
+TEST(GenerationConfig, ReadsHowToSearch) {
+  const auto config = read(R"({"num_beams": 6, "num_return_sequences": 2, "length_penalty": -0.5,
+                               "early_stopping": "never", "exponential_decay_length_penalty": [15, 1.5]})");
+  EXPECT_EQ(config.num_beams, 6);
+  EXPECT_EQ(config.num_return_sequences, 2);
+  EXPECT_EQ(config.length_penalty, -0.5f);
+  EXPECT_EQ(config.early_stopping, EarlyStopping::never);
+  ASSERT_TRUE(config.exponential_decay_length_penalty);
+  EXPECT_EQ(config.exponential_decay_length_penalty->start, 15);
+  EXPECT_EQ(config.exponential_decay_length_penalty->factor, 1.5f);
+  EXPECT_EQ(read(R"({"early_stopping": true})").early_stopping, EarlyStopping::when_full);
+  EXPECT_EQ(read(R"({"early_stopping": false})").early_stopping, EarlyStopping::heuristic);
+}
+
+TEST(GenerationConfig, ReadsHowToSample) {
+  const auto config = read(R"({"do_sample": true, "temperature": 0.5, "top_k": 0, "top_p": 0.25})");
+  EXPECT_TRUE(config.do_sample);
+  EXPECT_EQ(config.temperature, 0.5f);
+  EXPECT_EQ(config.top_k, 0);
+  EXPECT_EQ(config.top_p, 0.25f);
+}
+
+TEST(GenerationConfig, ReadsTheRules) {
+  const auto config = read(R"({"repetition_penalty": 1.5, "encoder_repetition_penalty": 2, "no_repeat_ngram_size": 3,
+               "encoder_no_repeat_ngram_size": 4, "suppress_tokens": [1, 2], "begin_suppress_tokens": [3],
+               "force_words_ids": [[4, 5], [6]], "forced_bos_token_id": 7, "forced_eos_token_id": [8, 9]})");
+  EXPECT_EQ(config.repetition_penalty, 1.5f);
+  EXPECT_EQ(config.encoder_repetition_penalty, 2.0f);
+  EXPECT_EQ(config.no_repeat_ngram_size, 3);
+  EXPECT_EQ(config.encoder_no_repeat_ngram_size, 4);
+  EXPECT_THAT(config.suppress_tokens, ElementsAre(1, 2));
+  EXPECT_THAT(config.begin_suppress_tokens, ElementsAre(3));
+  EXPECT_THAT(config.force_words, ElementsAre(ElementsAre(4, 5), ElementsAre(6)));
+  EXPECT_EQ(config.forced_bos_token, 7);
+  EXPECT_THAT(config.forced_eos_tokens, ElementsAre(8, 9));
+}
+
+TEST(GenerationConfig, NullIsAsAbsent) {
+  const auto config = read(
+      R"({"num_beams": null, "num_return_sequences": null, "length_penalty": null, "early_stopping": null,
+          "do_sample": null, "temperature": null, "top_k": null, "top_p": null, "max_length": null, "min_length": null,
+          "max_new_tokens": null, "min_new_tokens": null, "exponential_decay_length_penalty": null,
+          "repetition_penalty": null, "encoder_repetition_penalty": null, "no_repeat_ngram_size": null,
+          "encoder_no_repeat_ngram_size": null, "bad_words_ids": null, "suppress_tokens": null,
+          "begin_suppress_tokens": null, "force_words_ids": null, "eos_token_id": null, "bos_token_id": null,
+          "decoder_start_token_id": null, "forced_bos_token_id": null, "forced_eos_token_id": null, "typical_p": null,
+          "sequence_bias": null, "watermarking_config": null, "guidance_scale": null, "renormalize_logits": null})");
+  EXPECT_EQ(config.num_beams, 1);
+  EXPECT_EQ(config.num_return_sequences, 1);
+  EXPECT_EQ(config.length_penalty, 1.0f);
+  EXPECT_EQ(config.early_stopping, EarlyStopping::heuristic);
+  EXPECT_FALSE(config.do_sample);
+  EXPECT_EQ(config.temperature, 1.0f);
+  EXPECT_EQ(config.top_k, 50);
+  EXPECT_EQ(config.top_p, 1.0f);
+  EXPECT_EQ(config.new_token_limit(), 20);
+  EXPECT_FALSE(config.exponential_decay_length_penalty);
+  EXPECT_EQ(config.repetition_penalty, 1.0f);
+  EXPECT_EQ(config.decoder_start_token, 99);
+  EXPECT_EQ(config.forced_bos_token, std::nullopt);
+  EXPECT_THAT(config.unsupported, IsEmpty());
 }
 
 TEST(GenerationConfig, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
@@ -48,15 +112,48 @@ TEST(GenerationConfig, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
   EXPECT_EQ(read("{}").new_token_limit(30), 20);
 }
 
-TEST(GenerationConfig, AForcedEndGoesBeforeAForcedBeginning) {
-  const auto config = read(R"({"max_length": 2, "forced_bos_token_id": 7, "forced_eos_token_id": [5, 3]})");
-  EXPECT_EQ(config.forced_token(1, 0), 3);
-  EXPECT_EQ(read(R"({"max_length": 9, "forced_bos_token_id": 7})").forced_token(1, 0), 7);
+TEST(GenerationConfig, OldFoldersOfBartForceTheFirstTokenByAnotherName) {
+  EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": true, "bos_token_id": 5})").forced_bos_token, 5);
+  EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": false, "bos_token_id": 5})").forced_bos_token, std::nullopt);
 }
 
-TEST(GenerationConfig, ABanOfTheEndTokenAloneDoesNotCount) {
-  EXPECT_THAT(read(R"({"eos_token_id": [0, 4], "bad_words_ids": [[4], [4, 5], []]})").bad_words,
-              ElementsAre(ElementsAre(4, 5)));
+TEST(GenerationConfig, WordsWithoutTokensAreLeftOut) {
+  const auto config = read(R"({"bad_words_ids": [[4], [], [4, 5]], "force_words_ids": [[]]})");
+  EXPECT_THAT(config.bad_words, ElementsAre(ElementsAre(4), ElementsAre(4, 5)));
+  EXPECT_THAT(config.force_words, IsEmpty());
+}
+
+TEST(GenerationConfig, TokensToSuppressMayBeOfALargerVocabulary) {
+  const auto config = read(R"({"suppress_tokens": [-1, 99, 100], "begin_suppress_tokens": [220, 7]})");
+  EXPECT_THAT(config.suppress_tokens, ElementsAre(99));
+  EXPECT_THAT(config.begin_suppress_tokens, ElementsAre(7));
+}
+
+TEST(GenerationConfig, ATemperatureOfZeroMeansNothingWithoutSampling) {
+  const auto config = read(R"({"temperature": 0.0})");
+  EXPECT_EQ(config.temperature, 1.0f);
+  EXPECT_THAT(config.unsupported, ElementsAre("temperature 0"));
+  EXPECT_THAT(failure(R"({"temperature": 0.0, "do_sample": true})"), HasSubstr("'temperature' is 0.0, expected"));
+}
+
+TEST(GenerationConfig, NamesSettingsThatItDoesNotKnow) {
+  EXPECT_THAT(read(R"({"num_beam_groups": 2, "diversity_penalty": 0.5, "penalty_alpha": 0.6, "typical_p": 0.9,
+               "epsilon_cutoff": 0.25, "eta_cutoff": 0.25, "min_p": 0.125, "guidance_scale": 1.5,
+               "renormalize_logits": true, "sequence_bias": [[[1], -2.0]], "watermarking_config": {"bias": 2},
+               "stop_strings": "###", "force_words_ids": [[1, 2], [[3], [4]]]})")
+                  .unsupported,
+              ElementsAre("num_beam_groups 2", "diversity_penalty 0.5", "penalty_alpha 0.6", "typical_p 0.9",
+                          "epsilon_cutoff 0.25", "eta_cutoff 0.25", "min_p 0.125", "guidance_scale 1.5",
+                          "renormalize_logits true", "sequence_bias", "watermarking_config", "stop_strings",
+                          "force_words_ids with alternatives"));
+}
+
+TEST(GenerationConfig, NeutralValuesOfUnknownSettingsAreNoNews) {
+  EXPECT_THAT(read(R"({"num_beam_groups": 1, "diversity_penalty": 0.0, "typical_p": 1.0, "epsilon_cutoff": 0.0,
+                       "eta_cutoff": 0, "min_p": 0, "guidance_scale": 1, "renormalize_logits": false,
+                       "remove_invalid_values": false, "forced_decoder_ids": [], "task_specific_params": {"a": 1}})")
+                  .unsupported,
+              IsEmpty());
 }
 
 TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
@@ -64,6 +161,26 @@ TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
   EXPECT_THAT(failure(R"({"eos_token_id": 100})"), HasSubstr("'eos_token_id' is 100, expected"));
   EXPECT_THAT(failure(R"({"bad_words_ids": [[100]]})"), HasSubstr("bad_words_ids"));
   EXPECT_THAT(failure(R"({"bad_words_ids": 3})"), HasSubstr("bad_words_ids"));
+  EXPECT_THAT(failure(R"({"force_words_ids": [3]})"), HasSubstr("force_words_ids[0]"));
+  EXPECT_THAT(failure(R"({"force_words_ids": 3})"), HasSubstr("'force_words_ids' is 3"));
+  EXPECT_THAT(failure(R"({"num_beams": 0})"), HasSubstr("'num_beams' is 0, expected an integer from 1 to 1000"));
+  EXPECT_THAT(failure(R"({"num_return_sequences": 1001})"), HasSubstr("'num_return_sequences' is 1001"));
+  EXPECT_THAT(failure(R"({"length_penalty": 1e9})"), HasSubstr("'length_penalty' is"));
+  EXPECT_THAT(failure(R"({"temperature": -1})"), HasSubstr("'temperature' is -1"));
+  EXPECT_THAT(failure(R"({"top_k": -1})"), HasSubstr("'top_k' is -1"));
+  EXPECT_THAT(failure(R"({"top_p": 1.5})"), HasSubstr("'top_p' is 1.5"));
+  EXPECT_THAT(failure(R"({"repetition_penalty": 0})"), HasSubstr("'repetition_penalty' is 0"));
+  EXPECT_THAT(failure(R"({"encoder_repetition_penalty": -2})"), HasSubstr("'encoder_repetition_penalty' is -2"));
+  EXPECT_THAT(failure(R"({"early_stopping": 1})"), HasSubstr("'early_stopping' is 1, expected true or false"));
+  EXPECT_THAT(failure(R"({"early_stopping": "now"})"),
+              HasSubstr(R"(g.json: 'early_stopping' is "now", expected true, false or "never")"));
+}
+
+TEST(GenerationConfig, AnExponentialDecayIsAStartAndAFactor) {
+  for (const char* bad : {"[1]", "[1, 2, 3]", "[-1, 2]", "[1.5, 2]", "[1, 0]", "[1, \"2\"]", "3", "[1000001, 2]"}) {
+    const std::string text = R"({"exponential_decay_length_penalty": )" + std::string(bad) + "}";
+    EXPECT_THAT(failure(text.c_str()), HasSubstr("g.json: 'exponential_decay_length_penalty' is ")) << bad;
+  }
 }
 
 TEST(GenerationConfig, WithoutAStartTokenTheFirstTokenOfATextServes) {

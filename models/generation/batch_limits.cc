@@ -1,0 +1,72 @@
+#include "encdec/models/generation/batch_limits.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "encdec/models/residual_block.h"
+
+namespace encdec {
+namespace {
+
+// More rows of a step do not make it more efficient: matmuls are at their best long before.
+constexpr std::size_t kBusyRows = 128;
+// Logits of a step are to stay in the last-level cache.
+constexpr std::size_t kLogitsBytes = std::size_t{32} << 20;
+constexpr std::size_t kFewestRows = 8;
+constexpr std::size_t kTokensAtOnce = 4096;
+// Of the free memory, for keys and values; twice that while they grow.
+constexpr std::size_t kShareOfMemory = 4;
+
+// Memory that may still be taken: the machine's and the control group's (version 2).
+std::size_t available_memory() {
+  std::size_t available = std::numeric_limits<std::size_t>::max();
+  std::ifstream machine("/proc/meminfo");
+  std::string word;
+  while (machine >> word) {
+    std::size_t kibibytes = 0;
+    if (word == "MemAvailable:" && machine >> kibibytes) available = kibibytes * 1024;
+  }
+  std::size_t limit = 0, used = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
+    available = std::min(available, limit - std::min(limit, used));
+  }
+  return available;
+}
+
+// Of one token's keys and values in all self-attentions, and as many in the cross-attentions.
+std::size_t bytes_per_token(const TransformerConfig& config) {
+  const auto inner = static_cast<std::size_t>(attention_options(config, config.decoder, 0).inner_dim());
+  return 2 * inner * sizeof(float) * static_cast<std::size_t>(config.decoder.layers);
+}
+
+std::size_t rows_per_source(const GenerationConfig& config) {
+  return static_cast<std::size_t>(std::max(config.num_beams, config.do_sample ? config.num_return_sequences : 1));
+}
+
+}  // namespace
+
+BatchLimits choose_batch_limits(const Transformer& model, const GenerationConfig& config, int batch_size, int workers) {
+  BatchLimits limits;
+  limits.rows_per_source = rows_per_source(config);
+  if (batch_size > 0) {
+    limits.rows = static_cast<std::size_t>(batch_size) * limits.rows_per_source;
+  } else {
+    const auto logits = static_cast<std::size_t>(model.config.decoder.vocabulary) * sizeof(float);
+    limits.rows = std::clamp(kLogitsBytes / logits, kFewestRows, kBusyRows);
+  }
+  limits.bytes = available_memory() / kShareOfMemory / static_cast<std::size_t>(std::max(workers, 1));
+  limits.tokens_at_once = kTokensAtOnce;
+  return limits;
+}
+
+std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt) {
+  const auto limit = static_cast<std::size_t>(rules.new_token_limit(prompt.target.size(), model.config.decoder));
+  // What is generated from a source is seldom longer than twice the source.
+  const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
+  const std::size_t tokens = prompt.source.size() + prompt.target.size() + expected * rows_per_source(rules.config);
+  return tokens * bytes_per_token(model.config);
+}
+
+}  // namespace encdec

@@ -1,0 +1,243 @@
+#include "encdec/models/generation/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "encdec/engine/kernels/vocabulary.h"
+
+namespace encdec {
+namespace {
+
+// What transformers adds to the score of what must not be chosen, and what an empty place for a hypothesis scores.
+constexpr float kImpossible = -1e9f;
+
+constexpr float kBanned = -std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+BeamSearch::BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
+    : rules_(rules),
+      source_(prompt.source),
+      prompt_length_(prompt.target.size()),
+      limit_(static_cast<std::size_t>(rules.new_token_limit(prompt.target.size(), session.model().config.decoder))),
+      num_beams_(static_cast<std::size_t>(rules.config.num_beams)),
+      candidate_count_(num_beams_ * std::max<std::size_t>(2, 1 + rules.config.eos_tokens.size())),
+      random_(RandomKey(rules.config.seed).with(prompt.source).with(prompt.target)),
+      targets_{session.open_target(source)},
+      beams_(num_beams_),
+      rows_(num_beams_) {
+  // All begin alike: only the first can win, so that they part at the first step.
+  for (Beam& beam : beams_) {
+    beam.history = prompt.target;
+    beam.score = kImpossible;
+    beam.constraints = ConstraintProgress(rules.config.force_words);
+  }
+  beams_.front().score = 0;
+}
+
+void BeamSearch::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
+  if (length_ == 0) {
+    inputs.push_back({targets_.front(), beams_.front().history});
+    return;
+  }
+  for (std::size_t i = 0; i < beams_.size(); ++i) {
+    inputs.push_back({targets_[i], std::span(beams_[i].history).last(1)});
+  }
+}
+
+void BeamSearch::read(std::size_t row_number, const Output& output) {
+  Row& row = rows_[row_number];
+  const Beam& beam = beams_[row_number];
+  const TokenHistory history{beam.history, prompt_length_, source_, limit_};
+  row.scores.read(rules_, history, output.logits, StepScores::Scale::log_probabilities);
+  row.source_attention = output.source_attention;
+  row.noise.clear();
+  if (rules_.config.do_sample) {
+    sample(row, row_number, output.logits);
+  } else {
+    kernels::top_k(output.logits, static_cast<int>(candidate_count_), row.tokens);
+    const auto best = row.tokens.size();
+    beam.constraints.next_tokens(row.tokens);
+    for (std::size_t i = best; i < row.tokens.size();) {
+      const bool is_known = std::find(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                                      row.tokens[i]) != row.tokens.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool is_banned = output.logits[static_cast<std::size_t>(row.tokens[i])] == kBanned;
+      if (is_known || is_banned) {
+        row.tokens.erase(row.tokens.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+  }
+  row.values.clear();
+  row.log_probabilities.clear();
+  for (const std::int32_t token : row.tokens) {
+    row.values.push_back(output.logits[static_cast<std::size_t>(token)]);
+    row.log_probabilities.push_back(row.scores.log_probability(token));
+  }
+}
+
+// The largest of scores with Gumbel noise are a sample without replacement.
+void BeamSearch::sample(Row& row, std::size_t number, std::span<const float> scores) const {
+  const RandomKey random = random_.with(length_).with(number);
+  row.perturbed.assign(scores.begin(), scores.end());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] != kBanned) row.perturbed[i] += static_cast<float>(-std::log(-std::log(random.with(i).uniform())));
+  }
+  kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
+  for (const std::int32_t token : row.tokens) row.noise.push_back(row.perturbed[static_cast<std::size_t>(token)]);
+}
+
+void BeamSearch::collect_candidates() {
+  candidates_.clear();
+  for (std::size_t b = 0; b < beams_.size(); ++b) {
+    const Row& row = rows_[length_ == 0 ? 0 : b];
+    for (std::size_t i = 0; i < row.tokens.size(); ++i) {
+      Candidate candidate{.score = beams_[b].score + row.values[i],
+                          .beam = b,
+                          .token = row.tokens[i],
+                          .log_probability = row.log_probabilities[i]};
+      candidate.rank = row.noise.empty() ? candidate.score : beams_[b].score + row.noise[i];
+      candidates_.push_back(candidate);
+    }
+  }
+  const auto is_better = [](const Candidate& a, const Candidate& b) {
+    if (a.rank != b.rank) return a.rank > b.rank;
+    return a.beam != b.beam ? a.beam < b.beam : a.token < b.token;
+  };
+  if (!rules_.config.force_words.empty()) {
+    std::ranges::sort(candidates_, is_better);
+    return choose_constrained_candidates();
+  }
+  const auto kept = candidates_.begin() + static_cast<std::ptrdiff_t>(std::min(candidate_count_, candidates_.size()));
+  std::partial_sort(candidates_.begin(), kept, candidates_.end(), is_better);
+  candidates_.erase(kept, candidates_.end());
+}
+
+// Of candidates that can still get all phrases, the best of each degree to go on; of those that have all, the best that
+// end.
+void BeamSearch::choose_constrained_candidates() {
+  const std::size_t room = limit_ - length_ - 1;  // tokens that may follow
+  std::vector<Candidate> ending, going_on;
+  std::vector<std::size_t> degrees;  // of those that go on
+  for (const Candidate& candidate : candidates_) {
+    ConstraintProgress progress = beams_[candidate.beam].constraints;
+    progress.advance(candidate.token);
+    if (progress.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
+    if (!hits(candidate)) {
+      going_on.push_back(candidate);
+      degrees.push_back(progress.tokens_met());
+    } else if (ending.size() < num_beams_) {
+      ending.push_back(candidate);
+    }
+  }
+  if (ending.empty() && going_on.empty()) {  // there was never room for all
+    candidates_.resize(std::min(candidates_.size(), candidate_count_));
+    return;
+  }
+  candidates_ = std::move(ending);
+  for (const std::size_t i : share_among_degrees(degrees, num_beams_)) candidates_.push_back(going_on[i]);
+}
+
+BeamSearch::Beam BeamSearch::extended(const Candidate& candidate) const {
+  Beam beam = beams_[candidate.beam];
+  beam.history.push_back(candidate.token);
+  beam.score = candidate.score;
+  beam.token_scores.push_back(candidate.log_probability);
+  const Row& row = rows_[length_ == 0 ? 0 : candidate.beam];
+  if (rules_.top_log_probs > 0) beam.top_log_probs.push_back(row.scores.top());
+  beam.coverage.resize(row.source_attention.size());
+  for (std::size_t i = 0; i < beam.coverage.size(); ++i) beam.coverage[i] += row.source_attention[i];
+  beam.constraints.advance(candidate.token);
+  return beam;
+}
+
+float BeamSearch::final_score(float sum, std::size_t length) const {
+  return sum /
+         static_cast<float>(std::pow(static_cast<double>(length), static_cast<double>(rules_.config.length_penalty)));
+}
+
+// Wu et al. 2016, equation 14; source tokens without any attention do not count, as in CTranslate2.
+float BeamSearch::coverage_score(const Beam& beam) const {
+  float sum = 0.0f;
+  for (const float attention : beam.coverage) {
+    if (attention > 0) sum += std::log(std::min(attention, 1.0f));
+  }
+  return rules_.config.coverage_penalty * sum;
+}
+
+void BeamSearch::finish(const Candidate& candidate) {
+  Finished hypothesis{extended(candidate), final_score(candidate.score, length_ + 1)};
+  hypothesis.score += coverage_score(hypothesis.beam);
+  const auto place = std::ranges::upper_bound(finished_, hypothesis.score, std::greater(), &Finished::score);
+  finished_.insert(place, std::move(hypothesis));
+}
+
+bool BeamSearch::improvement_is_possible() const {
+  const GenerationConfig& config = rules_.config;
+  const bool may_use_limit = config.early_stopping == EarlyStopping::never && config.length_penalty > 0;
+  const float best = final_score(beams_.front().score, may_use_limit ? limit_ : length_);
+  return best > (finished_.size() < num_beams_ ? kImpossible : finished_.back().score);
+}
+
+Search::State BeamSearch::advance(Session& session) {
+  collect_candidates();
+  for (std::size_t i = 0; i < std::min(num_beams_, candidates_.size()); ++i) {
+    if (hits(candidates_[i])) finish(candidates_[i]);
+  }
+  if (finished_.size() > num_beams_) finished_.resize(num_beams_);
+  std::erase_if(candidates_, [this](const Candidate& candidate) { return hits(candidate); });
+  if (candidates_.empty()) return end(session);
+
+  // Samples come in the order in which they were drawn.
+  if (rules_.config.do_sample) std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
+  candidates_.resize(std::min(num_beams_, candidates_.size()));
+  std::vector<Beam> next;
+  parents_.clear();
+  for (const Candidate& candidate : candidates_) {
+    next.push_back(extended(candidate));
+    parents_.push_back(length_ == 0 ? targets_.front() : targets_[candidate.beam]);
+  }
+  while (targets_.size() < num_beams_) targets_.push_back(session.fork_target(targets_.front()));
+  session.reorder_targets(std::span(targets_).first(parents_.size()), parents_);
+  beams_ = std::move(next);
+  ++length_;
+  const bool is_full = rules_.config.early_stopping == EarlyStopping::when_full && finished_.size() == num_beams_;
+  return is_full || !improvement_is_possible() ? end(session) : State::running;
+}
+
+Search::State BeamSearch::end(Session& session) {
+  // Where every continuation is banned, what there is has to do.
+  if (finished_.empty())
+    finished_.push_back({beams_.front(), final_score(beams_.front().score, std::max<std::size_t>(length_, 1))});
+  for (const int target : targets_) session.close_target(target);
+  return State::finished;
+}
+
+std::vector<GeneratedSequence> BeamSearch::take_results() {
+  std::vector<GeneratedSequence> results;
+  for (Finished& hypothesis : finished_) {
+    if (results.size() == static_cast<std::size_t>(rules_.config.num_return_sequences)) break;
+    const auto tokens = generated(hypothesis.beam);
+    results.push_back({.tokens = TokenIds(tokens.begin(), tokens.end()),
+                       .score = hypothesis.score,
+                       .token_scores = std::move(hypothesis.beam.token_scores),
+                       .top_log_probs = std::move(hypothesis.beam.top_log_probs)});
+  }
+  return results;
+}
+
+std::span<const std::int32_t> BeamSearch::certain_tokens() const {
+  // The result will be the best that is finished, or go on from a beam.
+  std::span<const std::int32_t> common =
+      finished_.empty() ? generated(beams_.front()) : generated(finished_.front().beam);
+  for (const Beam& beam : beams_) {
+    if (beam.score <= kImpossible / 2) continue;
+    const auto tokens = generated(beam);
+    common = common.first(static_cast<std::size_t>(std::ranges::mismatch(common, tokens).in1 - common.begin()));
+  }
+  return common;
+}
+
+}  // namespace encdec

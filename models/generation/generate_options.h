@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "encdec/models/generation/generation_config.h"
+#include "encdec/models/session.h"
+
+namespace encdec {
+
+// A token and its log-probability.
+struct TokenScore {
+  std::int32_t token = 0;
+  float log_probability = 0.0f;
+};
+
+// One of the things that the model would say, and how likely it finds it.
+struct Hypothesis {
+  std::string text;                     // empty where the checkpoint has no tokenizer
+  std::vector<std::int32_t> token_ids;  // without the decoder start token; the end token is kept where it was generated
+  // Greedy search and sampling: the sum of the generated tokens' log-probabilities, whatever rules made of them. Beam
+  // search: what transformers calls sequences_scores.
+  double score = 0.0;
+  // By token: the model's log-probability, before any rule; 0 for a prefix that the user gave.
+  std::vector<float> token_scores;
+  // By token: the likeliest ones at its place, best first, if GenerateOptions::top_log_probs asks for them.
+  std::vector<std::vector<TokenScore>> top_log_probs;
+};
+
+struct GenerateResult {
+  std::vector<Hypothesis> hypotheses;  // best first; one empty hypothesis for an empty source
+};
+
+// Work done by one call so far.
+struct GenerateProgress {
+  std::size_t finished_sources = 0;
+  std::size_t source_tokens = 0;     // of sources that are encoded
+  std::size_t generated_tokens = 0;  // of the best hypotheses, and of those that run now
+  double encode_seconds = 0;         // of all workers together, like the next
+  double decode_seconds = 0;
+};
+
+// What is not set comes from the checkpoint's generation_config.json, as in transformers. Names and meanings are those
+// of GenerationConfig.
+struct GenerateOptions {
+  std::optional<int> num_beams = {};
+  std::optional<int> num_return_sequences = {};
+  std::optional<int> max_new_tokens = {};
+  std::optional<int> min_new_tokens = {};
+  std::optional<float> length_penalty = {};
+  std::optional<EarlyStopping> early_stopping = {};
+  std::optional<float> coverage_penalty = {};
+  std::optional<ExponentialDecay> exponential_decay_length_penalty = {};
+
+  std::optional<bool> do_sample = {};
+  std::optional<float> temperature = {};
+  std::optional<int> top_k = {};
+  std::optional<float> top_p = {};
+  // Equal sources get equal samples: what is drawn depends on the seed, the source and its prefix, and nothing else.
+  std::uint64_t seed = 0;
+
+  std::optional<float> repetition_penalty = {};
+  std::optional<float> encoder_repetition_penalty = {};
+  std::optional<int> no_repeat_ngram_size = {};
+  std::optional<int> encoder_no_repeat_ngram_size = {};
+  std::optional<std::vector<TokenIds>> bad_words = {};
+  std::optional<TokenIds> suppress_tokens = {};
+  std::optional<TokenIds> begin_suppress_tokens = {};
+  // The first token to generate; goes before what target_lang asks for.
+  std::optional<std::int32_t> forced_bos_token = {};
+  std::optional<TokenIds> forced_eos_tokens = {};
+  std::vector<TokenIds> force_words = {};
+  TokenIds shortlist = {};
+
+  // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults. The
+  // target's becomes the first token, the start token or a part of the source: whatever the model expects.
+  std::string source_lang = {};
+  std::string target_lang = {};
+
+  // So many of the likeliest tokens are told at each step.
+  int top_log_probs = 0;
+
+  // Sources decoded together; 0 for what fits memory and CPU. Results do not depend on it.
+  int batch_size = 0;
+  // Batches side by side, each with LoadOptions::threads threads. Results do not depend on it.
+  int workers = 1;
+
+  // Called for each token as soon as it is certain: with beams, when all that may still win agree on it. Only where one
+  // sequence is returned. One call at a time, from any worker's thread, like the next.
+  std::function<void(std::size_t source, std::int32_t token)> on_token = {};
+  // Called after each step of a worker. What it throws ends the work, and comes out of generate().
+  std::function<void(const GenerateProgress&)> on_progress = {};
+};
+
+// One thing to generate from: a text, or token ids, which are used exactly as given. The prefix is what the result
+// begins with, in the same form as the source.
+struct GenerateInput {
+  std::variant<std::string, TokenIds> source;
+  std::variant<std::monostate, std::string, TokenIds> prefix = {};
+};
+
+// Where sources come from, and where results go, when there are too many to hold them all. All functions are called
+// by one thread at a time.
+class GenerateStream {
+ public:
+  virtual ~GenerateStream() = default;
+  enum class Wait : std::uint8_t { no, yes };
+  // The next input; nullopt at the end, or where none has arrived yet and `wait` is no. What it throws ends the input:
+  // it comes out of generate() when the inputs before are done.
+  virtual std::optional<GenerateInput> next(Wait wait) = 0;
+  // Results, in the order of the inputs.
+  virtual void write(GenerateResult result) = 0;
+};
+
+}  // namespace encdec

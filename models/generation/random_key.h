@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace encdec {
+
+// Random numbers that are told by what they are for instead of by an order: the same key gives the same number,
+// whoever asks when. A key is extended by mixing numbers into it (Steele et al. 2014, SplitMix64).
+class RandomKey {
+ public:
+  explicit RandomKey(std::uint64_t seed) : state_(seed) {}
+
+  RandomKey with(std::uint64_t value) const {
+    RandomKey key(scramble(state_ + 0x9E3779B97F4A7C15u) ^ value);
+    key.state_ = scramble(key.state_ + 0x9E3779B97F4A7C15u);
+    return key;
+  }
+  RandomKey with(std::span<const std::int32_t> values) const {
+    RandomKey key = with(values.size());
+    for (const std::int32_t value : values) key = key.with(static_cast<std::uint64_t>(value));
+    return key;
+  }
+
+  // Uniform in (0, 1): neither end, so that its logarithm is a number.
+  double uniform() const { return (static_cast<double>(state_ >> 12) + 0.5) * 0x1p-52; }
+
+ private:
+  static std::uint64_t scramble(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+};
+
+}  // namespace encdec

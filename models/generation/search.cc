@@ -1,0 +1,71 @@
+#include "encdec/models/generation/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "encdec/engine/error.h"
+#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/models/generation/beam_search.h"
+#include "encdec/models/generation/sequence_search.h"
+
+namespace encdec {
+
+SearchRules::SearchRules(const GenerationConfig& config_, int top_log_probs_)
+    : config(config_), top_log_probs(top_log_probs_), processors(make_logits_processors(config_)) {
+  if (!config.do_sample) return;
+  LogitsProcessors sampling = make_sampling_processors(config);
+  always_changes_scores = !sampling.empty();
+  std::ranges::move(sampling, std::back_inserter(processors));
+}
+
+int SearchRules::new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const {
+  const int limit = config.new_token_limit(prompt_length);
+  const auto positions = decoder.position_limit();
+  if (!positions) return limit;
+  // The last token is not read any more, so it needs no position.
+  return std::min(limit, std::max(1, static_cast<int>(*positions) - static_cast<int>(prompt_length) + 1));
+}
+
+bool SearchRules::is_end(std::int32_t token) const {
+  return std::ranges::find(config.eos_tokens, token) != config.eos_tokens.end();
+}
+
+void StepScores::read(const SearchRules& rules, const TokenHistory& history, std::span<float> logits, Scale scale) {
+  scores_ = logits;
+  scale_ = scale;
+  normalizer_ = kernels::log_sum_exp(logits);
+  if (std::isnan(normalizer_)) throw BackendError("logits are not numbers");
+  first_logit_ = logits.front();
+  raw_.clear();
+  top_.clear();
+  if (rules.top_log_probs > 0) {
+    kernels::top_k(logits, rules.top_log_probs, indices_);
+    for (const std::int32_t token : indices_) {
+      top_.push_back({token, logits[static_cast<std::size_t>(token)] - normalizer_});
+    }
+  }
+  const bool changes = rules.always_changes_scores || std::ranges::any_of(rules.processors, [&](const auto& processor) {
+                         return processor->changes_scores(history);
+                       });
+  if (changes) raw_.assign(logits.begin(), logits.end());
+  if (scale == Scale::log_probabilities) {
+    for (float& logit : logits) logit -= normalizer_;
+  }
+  for (const auto& processor : rules.processors) processor->process(history, logits);
+}
+
+float StepScores::log_probability(std::int32_t token) const {
+  const auto index = static_cast<std::size_t>(token);
+  if (!raw_.empty()) return raw_[index] - normalizer_;
+  if (index == 0) return first_logit_ - normalizer_;
+  return scale_ == Scale::logits ? scores_[index] - normalizer_ : scores_[index];
+}
+
+std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {
+  if (rules.config.num_beams > 1 || !rules.config.force_words.empty())
+    return std::make_unique<BeamSearch>(rules, prompt, source, session);
+  return std::make_unique<SequenceSearch>(rules, prompt, source, session);
+}
+
+}  // namespace encdec

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "encdec/models/generation/generate_options.h"
+#include "encdec/models/generation/logits_processor.h"
+#include "encdec/models/session.h"
+
+namespace encdec {
+
+// What the searches of one call have in common.
+struct SearchRules {
+  SearchRules(const GenerationConfig& config_, int top_log_probs_);
+
+  // Most tokens that may be generated after a prompt, also by a model with so many positions.
+  int new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
+  bool is_end(std::int32_t token) const;
+  bool needs_source_attention() const { return config.coverage_penalty != 0; }
+
+  GenerationConfig config;
+  int top_log_probs = 0;
+  LogitsProcessors processors;         // those that make a distribution to sample from among them
+  bool always_changes_scores = false;  // whatever the history
+};
+
+// One thing to generate from.
+struct Prompt {
+  TokenIds source;  // what the encoder reads; empty in a decoder-only model
+  TokenIds target;  // what the result begins with: start token and prefix, or a decoder-only model's prompt; not empty
+};
+
+// A finished result: what follows the prompt. See Hypothesis.
+struct GeneratedSequence {
+  TokenIds tokens;
+  double score = 0.0;
+  std::vector<float> token_scores;
+  std::vector<std::vector<TokenScore>> top_log_probs;
+};
+
+// What one row of logits says, and what the rules make of it.
+class StepScores {
+ public:
+  enum class Scale : std::uint8_t { logits, log_probabilities };
+
+  // Leaves the scores that the rules give in `logits`. Throws BackendError where they are not numbers.
+  void read(const SearchRules& rules, const TokenHistory& history, std::span<float> logits, Scale scale);
+
+  // The model's own log-probability of a token that the rules left a score; 0 is always one.
+  float log_probability(std::int32_t token) const;
+  // The likeliest tokens by the model's own probabilities, as many as the rules ask for.
+  const std::vector<TokenScore>& top() const { return top_; }
+  std::span<const float> scores() const { return scores_; }
+
+ private:
+  std::span<const float> scores_;
+  Scale scale_ = Scale::logits;
+  float normalizer_ = 0.0f;
+  float first_logit_ = 0.0f;
+  std::vector<float> raw_;  // logits, where rules change more than they ban
+  std::vector<TokenScore> top_;
+  std::vector<std::int32_t> indices_;
+};
+
+// The decoding of one source: which tokens it wants to have decoded next, and what it makes of their logits. Knows
+// nothing of others, so its result does not depend on them.
+class Search {
+ public:
+  virtual ~Search() = default;
+
+  // Adds the targets and tokens of the next step; they stay valid until advance().
+  virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) const = 0;
+  // What decoding has given for one input.
+  struct Output {
+    std::span<float> logits;                       // to be changed
+    std::span<const float> source_attention = {};  // see Session; empty unless the rules need it
+  };
+  // Reads the output for its input number `row`. Rows may be read by several threads at once.
+  virtual void read(std::size_t row, const Output& output) = 0;
+  enum class State : std::uint8_t { running, finished };
+  // All rows are read. A finished search has closed its targets.
+  virtual State advance(Session& session) = 0;
+
+  // Of a finished search, best first.
+  virtual std::vector<GeneratedSequence> take_results() = 0;
+  // The tokens that the best result begins with, as far as that is certain. Valid until advance().
+  virtual std::span<const std::int32_t> certain_tokens() const = 0;
+  // Tokens of the result so far.
+  virtual std::size_t length() const = 0;
+};
+
+// The search that the rules ask for. `source` is the prompt's, opened in the session.
+std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
+
+}  // namespace encdec

@@ -1,0 +1,125 @@
+#include "encdec/models/generation/source_feed.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace encdec {
+namespace {
+
+// Inputs that are read ahead: enough to choose from, and few enough to hold.
+constexpr std::size_t kWindowSources = 1024;
+constexpr std::size_t kWindowTokens = 1 << 20;
+// Results that may wait for an earlier one.
+constexpr std::size_t kWaitingResults = 4 * kWindowSources;
+// How often an idle worker looks whether input has arrived, while others are busy.
+constexpr auto kPollInterval = std::chrono::milliseconds(10);
+
+std::size_t tokens_of(const DecodeJob& job) {
+  return job.prompt.source.size() + job.prompt.target.size();
+}
+
+}  // namespace
+
+SourceFeed::SourceFeed(GenerateStream& stream, std::function<DecodeJob(const GenerateInput&)> prepare)
+    : stream_(stream), prepare_(std::move(prepare)) {}
+
+SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
+  using Wait = GenerateStream::Wait;
+  std::size_t tokens = 0;
+  const std::size_t first = read_;
+  while (!at_end_ && read_ - first < kWindowSources && tokens < kWindowTokens) {
+    const bool waits = may_wait && read_ == first;
+    try {
+      const std::optional<GenerateInput> input = stream_.next(waits ? Wait::yes : Wait::no);
+      if (!input) {
+        at_end_ = waits;
+        break;
+      }
+      DecodeJob job = prepare_(*input);
+      job.index = read_;
+      if (job.prompt.target.empty()) {
+        results_.emplace(read_, GenerateResult{{Hypothesis{}}});
+        ++finished_;
+      } else {
+        tokens += tokens_of(job);
+        window_.push_back(std::move(job));
+      }
+    } catch (...) {
+      input_failure_ = std::current_exception();
+      at_end_ = true;
+      break;
+    }
+    ++read_;
+  }
+  write_ready_results();
+  std::ranges::stable_sort(window_, std::greater(), tokens_of);
+  if (read_ > first) return Arrived::some;
+  return at_end_ ? Arrived::end : Arrived::none;
+}
+
+void SourceFeed::take(const Room& room, std::vector<DecodeJob>& jobs) {
+  jobs.clear();
+  std::unique_lock lock(mutex_);
+  while (window_.empty() && !at_end_ && !has_stopped_) {
+    // Who waits for input holds the lock, so nobody else may need it.
+    const bool may_wait = room.is_idle && running_ == 0;
+    const bool may_read = read_ - written_ < kWaitingResults;
+    if (may_read && read_window(may_wait) != Arrived::none) continue;
+    if (!room.is_idle) return;
+    changed_.wait_for(lock, kPollInterval);
+  }
+  if (has_stopped_) return;
+  std::size_t bytes = 0, tokens = 0;
+  while (!window_.empty() && jobs.size() < room.sources) {
+    const DecodeJob& job = window_.front();
+    bytes += job.bytes;
+    tokens += tokens_of(job);
+    const bool fits = bytes <= room.bytes && tokens <= room.tokens;
+    if (!fits && !(room.is_idle && jobs.empty())) break;
+    jobs.push_back(std::move(window_.front()));
+    window_.pop_front();
+  }
+  running_ += jobs.size();
+}
+
+void SourceFeed::finish(std::size_t index, GenerateResult result) {
+  const std::lock_guard lock(mutex_);
+  results_.emplace(index, std::move(result));
+  --running_;
+  ++finished_;
+  write_ready_results();
+  changed_.notify_all();
+}
+
+void SourceFeed::write_ready_results() {
+  while (!results_.empty() && results_.begin()->first == written_) {
+    auto next = results_.extract(results_.begin());
+    ++written_;
+    stream_.write(std::move(next.mapped()));
+  }
+}
+
+void SourceFeed::stop(std::exception_ptr failure) {
+  const std::lock_guard lock(mutex_);
+  if (!has_stopped_) failure_ = std::move(failure);
+  has_stopped_ = true;
+  changed_.notify_all();
+}
+
+bool SourceFeed::has_stopped() {
+  const std::lock_guard lock(mutex_);
+  return has_stopped_;
+}
+
+void SourceFeed::rethrow_failure() {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  if (input_failure_ != nullptr) std::rethrow_exception(input_failure_);
+}
+
+std::size_t SourceFeed::finished_sources() {
+  const std::lock_guard lock(mutex_);
+  return finished_;
+}
+
+}  // namespace encdec

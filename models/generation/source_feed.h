@@ -1,0 +1,74 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/generation/generate_options.h"
+#include "encdec/models/generation/search.h"
+
+namespace encdec {
+
+// A source that waits to be decoded.
+struct DecodeJob {
+  std::size_t index = 0;  // in the stream
+  Prompt prompt;
+  std::size_t prefix_length = 0;  // tokens at the end of the prompt's target that the result begins with
+  std::size_t bytes = 0;          // see expected_bytes()
+};
+
+// Stands between a stream and the workers that decode it: reads ahead a window of inputs, hands out the longest of them
+// first, so that no long one is left for the end, and writes the results in the order of the inputs. Memory is bounded:
+// no window is read while too many results wait for an earlier one. May be used by many threads at once; the stream and
+// `prepare` are called by one at a time.
+class SourceFeed {
+ public:
+  // `prepare` gives the job of an input; one with an empty prompt has an empty result.
+  SourceFeed(GenerateStream& stream, std::function<DecodeJob(const GenerateInput&)> prepare);
+
+  // What is free in a worker's batch.
+  struct Room {
+    std::size_t sources = 0;
+    std::size_t bytes = 0;
+    std::size_t tokens = 0;
+    bool is_idle = false;  // nothing is running in it: then one job always fits, and it waits for input
+  };
+  // Jobs that fit. None for a worker that is not idle if none is there; for one that is idle if there will be no more.
+  void take(const Room& room, std::vector<DecodeJob>& jobs);
+  void finish(std::size_t index, GenerateResult result);
+
+  // Work ends: take() gives nothing more and has_stopped() is true. Only the first failure counts.
+  void stop(std::exception_ptr failure);
+  bool has_stopped();
+  // For the end, when all workers are done: throws what a worker or the stream has thrown.
+  void rethrow_failure();
+
+  std::size_t finished_sources();
+
+ private:
+  enum class Arrived : std::uint8_t { some, none, end };
+  Arrived read_window(bool may_wait);
+  void write_ready_results();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  GenerateStream& stream_;
+  std::function<DecodeJob(const GenerateInput&)> prepare_;
+  std::deque<DecodeJob> window_;                   // longest first
+  std::map<std::size_t, GenerateResult> results_;  // that wait for earlier ones
+  std::size_t read_ = 0;
+  std::size_t written_ = 0;
+  std::size_t finished_ = 0;
+  std::size_t running_ = 0;
+  bool at_end_ = false;
+  bool has_stopped_ = false;
+  std::exception_ptr failure_;        // of a worker
+  std::exception_ptr input_failure_;  // of the stream: told when what came before is done
+};
+
+}  // namespace encdec
