@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/support/comparison.h"
@@ -52,6 +53,23 @@ TEST(Gate, AnElementHasTheSameBitsAtEveryPlaceInARow) {
         gate(activation, gate_input.data<float>() + i, value.data<float>() + i, 1, &alone);
         ASSERT_EQ(all.data<float>()[i], alone) << to_string(activation) << ", element " << i;
       }
+    }
+  });
+}
+
+// Where exp() would overflow, too.
+TEST(Gate, LargeInputsGiveTheLimits) {
+  for_each_vector_target([] {
+    constexpr std::array kLarge = {-1e4f, -1000.0f, -150.0f, -90.0f, -20.0f, 20.0f, 90.0f, 150.0f, 1000.0f, 1e4f};
+    Tensor gate_input = Tensor::allocate({1, static_cast<Dim>(kLarge.size())});
+    std::ranges::copy(kLarge, gate_input.row(0));
+    const Tensor value = RandomTensors(3).uniform(gate_input.shape());
+    for (const Activation activation : kActivations) {
+      if (activation == Activation::sigmoid)
+        continue;  // the bounds are relative, and it comes as close to 0 as one likes
+      EXPECT_TRUE(is_close_to(multiply(reference::activate(activation, Matrix(gate_input)), Matrix(value)),
+                              run(activation, gate_input, value)))
+          << to_string(activation);
     }
   });
 }
