@@ -24,7 +24,7 @@ enum class Residual : std::uint8_t { none, add };
 // in the same pass.
 //
 // Rows do not influence each other, and a row's result does not depend, bit by bit, on how many rows there are or how
-// many threads run, on CPUs with AVX-512.
+// many threads run.
 class MatMul {
  public:
   // Several matrices [N_i, K] are put together to one with N = sum of N_i, so that merged projections are one matmul.

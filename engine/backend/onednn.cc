@@ -9,6 +9,8 @@
 #include "encdec/engine/backend/onednn.h"
 
 #include <fmt/format.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +22,7 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
-#include "encdec/engine/kernels/matrix_vector.h"
+#include "encdec/engine/kernels/panel_matmul.h"
 #include "encdec/engine/tensor.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -58,8 +60,26 @@ class SingleThreaded {
   SingleThreaded& operator=(const SingleThreaded&) = delete;
 };
 
+// Keeps our own kernels to the instructions that oneDNN may use, which ONEDNN_MAX_CPU_ISA can limit: then a CPU does
+// what a lesser one would.
+void follow_instruction_limit() {
+#if HWY_ARCH_X86
+  // Highway numbers a better set lower.
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx: return hwy::DisableTargets(HWY_SSE4 - 1);  // Highway has none for AVX alone
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx2_vnni: return hwy::DisableTargets(HWY_AVX2 - 1);
+    default: return;
+  }
+#endif
+}
+
 const dnnl::engine& cpu() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine engine = [] {
+    follow_instruction_limit();
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 
@@ -78,8 +98,8 @@ memory::desc plain(const memory::dims& dims) {
   return {dims, memory::data_type::f32, tag};
 }
 
-memory::desc any_weights(const MatMulSpec& spec) {
-  return {{spec.input_width, spec.output_width}, memory::data_type::f32, memory::format_tag::any};
+memory::desc weights_in(const MatMulSpec& spec, memory::format_tag order) {
+  return {{spec.input_width, spec.output_width}, memory::data_type::f32, order};
 }
 
 struct EltwiseParameters {
@@ -130,6 +150,17 @@ dnnl::matmul::primitive_desc describe(const MatMulSpec& spec, int rows, const me
 #endif
 }
 
+// What multiplies by a matrix.
+enum class Carrier {
+  onednn,             // its packed AVX-512 matmul
+  onednn_or_one_row,  // the same, and kernels::multiply_panels for one row, where that gives the same bits
+  panels              // kernels::multiply_panels for any number of rows
+};
+
+// In what chunks our own matmul sums: a panel of so many rows and as much of a tile's input stay in the first-level
+// cache.
+constexpr int kChunk = 512;
+
 }  // namespace
 
 struct PackedMatrix::Impl {
@@ -138,14 +169,12 @@ struct PackedMatrix::Impl {
   Tensor bias_storage;
   memory weights;
   memory bias;
-  // For kernels::multiply_row; chunk is 0 where it would not give oneDNN's bits.
+  Carrier carrier = Carrier::onednn;
   kernels::PanelMatrix panels;
-
-  const float* bias_data() const { return spec.bias ? bias_storage.data<float>() : nullptr; }
 };
 
 namespace {
-int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels, const float* bias);
+int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels);
 }  // namespace
 
 PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const float* bias)
@@ -155,11 +184,14 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const fl
     const SingleThreaded guard;
     // On AVX-512 the layout that oneDNN wants is the same for all numbers of rows; asked for a typical one.
     constexpr int kTypicalRows = 16;
-    const memory::desc packed = describe(spec, kTypicalRows, any_weights(spec)).weights_desc();
+    const auto description = describe(spec, kTypicalRows, weights_in(spec, memory::format_tag::any));
+    const bool keeps_bits = std::string_view(description.impl_info_str()).starts_with("brg:avx512");
+    const memory::desc wide = weights_in(spec, memory::format_tag::BA16a64b);
+    const memory::desc packed =
+        keeps_bits ? description.weights_desc() : weights_in(spec, memory::format_tag::BA16a16b);
     impl_->weight_storage = Tensor::allocate({static_cast<Dim>(packed.get_size())}, DataType::uint8);
     impl_->weights = memory(packed, cpu(), impl_->weight_storage.raw());
-    const memory::desc stored({spec.input_width, spec.output_width}, memory::data_type::f32, memory::format_tag::ba);
-    memory source(stored, cpu(), const_cast<float*>(weight));
+    memory source(weights_in(spec, memory::format_tag::ba), cpu(), const_cast<float*>(weight));
     dnnl::stream stream(cpu());
     dnnl::reorder(source, impl_->weights).execute(stream, source, impl_->weights);
     stream.wait();
@@ -168,23 +200,30 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const fl
       std::copy_n(bias, spec.output_width, impl_->bias_storage.data<float>());
       impl_->bias = memory(plain({1, spec.output_width}), cpu(), impl_->bias_storage.raw());
     }
-    const memory::desc panels({spec.input_width, spec.output_width}, memory::data_type::f32,
-                              memory::format_tag::BA16a64b);
-    if (packed == panels && spec.activation == Activation::identity) {
-      impl_->panels = {.panels = reinterpret_cast<const float*>(impl_->weight_storage.raw()),
-                       .input_width = spec.input_width,
-                       .output_width = spec.output_width,
-                       .chunk = 0};
+    impl_->panels = {.panels = reinterpret_cast<const float*>(impl_->weight_storage.raw()),
+                     .bias = spec.bias ? impl_->bias_storage.data<float>() : nullptr,
+                     .input_width = spec.input_width,
+                     .output_width = spec.output_width,
+                     .chunk = kChunk,
+                     .columns = keeps_bits ? kernels::PanelColumns::wide : kernels::PanelColumns::narrow,
+                     .activation = spec.activation};
+    if (!keeps_bits) {
+      impl_->carrier = Carrier::panels;
+    } else if (packed == wide && spec.activation == Activation::identity) {
+      impl_->carrier = Carrier::onednn_or_one_row;
     }
   });
-  if (impl_->panels.panels != nullptr) impl_->panels.chunk = chunk_for(*this, impl_->panels, impl_->bias_data());
+  if (impl_->carrier == Carrier::onednn_or_one_row) {
+    impl_->panels.chunk = chunk_for(*this, impl_->panels);
+    if (impl_->panels.chunk == 0) impl_->carrier = Carrier::onednn;
+  }
 }
 
 namespace {
 
-// In what chunks multiply_row must sum to give the bits of oneDNN's matmul for one row of this matrix, found by trying;
-// 0 if in none. So one row alone equals the same row among others, whatever a version of oneDNN does.
-int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels, const float* bias) {
+// In what chunks multiply_panels must sum to give the bits of oneDNN's matmul for one row of this matrix, found by
+// trying; 0 if in none. So one row alone equals the same row among others, whatever a version of oneDNN does.
+int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels) {
   // Products must need rounding: otherwise every order of sums gives the same bits.
   std::vector<float> input(static_cast<std::size_t>(panels.input_width));
   std::uint32_t state = 1;
@@ -200,7 +239,7 @@ int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels, const fl
   int chunk = 0;
   for (const int candidate : {512, 1024, std::max(panels.input_width, 1025)}) {
     panels.chunk = candidate;
-    kernels::multiply_row(panels, input.data(), bias, zeros.data(), found.data());
+    kernels::multiply_panels(panels, 1, input.data(), zeros.data(), found.data());
     if (std::memcmp(found.data(), expected.data(), count * sizeof(float)) != 0) continue;
     // Weights that cannot tell two orders apart do not show which is right.
     if (chunk != 0 && std::min(candidate, panels.input_width) > chunk) return 0;
@@ -210,12 +249,12 @@ int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels, const fl
 }
 
 // The same, remembered: what oneDNN does depends on the sizes, not on the weights.
-int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels, const float* bias) {
+int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels) {
   static std::mutex mutex;
   static std::map<MatMulSpec, int> known;
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(matrix.spec()); found != known.end()) return found->second;
-  const int chunk = find_chunk(matrix, panels, bias);
+  const int chunk = find_chunk(matrix, panels);
   if (chunk != 0) known.emplace(matrix.spec(), chunk);
   return chunk;
 }
@@ -303,9 +342,9 @@ MatMulContext& MatMulContext::operator=(MatMulContext&&) noexcept = default;
 
 void MatMulContext::run(const PackedMatrix& matrix, int rows, const float* input, const float* residual,
                         float* output) {
-  const kernels::PanelMatrix& panels = matrix.impl_->panels;
-  if (rows == 1 && panels.chunk != 0) {
-    kernels::multiply_row(panels, input, matrix.impl_->bias_data(), residual, output);
+  const Carrier carrier = matrix.impl_->carrier;
+  if (carrier == Carrier::panels || (carrier == Carrier::onednn_or_one_row && rows == 1)) {
+    kernels::multiply_panels(matrix.impl_->panels, rows, input, residual, output);
   } else {
     run_primitive(matrix, rows, input, residual, output);
   }
@@ -343,6 +382,7 @@ void MatMulContext::run_primitive(const PackedMatrix& matrix, int rows, const fl
 }
 
 std::string MatMulContext::implementation(const PackedMatrix& matrix, int rows) {
+  if (matrix.impl_->carrier == Carrier::panels) return "encdec:" + kernels::vector_target();
   const SingleThreaded guard;
   return translate_errors(matrix.spec(), [&] { return impl_->find(matrix, rows).implementation; });
 }

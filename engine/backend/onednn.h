@@ -19,7 +19,8 @@ struct MatMulSpec {
   friend auto operator<=>(const MatMulSpec& a, const MatMulSpec& b) = default;
 };
 
-// A weight matrix and its bias in the order in which oneDNN's kernels read them. Immutable, shared by all threads.
+// A weight matrix and its bias in the order in which the kernels read them: oneDNN's or our own, as the CPU demands.
+// Immutable, shared by all threads.
 class PackedMatrix {
  public:
   // `weight` is [N, K] row-major, one output a row as checkpoints store them; `bias` is [N], or null if spec.bias is
@@ -51,14 +52,14 @@ class MatMulContext {
   MatMulContext& operator=(MatMulContext&&) noexcept;
 
   // Computes `rows` rows on the calling thread alone. `residual` is null if the spec has none. Throws BackendError.
-  // A row's result does not depend on how many there are, as long as oneDNN chooses the same kernel family for all
-  // (it does on AVX-512).
-  // One row alone goes through kernels::multiply_row where that gives the same bits, which is tried when packing.
+  // A row's result does not depend on how many there are. oneDNN's AVX-512 matmul keeps that; where it has no such,
+  // kernels::multiply_panels does all the work. One row alone goes through that in any case where it gives the same
+  // bits as oneDNN, which is tried when packing.
   void run(const PackedMatrix& matrix, int rows, const float* input, const float* residual, float* output);
-  // The same, by oneDNN in any case.
+  // The same, by oneDNN: for matrices of its order.
   void run_primitive(const PackedMatrix& matrix, int rows, const float* input, const float* residual, float* output);
 
-  // Name of oneDNN's implementation, such as "brg:avx512_core".
+  // Name of oneDNN's implementation, such as "brg:avx512_core", or of ours, such as "encdec:avx2".
   std::string implementation(const PackedMatrix& matrix, int rows);
   std::size_t primitives() const;
 

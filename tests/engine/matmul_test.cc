@@ -172,7 +172,6 @@ TEST(MatMul, OneHalfPrecisionWeightIsWidenedExactly) {
 }
 
 TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   RandomTensors random(5);
   for (const Widths widths : kWidths) {
     Case c = uniform_case(6, widths, 300, true, random.below(2) == 0);
@@ -193,7 +192,6 @@ TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
 
 // oneDNN sums long rows in chunks, and one row alone may take another kernel: the sums must be the same all the same.
 TEST(MatMul, ALongRowHasTheSameBitsAloneAndInAnyBatch) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const int input_width : {511, 513, 1023, 1024, 1025, 1500, 2048, 2049, 4096}) {
     for (const int output_width : {7, 64, 100, 200}) {
       for (const bool residual : {false, true}) {
@@ -216,7 +214,6 @@ TEST(MatMul, ALongRowHasTheSameBitsAloneAndInAnyBatch) {
 
 // What was found out about the sizes with one matrix must hold for others, and weights that show nothing do no harm.
 TEST(MatMul, WeightsOfZerosDoNotSpoilLaterOnesOfTheirSize) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   Case zeros = uniform_case(15, {1537, 96}, 20, false, false);
   zeros.weights = {Tensor::allocate({96, 1537})};
   const Tensor nothing = zeros.run(1);
@@ -230,7 +227,6 @@ TEST(MatMul, WeightsOfZerosDoNotSpoilLaterOnesOfTheirSize) {
 }
 
 TEST(MatMul, NumberOfThreadsDoesNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   RandomTensors random(7);
   for (const Widths widths : {Widths{300, 7}, Widths{256, 256}, Widths{127, 641}, Widths{512, 320}}) {
     for (const int rows : kRowCounts) {

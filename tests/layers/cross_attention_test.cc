@@ -123,7 +123,6 @@ TEST(CrossAttention, SequencesMayShareTheirSource) {
 }
 
 TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
     const Case c(5, sizes, {3, 1, 8, 1}, {7, 30, 1, 12});
     const Tensor all = c.run(2);
@@ -139,7 +138,6 @@ TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {
 }
 
 TEST(CrossAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   const Case c(6, {96, 3}, {13}, {21});
   const Tensor at_once = c.run(1), memory = c.memory(1);
   LayerRunner runner = c.runner(1);
@@ -150,7 +148,6 @@ TEST(CrossAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
 }
 
 TEST(CrossAttention, NumberOfThreadsDoesNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   const Case c(7, {96, 3}, {3, 1, 8, 1}, {7, 30, 1, 12}, Residual::add);
   const Tensor alone = c.run(1);
   for (const int threads : {2, 3, 4}) EXPECT_TRUE(same_bits(alone, c.run(threads)));

@@ -131,7 +131,6 @@ TEST(MaskedDecoderAttention, FutureTokensDoNotChangeThePast) {
 }
 
 TEST(MaskedDecoderAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const int threads : {1, 2}) {
       Fixture fixture(4, sizes);
@@ -162,7 +161,6 @@ TEST(MaskedDecoderAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
 }
 
 TEST(MaskedDecoderAttention, BatchNeighboursDoNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
     Fixture fixture(5, sizes);
     const std::array rows = {3, 40, 1, 9};
@@ -194,7 +192,6 @@ TEST(MaskedDecoderAttention, WhatAClosedSequenceLeftInTheCacheIsNotSeen) {
 }
 
 TEST(MaskedDecoderAttention, NumberOfThreadsDoesNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   Fixture fixture(7, {96, 3});
   const std::array rows = {3, 40, 1, 9};
   const Tensor input = fixture.input(53);

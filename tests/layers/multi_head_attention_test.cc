@@ -78,7 +78,6 @@ TEST(MultiHeadAttention, HalfPrecisionWeightsAreTaken) {
 }
 
 TEST(MultiHeadAttention, BatchNeighboursDoNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
     const Case c(3, sizes, {3, 40, 1, 9, 17});
     const Tensor all = c.run(2);
@@ -103,7 +102,6 @@ TEST(MultiHeadAttention, ANotANumberStaysInItsSequence) {
 }
 
 TEST(MultiHeadAttention, NumberOfThreadsDoesNotChangeABit) {
-  if (!matmul_keeps_bits()) GTEST_SKIP() << "this CPU has no AVX-512";
   for (const AttentionSizes& sizes : {AttentionSizes{96, 3}, AttentionSizes{257, 1}}) {
     const Case c(5, sizes, {3, 40, 1, 9}, Residual::add);
     const Tensor alone = c.run(1);

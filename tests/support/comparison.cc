@@ -5,8 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "encdec/engine/backend/onednn.h"
-
 namespace encdec {
 namespace {
 
@@ -90,12 +88,6 @@ testing::AssertionResult same_bits(const Tensor& expected, const Tensor& actual)
            << testing::PrintToString(expected.data<float>()[first]);
   }
   return result;
-}
-
-bool matmul_keeps_bits() {
-  const std::vector<float> weight(64 * 64, 1.0f);
-  const backend::PackedMatrix matrix({.input_width = 64, .output_width = 64}, weight.data(), nullptr);
-  return backend::MatMulContext().implementation(matrix, 16).starts_with("brg:avx512");
 }
 
 }  // namespace encdec

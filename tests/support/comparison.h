@@ -17,8 +17,4 @@ testing::AssertionResult equals(const reference::Matrix& expected, const Tensor&
 // The same type, shape and bits.
 testing::AssertionResult same_bits(const Tensor& expected, const Tensor& actual);
 
-// Whether a row of a matmul has the same bits in every batch: promised for AVX-512. Elsewhere oneDNN may take another
-// kernel for another number of rows.
-bool matmul_keeps_bits();
-
 }  // namespace encdec

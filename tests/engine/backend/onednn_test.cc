@@ -15,12 +15,6 @@
 namespace encdec::backend {
 namespace {
 
-// The CPU has the instructions, and oneDNN was not told to leave them alone.
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr && std::getenv("DNNL_MAX_CPU_ISA") == nullptr;
-}
-
 PackedMatrix packed_matrix(const MatMulSpec& spec, std::uint64_t seed) {
   RandomTensors random(seed);
   const Tensor weight = random.uniform({spec.output_width, spec.input_width});
@@ -43,8 +37,26 @@ TEST(OneDnn, VersionIsThreeNumbers) {
   EXPECT_GE(major, 2);
 }
 
-TEST(OneDnn, EveryShapeRunsOnTheSameFamilyOfAvx512Kernels) {
-  if (!has_avx512()) GTEST_SKIP() << "this CPU has no AVX-512";
+// What limits oneDNN to lesser instructions than the CPU's, if anything does.
+std::string instruction_limit() {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name); value != nullptr) return value;
+  }
+  return "";
+}
+
+bool carried_by_onednn(const PackedMatrix& matrix) {
+  return !MatMulContext().implementation(matrix, 16).starts_with("encdec:");
+}
+
+// Either oneDNN's AVX-512 kernels or ours carry all shapes: with others a row's bits would depend on its neighbours.
+TEST(OneDnn, EveryShapeRunsOnOneFamilyOfKernels) {
+  std::string family = "encdec:";
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) family = "brg:avx512_core";
+  if (instruction_limit() == "AVX2") family = "encdec:avx2";
+  if (instruction_limit() == "SSE41") family = "encdec:sse4";
+#endif
   for (const int input_width : {1, 7, 64, 300, 513}) {
     for (const int output_width : {1, 13, 64, 100, 512}) {
       for (const Activation activation : {Activation::identity, Activation::gelu}) {
@@ -53,21 +65,13 @@ TEST(OneDnn, EveryShapeRunsOnTheSameFamilyOfAvx512Kernels) {
           const PackedMatrix matrix = packed_matrix(spec, 1);
           MatMulContext context;
           for (const int rows : {1, 2, 16, 31, 256}) {
-            EXPECT_TRUE(context.implementation(matrix, rows).starts_with("brg:avx512_core"))
+            EXPECT_TRUE(context.implementation(matrix, rows).starts_with(family))
                 << context.implementation(matrix, rows) << " for " << rows << " x " << input_width << " x "
                 << output_width;
           }
         }
       }
     }
-  }
-}
-
-TEST(OneDnn, NeverFallsBackToTheReferenceKernels) {
-  for (const int width : {1, 7, 64, 300}) {
-    const PackedMatrix matrix = packed_matrix({width, width, Activation::silu, true, true}, 2);
-    MatMulContext context;
-    for (const int rows : {1, 16, 33}) EXPECT_FALSE(context.implementation(matrix, rows).starts_with("ref")) << width;
   }
 }
 
@@ -85,7 +89,7 @@ TEST(OneDnn, KeepsABoundedNumberOfPrimitivesAndTheRightResults) {
     context.run(matrix, rows, input.data<float>(), nullptr, output.data<float>());
     ASSERT_LE(context.primitives(), MatMulContext::kMaxPrimitives);
   }
-  EXPECT_EQ(context.primitives(), MatMulContext::kMaxPrimitives);
+  EXPECT_EQ(context.primitives(), carried_by_onednn(matrix) ? MatMulContext::kMaxPrimitives : 0u);
   context.run(matrix, 3, input.data<float>(), nullptr, after.data<float>());  // dropped in between, made again
   EXPECT_EQ(std::memcmp(before.raw(), after.raw(), before.bytes()), 0);
 }

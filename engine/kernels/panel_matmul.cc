@@ -1,0 +1,202 @@
+#include "encdec/engine/kernels/panel_matmul.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/panel_matmul.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+// after highway.h
+#include <hwy/cache_control.h>
+
+#include "encdec/engine/kernels/activation_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+// Registers that hold sums; the rest is for weights and inputs.
+constexpr int kSums = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
+// Panels that are read side by side: a processor fetches several streams ahead faster than one.
+constexpr int kMaxPanels = 4;
+constexpr int kMaxTileRows = 6;
+constexpr int kFloatsPerLine = 16;
+// Distance between the weights in use and those asked for.
+constexpr int kFloatsAhead = 256;
+
+template <PanelColumns kColumns>
+struct Layout {
+  static constexpr int kWidth = static_cast<int>(kColumns);
+  static constexpr int kVectors = kWidth / kLanes;
+  static constexpr int kTileRows = std::clamp(kSums / kVectors, 1, kMaxTileRows);
+
+  // Panels side by side for so many rows: together they fill the registers.
+  static constexpr int panels_for(int rows) { return std::clamp(kSums / (kVectors * rows), 1, kMaxPanels); }
+};
+
+// The operands of one chunk: the rows of k that it covers, and what becomes of its sums.
+struct Chunk {
+  const PanelMatrix& matrix;
+  int first;  // k
+  int count;
+  const float* input;  // x[0][first]
+  const float* residual;
+  float* output;
+
+  bool begins() const { return first == 0; }
+  bool ends() const { return first + count == matrix.input_width; }
+};
+
+// The first `count` lanes; the others are zero.
+HWY_INLINE V load_some(const float* from, int count) {
+  const D d;
+  if (count >= kLanes) return hn::LoadU(d, from);
+  HWY_ALIGN float lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+}
+
+HWY_INLINE void store_some(V value, float* to, int count) {
+  const D d;
+  if (count >= kLanes) return hn::StoreU(value, d, to);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(value, d, lanes);
+  for (int i = 0; i < count; ++i) to[i] = lanes[i];
+}
+
+HWY_NOINLINE V activated(Activation activation, V x) {
+  return activate(activation, D(), x);
+}
+
+// Adds a chunk's sums of one row, columns [column, column + kLanes), to those of the chunks before.
+HWY_INLINE void finish(const Chunk& chunk, int row, int column, V sum) {
+  const int count = chunk.matrix.output_width - column;
+  const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(row) * chunk.matrix.output_width + column;
+  if (!chunk.begins()) sum = hn::Add(load_some(chunk.output + place, count), sum);
+  if (chunk.ends()) {
+    if (chunk.matrix.bias != nullptr) sum = hn::Add(sum, load_some(chunk.matrix.bias + column, count));
+    if (chunk.matrix.activation != Activation::identity) sum = activated(chunk.matrix.activation, sum);
+    if (chunk.residual != nullptr) sum = hn::Add(sum, load_some(chunk.residual + place, count));
+  }
+  store_some(sum, chunk.output + place, count);
+}
+
+// Rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
+template <class L, int kRows, int kPanels>
+HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
+  const D d;
+  constexpr int kVectors = kPanels * L::kVectors;
+  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>((chunk.matrix.input_width + 15) / 16 * 16) * L::kWidth;
+  const float* HWY_RESTRICT panel =
+      chunk.matrix.panels + column / L::kWidth * stride + static_cast<std::ptrdiff_t>(chunk.first) * L::kWidth;
+  const float* HWY_RESTRICT input = chunk.input + static_cast<std::ptrdiff_t>(row) * chunk.matrix.input_width;
+  V sums[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+  }
+  for (int k = 0; k < chunk.count; ++k, ++input, panel += L::kWidth) {
+    V weights[kVectors];
+    for (int p = 0; p < kPanels; ++p) {
+      const float* HWY_RESTRICT from = panel + p * stride;
+      for (int line = 0; line < L::kWidth; line += kFloatsPerLine) {
+        hwy::Prefetch(from + kFloatsAhead + line);  // beyond the end it does nothing
+      }
+      for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = hn::LoadU(d, from + v * kLanes);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const V x = hn::Set(d, input[static_cast<std::ptrdiff_t>(r) * chunk.matrix.input_width]);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) finish(chunk, row + r, column + v * kLanes, sums[r][v]);
+  }
+}
+
+// All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
+template <class L, int kRows, int kPanels>
+HWY_INLINE void multiply_tiles(const Chunk& chunk, int rows, int column) {
+  const int tiles = (rows + kRows - 1) / kRows;
+  const int smaller = tiles * kRows - rows;
+  int row = 0;
+  for (; row < (tiles - smaller) * kRows; row += kRows) multiply_tile<L, kRows, kPanels>(chunk, row, column);
+  if constexpr (kRows > 1) {
+    for (; row < rows; row += kRows - 1) multiply_tile<L, kRows - 1, kPanels>(chunk, row, column);
+  }
+}
+
+template <class L, int kRows>
+void multiply_chunk(const Chunk& chunk, int rows) {
+  constexpr int kPanels = L::panels_for(kRows);
+  const int width = chunk.matrix.output_width;
+  int column = 0;
+  for (; column + (kPanels - 1) * L::kWidth < width; column += kPanels * L::kWidth) {
+    multiply_tiles<L, kRows, kPanels>(chunk, rows, column);
+  }
+  for (; column < width; column += L::kWidth) multiply_tiles<L, kRows, 1>(chunk, rows, column);
+}
+
+using MultiplyChunk = void (*)(const Chunk&, int);
+
+template <class L, int... kRowsLessOne>
+MultiplyChunk chunk_function(int tile_rows, std::integer_sequence<int, kRowsLessOne...>) {
+  static constexpr std::array<MultiplyChunk, sizeof...(kRowsLessOne)> kFunctions = {
+      &multiply_chunk<L, kRowsLessOne + 1>...};
+  return kFunctions[static_cast<std::size_t>(tile_rows - 1)];
+}
+
+template <class L>
+void multiply(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output) {
+  // Tiles of nearly equal height: a low one at the end would leave registers unused.
+  const int tiles = (rows + L::kTileRows - 1) / L::kTileRows;
+  const int tile_rows = (rows + tiles - 1) / tiles;
+  const MultiplyChunk multiply_chunk = chunk_function<L>(tile_rows, std::make_integer_sequence<int, L::kTileRows>());
+  // The weights of a chunk are read once for all rows, a panel of them by one tile after the other.
+  for (int k = 0; k < matrix.input_width; k += matrix.chunk) {
+    const Chunk chunk{matrix, k, std::min(matrix.chunk, matrix.input_width - k), input + k, residual, output};
+    multiply_chunk(chunk, rows);
+  }
+}
+
+void multiply_any(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output) {
+  if (rows == 0) return;
+  switch (matrix.columns) {
+    case PanelColumns::narrow: return multiply<Layout<PanelColumns::narrow>>(matrix, rows, input, residual, output);
+    case PanelColumns::wide: return multiply<Layout<PanelColumns::wide>>(matrix, rows, input, residual, output);
+  }
+}
+
+const char* target_name() {
+  return hwy::TargetName(HWY_TARGET);
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(multiply_any);
+HWY_EXPORT(target_name);
+
+void multiply_panels(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output) {
+  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, input, residual, output);
+}
+
+std::string vector_target() {
+  std::string name = HWY_DYNAMIC_DISPATCH(target_name)();
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+}  // namespace encdec::kernels
+#endif

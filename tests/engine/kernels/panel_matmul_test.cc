@@ -1,0 +1,191 @@
+#include "encdec/engine/kernels/panel_matmul.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/support/comparison.h"
+#include "tests/support/naive_reference.h"
+#include "tests/support/random_tensors.h"
+#include "tests/support/vector_targets.h"
+
+namespace encdec::kernels {
+namespace {
+
+using reference::Matrix;
+
+constexpr std::array kInputWidths = {1, 2, 15, 16, 17, 64, 300, 513, 1100};
+constexpr std::array kOutputWidths = {1, 7, 15, 17, 63, 64, 65, 128, 200};
+constexpr std::array kActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
+                                     Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
+                                     Activation::tanh,      Activation::sigmoid};
+
+struct Operands {
+  Tensor weight;
+  Tensor input;
+  Tensor bias;
+  Tensor residual;
+  Activation activation = Activation::identity;
+
+  int input_width() const { return static_cast<int>(weight.shape()[1]); }
+  int output_width() const { return static_cast<int>(weight.shape()[0]); }
+
+  std::vector<float> packed(PanelColumns columns) const {
+    const auto width = static_cast<std::size_t>(columns);
+    const auto rows = static_cast<std::size_t>((input_width() + 15) / 16 * 16);
+    std::vector<float> panels(rows * ((static_cast<std::size_t>(output_width()) + width - 1) / width * width));
+    for (std::size_t n = 0; n < static_cast<std::size_t>(output_width()); ++n) {
+      for (std::size_t k = 0; k < static_cast<std::size_t>(input_width()); ++k) {
+        panels[n / width * width * rows + k * width + n % width] = weight.row(static_cast<std::int64_t>(n))[k];
+      }
+    }
+    return panels;
+  }
+
+  // Rows [first, first + count).
+  Tensor run(int chunk, PanelColumns columns, int first, int count) const {
+    const std::vector<float> panels = packed(columns);
+    Tensor output = Tensor::allocate({count, output_width()});
+    std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
+    multiply_panels({.panels = panels.data(),
+                     .bias = bias.empty() ? nullptr : bias.data<float>(),
+                     .input_width = input_width(),
+                     .output_width = output_width(),
+                     .chunk = chunk,
+                     .columns = columns,
+                     .activation = activation},
+                    count, input.row(first), residual.empty() ? nullptr : residual.row(first), output.data<float>());
+    return output;
+  }
+  Tensor run(int chunk, PanelColumns columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
+
+  Matrix expected() const {
+    const Matrix bias_row = bias.empty() ? Matrix(1, output_width()) : Matrix(bias);
+    const Matrix y = reference::activate(activation, linear(Matrix(input), Matrix(weight), &bias_row));
+    return residual.empty() ? y : add(y, Matrix(residual));
+  }
+};
+
+Operands uniform_operands(std::uint64_t seed, int rows, int input_width, int output_width) {
+  RandomTensors random(seed);
+  // Sums of about one, where every activation bends.
+  const double limit = 2.0 / std::sqrt(input_width);
+  return {random.uniform({output_width, input_width}, limit), random.uniform({rows, input_width}),
+          random.uniform({output_width}), random.uniform({rows, output_width})};
+}
+
+TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShapeAndChunk) {
+  for_each_vector_target([] {
+    RandomTensors random(1);
+    for (const int input_width : kInputWidths) {
+      for (const int output_width : kOutputWidths) {
+        // One product of two whole numbers may well be zero; more say something.
+        const int rows = output_width == 1 ? 20 : 1 + random.below(20);
+        const Operands operands{random.integers({output_width, input_width}, 9),
+                                random.integers({rows, input_width}, 9),
+                                random.below(2) == 0 ? Tensor() : random.integers({output_width}, 9),
+                                random.below(2) == 0 ? Tensor() : random.integers({rows, output_width}, 9)};
+        const Matrix expected = operands.expected();
+        for (const int chunk : {16, 512, 1024, 2048}) {
+          for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
+            ASSERT_TRUE(equals(expected, operands.run(chunk, columns)))
+                << fmt::format("{} x {} -> {}, chunks of {}, panels of {}", rows, input_width, output_width, chunk,
+                               static_cast<int>(columns));
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
+  for_each_vector_target([] {
+    RandomTensors random(2);
+    for (const int input_width : kInputWidths) {
+      for (const int output_width : kOutputWidths) {
+        const int rows = 3 + random.below(20);
+        Operands operands = uniform_operands(3, rows, input_width, output_width);
+        operands.activation =
+            kActivations[static_cast<std::size_t>(random.below(static_cast<int>(kActivations.size())))];
+        if (random.below(2) == 0) operands.residual = Tensor();
+        if (random.below(2) == 0) operands.bias = Tensor();
+        const PanelColumns columns = random.below(4) == 0 ? PanelColumns::wide : PanelColumns::narrow;
+        ASSERT_TRUE(is_close_to(operands.expected(), operands.run(512, columns)))
+            << fmt::format("{} x {} -> {}, {}", rows, input_width, output_width, to_string(operands.activation));
+      }
+    }
+  });
+}
+
+TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongAnyNumber) {
+  for_each_vector_target([] {
+    for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
+      Operands operands = uniform_operands(4, 600, 70, 83);
+      operands.activation = Activation::gelu;
+      const Tensor all = operands.run(32, columns);
+      for (int row = 0; row < 600; row += 13) {
+        ASSERT_TRUE(same_bits(all.slice(row, 1), operands.run(32, columns, row, 1))) << "row " << row;
+      }
+      for (int rows = 1; rows <= 70; ++rows) {
+        ASSERT_TRUE(same_bits(all.slice(5 * rows, rows), operands.run(32, columns, 5 * rows, rows))) << rows << " rows";
+      }
+      ASSERT_TRUE(same_bits(all.slice(200, 256), operands.run(32, columns, 200, 256)));
+    }
+  });
+}
+
+TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
+  for_each_vector_target([] {
+    Operands operands = uniform_operands(5, 9, 300, 111);
+    operands.activation = Activation::tanh;
+    const Tensor all = operands.run(128, PanelColumns::narrow);
+    for (int column = 0; column < 111; ++column) {
+      Operands one{operands.weight.slice(column, 1), operands.input, {}, {}, operands.activation};
+      one.bias = Tensor::allocate({1});
+      one.bias.data<float>()[0] = operands.bias.data<float>()[column];
+      one.residual = Tensor::allocate({9, 1});
+      for (int row = 0; row < 9; ++row) one.residual.row(row)[0] = operands.residual.row(row)[column];
+      const Tensor alone = one.run(128, PanelColumns::narrow);
+      for (int row = 0; row < 9; ++row) {
+        ASSERT_EQ(all.row(row)[column], alone.row(row)[0]) << "row " << row << ", column " << column;
+      }
+    }
+  });
+}
+
+TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
+  for_each_vector_target([] {
+    const Operands operands = uniform_operands(6, 11, 700, 150);
+    EXPECT_TRUE(same_bits(operands.run(256, PanelColumns::narrow), operands.run(256, PanelColumns::wide)));
+  });
+}
+
+TEST(PanelMatMul, OneChunkIsTheSameWhateverItsSize) {
+  for_each_vector_target([] {
+    const Operands operands = uniform_operands(7, 1, 300, 70);
+    const Tensor once = operands.run(300, PanelColumns::wide);
+    EXPECT_TRUE(same_bits(once, operands.run(512, PanelColumns::wide)));
+    EXPECT_TRUE(same_bits(once, operands.run(100000, PanelColumns::wide)));
+    EXPECT_FALSE(same_bits(once, operands.run(100, PanelColumns::wide)));
+  });
+}
+
+TEST(PanelMatMul, ANotANumberStaysInItsRow) {
+  for_each_vector_target([] {
+    Operands operands = uniform_operands(8, 17, 40, 50);
+    const Tensor clean = operands.run(512, PanelColumns::narrow);
+    operands.input.row(8)[3] = std::numeric_limits<float>::quiet_NaN();
+    const Tensor poisoned = operands.run(512, PanelColumns::narrow);
+    EXPECT_TRUE(same_bits(clean.slice(0, 8), poisoned.slice(0, 8)));
+    EXPECT_TRUE(same_bits(clean.slice(9, 8), poisoned.slice(9, 8)));
+    EXPECT_NE(poisoned.row(8)[0], poisoned.row(8)[0]);
+  });
+}
+
+}  // namespace
+}  // namespace encdec::kernels
