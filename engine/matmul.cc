@@ -23,12 +23,20 @@ constexpr std::array<int, 4> kPieceRows = {256, 128, 64, 32};
 // A slice's piece is computed into a dense tile first; this many floats of it stay in the second-level cache.
 constexpr Dim kTileFloats = 262'144;
 
+// Our own matmul has no primitives: equal pieces, whose input stays in the second-level cache.
+constexpr int kOwnPieceRows = 128;
+
 int piece_rows(std::int64_t remaining, Dim limit) {
   if (remaining <= kExactRows) return static_cast<int>(remaining);
   for (const int rows : kPieceRows) {
     if (rows <= remaining && rows <= std::max<Dim>(limit, kExactRows)) return rows;
   }
   return kExactRows;
+}
+
+int own_piece_rows(std::int64_t remaining) {
+  const std::int64_t pieces = (remaining + kOwnPieceRows - 1) / kOwnPieceRows;
+  return static_cast<int>((remaining + pieces - 1) / pieces);
 }
 
 }  // namespace
@@ -115,12 +123,13 @@ std::size_t MatMul::bytes() const {
 void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const {
   assert((residual != nullptr) == (residual_ == Residual::add));
   assert(input.width() == input_width_ && output.width() == output_width_ && input.rows() == output.rows());
+  const bool ours = slices_.front().matrix.is_ours();
   const Dim limit = slices_.size() == 1 ? kPieceRows.front() : kTileFloats / slices_.front().width;
   const std::int64_t rows = input.rows();
   std::int64_t first_row = 0;
   // Whole runs of equal pieces are shared out together, so that the team meets a few times only.
   while (first_row < rows) {
-    const int piece = piece_rows(rows - first_row, limit);
+    const int piece = ours ? own_piece_rows(rows - first_row) : piece_rows(rows - first_row, limit);
     const int pieces = static_cast<int>((rows - first_row) / piece);
     const int slices = static_cast<int>(slices_.size());
     const auto body = [&](int item, int thread) {
@@ -139,16 +148,19 @@ void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output
 void MatMul::forward_piece(const Slice& slice, int first_row, int rows, const Tensor& input, const Tensor* residual,
                            Tensor& output, RunState& state, int thread) const {
   backend::MatMulContext& context = state.matmul_context(thread);
-  if (slices_.size() == 1) {
-    context.run(slice.matrix, rows, input.row(first_row), residual != nullptr ? residual->row(first_row) : nullptr,
-                output.row(first_row));
+  if (slices_.size() == 1 || slice.matrix.is_ours()) {
+    context.run(slice.matrix, {.count = rows,
+                               .input = input.row(first_row),
+                               .residual = residual != nullptr ? residual->row(first_row) + slice.first : nullptr,
+                               .output = output.row(first_row) + slice.first,
+                               .stride = output_width_});
     return;
   }
   // oneDNN writes dense rows only. One row of a slice is dense where it belongs; several go by way of a tile.
   const bool direct = rows == 1 && residual == nullptr;
   float* tile = direct ? output.row(first_row) + slice.first
                        : state.thread_scratch(thread, static_cast<std::size_t>(rows * slice.width));
-  context.run(slice.matrix, rows, input.row(first_row), nullptr, tile);
+  context.run(slice.matrix, {.count = rows, .input = input.row(first_row), .output = tile});
   if (direct) return;
   for (int row = 0; row < rows; ++row) {
     const float* from = tile + row * slice.width;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -235,11 +236,13 @@ int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels) {
   std::vector<float> expected(count), found(count);
   const std::vector<float> zeros(count, 0.0f);
   MatMulContext context;
-  context.run_primitive(matrix, 1, input.data(), zeros.data(), expected.data());
+  context.run_primitive(matrix,
+                        {.count = 1, .input = input.data(), .residual = zeros.data(), .output = expected.data()});
   int chunk = 0;
   for (const int candidate : {512, 1024, std::max(panels.input_width, 1025)}) {
     panels.chunk = candidate;
-    kernels::multiply_panels(panels, 1, input.data(), zeros.data(), found.data());
+    kernels::multiply_panels(panels,
+                             {.count = 1, .input = input.data(), .residual = zeros.data(), .output = found.data()});
     if (std::memcmp(found.data(), expected.data(), count * sizeof(float)) != 0) continue;
     // Weights that cannot tell two orders apart do not show which is right.
     if (chunk != 0 && std::min(candidate, panels.input_width) > chunk) return 0;
@@ -267,6 +270,10 @@ PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
 
 const MatMulSpec& PackedMatrix::spec() const {
   return impl_->spec;
+}
+
+bool PackedMatrix::is_ours() const {
+  return impl_->carrier == Carrier::panels;
 }
 
 std::size_t PackedMatrix::bytes() const {
@@ -340,35 +347,37 @@ MatMulContext::~MatMulContext() = default;
 MatMulContext::MatMulContext(MatMulContext&&) noexcept = default;
 MatMulContext& MatMulContext::operator=(MatMulContext&&) noexcept = default;
 
-void MatMulContext::run(const PackedMatrix& matrix, int rows, const float* input, const float* residual,
-                        float* output) {
+void MatMulContext::run(const PackedMatrix& matrix, const MatMulRows& rows) {
   const Carrier carrier = matrix.impl_->carrier;
-  if (carrier == Carrier::panels || (carrier == Carrier::onednn_or_one_row && rows == 1)) {
-    kernels::multiply_panels(matrix.impl_->panels, rows, input, residual, output);
+  if (carrier == Carrier::panels || (carrier == Carrier::onednn_or_one_row && rows.count == 1)) {
+    const std::ptrdiff_t stride = rows.stride != 0 ? rows.stride : matrix.spec().output_width;
+    kernels::multiply_panels(
+        matrix.impl_->panels,
+        {.count = rows.count, .input = rows.input, .residual = rows.residual, .output = rows.output, .stride = stride});
   } else {
-    run_primitive(matrix, rows, input, residual, output);
+    run_primitive(matrix, rows);
   }
 }
 
-void MatMulContext::run_primitive(const PackedMatrix& matrix, int rows, const float* input, const float* residual,
-                                  float* output) {
+void MatMulContext::run_primitive(const PackedMatrix& matrix, const MatMulRows& rows) {
+  assert(rows.stride == 0 || rows.stride == matrix.spec().output_width);
   const SingleThreaded guard;
   translate_errors(matrix.spec(), [&] {
-    Impl::Call& call = impl_->find(matrix, rows);
+    Impl::Call& call = impl_->find(matrix, rows.count);
     // The C interface: the C++ one builds a hash map for every call.
     std::array<dnnl_exec_arg_t, 6> arguments;
     int count = 0;
     const auto add = [&](int name, const memory& argument) {
       arguments[static_cast<std::size_t>(count++)] = {name, argument.get()};
     };
-    call.source.set_data_handle(const_cast<float*>(input));
+    call.source.set_data_handle(const_cast<float*>(rows.input));
     add(DNNL_ARG_SRC, call.source);
     add(DNNL_ARG_WEIGHTS, matrix.impl_->weights);
-    call.destination.set_data_handle(output);
+    call.destination.set_data_handle(rows.output);
     add(DNNL_ARG_DST, call.destination);
     if (matrix.spec().bias) add(DNNL_ARG_BIAS, matrix.impl_->bias);
     if (matrix.spec().residual) {
-      call.residual.set_data_handle(const_cast<float*>(residual));
+      call.residual.set_data_handle(const_cast<float*>(rows.residual));
       const int position = matrix.spec().activation != Activation::identity ? 1 : 0;
       add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, call.residual);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ class PackedMatrix {
   PackedMatrix& operator=(PackedMatrix&&) noexcept;
 
   const MatMulSpec& spec() const;
+  // Whether our own matmul carries all rows. It takes any number of them at no cost, and writes rows that lie apart.
+  bool is_ours() const;
   // Bytes of the packed copy.
   std::size_t bytes() const;
 
@@ -38,6 +41,17 @@ class PackedMatrix {
   friend class MatMulContext;
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+// Rows of x, one after the other, and where those of y go.
+struct MatMulRows {
+  int count = 0;
+  const float* input = nullptr;
+  // Read where the spec has a residual, and by our own matmul in any case; or null.
+  const float* residual = nullptr;
+  float* output = nullptr;
+  // Between rows of residual and output; 0 for dense ones. oneDNN takes dense ones only.
+  std::ptrdiff_t stride = 0;
 };
 
 // One thread's calls into oneDNN: primitives, ready for every (spec, M) seen lately, with their argument lists.
@@ -51,13 +65,13 @@ class MatMulContext {
   MatMulContext(MatMulContext&&) noexcept;
   MatMulContext& operator=(MatMulContext&&) noexcept;
 
-  // Computes `rows` rows on the calling thread alone. `residual` is null if the spec has none. Throws BackendError.
+  // Computes on the calling thread alone. Throws BackendError.
   // A row's result does not depend on how many there are. oneDNN's AVX-512 matmul keeps that; where it has no such,
   // kernels::multiply_panels does all the work. One row alone goes through that in any case where it gives the same
   // bits as oneDNN, which is tried when packing.
-  void run(const PackedMatrix& matrix, int rows, const float* input, const float* residual, float* output);
+  void run(const PackedMatrix& matrix, const MatMulRows& rows);
   // The same, by oneDNN: for matrices of its order.
-  void run_primitive(const PackedMatrix& matrix, int rows, const float* input, const float* residual, float* output);
+  void run_primitive(const PackedMatrix& matrix, const MatMulRows& rows);
 
   // Name of oneDNN's implementation, such as "brg:avx512_core", or of ours, such as "encdec:avx2".
   std::string implementation(const PackedMatrix& matrix, int rows);

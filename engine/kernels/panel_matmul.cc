@@ -42,14 +42,12 @@ struct Layout {
   static constexpr int panels_for(int rows) { return std::clamp(kSums / (kVectors * rows), 1, kMaxPanels); }
 };
 
-// The operands of one chunk: the rows of k that it covers, and what becomes of its sums.
+// A range of k and what it is part of.
 struct Chunk {
   const PanelMatrix& matrix;
-  int first;  // k
+  const PanelRows& rows;
+  int first;
   int count;
-  const float* input;  // x[0][first]
-  const float* residual;
-  float* output;
 
   bool begins() const { return first == 0; }
   bool ends() const { return first + count == matrix.input_width; }
@@ -79,14 +77,15 @@ HWY_NOINLINE V activated(Activation activation, V x) {
 // Adds a chunk's sums of one row, columns [column, column + kLanes), to those of the chunks before.
 HWY_INLINE void finish(const Chunk& chunk, int row, int column, V sum) {
   const int count = chunk.matrix.output_width - column;
-  const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(row) * chunk.matrix.output_width + column;
-  if (!chunk.begins()) sum = hn::Add(load_some(chunk.output + place, count), sum);
+  const std::ptrdiff_t place = row * chunk.rows.stride + column;
+  float* output = chunk.rows.output + place;
+  if (!chunk.begins()) sum = hn::Add(load_some(output, count), sum);
   if (chunk.ends()) {
     if (chunk.matrix.bias != nullptr) sum = hn::Add(sum, load_some(chunk.matrix.bias + column, count));
     if (chunk.matrix.activation != Activation::identity) sum = activated(chunk.matrix.activation, sum);
-    if (chunk.residual != nullptr) sum = hn::Add(sum, load_some(chunk.residual + place, count));
+    if (chunk.rows.residual != nullptr) sum = hn::Add(sum, load_some(chunk.rows.residual + place, count));
   }
-  store_some(sum, chunk.output + place, count);
+  store_some(sum, output, count);
 }
 
 // Rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
@@ -94,10 +93,10 @@ template <class L, int kRows, int kPanels>
 HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
   const D d;
   constexpr int kVectors = kPanels * L::kVectors;
-  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>((chunk.matrix.input_width + 15) / 16 * 16) * L::kWidth;
-  const float* HWY_RESTRICT panel =
-      chunk.matrix.panels + column / L::kWidth * stride + static_cast<std::ptrdiff_t>(chunk.first) * L::kWidth;
-  const float* HWY_RESTRICT input = chunk.input + static_cast<std::ptrdiff_t>(row) * chunk.matrix.input_width;
+  const std::ptrdiff_t input_width = chunk.matrix.input_width;
+  const std::ptrdiff_t panel_floats = (input_width + 15) / 16 * 16 * L::kWidth;
+  const float* HWY_RESTRICT panel = chunk.matrix.panels + column / L::kWidth * panel_floats + chunk.first * L::kWidth;
+  const float* HWY_RESTRICT input = chunk.rows.input + row * input_width + chunk.first;
   V sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
@@ -105,14 +104,14 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
   for (int k = 0; k < chunk.count; ++k, ++input, panel += L::kWidth) {
     V weights[kVectors];
     for (int p = 0; p < kPanels; ++p) {
-      const float* HWY_RESTRICT from = panel + p * stride;
+      const float* HWY_RESTRICT from = panel + p * panel_floats;
       for (int line = 0; line < L::kWidth; line += kFloatsPerLine) {
         hwy::Prefetch(from + kFloatsAhead + line);  // beyond the end it does nothing
       }
       for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = hn::LoadU(d, from + v * kLanes);
     }
     for (int r = 0; r < kRows; ++r) {
-      const V x = hn::Set(d, input[static_cast<std::ptrdiff_t>(r) * chunk.matrix.input_width]);
+      const V x = hn::Set(d, input[r * input_width]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
     }
   }
@@ -123,7 +122,8 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
 
 // All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
 template <class L, int kRows, int kPanels>
-HWY_INLINE void multiply_tiles(const Chunk& chunk, int rows, int column) {
+HWY_INLINE void multiply_tiles(const Chunk& chunk, int column) {
+  const int rows = chunk.rows.count;
   const int tiles = (rows + kRows - 1) / kRows;
   const int smaller = tiles * kRows - rows;
   int row = 0;
@@ -134,17 +134,17 @@ HWY_INLINE void multiply_tiles(const Chunk& chunk, int rows, int column) {
 }
 
 template <class L, int kRows>
-void multiply_chunk(const Chunk& chunk, int rows) {
+void multiply_chunk(const Chunk& chunk) {
   constexpr int kPanels = L::panels_for(kRows);
   const int width = chunk.matrix.output_width;
   int column = 0;
   for (; column + (kPanels - 1) * L::kWidth < width; column += kPanels * L::kWidth) {
-    multiply_tiles<L, kRows, kPanels>(chunk, rows, column);
+    multiply_tiles<L, kRows, kPanels>(chunk, column);
   }
-  for (; column < width; column += L::kWidth) multiply_tiles<L, kRows, 1>(chunk, rows, column);
+  for (; column < width; column += L::kWidth) multiply_tiles<L, kRows, 1>(chunk, column);
 }
 
-using MultiplyChunk = void (*)(const Chunk&, int);
+using MultiplyChunk = void (*)(const Chunk&);
 
 template <class L, int... kRowsLessOne>
 MultiplyChunk chunk_function(int tile_rows, std::integer_sequence<int, kRowsLessOne...>) {
@@ -154,23 +154,22 @@ MultiplyChunk chunk_function(int tile_rows, std::integer_sequence<int, kRowsLess
 }
 
 template <class L>
-void multiply(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output) {
+void multiply(const PanelMatrix& matrix, const PanelRows& rows) {
   // Tiles of nearly equal height: a low one at the end would leave registers unused.
-  const int tiles = (rows + L::kTileRows - 1) / L::kTileRows;
-  const int tile_rows = (rows + tiles - 1) / tiles;
+  const int tiles = (rows.count + L::kTileRows - 1) / L::kTileRows;
+  const int tile_rows = (rows.count + tiles - 1) / tiles;
   const MultiplyChunk multiply_chunk = chunk_function<L>(tile_rows, std::make_integer_sequence<int, L::kTileRows>());
   // The weights of a chunk are read once for all rows, a panel of them by one tile after the other.
   for (int k = 0; k < matrix.input_width; k += matrix.chunk) {
-    const Chunk chunk{matrix, k, std::min(matrix.chunk, matrix.input_width - k), input + k, residual, output};
-    multiply_chunk(chunk, rows);
+    multiply_chunk({matrix, rows, k, std::min(matrix.chunk, matrix.input_width - k)});
   }
 }
 
-void multiply_any(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output) {
-  if (rows == 0) return;
+void multiply_any(const PanelMatrix& matrix, const PanelRows& rows) {
+  if (rows.count == 0) return;
   switch (matrix.columns) {
-    case PanelColumns::narrow: return multiply<Layout<PanelColumns::narrow>>(matrix, rows, input, residual, output);
-    case PanelColumns::wide: return multiply<Layout<PanelColumns::wide>>(matrix, rows, input, residual, output);
+    case PanelColumns::narrow: return multiply<Layout<PanelColumns::narrow>>(matrix, rows);
+    case PanelColumns::wide: return multiply<Layout<PanelColumns::wide>>(matrix, rows);
   }
 }
 
@@ -188,8 +187,8 @@ namespace encdec::kernels {
 HWY_EXPORT(multiply_any);
 HWY_EXPORT(target_name);
 
-void multiply_panels(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output) {
-  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, input, residual, output);
+void multiply_panels(const PanelMatrix& matrix, const PanelRows& rows) {
+  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows);
 }
 
 std::string vector_target() {

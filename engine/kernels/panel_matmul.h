@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "encdec/engine/activation.h"
@@ -25,10 +26,19 @@ struct PanelMatrix {
   Activation activation = Activation::identity;
 };
 
-// output = activation(x W + bias) (+ residual): x [R, K], output and residual [R, N] dense; residual may be null.
+// Rows to multiply by a matrix. Those of the input follow each other.
+struct PanelRows {
+  int count = 0;
+  const float* input = nullptr;
+  const float* residual = nullptr;  // or null
+  float* output = nullptr;
+  std::ptrdiff_t stride = 0;  // between rows of residual and output
+};
+
+// output = activation(x W + bias) (+ residual): x [R, K], output and residual [R, N].
 // Each output is summed over k in one order, chunk by chunk, whatever R is and wherever its row stands: a row's bits
 // do not depend on the others. They depend on the instruction set: without fused multiply-add products are rounded.
-void multiply_panels(const PanelMatrix& matrix, int rows, const float* input, const float* residual, float* output);
+void multiply_panels(const PanelMatrix& matrix, const PanelRows& rows);
 
 // The instruction set that the kernels run on, such as "avx2".
 std::string vector_target();

@@ -83,14 +83,16 @@ TEST(OneDnn, KeepsABoundedNumberOfPrimitivesAndTheRightResults) {
   const Tensor input = random.uniform({kRows, 24});
   Tensor before = Tensor::allocate({3, 40}), after = Tensor::allocate({3, 40});
   MatMulContext context;
-  context.run(matrix, 3, input.data<float>(), nullptr, before.data<float>());
+  context.run(matrix, {.count = 3, .input = input.data<float>(), .output = before.data<float>()});
   Tensor output = Tensor::allocate({kRows, 40});
   for (int rows = 4; rows <= kRows; ++rows) {
-    context.run(matrix, rows, input.data<float>(), nullptr, output.data<float>());
+    context.run(matrix, {.count = rows, .input = input.data<float>(), .output = output.data<float>()});
     ASSERT_LE(context.primitives(), MatMulContext::kMaxPrimitives);
   }
   EXPECT_EQ(context.primitives(), carried_by_onednn(matrix) ? MatMulContext::kMaxPrimitives : 0u);
-  context.run(matrix, 3, input.data<float>(), nullptr, after.data<float>());  // dropped in between, made again
+  context.run(
+      matrix,
+      {.count = 3, .input = input.data<float>(), .output = after.data<float>()});  // dropped in between, made again
   EXPECT_EQ(std::memcmp(before.raw(), after.raw(), before.bytes()), 0);
 }
 
@@ -104,7 +106,7 @@ TEST(OneDnn, MemoryStaysFlatOverAThousandRowCounts) {
   MatMulContext context;
   const auto run_all = [&] {
     for (int rows = 1; rows <= 1000; ++rows) {
-      context.run(matrix, rows, input.data<float>(), nullptr, output.data<float>());
+      context.run(matrix, {.count = rows, .input = input.data<float>(), .output = output.data<float>()});
     }
   };
   run_all();
@@ -122,7 +124,7 @@ TEST(OneDnn, MatricesOfOneSpecDoNotMixUpTheirWeights) {
   const Tensor input = random.uniform({2, 32});
   const auto run = [&](MatMulContext& context, const PackedMatrix& matrix) {
     std::vector<float> output(16);
-    context.run(matrix, 2, input.data<float>(), nullptr, output.data());
+    context.run(matrix, {.count = 2, .input = input.data<float>(), .output = output.data()});
     return output;
   };
   MatMulContext shared, fresh;

@@ -47,19 +47,26 @@ struct Operands {
     return panels;
   }
 
+  PanelMatrix matrix(const std::vector<float>& panels, int chunk, PanelColumns columns) const {
+    return {.panels = panels.data(),
+            .bias = bias.empty() ? nullptr : bias.data<float>(),
+            .input_width = input_width(),
+            .output_width = output_width(),
+            .chunk = chunk,
+            .columns = columns,
+            .activation = activation};
+  }
+
   // Rows [first, first + count).
   Tensor run(int chunk, PanelColumns columns, int first, int count) const {
     const std::vector<float> panels = packed(columns);
     Tensor output = Tensor::allocate({count, output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
-    multiply_panels({.panels = panels.data(),
-                     .bias = bias.empty() ? nullptr : bias.data<float>(),
-                     .input_width = input_width(),
-                     .output_width = output_width(),
-                     .chunk = chunk,
-                     .columns = columns,
-                     .activation = activation},
-                    count, input.row(first), residual.empty() ? nullptr : residual.row(first), output.data<float>());
+    multiply_panels(matrix(panels, chunk, columns), {.count = count,
+                                                     .input = input.row(first),
+                                                     .residual = residual.empty() ? nullptr : residual.row(first),
+                                                     .output = output.data<float>(),
+                                                     .stride = output_width()});
     return output;
   }
   Tensor run(int chunk, PanelColumns columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
@@ -172,6 +179,25 @@ TEST(PanelMatMul, OneChunkIsTheSameWhateverItsSize) {
     EXPECT_TRUE(same_bits(once, operands.run(512, PanelColumns::wide)));
     EXPECT_TRUE(same_bits(once, operands.run(100000, PanelColumns::wide)));
     EXPECT_FALSE(same_bits(once, operands.run(100, PanelColumns::wide)));
+  });
+}
+
+TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
+  for_each_vector_target([] {
+    Operands operands = uniform_operands(9, 13, 40, 50);
+    operands.residual = Tensor();
+    const Tensor dense = operands.run(16, PanelColumns::narrow);
+    const std::vector<float> panels = operands.packed(PanelColumns::narrow);
+    Tensor apart = Tensor::allocate({13, 61});
+    std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
+    multiply_panels(operands.matrix(panels, 16, PanelColumns::narrow),
+                    {.count = 13, .input = operands.input.row(0), .output = apart.row(0) + 5, .stride = 61});
+    for (int row = 0; row < 13; ++row) {
+      for (int column = 0; column < 61; ++column) {
+        const bool written = column >= 5 && column < 55;
+        ASSERT_EQ(apart.row(row)[column], written ? dense.row(row)[column - 5] : 7.0f) << row << ", " << column;
+      }
+    }
   });
 }
 
