@@ -52,8 +52,8 @@ struct EmbedOptions {
 // A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
 // own, kept for later calls, and shares the weights.
 //
-// A source's result is the same, bit by bit, alone or in any batch, for any number of threads (on AVX-512; elsewhere
-// oneDNN may choose other kernels for other sizes).
+// A source's result is the same, bit by bit, alone or in any batch, for any number of threads. Another instruction set
+// may round differently.
 class Model {
  public:
   // `folder` as its publisher ships it: settings, weights in any format that open_checkpoint() knows, tokenizer files.
