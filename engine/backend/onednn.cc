@@ -19,6 +19,7 @@
 #include <map>
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -65,13 +66,15 @@ class SingleThreaded {
 // what a lesser one would.
 void follow_instruction_limit() {
 #if HWY_ARCH_X86
-  // Highway numbers a better set lower.
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::sse41:
-    case dnnl::cpu_isa::avx: return hwy::DisableTargets(HWY_SSE4 - 1);  // Highway has none for AVX alone
-    case dnnl::cpu_isa::avx2:
-    case dnnl::cpu_isa::avx2_vnni: return hwy::DisableTargets(HWY_AVX2 - 1);
-    default: return;
+  using Bits = std::underlying_type_t<dnnl::cpu_isa>;  // each set contains the bits of the lesser ones
+  const auto allowed = static_cast<Bits>(dnnl::get_effective_cpu_isa());
+  const auto allows = [&](dnnl::cpu_isa isa) { return (allowed & static_cast<Bits>(isa)) == static_cast<Bits>(isa); };
+  if (allowed == static_cast<Bits>(dnnl::cpu_isa::all)) return;
+  // Highway numbers a better set lower. It has none for AVX alone.
+  if (!allows(dnnl::cpu_isa::avx2)) {
+    hwy::DisableTargets(HWY_SSE4 - 1);
+  } else if (!allows(dnnl::cpu_isa::avx512_core)) {
+    hwy::DisableTargets(HWY_AVX2 - 1);
   }
 #endif
 }
