@@ -19,9 +19,9 @@ class PackedMatrix;
 // Adds a tensor of the output's shape after the activation.
 enum class Residual : std::uint8_t { none, add };
 
-// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to oneDNN: weights are
-// packed once, here; primitives are made for the row counts that occur and kept by the RunState. The residual is added
-// in the same pass.
+// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to oneDNN, or to our
+// own kernel where oneDNN has none that keeps the promise below: weights are packed once, here; primitives are made for
+// the row counts that occur and kept by the RunState. The residual is added in the same pass.
 //
 // Rows do not influence each other, and a row's result does not depend, bit by bit, on how many rows there are or how
 // many threads run.

@@ -9,7 +9,7 @@
 
 namespace encdec::backend {
 
-// y[M, N] = activation(x[M, K] * W[K, N] + bias[N]) + residual[M, N], float32, rows dense.
+// y[M, N] = activation(x[M, K] * W[K, N] + bias[N]) + residual[M, N], float32.
 struct MatMulSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
