@@ -70,22 +70,56 @@ HWY_INLINE void store_some(V value, float* to, int count) {
   for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
+// Rows [row, row + rows) by columns [column, column + columns); the last columns may lie beyond the matrix.
+struct Tile {
+  int row;
+  int rows;
+  int column;
+  int columns;
+};
+
 HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
 }
 
-// Adds a chunk's sums of one row, columns [column, column + kLanes), to those of the chunks before.
-HWY_INLINE void finish(const Chunk& chunk, int row, int column, V sum) {
-  const int count = chunk.matrix.output_width - column;
-  const std::ptrdiff_t place = row * chunk.rows.stride + column;
-  float* output = chunk.rows.output + place;
-  if (!chunk.begins()) sum = hn::Add(load_some(output, count), sum);
-  if (chunk.ends()) {
-    if (chunk.matrix.bias != nullptr) sum = hn::Add(sum, load_some(chunk.matrix.bias + column, count));
-    if (chunk.matrix.activation != Activation::identity) sum = activated(chunk.matrix.activation, sum);
-    if (chunk.rows.residual != nullptr) sum = hn::Add(sum, load_some(chunk.rows.residual + place, count));
+// What a chunk's sums of one row become, from `column` on.
+struct Epilogue {
+  const float* before = nullptr;  // sums of the chunks before, or null
+  const float* bias = nullptr;    // of the last chunk: or null
+  const float* residual = nullptr;
+  Activation activation = Activation::identity;
+  float* output = nullptr;
+
+  Epilogue(const Chunk& chunk, int row, int column) {
+    const std::ptrdiff_t place = row * chunk.rows.stride + column;
+    output = chunk.rows.output + place;
+    if (!chunk.begins()) before = output;
+    if (!chunk.ends()) return;
+    if (chunk.matrix.bias != nullptr) bias = chunk.matrix.bias + column;
+    if (chunk.rows.residual != nullptr) residual = chunk.rows.residual + place;
+    activation = chunk.matrix.activation;
   }
-  store_some(sum, output, count);
+
+  // Columns [i, i + count), at most kLanes.
+  HWY_INLINE void apply(const float* HWY_RESTRICT sums, int i, int count) const {
+    V y = hn::Load(D(), sums);
+    if (before != nullptr) y = hn::Add(load_some(before + i, count), y);
+    if (bias != nullptr) y = hn::Add(y, load_some(bias + i, count));
+    if (activation != Activation::identity) y = activated(activation, y);
+    if (residual != nullptr) y = hn::Add(y, load_some(residual + i, count));
+    store_some(y, output + i, count);
+  }
+};
+
+// Not a part of the loops that sum: there would be a copy for every size of tile.
+HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, const float* HWY_RESTRICT sums) {
+  const int width = std::min(tile.columns, chunk.matrix.output_width - tile.column);
+  for (int row = tile.row; row < tile.row + tile.rows; ++row, sums += tile.columns) {
+    const Epilogue epilogue(chunk, row, tile.column);
+    int i = 0;
+    for (; i + kLanes <= width; i += kLanes) epilogue.apply(sums + i, i, kLanes);
+    if (i < width) epilogue.apply(sums + i, i, width - i);
+  }
 }
 
 // Rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
@@ -115,9 +149,11 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
       for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(x, weights[v], sums[r][v]);
     }
   }
+  HWY_ALIGN float stored[kRows * kVectors * kLanes];
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) finish(chunk, row + r, column + v * kLanes, sums[r][v]);
+    for (int v = 0; v < kVectors; ++v) hn::Store(sums[r][v], d, stored + (r * kVectors + v) * kLanes);
   }
+  finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);
 }
 
 // All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
