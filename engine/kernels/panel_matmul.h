@@ -36,8 +36,9 @@ struct PanelRows {
 };
 
 // output = activation(x W + bias) (+ residual): x [R, K], output and residual [R, N].
-// Each output is summed over k in one order, chunk by chunk, whatever R is and wherever its row stands: a row's bits
-// do not depend on the others. They depend on the instruction set: without fused multiply-add products are rounded.
+// The output must not overlap what is read: it holds the sums of the chunks so far. Each output is summed over k in one
+// order, chunk by chunk, whatever R is and wherever its row stands: a row's bits do not depend on the others. They
+// depend on the instruction set: without fused multiply-add products are rounded.
 void multiply_panels(const PanelMatrix& matrix, const PanelRows& rows);
 
 // The instruction set that the kernels run on, such as "avx2".
