@@ -9,6 +9,8 @@ namespace {
 // New sources are read when this part of the batch is free: reading them one by one would read the encoder's weights
 // for each.
 constexpr std::size_t kRefillShare = 8;
+// That are encoded together: enough for matmuls at their best.
+constexpr std::size_t kEncodedTokens = 512;
 
 }  // namespace
 
@@ -41,11 +43,24 @@ void BatchDecoder::refill(SourceFeed& feed) {
 }
 
 void BatchDecoder::start(std::vector<DecodeJob> jobs) {
+  // In pieces: what the encoder computes for one token takes far more memory than what is kept of it.
+  for (std::size_t first = 0; first < jobs.size();) {
+    std::size_t count = 0, tokens = 0;
+    while (first + count < jobs.size() && (count == 0 || tokens < kEncodedTokens)) {
+      tokens += jobs[first + count].prompt.source.size();
+      ++count;
+    }
+    start_together(std::span(jobs).subspan(first, count));
+    first += count;
+  }
+}
+
+void BatchDecoder::start_together(std::span<DecodeJob> jobs) {
   const bool has_encoder = session_.model().config.has_encoder();
   std::span<const int> opened;
-  std::vector<TokenIds> sources;
   if (has_encoder) {
-    for (DecodeJob& job : jobs) sources.push_back(job.prompt.source);
+    std::vector<TokenIds> sources;
+    for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
     opened = session_.encode(sources).sources;
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -40,6 +40,7 @@ class BatchDecoder {
 
   void refill(SourceFeed& feed);
   void start(std::vector<DecodeJob> jobs);
+  void start_together(std::span<DecodeJob> jobs);
   void step();
   void tell_tokens(Running& running, std::span<const std::int32_t> certain);
   void finish(Running& running);

@@ -54,39 +54,42 @@ void BeamSearch::read(std::size_t row_number, const Output& output) {
   row.source_attention = output.source_attention;
   row.noise.clear();
   if (rules_.config.do_sample) {
-    sample(row, row_number, output.logits);
+    sample(row, row_number);
   } else {
-    kernels::top_k(output.logits, static_cast<int>(candidate_count_), row.tokens);
-    const auto best = row.tokens.size();
-    beam.constraints.next_tokens(row.tokens);
-    for (std::size_t i = best; i < row.tokens.size();) {
-      const bool is_known = std::find(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(i),
-                                      row.tokens[i]) != row.tokens.begin() + static_cast<std::ptrdiff_t>(i);
-      const bool is_banned = output.logits[static_cast<std::size_t>(row.tokens[i])] == kBanned;
-      if (is_known || is_banned) {
-        row.tokens.erase(row.tokens.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
-    }
+    kernels::top_k(row.scores.ranking(), static_cast<int>(candidate_count_), row.tokens);
+    add_constrained_tokens(row, beam);
   }
   row.values.clear();
   row.log_probabilities.clear();
   for (const std::int32_t token : row.tokens) {
-    row.values.push_back(output.logits[static_cast<std::size_t>(token)]);
+    row.values.push_back(row.scores.score(token));
     row.log_probabilities.push_back(row.scores.log_probability(token));
   }
 }
 
+// Tokens that a beam's phrases need are candidates, however unlikely they are.
+void BeamSearch::add_constrained_tokens(Row& row, const Beam& beam) const {
+  std::vector<std::int32_t> needed;
+  beam.constraints.next_tokens(needed);
+  for (const std::int32_t token : needed) {
+    const bool is_banned = row.scores.ranking()[static_cast<std::size_t>(token)] == kBanned;
+    if (!is_banned && std::ranges::find(row.tokens, token) == row.tokens.end()) row.tokens.push_back(token);
+  }
+}
+
 // The largest of scores with Gumbel noise are a sample without replacement.
-void BeamSearch::sample(Row& row, std::size_t number, std::span<const float> scores) const {
+void BeamSearch::sample(Row& row, std::size_t number) const {
+  const std::span scores = row.scores.ranking();
   const RandomKey random = random_.with(length_).with(number);
   row.perturbed.assign(scores.begin(), scores.end());
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (scores[i] != kBanned) row.perturbed[i] += static_cast<float>(-std::log(-std::log(random.with(i).uniform())));
   }
   kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
-  for (const std::int32_t token : row.tokens) row.noise.push_back(row.perturbed[static_cast<std::size_t>(token)]);
+  for (const std::int32_t token : row.tokens) {
+    const float noise = row.perturbed[static_cast<std::size_t>(token)] - scores[static_cast<std::size_t>(token)];
+    row.noise.push_back(noise);
+  }
 }
 
 void BeamSearch::collect_candidates() {
@@ -98,7 +101,7 @@ void BeamSearch::collect_candidates() {
                           .beam = b,
                           .token = row.tokens[i],
                           .log_probability = row.log_probabilities[i]};
-      candidate.rank = row.noise.empty() ? candidate.score : beams_[b].score + row.noise[i];
+      candidate.rank = row.noise.empty() ? candidate.score : candidate.score + row.noise[i];
       candidates_.push_back(candidate);
     }
   }

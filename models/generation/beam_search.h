@@ -49,7 +49,7 @@ class BeamSearch final : public Search {
     StepScores scores;
     std::vector<std::int32_t> tokens;
     std::vector<float> values;  // by position in tokens
-    std::vector<double> noise;  // likewise; empty without sampling
+    std::vector<float> noise;   // likewise; empty without sampling
     std::vector<float> log_probabilities;
     std::vector<float> perturbed;
     std::span<const float> source_attention;
@@ -59,7 +59,8 @@ class BeamSearch final : public Search {
     return std::span(beam.history).subspan(prompt_length_);
   }
   bool hits(const Candidate& candidate) const { return rules_.is_end(candidate.token) || length_ + 1 >= limit_; }
-  void sample(Row& row, std::size_t number, std::span<const float> scores) const;
+  void sample(Row& row, std::size_t number) const;
+  void add_constrained_tokens(Row& row, const Beam& beam) const;
   void collect_candidates();
   void choose_constrained_candidates();
   Beam extended(const Candidate& candidate) const;

@@ -32,9 +32,8 @@ bool SearchRules::is_end(std::int32_t token) const {
 }
 
 void StepScores::read(const SearchRules& rules, const TokenHistory& history, std::span<float> logits, Scale scale) {
-  scores_ = logits;
-  scale_ = scale;
-  normalizer_ = kernels::log_sum_exp(logits);
+  ranking_ = logits;
+  normalizer_ = offset_ = kernels::log_sum_exp(logits);
   if (std::isnan(normalizer_)) throw BackendError("logits are not numbers");
   first_logit_ = logits.front();
   raw_.clear();
@@ -48,9 +47,13 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, std
   const bool changes = rules.always_changes_scores || std::ranges::any_of(rules.processors, [&](const auto& processor) {
                          return processor->changes_scores(history);
                        });
-  if (changes) raw_.assign(logits.begin(), logits.end());
-  if (scale == Scale::log_probabilities) {
-    for (float& logit : logits) logit -= normalizer_;
+  if (changes) {
+    raw_.assign(logits.begin(), logits.end());
+    // Where rules only ban, the scale is the same to them.
+    if (scale == Scale::log_probabilities) {
+      for (float& logit : logits) logit -= normalizer_;
+      offset_ = 0.0f;
+    }
   }
   for (const auto& processor : rules.processors) processor->process(history, logits);
 }
@@ -58,8 +61,7 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, std
 float StepScores::log_probability(std::int32_t token) const {
   const auto index = static_cast<std::size_t>(token);
   if (!raw_.empty()) return raw_[index] - normalizer_;
-  if (index == 0) return first_logit_ - normalizer_;
-  return scale_ == Scale::logits ? scores_[index] - normalizer_ : scores_[index];
+  return (index == 0 ? first_logit_ : ranking_[index]) - normalizer_;
 }
 
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {

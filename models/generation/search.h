@@ -44,18 +44,23 @@ class StepScores {
  public:
   enum class Scale : std::uint8_t { logits, log_probabilities };
 
-  // Leaves the scores that the rules give in `logits`. Throws BackendError where they are not numbers.
+  // Applies the rules to scores on such a scale. `logits` is theirs to change, and must last while this is asked.
+  // Throws BackendError where they are not numbers.
   void read(const SearchRules& rules, const TokenHistory& history, std::span<float> logits, Scale scale);
+
+  // In the order of the scores that the rules gave, but for a constant that is the same for all tokens.
+  std::span<const float> ranking() const { return ranking_; }
+  // The log-probability that the rules left a token of.
+  float score(std::int32_t token) const { return ranking_[static_cast<std::size_t>(token)] - offset_; }
 
   // The model's own log-probability of a token that the rules left a score; 0 is always one.
   float log_probability(std::int32_t token) const;
   // The likeliest tokens by the model's own probabilities, as many as the rules ask for.
   const std::vector<TokenScore>& top() const { return top_; }
-  std::span<const float> scores() const { return scores_; }
 
  private:
-  std::span<const float> scores_;
-  Scale scale_ = Scale::logits;
+  std::span<const float> ranking_;
+  float offset_ = 0.0f;
   float normalizer_ = 0.0f;
   float first_logit_ = 0.0f;
   std::vector<float> raw_;  // logits, where rules change more than they ban

@@ -69,8 +69,8 @@ void SequenceSearch::choose_next(std::size_t number, const StepScores& scores) {
   Sequence& sequence = sequences_[number];
   GeneratedSequence& result = sequence.result;
   const std::int32_t chosen =
-      rules_.config.do_sample ? draw(scores.scores(), random_.with(number).with(result.token_scores.size()).uniform())
-                              : kernels::arg_max(scores.scores());
+      rules_.config.do_sample ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
+                              : kernels::arg_max(scores.ranking());
   const std::int32_t token = std::max(chosen, 0);  // all are banned: transformers takes the first one too
   sequence.history.push_back(token);
   result.token_scores.push_back(scores.log_probability(token));
