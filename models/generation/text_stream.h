@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "encdec/models/tokenizer/tokenizer.h"
+
+namespace encdec {
+
+// The text of a sequence that grows token by token, told piece by piece: what has been told never changes, and never
+// ends within a character. Held back is what later tokens may still take away: spaces before punctuation, bytes that
+// are not yet a character, signs that a word goes on. All pieces together are decode_known() of all tokens.
+class TextStream {
+ public:
+  // Keeps a reference to the tokenizer.
+  explicit TextStream(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+
+  // What has become certain with these tokens. Decodes the whole sequence: many tokens at once cost as much as one.
+  std::string push(std::span<const std::int32_t> tokens);
+  std::string push(std::int32_t token) { return push(std::span(&token, 1)); }
+  // The rest: no token comes after this.
+  std::string finish();
+
+ private:
+  std::string tell(const std::string& text, std::size_t certain);
+  std::size_t decodable() const;
+
+  const Tokenizer* tokenizer_;
+  std::vector<std::int32_t> tokens_;
+  std::size_t told_ = 0;  // bytes
+};
+
+}  // namespace encdec
