@@ -45,14 +45,16 @@ Work work_of(const TransformerConfig& config, const Options& options) {
   const double cross = config.has_encoder() ? 2 * model * inner(config.decoder) : 0;
   const double encoder = (block(config.encoder) * config.encoder.layers + cross * config.decoder.layers) * source +
                          2 * inner(config.encoder) * config.encoder.layers * source * source;
-  // A decoder-only model reads the source as the beginning of the target.
+  // A decoder-only model reads the source as the beginning of the target, once for all beams.
   const double prompt = config.has_encoder() ? 0 : source;
-  const double length = prompt + target;
-  const double keys = length * (length + 1) / 2 + (config.has_encoder() ? target * source : 0);
+  const double beams = options.num_beams;
+  const double length = prompt + beams * target;
+  const double keys = prompt * (prompt + 1) / 2 + beams * target * (prompt + (target + 1) / 2) +
+                      (config.has_encoder() ? beams * target * source : 0);
   const double layers = (block(config.decoder) + cross) * config.decoder.layers;
   const double projection = model * static_cast<double>(config.decoder.vocabulary);
   const double decoder =
-      layers * length + projection * target + 2 * inner(config.decoder) * config.decoder.layers * keys;
+      layers * length + projection * beams * target + 2 * inner(config.decoder) * config.decoder.layers * keys;
   return {.encoder_operations = config.has_encoder() ? 2 * batch * encoder : 0,
           .decoder_operations = 2 * batch * decoder,
           .step_weight_bytes = (layers + projection) * sizeof(float)};
@@ -77,13 +79,15 @@ struct Repetition {
 };
 
 void bench(const Options& options) {
-  if (options.num_beams != 1) throw UsageError("--num-beams: beam search is not supported yet, expected 1");
   const Model model = Model::load(options.model, {.threads = options.threads});
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 
   Repetition current;
-  GenerateOptions generate{.max_new_tokens = options.target_length,
+  GenerateOptions generate{.num_beams = options.num_beams,
+                           .num_return_sequences = 1,
+                           .max_new_tokens = options.target_length,
                            .min_new_tokens = options.target_length,
+                           .do_sample = false,
                            .batch_size = options.batch_size};
   generate.on_progress = [&](const GenerateProgress& progress) {
     current.encode_seconds = progress.encode_seconds;
@@ -122,7 +126,7 @@ Action add_bench(CLI::App& command) {
   add_count("--source-length", options->source_length, kMaxTokens, "Tokens of each source");
   add_count("--target-length", options->target_length, kMaxTokens, "Tokens generated for each source, exactly");
   add_count("--batch-size", options->batch_size, kMaxBatchSize, "Sources, all in one batch");
-  add_count("--num-beams", options->num_beams, kMaxBatchSize, "Beams; 1 is greedy");
+  add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
   add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one that is not timed");
   add_threads_option(command, options->threads);
   command.add_option("--seed", options->seed, "Of the random source tokens")->type_name("N")->capture_default_str();

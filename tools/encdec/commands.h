@@ -21,6 +21,7 @@ Action add_embed(CLI::App& command);
 Action add_forward(CLI::App& command);
 Action add_generate(CLI::App& command);
 Action add_inspect(CLI::App& command);
+Action add_score(CLI::App& command);
 Action add_tokenize(CLI::App& command);
 
 }  // namespace encdec::cli

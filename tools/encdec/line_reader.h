@@ -29,7 +29,8 @@ class LineReader {
   // "input.txt:3" for the line that next() gave last.
   std::string position() const;
 
-  // Of all lines so far, ends included.
+  // Of all that next() gave so far; bytes with the line ends.
+  std::int64_t lines() const { return line_number_; }
   std::int64_t bytes() const { return bytes_; }
   // Of the whole input, where it is a regular file.
   std::optional<std::int64_t> total_bytes() const { return total_bytes_; }

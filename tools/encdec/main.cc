@@ -39,6 +39,7 @@ constexpr std::array kSubcommands = {
                add_generate},
     Subcommand{"forward", "Logits and encoder states for given sources and targets, to a .safetensors file",
                add_forward},
+    Subcommand{"score", "How likely a model finds given targets: one JSON object for each pair of lines", add_score},
     Subcommand{"embed", "One vector for each text, from an encoder-only model", add_embed},
     Subcommand{"tokenize", "Texts to token ids and back", add_tokenize},
     Subcommand{"inspect", "What is in a checkpoint folder: sizes, precision, tensors, graph", add_inspect},

@@ -1,10 +1,39 @@
 #include "options.h"
 
+#include <encdec/engine/error.h>
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "token_ids.h"
 
 namespace encdec::cli {
+namespace {
+
+// Less is 0 to a float.
+constexpr double kSmallestNumber = std::numeric_limits<float>::min();
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value = {};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <class Fits>
+CLI::Validator expecting(std::string expected, Fits fits) {
+  const auto check = [expected = std::move(expected), fits](const std::string& text) {
+    return fits(text) ? std::string() : fmt::format("'{}', expected {}", text, expected);
+  };
+  return CLI::Validator(check, "", "");
+}
+
+}  // namespace
 
 void add_model_option(CLI::App& command, std::string& folder) {
   command.add_option("--model", folder, "Checkpoint folder as its publisher ships it")->required()->type_name("DIR");
@@ -25,14 +54,51 @@ void add_output_option(CLI::App& command, std::string& path, const std::string& 
   command.add_option("--output", path, content + "; standard output if not given")->type_name("FILE");
 }
 
+void add_batch_size_option(CLI::App& command, int& batch_size) {
+  command
+      .add_option("--batch-size", batch_size,
+                  "Lines computed together, 0 for what suits the machine; results do not depend on it")
+      ->check(integer_from(0, kMaxBatchSize))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_language_options(CLI::App& command, std::string& source, std::string& target) {
+  command
+      .add_option("--source-lang", source, "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en")
+      ->type_name("LANG");
+  command.add_option("--target-lang", target, "Language of the targets, likewise")->type_name("LANG");
+}
+
 CLI::Validator integer_from(std::int64_t min, std::int64_t max) {
-  const auto check = [min, max](const std::string& text) -> std::string {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) return {};
-    return fmt::format("'{}', expected an integer from {} to {}", text, min, max);
-  };
-  return CLI::Validator(check, "", "");
+  return expecting(fmt::format("an integer from {} to {}", min, max), [min, max](std::string_view text) {
+    const auto value = parse<std::int64_t>(text);
+    return value && *value >= min && *value <= max;
+  });
+}
+
+CLI::Validator number_from(double min, double max) {
+  return expecting(fmt::format("a number from {} to {}", min, max), [min, max](std::string_view text) {
+    const auto value = parse<double>(text);
+    return value && *value >= min && *value <= max;
+  });
+}
+
+CLI::Validator positive_number_to(double max) {
+  return expecting(fmt::format("a number above 0, at most {}", max), [max](std::string_view text) {
+    const auto value = parse<double>(text);
+    return value && *value >= kSmallestNumber && *value <= max;
+  });
+}
+
+CLI::Validator token_id_list() {
+  return expecting("token ids separated by spaces", [](std::string_view text) {
+    try {
+      return !parse_token_ids(text, std::numeric_limits<std::int32_t>::max(), {}).empty();
+    } catch (const InputError&) {
+      return false;
+    }
+  });
 }
 
 }  // namespace encdec::cli

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <encdec/models/checkpoint/json.h>
-
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
@@ -11,15 +9,26 @@ namespace encdec::cli {
 // Options that several subcommands have, so that they mean the same everywhere.
 void add_model_option(CLI::App& command, std::string& folder);
 void add_threads_option(CLI::App& command, int& threads);
+// 0, the default, is what the library chooses.
+void add_batch_size_option(CLI::App& command, int& batch_size);
 void add_input_option(CLI::App& command, std::string& path, const std::string& content);
 void add_output_option(CLI::App& command, std::string& path, const std::string& content);
+void add_language_options(CLI::App& command, std::string& source, std::string& target);
 
 // For CLI::Option::check: "'0', expected an integer from 1 to 1024".
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);
+// "'nan', expected a number from -1000 to 1000".
+CLI::Validator number_from(double min, double max);
+// "'0', expected a number above 0, at most 1".
+CLI::Validator positive_number_to(double max);
+// "'1 x', expected token ids separated by spaces".
+CLI::Validator token_id_list();
 
-// More lines than that in one batch, or more threads, is a typing error.
+// More lines than that in one batch, more threads, beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;
 inline constexpr int kMaxThreads = 1024;
+inline constexpr int kMaxBeams = 1024;
 inline constexpr int kMaxTokens = 1'000'000;
+inline constexpr double kMaxPenalty = 1e6;
 
 }  // namespace encdec::cli

@@ -1,0 +1,60 @@
+#include "result_json.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace encdec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The double with the float's shortest digits: 0.1, not 0.10000000149011612.
+double short_number(float value) {
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
+Json to_array(const std::vector<float>& values) {
+  Json array = Json::array();
+  for (const float value : values) array.push_back(short_number(value));
+  return array;
+}
+
+Json to_array(const std::vector<std::vector<TokenScore>>& steps) {
+  Json array = Json::array();
+  for (const auto& step : steps) {
+    Json tokens = Json::array();
+    for (const TokenScore& likely : step) {
+      tokens.push_back({{"token", likely.token}, {"log_probability", short_number(likely.log_probability)}});
+    }
+    array.push_back(std::move(tokens));
+  }
+  return array;
+}
+
+std::string dump(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_json(const GenerateResult& result, const JsonFields& fields) {
+  Json hypotheses = Json::array();
+  for (const Hypothesis& hypothesis : result.hypotheses) {
+    Json object = Json::object();
+    if (fields.text) object["text"] = hypothesis.text;
+    object["token_ids"] = hypothesis.token_ids;
+    object["score"] = hypothesis.score;
+    if (fields.token_scores) object["token_scores"] = to_array(hypothesis.token_scores);
+    if (fields.top_log_probs) object["top_log_probs"] = to_array(hypothesis.top_log_probs);
+    hypotheses.push_back(std::move(object));
+  }
+  return dump({{"hypotheses", std::move(hypotheses)}});
+}
+
+std::string to_json(const ScoreResult& result) {
+  return dump({{"score", result.score}, {"token_scores", to_array(result.token_scores)}});
+}
+
+}  // namespace encdec::cli

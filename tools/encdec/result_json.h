@@ -1,0 +1,21 @@
+#pragma once
+
+#include <encdec/models/model.h>
+
+#include <string>
+
+namespace encdec::cli {
+
+// What `generate --json` tells of a hypothesis beside its token ids and score.
+struct JsonFields {
+  bool text = false;
+  bool token_scores = false;
+  bool top_log_probs = false;
+};
+
+// JSON objects on one line, without the line end. Numbers have the shortest digits that stand for the same float; what
+// is not a number is null, and bytes that are not UTF-8 are replaced.
+std::string to_json(const GenerateResult& result, const JsonFields& fields);
+std::string to_json(const ScoreResult& result);
+
+}  // namespace encdec::cli

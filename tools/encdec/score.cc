@@ -1,0 +1,176 @@
+#include <encdec/engine/error.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "line_reader.h"
+#include "options.h"
+#include "output_file.h"
+#include "paired_lines.h"
+#include "progress_bar.h"
+#include "result_json.h"
+#include "text.h"
+#include "token_ids.h"
+
+namespace encdec::cli {
+namespace {
+
+// Lines that go to the model in one call: enough to put those of like length into one batch, and few enough to hold
+// and to stop between.
+constexpr std::size_t kWindowLines = 256;
+constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
+
+struct Options {
+  std::string model;
+  std::string input;
+  std::string target;
+  std::string output;
+  ScoreOptions score;
+  int threads = 0;
+  bool token_ids = false;
+  bool quiet = false;
+};
+
+// Consecutive pairs of lines: those that there is something to score of, as texts or as ids with --token-ids.
+struct Window {
+  std::vector<std::string> sources, targets;
+  std::vector<TokenIds> source_ids, target_ids;
+  std::vector<std::string> answers;  // of all pairs in order; empty where the model gives it
+  std::exception_ptr failure;        // why the pair after these cannot be read: told when they are done
+};
+
+class Scoring {
+ public:
+  explicit Scoring(const Options& options)
+      : options_(options),
+        input_(options.input),
+        target_(options.target),
+        lines_(input_, target_),
+        output_(options.output),
+        model_(Model::load(options.model, {.threads = options.threads})) {
+    if (!options.token_ids && model_.tokenizer() == nullptr) {
+      throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", options.model));
+    }
+  }
+
+  void run() {
+    ProgressBar bar = options_.quiet ? ProgressBar::hidden() : ProgressBar();
+    for (;;) {
+      const Window window = read_window();
+      bar.clear();
+      write(window);
+      if (window.failure) std::rethrow_exception(window.failure);
+      if (window.answers.empty()) break;
+      bar.show(progress());
+      throw_if_interrupted();
+    }
+    bar.clear();
+    output_.commit();
+  }
+
+ private:
+  // Up to a full window, or what has arrived where the rest would have to be waited for. Empty at the end.
+  Window read_window() {
+    Window window;
+    const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(options_.score.batch_size));
+    const std::int64_t end = input_.bytes() + target_.bytes() + kWindowBytes;
+    try {
+      std::string source, target;
+      while (window.answers.size() < limit && input_.bytes() + target_.bytes() < end &&
+             (window.answers.empty() || lines_.ready()) && lines_.next(source, target)) {
+        options_.token_ids ? add_ids(source, target, window) : add_texts(source, target, window);
+      }
+    } catch (const Error&) {
+      window.failure = std::current_exception();
+    }
+    return window;
+  }
+
+  void add_texts(const std::string& source, const std::string& target, Window& window) const {
+    check_utf8(source, input_.position());
+    check_utf8(target, target_.position());
+    if (source.empty()) {
+      window.answers.emplace_back(kNoSource);
+      return;
+    }
+    window.sources.push_back(source);
+    window.targets.push_back(target);
+    window.answers.emplace_back();
+  }
+
+  void add_ids(const std::string& source, const std::string& target, Window& window) const {
+    TokenIds source_ids = parse_token_ids(source, model_.config().input_stack().vocabulary, input_.position());
+    TokenIds target_ids = parse_token_ids(target, model_.config().decoder.vocabulary, target_.position());
+    if (source_ids.empty() || target_ids.empty()) {
+      window.answers.emplace_back(source_ids.empty() ? kNoSource : to_json(ScoreResult{}));
+      return;
+    }
+    window.source_ids.push_back(std::move(source_ids));
+    window.target_ids.push_back(std::move(target_ids));
+    window.answers.emplace_back();
+  }
+
+  void write(const Window& window) {
+    const auto results = options_.token_ids ? model_.score_ids(window.source_ids, window.target_ids, options_.score)
+                                            : model_.score(window.sources, window.targets, options_.score);
+    auto result = results.begin();
+    for (const std::string& answer : window.answers) {
+      output_.write((answer.empty() ? to_json(*result++) : answer) + "\n");
+    }
+    output_.flush();
+    progress_lines_ += static_cast<std::int64_t>(window.answers.size());
+    for (const ScoreResult& scored : results) tokens_ += static_cast<std::int64_t>(scored.token_scores.size());
+  }
+
+  Progress progress() const {
+    Progress progress{.fraction = std::nullopt, .lines = progress_lines_, .tokens = tokens_};
+    if (const auto total = input_.total_bytes(); total && *total > 0) {
+      progress.fraction = static_cast<double>(input_.bytes()) / static_cast<double>(*total);
+    }
+    return progress;
+  }
+
+  // Where there is nothing to generate from, no target is likely or unlikely.
+  static constexpr const char* kNoSource = R"({"score":null,"token_scores":[]})";
+
+  const Options& options_;
+  LineReader input_;
+  LineReader target_;
+  PairedLines lines_;
+  OutputFile output_;
+  Model model_;
+  std::int64_t progress_lines_ = 0;
+  std::int64_t tokens_ = 0;
+};
+
+}  // namespace
+
+Action add_score(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  add_model_option(command, options->model);
+  add_input_option(command, options->input, "Sources, one a line, in UTF-8");
+  command.add_option("--target", options->target, "Targets, one a line, each for the source of the same line")
+      ->required()
+      ->type_name("FILE");
+  add_output_option(command, options->output, "One JSON object a line: score and token_scores");
+  command.add_flag("--token-ids", options->token_ids,
+                   "Lines are token ids separated by spaces, used exactly as given; needs no tokenizer");
+  add_language_options(command, options->score.source_lang, options->score.target_lang);
+  add_batch_size_option(command, options->score.batch_size);
+  add_threads_option(command, options->threads);
+  command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
+  command.footer(
+      "A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. "
+      "Where a\n"
+      "source is empty it is null. Of an empty target the end token alone is scored; with --token-ids nothing is, and "
+      "the\n"
+      "score is 0.");
+  return [options] { Scoring(*options).run(); };
+}
+
+}  // namespace encdec::cli
