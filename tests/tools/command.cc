@@ -150,6 +150,12 @@ std::string Process::read_line() {
   return line;
 }
 
+std::string Process::read(std::size_t bytes) {
+  std::string text;
+  for (char c = 0; text.size() < bytes && ::read(output_, &c, 1) == 1;) text += c;
+  return text;
+}
+
 Finished Process::wait() {
   close_input();
   Finished finished;

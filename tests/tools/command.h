@@ -39,6 +39,8 @@ class Process {
   void close_input();
   // The next line of its standard output, without the line end; what there is of it if the program ends.
   std::string read_line();
+  // The next bytes of it, fewer only if the program ends.
+  std::string read(std::size_t bytes);
   void close_output();
   void send(int signal);
   // Closes its input and waits for its end.

@@ -8,6 +8,7 @@
 
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
+#include "tests/tools/generate_command.h"
 
 namespace encdec {
 namespace {
@@ -16,8 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Finished run_generate(std::vector<std::string> options, std::string input = {}) {
-  options.insert(options.begin(), {"generate", "--quiet", "--model", golden_model("text")});
-  return encdec_command(std::move(options), std::move(input));
+  return encdec::run_generate("text", std::move(options), std::move(input));
 }
 
 struct BadLine {
@@ -90,15 +90,16 @@ TEST(GenerateFailure, OutputThatCannotBeWrittenIsNamed) {
 TEST(GenerateFailure, FullDiskIsAnError) {
   EXPECT_TRUE(failed(run_generate({"--output", "/dev/full"}, "a\n"), 1, {"/dev/full", "No space left"}));
   EXPECT_TRUE(failed(run_generate({"--stats", "/dev/full", "--output", "/dev/null"}, "a\n"), 1, {"No space left"}));
-  const Finished to_stdout =
-      run({{kEncdec, "generate", "--quiet", "--model", golden_model("text")}, "a\n", "/dev/full", {}});
+  const Finished to_stdout = run(
+      {{kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text")}, "a\n", "/dev/full", {}});
   EXPECT_TRUE(failed(to_stdout, 1, {"standard output", "No space left"}));
 }
 
 TEST(GenerateFailure, ClosedStandardStreamsAreErrors) {
   const TemporaryFolder folder;
-  const std::vector<std::string> arguments = {kEncdec,   "generate",           "--quiet",  "--token-ids",
-                                              "--model", golden_model("text"), "--output", folder.path("out")};
+  const std::vector<std::string> arguments = {
+      kEncdec,   "generate",           "--quiet",  "--token-ids",     "--num-beams", "1",
+      "--model", golden_model("text"), "--output", folder.path("out")};
   EXPECT_TRUE(failed(run({arguments, "", {}, {0}}), 1, {"standard input", "cannot read"}));
   EXPECT_TRUE(failed(run({{arguments.begin(), arguments.end() - 2}, "20 0\n", {}, {1}}), 1, {"standard output"}));
   // Messages must not end up in the output.
@@ -119,7 +120,7 @@ TEST(GenerateFailure, ReaderThatGoesAwayEndsItSilently) {
 
 TEST(GenerateFailure, SignalStopsItAndKeepsWhatWasDone) {
   for (const int signal : {SIGINT, SIGTERM}) {
-    Process process({kEncdec, "generate", "--quiet", "--model", golden_model("text")});
+    Process process({kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text")});
     process.write("a\n");
     EXPECT_FALSE(process.read_line().empty());
     process.send(signal);
@@ -131,7 +132,8 @@ TEST(GenerateFailure, SignalStopsItAndKeepsWhatWasDone) {
 TEST(GenerateFailure, SignalLeavesThePartialFile) {
   const TemporaryFolder folder;
   const std::string output = folder.path("out");
-  Process process({kEncdec, "generate", "--quiet", "--model", golden_model("text"), "--output", output});
+  Process process(
+      {kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text"), "--output", output});
   process.write("a\n");
   const std::string expected = run_generate({}, "a\n").output;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -142,6 +144,45 @@ TEST(GenerateFailure, SignalLeavesThePartialFile) {
   process.send(SIGTERM);
   EXPECT_TRUE(failed(process.wait(), 128 + SIGTERM, {"the first 1 lines", output + ".partial"}));
   EXPECT_THAT(folder.names(), ElementsAre("out.partial"));
+}
+
+// Far more lines than can be done before the signal comes.
+TEST(GenerateFailure, SignalLeavesWholeLinesOfSeveralWorkers) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> options = {"--token-ids", "--num-beams",      "2", "--max-new-tokens",
+                                            "64",          "--min-new-tokens", "64"};
+  const std::string line = encdec::run_generate("text", options, "20 30 0\n").output;
+  std::string input;
+  for (int i = 0; i < 200'000; ++i) input += "20 30 0\n";
+  std::vector<std::string> arguments = {kEncdec,
+                                        "generate",
+                                        "--quiet",
+                                        "--model",
+                                        golden_model("text"),
+                                        "--input",
+                                        folder.write("in", input),
+                                        "--output",
+                                        folder.path("out"),
+                                        "--workers",
+                                        "2",
+                                        "--batch-size",
+                                        "3"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  Process process(arguments);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!folder.has("out.partial") || folder.read("out.partial").empty()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::yield();
+  }
+  process.send(SIGINT);
+  const Finished finished = process.wait();
+  const std::string partial = folder.read("out.partial");
+  const std::size_t lines = split_lines(partial).size();
+  EXPECT_TRUE(failed(finished, 128 + SIGINT, {"SIGINT", "the first " + std::to_string(lines) + " lines"}));
+  std::string expected;
+  for (std::size_t i = 0; i < lines; ++i) expected += line;
+  EXPECT_TRUE(partial == expected);
+  EXPECT_THAT(folder.names(), ElementsAre("in", "out.partial"));
 }
 
 TEST(GenerateFailure, TextNeedsATokenizer) {

@@ -9,6 +9,7 @@
 
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
+#include "tests/tools/generate_command.h"
 
 namespace encdec {
 namespace {
@@ -17,20 +18,6 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// `encdec generate --quiet` with a golden checkpoint.
-Finished run_generate(std::string_view model, std::vector<std::string> options, std::string input) {
-  options.insert(options.begin(), {"generate", "--quiet", "--model", golden_model(model)});
-  return encdec_command(std::move(options), std::move(input));
-}
-
-std::string golden_sources(std::string_view model) {
-  return join_lines(id_lines(read_tensor(golden_folder(model) / "expected.safetensors", "source_ids")));
-}
-
-std::string golden_outputs(std::string_view model) {
-  return join_lines(id_lines(read_tensor(golden_folder(model) / "expected.safetensors", "greedy_ids")));
-}
 
 class GenerateGolden : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Marian, GenerateGolden, testing::ValuesIn(golden_names()),
@@ -137,7 +124,7 @@ TEST(Generate, LongInputKeepsItsOrder) {
 TEST(Generate, BatchSizeAndThreadsDoNotChangeTheOutput) {
   const std::string input = golden_sources("gelu_sharded");
   const std::string expected = golden_outputs("gelu_sharded");
-  for (const char* batch_size : {"1", "3", "4096"}) {
+  for (const char* batch_size : {"0", "1", "3", "4096"}) {
     for (const char* threads : {"1", "2", "5"}) {
       EXPECT_EQ(
           run_generate("gelu_sharded", {"--token-ids", "--batch-size", batch_size, "--threads", threads}, input).output,
@@ -209,11 +196,16 @@ TEST(Generate, StatsHaveTheirKeys) {
 }
 
 TEST(Generate, SettingsThatAreNotFollowedAreNoted) {
-  const Finished loud = encdec_command({"generate", "--model", golden_model("text")}, "a\n");
+  const TemporaryFolder folder;
+  std::filesystem::copy(golden_model("text"), folder.path("model"));
+  json settings = json::parse(folder.read("model/generation_config.json"));
+  settings["penalty_alpha"] = 0.6;
+  folder.write("model/generation_config.json", settings.dump());
+  const Finished loud = encdec_command({"generate", "--model", folder.path("model")}, "a\n");
   EXPECT_EQ(loud.status, 0);
-  EXPECT_THAT(loud.errors, HasSubstr("num_beams 4"));
+  EXPECT_THAT(loud.errors, HasSubstr("penalty_alpha 0.6"));
   EXPECT_EQ(split_lines(loud.errors).size(), 1u);
-  EXPECT_EQ(loud.output, run_generate("text", {}, "a\n").output);
+  EXPECT_EQ(loud.output, encdec_command({"generate", "--quiet", "--model", golden_model("text")}, "a\n").output);
 }
 
 TEST(Generate, OutputFileGetsItsNameWhenItIsComplete) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSubcommands[] = {"embed", "forward", "generate", "inspect", "tokenize"};
+constexpr const char* kSubcommands[] = {"bench", "embed", "forward", "generate", "inspect", "score", "tokenize"};
 
 TEST(Usage, HelpTellsOfSubcommandsAndOptions) {
   const Finished finished = encdec_command({"--help"});
@@ -57,12 +57,11 @@ TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
       {{"generate", "--model"}, {"--model"}},
       {{"generate", "--model", model, "--threads", "two"}, {"--threads", "'two'", "0 to 1024"}},
       {{"generate", "--model", model, "--threads", "-1"}, {"--threads", "'-1'", "0 to 1024"}},
-      {{"generate", "--model", model, "--batch-size", "0"}, {"--batch-size", "'0'", "1 to 65536"}},
+      {{"generate", "--model", model, "--batch-size", "-1"}, {"--batch-size", "'-1'", "0 to 65536"}},
       {{"generate", "--model", model, "--batch-size", "99999999999999999999"}, {"--batch-size"}},
       {{"generate", "--model", model, "--max-new-tokens", "0"}, {"--max-new-tokens", "'0'"}},
       {{"generate", "--model", model, "--max-new-tokens", "1.5"}, {"--max-new-tokens", "'1.5'"}},
       {{"generate", "--model", model, "--min-new-tokens", ""}, {"--min-new-tokens"}},
-      {{"generate", "--model", model, "--num-beams", "4"}, {"--num-beams", "'4'", "expected 1"}},
       {{"generate", "--model", model, "--precision", "int8"}, {"--precision", "'int8'", "float32"}},
       {{"generate", "--model", model, "--json", "--json=maybe"}, {"--json"}},
       {{"generate", "--model", model, "--output", "x", "--stats", "x"}, {"--output", "--stats"}},
@@ -73,6 +72,60 @@ TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
   for (const auto& [arguments, message] : table) {
     EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
   }
+}
+
+struct WrongValue {
+  const char* option;
+  std::vector<const char*> values;
+  const char* expected;
+};
+
+TEST(Usage, WrongValuesOfGenerationOptionsAreNamedWithTheirRange) {
+  const std::vector<WrongValue> table = {
+      {"--num-beams", {"0", "-1", "two", "1.5", "", "1025"}, "an integer from 1 to 1024"},
+      {"--num-return-sequences", {"0"}, "an integer from 1 to 1024"},
+      {"--length-penalty", {"nan", "inf", "1e7", "x", "1,5", ""}, "a number from -1000000 to 1000000"},
+      {"--coverage-penalty", {"-0.1", "nan"}, "a number from 0 to 1000000"},
+      {"--early-stopping", {"maybe", "", "True"}, "true, false or never"},
+      {"--do-sample", {"maybe", "1"}, "true or false"},
+      {"--temperature", {"0", "-1", "nan", "inf", "1e-60"}, "a number above 0, at most 1000000"},
+      {"--top-k", {"-1", "1.5"}, "an integer from 0 to 1000000"},
+      {"--top-p", {"0", "1.1", "nan", "-0.5"}, "a number above 0, at most 1"},
+      {"--seed", {"-1", "x", "9223372036854775808"}, "an integer from 0"},
+      {"--repetition-penalty", {"0", "-1", "nan"}, "a number above 0"},
+      {"--encoder-repetition-penalty", {"0", "x"}, "a number above 0"},
+      {"--no-repeat-ngram-size", {"-1", "x"}, "an integer from 0"},
+      {"--encoder-no-repeat-ngram-size", {"-1"}, "an integer from 0"},
+      {"--suppress-tokens", {"1 x", "1,2", " ", "-1"}, "token ids separated by spaces"},
+      {"--begin-suppress-tokens", {"x"}, "token ids separated by spaces"},
+      {"--exponential-decay-length-penalty", {"5", "5,0", "-1,2", "5,nan", "x,1.1", "5,1.1,2"}, "START,FACTOR"},
+      {"--top-log-probs", {"-1", "x"}, "an integer from 0"},
+      {"--workers", {"0", "-1", "2000"}, "an integer from 1 to 1024"},
+      {"--batch-size", {"-1", "auto"}, "an integer from 0 to 65536"},
+  };
+  for (const auto& [option, values, expected] : table) {
+    for (const std::string value : values) {
+      const Finished finished = encdec_command({"generate", "--json", "--model", golden_model("text"), option, value});
+      EXPECT_TRUE(failed(finished, 2, {option, "'" + value + "'", expected})) << option << " " << value;
+    }
+  }
+}
+
+TEST(Usage, OptionsThatDoNotGoTogetherAreNamed) {
+  const std::vector<WrongUsage> table = {
+      {{"--stream", "--json"}, {"--stream", "--json"}},
+      {{"--stream", "--output", "x"}, {"--stream", "--output"}},
+      {{"--num-return-sequences", "2"}, {"--num-return-sequences is 2", "--json"}},
+      {{"--token-scores"}, {"--token-scores", "--json"}},
+      {{"--top-log-probs", "3"}, {"--top-log-probs", "--json"}},
+  };
+  for (auto [arguments, message] : table) {
+    arguments.insert(arguments.begin(), {"generate", "--model", golden_model("text")});
+    EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
+  }
+  EXPECT_TRUE(failed(encdec_command({"score", "--model", golden_model("text")}), 2, {"--target"}));
+  EXPECT_TRUE(failed(encdec_command({"bench", "--model", golden_model("text"), "--num-beams", "0"}), 2,
+                     {"--num-beams", "'0'"}));
 }
 
 }  // namespace
