@@ -1,5 +1,6 @@
 #include "encdec/models/generation/text_stream.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -10,6 +11,8 @@ namespace encdec {
 namespace {
 
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
+// So many tokens tell, at least, what the next ones add to the text.
+constexpr std::size_t kWindowTokens = 32;
 // Ends of a text that may lose their sign: pieces of Blenderbot-small that go on.
 constexpr std::string_view kWordGoesOn = "@@";
 // Last words that may lose the space before them, once they are " n't", " 've" and the like: see clean_up_spaces().
@@ -45,33 +48,45 @@ std::size_t certain_bytes(std::string_view text) {
 
 std::string TextStream::push(std::span<const std::int32_t> tokens) {
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  const std::string text = decode_known(*tokenizer_, std::span(tokens_).first(decodable()));
-  return tell(text, certain_bytes(text));
+  const std::string text = decode_known(*tokenizer_, window());
+  const std::size_t told = told_ - told_before_window_, certain = certain_bytes(text);
+  std::string piece;
+  if (certain > told) piece = text.substr(told, certain - told);
+  told_ += piece.size();
+  shorten_window(text);
+  return piece;
 }
 
 std::string TextStream::finish() {
   const std::string text = decode_known(*tokenizer_, tokens_);
-  return tell(text, text.size());
+  std::string rest = text.substr(std::min(told_, text.size()));
+  told_ += rest.size();
+  return rest;
 }
 
-std::string TextStream::tell(const std::string& text, std::size_t certain) {
-  if (certain <= told_) return {};
-  std::string piece = text.substr(told_, certain - told_);
-  told_ = certain;
-  return piece;
-}
-
-// Byte pieces in a row become characters together, or do not, and tokens without text do not part them: what comes
-// before them is as certain as it can be.
-std::size_t TextStream::decodable() const {
-  std::size_t count = tokens_.size();
-  for (; count > 0; --count) {
-    const auto last = std::span(tokens_).subspan(count - 1, 1);
+// Without the last run of byte pieces: they become characters together, or do not, and tokens without text do not part
+// them. What comes before them is as certain as it can be.
+std::span<const std::int32_t> TextStream::window() const {
+  std::size_t end = tokens_.size();
+  for (; end > window_begin_; --end) {
+    const auto last = std::span(tokens_).subspan(end - 1, 1);
     if (!decode_known(*tokenizer_, last).empty() && !piece_byte(tokenizer_->pieces(last, TextSide::target).front())) {
       break;
     }
   }
-  return count;
+  return std::span(tokens_).subspan(window_begin_, end - window_begin_);
+}
+
+// What a token adds to the text depends on those just before it. `text` is the window's.
+void TextStream::shorten_window(std::string_view text) {
+  const auto tokens = window();
+  if (tokens.size() < 2 * kWindowTokens) return;
+  const std::string shorter = decode_known(*tokenizer_, tokens.last(kWindowTokens));
+  if (!text.ends_with(shorter)) return;  // it begins within a character, say: another one will do
+  const std::size_t before = text.size() - shorter.size();
+  if (told_before_window_ + before > told_) return;
+  told_before_window_ += before;
+  window_begin_ += tokens.size() - kWindowTokens;
 }
 
 }  // namespace encdec

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "encdec/models/tokenizer/tokenizer.h"
@@ -18,19 +19,23 @@ class TextStream {
   // Keeps a reference to the tokenizer.
   explicit TextStream(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
 
-  // What has become certain with these tokens. Decodes the whole sequence: many tokens at once cost as much as one.
+  // What has become certain with these tokens. Costs as much for many tokens as for one, and not more for a long
+  // sequence than for a short one.
   std::string push(std::span<const std::int32_t> tokens);
   std::string push(std::int32_t token) { return push(std::span(&token, 1)); }
   // The rest: no token comes after this.
   std::string finish();
 
  private:
-  std::string tell(const std::string& text, std::size_t certain);
-  std::size_t decodable() const;
+  std::span<const std::int32_t> window() const;
+  void shorten_window(std::string_view text);
 
   const Tokenizer* tokenizer_;
   std::vector<std::int32_t> tokens_;
   std::size_t told_ = 0;  // bytes
+  // Only the last tokens are decoded, and so many of the bytes told are before them.
+  std::size_t window_begin_ = 0;
+  std::size_t told_before_window_ = 0;
 };
 
 }  // namespace encdec
