@@ -89,8 +89,8 @@ struct GenerateOptions {
   // Batches side by side, each with LoadOptions::threads threads. Results do not depend on it.
   int workers = 1;
 
-  // Called for each token as soon as it is certain: with beams, when all that may still win agree on it. Only where one
-  // sequence is returned. One call at a time, from any worker's thread, like the next.
+  // Called for each token of a result, its prefix too, as soon as it is certain: with beams, when all that may still
+  // win agree on it. Only where one sequence is returned. One call at a time, from any worker's thread, like the next.
   std::function<void(std::size_t source, std::int32_t token)> on_token = {};
   // Called after each step of a worker. What it throws ends the work, and comes out of generate().
   std::function<void(const GenerateProgress&)> on_progress = {};

@@ -122,6 +122,23 @@ TEST_F(Score, BadLineIsNamedAndLinesBeforeItAreKept) {
       failed(run_score("5\n", "179\n", {"--token-ids"}), 1, {folder_.path("targets") + ":1: token 1 is '179'"}));
 }
 
+// Not by its number among the lines that were read at once.
+TEST_F(Score, LineThatTheModelRefusesIsNamed) {
+  const std::string model = std::string(ENCDEC_GOLDEN_DIR) + "/bart/base/model";
+  std::string sources = "\n", targets = "\n";
+  for (int i = 0; i < 299; ++i) {
+    sources += "5 6 2\n";
+    targets += "7 2\n";
+  }
+  std::string too_long;
+  for (int i = 0; i < 5000; ++i) too_long += "5 ";
+  const Finished finished = encdec_command({"score", "--quiet", "--model", model, "--token-ids", "--target",
+                                            folder_.write("targets", targets + "7 2\n7 2\n")},
+                                           sources + too_long + "\n5 2\n");
+  EXPECT_EQ(split_lines(finished.output).size(), 300u);
+  EXPECT_TRUE(failed({finished.status, "", finished.errors}, 1, {"standard input:301: ", "5000 tokens"}));
+}
+
 TEST_F(Score, NothingIsScoredWhereThereIsNothing) {
   EXPECT_EQ(run_score("", "").status, 0);
   EXPECT_EQ(run_score("", "").output, "");

@@ -29,6 +29,9 @@
 namespace encdec::cli {
 namespace {
 
+// Lines that are read ahead with --stream: results come in order, so the first one should not wait for others to begin.
+constexpr std::size_t kStreamedLines = 8;
+
 struct Options {
   std::string model;
   std::string input;
@@ -131,8 +134,7 @@ class Generation final : private GenerateStream {
   }
 
   std::optional<GenerateInput> next(Wait wait) override {
-    const bool is_ready = pairs_ ? pairs_->ready() : input_.ready();
-    if (wait == Wait::no && !is_ready) return std::nullopt;
+    if (wait == Wait::no && !may_read()) return std::nullopt;
     const Stopwatch stopwatch;
     std::string line, prefix;
     const bool is_there = pairs_ ? pairs_->next(line, prefix) : input_.next(line);
@@ -142,6 +144,16 @@ class Generation final : private GenerateStream {
     const std::lock_guard lock(mutex_);
     unfinished_.push_back(input_.bytes());
     return input;
+  }
+
+  // Whether a line is there, and wanted.
+  bool may_read() {
+    if (streamer_) {
+      const std::lock_guard lock(mutex_);
+      const auto batch_size = static_cast<std::size_t>(options_.generation.options.batch_size);
+      if (unfinished_.size() >= (batch_size > 0 ? batch_size : kStreamedLines)) return false;
+    }
+    return pairs_ ? pairs_->ready() : input_.ready();
   }
 
   GenerateInput parse(std::string line, std::string prefix) const {
@@ -245,7 +257,7 @@ void add_options(CLI::App& command, Options& options) {
   GenerateOptions& generate = options.generation.options;
   command
       .add_option("--top-log-probs", generate.top_log_probs, "The K likeliest tokens at each place too; needs --json")
-      ->check(integer_from(0, kMaxTokens))
+      ->check(integer_from(0, kMaxBeams))
       ->type_name("K");
   command.add_flag("--stream", options.stream, "Write to standard output as soon as a part of a line is certain");
   add_generation_options(command, options.generation);

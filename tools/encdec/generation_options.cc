@@ -46,7 +46,7 @@ std::optional<ExponentialDecay> parse_decay(const std::string& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return std::nullopt;
   const std::string start = text.substr(0, comma), factor = text.substr(comma + 1);
-  if (!integer_from(0, kMaxTokens)(start).empty() || !positive_number_to(kMaxPenalty)(factor).empty()) {
+  if (!integer_from(0, kMaxTokens)(start).empty() || !number_from(kMinFactor, kMaxFactor)(factor).empty()) {
     return std::nullopt;
   }
   return ExponentialDecay{std::stoi(start), std::stof(factor)};
@@ -85,7 +85,7 @@ void add_search_options(CLI::App& command, GenerateOptions& options) {
       one_of("true, false or never", {"true", "false", "never"}),
       "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible (never)",
       "WHEN");
-  group.add("--coverage-penalty", options.coverage_penalty, number_from(0, kMaxPenalty),
+  group.add("--coverage-penalty", options.coverage_penalty, number_from(-kMaxPenalty, kMaxPenalty),
             "Of beams: for sources that attention has passed over", "X");
 }
 
@@ -109,10 +109,10 @@ void add_sampling_options(CLI::App& command, GenerateOptions& options) {
           one_of("true or false", {"", "true", "false"}), "Draw tokens by their probability; alone it means true",
           "[BOOL]")
       ->expected(0, 1);
-  group.add("--temperature", options.temperature, positive_number_to(kMaxPenalty),
+  group.add("--temperature", options.temperature, number_from(kMinFactor, kMaxFactor),
             "Below 1 makes likely tokens likelier, above 1 less so", "X");
   group.add("--top-k", options.top_k, integer_from(0, kMaxTokens), "Draw from the K likeliest tokens; 0 for all", "K");
-  group.add("--top-p", options.top_p, positive_number_to(1),
+  group.add("--top-p", options.top_p, number_from(kMinFactor, 1),
             "Draw from the likeliest tokens that have this probability together", "P");
   group.add("--seed", options.seed, integer_from(0, std::numeric_limits<std::int64_t>::max()),
             "Equal seeds draw equal texts, whatever stands beside them");
@@ -120,11 +120,11 @@ void add_sampling_options(CLI::App& command, GenerateOptions& options) {
 
 void add_repetition_options(CLI::App& command, GenerateOptions& options) {
   Group group(command, "Repetition");
-  group.add("--repetition-penalty", options.repetition_penalty, positive_number_to(kMaxPenalty),
+  group.add("--repetition-penalty", options.repetition_penalty, number_from(kMinFactor, kMaxFactor),
             "Above 1 makes tokens less likely that were generated before", "X");
   group.add("--no-repeat-ngram-size", options.no_repeat_ngram_size, integer_from(0, kMaxTokens),
             "Nothing of so many tokens is generated twice; 0 for no such rule");
-  group.add("--encoder-repetition-penalty", options.encoder_repetition_penalty, positive_number_to(kMaxPenalty),
+  group.add("--encoder-repetition-penalty", options.encoder_repetition_penalty, number_from(kMinFactor, kMaxFactor),
             "Above 1 makes tokens of the source likelier", "X");
   group.add("--encoder-no-repeat-ngram-size", options.encoder_no_repeat_ngram_size, integer_from(0, kMaxTokens),
             "Nothing of so many tokens is taken from the source; 0 for no such rule");

@@ -14,9 +14,6 @@
 namespace encdec::cli {
 namespace {
 
-// Less is 0 to a float.
-constexpr double kSmallestNumber = std::numeric_limits<float>::min();
-
 template <class Number>
 std::optional<Number> parse(std::string_view text) {
   Number value = {};
@@ -81,13 +78,6 @@ CLI::Validator number_from(double min, double max) {
   return expecting(fmt::format("a number from {} to {}", min, max), [min, max](std::string_view text) {
     const auto value = parse<double>(text);
     return value && *value >= min && *value <= max;
-  });
-}
-
-CLI::Validator positive_number_to(double max) {
-  return expecting(fmt::format("a number above 0, at most {}", max), [max](std::string_view text) {
-    const auto value = parse<double>(text);
-    return value && *value >= kSmallestNumber && *value <= max;
   });
 }
 

@@ -19,8 +19,6 @@ void add_language_options(CLI::App& command, std::string& source, std::string& t
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);
 // "'nan', expected a number from -1000 to 1000".
 CLI::Validator number_from(double min, double max);
-// "'0', expected a number above 0, at most 1".
-CLI::Validator positive_number_to(double max);
 // "'1 x', expected token ids separated by spaces".
 CLI::Validator token_id_list();
 
@@ -29,6 +27,8 @@ inline constexpr int kMaxBatchSize = 65536;
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBeams = 1024;
 inline constexpr int kMaxTokens = 1'000'000;
-inline constexpr double kMaxPenalty = 1e6;
+// As the library has them.
+inline constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;
+inline constexpr double kMaxPenalty = 100;
 
 }  // namespace encdec::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <span>
 
 #include "commands.h"
 #include "interrupt.h"
@@ -42,6 +43,8 @@ struct Window {
   std::vector<TokenIds> source_ids, target_ids;
   std::vector<std::string> answers;  // of all pairs in order; empty where the model gives it
   std::exception_ptr failure;        // why the pair after these cannot be read: told when they are done
+
+  std::size_t size() const { return std::max(sources.size(), source_ids.size()); }
 };
 
 class Scoring {
@@ -106,8 +109,8 @@ class Scoring {
   void add_ids(const std::string& source, const std::string& target, Window& window) const {
     TokenIds source_ids = parse_token_ids(source, model_.config().input_stack().vocabulary, input_.position());
     TokenIds target_ids = parse_token_ids(target, model_.config().decoder.vocabulary, target_.position());
-    if (source_ids.empty() || target_ids.empty()) {
-      window.answers.emplace_back(source_ids.empty() ? kNoSource : to_json(ScoreResult{}));
+    if (source_ids.empty()) {
+      window.answers.emplace_back(kNoSource);
       return;
     }
     window.source_ids.push_back(std::move(source_ids));
@@ -115,20 +118,51 @@ class Scoring {
     window.answers.emplace_back();
   }
 
-  void write(const Window& window) {
-    const auto results = options_.token_ids ? model_.score_ids(window.source_ids, window.target_ids, options_.score)
-                                            : model_.score(window.sources, window.targets, options_.score);
-    auto result = results.begin();
-    for (const std::string& answer : window.answers) {
-      output_.write((answer.empty() ? to_json(*result++) : answer) + "\n");
+  // Pairs [first, first + count) of those that there is something to score of.
+  std::vector<ScoreResult> score(const Window& window, std::size_t first, std::size_t count) const {
+    if (options_.token_ids) {
+      return model_.score_ids(std::span(window.source_ids).subspan(first, count),
+                              std::span(window.target_ids).subspan(first, count), options_.score);
     }
+    const auto part = [&](const std::vector<std::string>& lines) {
+      const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::vector(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    return model_.score(part(window.sources), part(window.targets), options_.score);
+  }
+
+  void write(const Window& window) {
+    std::vector<ScoreResult> results;
+    try {
+      results = score(window, 0, window.size());
+    } catch (const InputError&) {
+      write_one_by_one(window);  // up to the pair that is wrong, which gets its line number
+      throw;
+    }
+    std::size_t scored = 0;
+    for (const std::string& answer : window.answers) write(answer.empty() ? to_json(results[scored++]) : answer);
     output_.flush();
-    progress_lines_ += static_cast<std::int64_t>(window.answers.size());
-    for (const ScoreResult& scored : results) tokens_ += static_cast<std::int64_t>(scored.token_scores.size());
+    for (const ScoreResult& result : results) tokens_ += static_cast<std::int64_t>(result.token_scores.size());
+  }
+
+  void write_one_by_one(const Window& window) {
+    std::size_t scored = 0;
+    for (const std::string& answer : window.answers) {
+      try {
+        write(answer.empty() ? to_json(score(window, scored++, 1).front()) : answer);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}:{}: {}", input_.name(), written_ + 1, error.what()));
+      }
+    }
+  }
+
+  void write(const std::string& answer) {
+    output_.write(answer + "\n");
+    ++written_;
   }
 
   Progress progress() const {
-    Progress progress{.fraction = std::nullopt, .lines = progress_lines_, .tokens = tokens_};
+    Progress progress{.fraction = std::nullopt, .lines = written_, .tokens = tokens_};
     if (const auto total = input_.total_bytes(); total && *total > 0) {
       progress.fraction = static_cast<double>(input_.bytes()) / static_cast<double>(*total);
     }
@@ -144,7 +178,7 @@ class Scoring {
   PairedLines lines_;
   OutputFile output_;
   Model model_;
-  std::int64_t progress_lines_ = 0;
+  std::int64_t written_ = 0;  // lines
   std::int64_t tokens_ = 0;
 };
 

@@ -51,9 +51,8 @@ void TokenLookup::add_phrase(const std::string& line, const std::string& positio
     add(ids(position, line));
   } else {
     check_utf8(line, position);
-    const auto encode = [&](PhrasePlace place) { return encode_phrase(*model_.tokenizer(), line, place, languages_); };
-    if (forms == Forms::all) add(encode(PhrasePlace::at_start));
-    add(encode(PhrasePlace::after_space));
+    if (forms == Forms::all) add(encode_target_part(*model_.tokenizer(), line, languages_));
+    add(encode_after_space(*model_.tokenizer(), line, languages_));
   }
   if (phrases.size() == before) throw InputError(position + ": no tokens, expected a phrase");
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "encdec/models/checkpoint/json.h"
@@ -14,9 +15,8 @@ namespace fs = std::filesystem;
 
 class Phrase : public testing::TestWithParam<std::string> {
  protected:
-  Ids encode(std::string_view phrase, PhrasePlace place) const {
-    return encode_phrase(*tokenizer_, phrase, place, languages_);
-  }
+  Ids after_space(std::string_view phrase) const { return encode_after_space(*tokenizer_, phrase, languages_); }
+  Ids at_start(std::string_view phrase) const { return encode_target_part(*tokenizer_, phrase, languages_); }
 
   const fs::path folder_ = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / GetParam();
   const std::unique_ptr<Tokenizer> tokenizer_ =
@@ -33,29 +33,25 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, Phrase,
 
 // Its ids and nothing else, so that it stands for the phrase wherever that is generated.
 TEST_P(Phrase, IsAPartOfTheTarget) {
-  const auto contains = [](const Ids& whole, const Ids& part) {
-    return !part.empty() && std::search(whole.begin(), whole.end(), part.begin(), part.end()) != whole.end();
-  };
   const Ids whole = tokenizer_->encode_target("the cat and the dog", languages_);
-  EXPECT_TRUE(contains(whole, encode("the cat", PhrasePlace::at_start)));
-  EXPECT_TRUE(contains(whole, encode("the dog", PhrasePlace::after_space)));
-  EXPECT_TRUE(contains(whole, encode("dog", PhrasePlace::after_space)));
+  for (const Ids& part : {at_start("the cat"), after_space("the dog"), after_space("dog")}) {
+    ASSERT_FALSE(part.empty());
+    EXPECT_FALSE(std::ranges::search(whole, part).empty()) << testing::PrintToString(part);
+  }
 }
 
 TEST_P(Phrase, HasNoSpecialTokens) {
-  for (const PhrasePlace place : {PhrasePlace::at_start, PhrasePlace::after_space}) {
-    const Ids ids = encode("cat", place);
+  for (const Ids& ids : {at_start("cat"), after_space("cat")}) {
     std::string pieces;
     for (const std::string& piece : tokenizer_->pieces(ids, TextSide::target)) pieces += piece;
     EXPECT_EQ(pieces.find_first_of("<>["), std::string::npos) << pieces;
-    EXPECT_EQ(encode("", PhrasePlace::at_start), Ids());
   }
+  EXPECT_EQ(at_start(""), Ids());
 }
 
 TEST(PhraseOfByteLevelPieces, DependsOnTheSpaceBefore) {
   const auto tokenizer = load_tokenizer(fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / "gpt2", "gpt2");
-  EXPECT_EQ(encode_phrase(*tokenizer, "the", PhrasePlace::at_start), tokenizer->encode("the"));
-  EXPECT_EQ(encode_phrase(*tokenizer, "the", PhrasePlace::after_space), tokenizer->encode(" the"));
+  EXPECT_EQ(encode_after_space(*tokenizer, "the"), tokenizer->encode(" the"));
   EXPECT_NE(tokenizer->encode("the"), tokenizer->encode(" the"));
 }
 
