@@ -82,7 +82,7 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
     const std::size_t bytes = plan(symbols, memory.lifetimes, memory.offsets);
     if (memory.arena.empty() || memory.arena.bytes() < bytes) {
       memory.arena = Tensor();  // the old one goes first: two at once may not fit
-      memory.arena = Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8);
+      memory.arena = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
     }
     for (const int id : order_) {
       const auto index = static_cast<std::size_t>(id);

@@ -93,8 +93,8 @@ void KeyValueCache::reserve(std::int64_t count, Dim width) {
   const std::int64_t rows = keys.empty() ? 0 : keys.shape()[0];
   if (count <= rows) return;
   const Shape shape{std::max(count, 2 * rows), width};
-  Tensor grown_keys = Tensor::allocate(shape);
-  Tensor grown_values = Tensor::allocate(shape);  // both or, if this throws, none
+  Tensor grown_keys = Tensor::uninitialized(shape);
+  Tensor grown_values = Tensor::uninitialized(shape);  // both or, if this throws, none
   if (rows > 0) {
     std::memcpy(grown_keys.raw(), keys.raw(), keys.bytes());
     std::memcpy(grown_values.raw(), values.raw(), values.bytes());

@@ -97,7 +97,7 @@ MatMul::MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, 
       slices_.push_back({first, last - first, backend::PackedMatrix(spec, stored + first * input_width_, slice_bias)});
       continue;
     }
-    Tensor gathered = Tensor::allocate({last - first, input_width_});
+    Tensor gathered = Tensor::uninitialized({last - first, input_width_});
     Dim begin = 0;  // of the current weight's rows among all
     for (const Tensor& weight : weights) {
       const Dim from = std::max(first, begin), to = std::min(last, begin + weight.shape()[0]);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kSmallestBlock = 65'536;
 
 Tensor allocate_bytes(std::size_t bytes) {
-  return Tensor::allocate({static_cast<Dim>(bytes)}, DataType::uint8);
+  return Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Tensor RunState::scratch(const Shape& shape) {
 float* RunState::thread_scratch(int thread, std::size_t floats) {
   Tensor& scratch = memory_->thread_scratch[static_cast<std::size_t>(thread)];
   if (scratch.empty() || scratch.bytes() < floats * sizeof(float)) {
-    scratch = Tensor::allocate({static_cast<Dim>(floats + floats / 2)});
+    scratch = Tensor::uninitialized({static_cast<Dim>(floats + floats / 2)});
   }
   return scratch.data<float>();
 }

@@ -16,7 +16,7 @@ constexpr std::size_t kHugePageBytes = 2u << 20;
 
 }  // namespace
 
-Tensor Tensor::allocate(const Shape& shape, DataType type) {
+Tensor Tensor::uninitialized(const Shape& shape, DataType type) {
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);
   // One line more than needed, so that an empty tensor has an address too.
   const std::size_t reserved = bytes + kAlignment;
@@ -27,10 +27,15 @@ Tensor Tensor::allocate(const Shape& shape, DataType type) {
   // time.
   if (reserved >= kHugePageBytes) ::madvise(memory, reserved, MADV_HUGEPAGE);
 #endif
-  std::memset(memory, 0, bytes);
   std::shared_ptr<const void> owner(
       memory, [alignment](const void* pointer) { ::operator delete(const_cast<void*>(pointer), alignment); });
   return {memory, type, shape, std::move(owner)};
+}
+
+Tensor Tensor::allocate(const Shape& shape, DataType type) {
+  Tensor tensor = uninitialized(shape, type);
+  std::memset(tensor.raw(), 0, tensor.bytes());
+  return tensor;
 }
 
 Tensor Tensor::slice(std::int64_t first, std::int64_t count) const {

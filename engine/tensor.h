@@ -34,6 +34,8 @@ class Tensor {
 
   // Owns new memory, aligned to kAlignment, zeroed.
   static Tensor allocate(const Shape& shape, DataType type = DataType::float32);
+  // The same without zeros: memory that is not written to costs nothing.
+  static Tensor uninitialized(const Shape& shape, DataType type = DataType::float32);
 
   const Shape& shape() const { return shape_; }
   DataType type() const { return type_; }

@@ -18,7 +18,7 @@ std::span<const Dim> without_leading_ones(const Shape& shape) {
 
 // The value of a quantised tensor, as floats. The memory of files need not be aligned.
 Tensor dequantize(const Tensor& tensor, const Tensor& scale) {
-  Tensor result = Tensor::allocate(tensor.shape());
+  Tensor result = Tensor::uninitialized(tensor.shape());
   std::vector<float> scales(static_cast<std::size_t>(scale.elements()));
   copy_as_float(scale, 0, scale.elements(), scales.data());
   const auto integer = [&](std::int64_t i) -> float {
@@ -38,7 +38,7 @@ Tensor dequantize(const Tensor& tensor, const Tensor& scale) {
 // Columns [first, first + count) of a matrix [K, N] as rows: [count, K], as floats.
 Tensor transpose_columns(const Tensor& tensor, Dim first, Dim count) {
   const Dim inputs = tensor.rows();
-  Tensor result = Tensor::allocate({count, inputs});
+  Tensor result = Tensor::uninitialized({count, inputs});
   std::vector<float> row(static_cast<std::size_t>(count));
   for (Dim i = 0; i < inputs; ++i) {
     copy_as_float(tensor, i * tensor.width() + first, count, row.data());

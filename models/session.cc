@@ -152,7 +152,7 @@ Tensor Session::logits_of(const Tensor& hidden) {
   if (shortlist_ == nullptr) return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
   const Tensor logits = shortlist_->output().run(std::span(&hidden, 1), *shortlist_state_)[0];
   const Shape shape{logits.rows(), model_->config.decoder.vocabulary};
-  if (spread_logits_.empty() || spread_logits_.rows() < shape[0]) spread_logits_ = Tensor::allocate(shape);
+  if (spread_logits_.empty() || spread_logits_.rows() < shape[0]) spread_logits_ = Tensor::uninitialized(shape);
   Tensor all = spread_logits_.slice(0, shape[0]);
   shortlist_->spread(logits, all);
   return all;

@@ -20,7 +20,7 @@ std::vector<std::int32_t> ascending(std::vector<std::int32_t> tokens) {
 Tensor rows_of(const Tensor& stored, const std::vector<std::int32_t>& rows) {
   const auto width = static_cast<Dim>(stored.elements() / stored.shape()[0]);
   const auto count = static_cast<Dim>(rows.size());
-  Tensor gathered = Tensor::allocate(stored.shape().rank() == 1 ? Shape{count} : Shape{count, width});
+  Tensor gathered = Tensor::uninitialized(stored.shape().rank() == 1 ? Shape{count} : Shape{count, width});
   float* next = gathered.data<float>();
   for (const std::int32_t row : rows) {
     copy_as_float(stored, row * width, width, next);

@@ -193,14 +193,14 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const fl
     const memory::desc wide = weights_in(spec, memory::format_tag::BA16a64b);
     const memory::desc packed =
         keeps_bits ? description.weights_desc() : weights_in(spec, memory::format_tag::BA16a16b);
-    impl_->weight_storage = Tensor::allocate({static_cast<Dim>(packed.get_size())}, DataType::uint8);
+    impl_->weight_storage = Tensor::uninitialized({static_cast<Dim>(packed.get_size())}, DataType::uint8);
     impl_->weights = memory(packed, cpu(), impl_->weight_storage.raw());
     memory source(weights_in(spec, memory::format_tag::ba), cpu(), const_cast<float*>(weight));
     dnnl::stream stream(cpu());
     dnnl::reorder(source, impl_->weights).execute(stream, source, impl_->weights);
     stream.wait();
     if (spec.bias) {
-      impl_->bias_storage = Tensor::allocate({spec.output_width});
+      impl_->bias_storage = Tensor::uninitialized({spec.output_width});
       std::copy_n(bias, spec.output_width, impl_->bias_storage.data<float>());
       impl_->bias = memory(plain({1, spec.output_width}), cpu(), impl_->bias_storage.raw());
     }
@@ -340,7 +340,7 @@ MatMulContext::Impl::Call& MatMulContext::Impl::find(const PackedMatrix& matrix,
   Call& call = found->second;
   call.last_use = ++clock;
   if (call.scratchpad_bytes > 0 && (scratchpad.empty() || scratchpad.bytes() < call.scratchpad_bytes)) {
-    scratchpad = Tensor::allocate({static_cast<Dim>(call.scratchpad_bytes)}, DataType::uint8);
+    scratchpad = Tensor::uninitialized({static_cast<Dim>(call.scratchpad_bytes)}, DataType::uint8);
   }
   return call;
 }
