@@ -29,8 +29,8 @@ std::vector<json> hypotheses(std::vector<std::string> options) {
   EXPECT_EQ(finished.status, 0) << finished.errors;
   std::vector<json> all;
   for (const std::string& line : split_lines(finished.output)) {
-    json result = json::parse(line);
-    for (json& hypothesis : result["hypotheses"]) all.push_back(std::move(hypothesis));
+    const json result = json::parse(line);
+    for (const json& hypothesis : result.at("hypotheses")) all.push_back(hypothesis);
   }
   return all;
 }

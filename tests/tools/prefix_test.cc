@@ -41,7 +41,7 @@ TEST(Prefix, ResultsBeginWithTheirLine) {
 TEST(Prefix, OfTheResultItselfGivesTheResult) {
   const TemporaryFolder folder;
   std::vector<std::string> prefixes;
-  for (const std::string& line : split_lines(golden_outputs("text"))) prefixes.push_back(first_words(line, 2));
+  for (const std::string& line : split_lines(golden_outputs("text"))) prefixes.push_back(first_words(line, 1));
   const Finished finished = run_generate(
       "text", {"--token-ids", "--prefix-file", folder.write("prefix", join_lines(prefixes))}, golden_sources("text"));
   EXPECT_EQ(finished.output, golden_outputs("text"));

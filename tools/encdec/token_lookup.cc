@@ -16,12 +16,13 @@ TokenLookup::TokenLookup(const Model& model, LineForm form, EncodeOptions langua
     : model_(model), form_(form), languages_(std::move(languages)) {}
 
 std::int32_t TokenLookup::named(const std::string& option, const std::string& name) const {
+  const bool is_number =
+      !name.empty() && name.size() < 10 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+  if (is_number && form_ == LineForm::token_ids) return std::stoi(name);
   if (const Tokenizer* tokenizer = model_.tokenizer()) {
     if (const auto id = tokenizer->token_id(name)) return *id;
     if (const auto id = tokenizer->language_token(name)) return *id;
   }
-  const bool is_number =
-      !name.empty() && name.size() < 10 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
   if (is_number) return std::stoi(name);
   throw ConfigError(fmt::format("{}: {} '{}', expected a token of the vocabulary or its id", model_.weights().origin(),
                                 option, name));

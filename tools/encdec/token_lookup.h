@@ -17,7 +17,8 @@ class TokenLookup {
   // Keeps a reference to the model. `form` is that of the files' lines; texts need a tokenizer.
   TokenLookup(const Model& model, LineForm form, EncodeOptions languages);
 
-  // A token as the vocabulary spells it, a language, or an id. Throws ConfigError.
+  // A token as the vocabulary spells it, a language, or an id; what may be both is an id with LineForm::token_ids.
+  // Throws ConfigError.
   std::int32_t named(const std::string& option, const std::string& name) const;
   // Throws InputError for what is no id of the vocabulary, like the next.
   TokenIds ids(const std::string& option, const std::string& text) const;
