@@ -60,9 +60,22 @@ TEST(Inspect, StoredPrecisionIsTold) {
   EXPECT_THAT(inspect("silu_bfloat16", {}), HasSubstr("bfloat16"));
 }
 
-TEST(Inspect, SettingsThatAreNotFollowedAreNoted) {
+TEST(Inspect, GenerationSettingsAreTold) {
   EXPECT_THAT(inspect("text", {}), HasSubstr("num_beams 4"));
-  EXPECT_THAT(json::parse(inspect("text", {"--json"}))["notes"], Contains(HasSubstr("num_beams 4")));
+  const json generation = json::parse(inspect("forced_bos", {"--json"}))["generation"];
+  EXPECT_EQ(generation["min_length"], 6);
+  EXPECT_EQ(generation["forced_bos_token_id"], 4);
+  EXPECT_FALSE(generation.contains("num_beams"));
+}
+
+TEST(Inspect, SettingsThatAreNotFollowedAreNoted) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(golden_model("text"), folder.path("model"));
+  json settings = json::parse(folder.read("model/generation_config.json"));
+  settings["penalty_alpha"] = 0.6;
+  folder.write("model/generation_config.json", settings.dump());
+  const Finished finished = encdec_command({"inspect", "--model", folder.path("model"), "--json"});
+  EXPECT_THAT(json::parse(finished.output)["notes"], Contains(HasSubstr("penalty_alpha 0.6")));
 }
 
 TEST(Inspect, EveryTensorHasALine) {

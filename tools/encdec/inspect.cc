@@ -103,7 +103,22 @@ Json stack_json(const StackConfig& stack) {
 }
 
 Json generation_json(const GenerationConfig& config) {
+  const GenerationConfig usual;
   Json json;
+  const auto add_unusual = [&](const char* name, auto setting) {
+    if (config.*setting != usual.*setting) json[name] = config.*setting;
+  };
+  add_unusual("num_beams", &GenerationConfig::num_beams);
+  add_unusual("num_return_sequences", &GenerationConfig::num_return_sequences);
+  add_unusual("length_penalty", &GenerationConfig::length_penalty);
+  add_unusual("do_sample", &GenerationConfig::do_sample);
+  add_unusual("temperature", &GenerationConfig::temperature);
+  add_unusual("top_k", &GenerationConfig::top_k);
+  add_unusual("top_p", &GenerationConfig::top_p);
+  add_unusual("repetition_penalty", &GenerationConfig::repetition_penalty);
+  add_unusual("encoder_repetition_penalty", &GenerationConfig::encoder_repetition_penalty);
+  add_unusual("no_repeat_ngram_size", &GenerationConfig::no_repeat_ngram_size);
+  add_unusual("encoder_no_repeat_ngram_size", &GenerationConfig::encoder_no_repeat_ngram_size);
   json["new_token_limit"] = config.new_token_limit();
   json["min_length"] = config.min_length;
   if (config.min_new_tokens) json["min_new_tokens"] = *config.min_new_tokens;
@@ -112,6 +127,8 @@ Json generation_json(const GenerationConfig& config) {
   if (config.forced_bos_token) json["forced_bos_token_id"] = *config.forced_bos_token;
   if (!config.forced_eos_tokens.empty()) json["forced_eos_token_id"] = config.forced_eos_tokens;
   if (!config.bad_words.empty()) json["bad_words_ids"] = config.bad_words;
+  if (!config.suppress_tokens.empty()) json["suppress_tokens"] = config.suppress_tokens;
+  if (!config.begin_suppress_tokens.empty()) json["begin_suppress_tokens"] = config.begin_suppress_tokens;
   return json;
 }
 
