@@ -183,6 +183,9 @@ GenerationConfig with_options(const Generator::Parts& parts, const GenerateOptio
   set(unused, "batch_size", std::optional(options.batch_size), 0, kMaxLength);
   set(unused, "workers", std::optional(options.workers), 1, kMaxWorkers);
   set(unused, "top_log_probs", std::optional(options.top_log_probs), 0, kMaxSequences);
+  if (config.do_sample && !config.force_words.empty()) {
+    throw ConfigError("force_words with do_sample, expected greedy or beam search");
+  }
   if (options.on_token && config.num_return_sequences > 1) {
     throw ConfigError(fmt::format("num_return_sequences is {}, expected 1 where tokens are told one by one",
                                   config.num_return_sequences));
@@ -280,8 +283,12 @@ class Call {
 
   void run() {
     std::vector<std::thread> others;
-    for (std::size_t worker = 1; worker < progress_.size(); ++worker) {
-      others.emplace_back([this, worker] { work(worker); });
+    try {
+      for (std::size_t worker = 1; worker < progress_.size(); ++worker) {
+        others.emplace_back([this, worker] { work(worker); });
+      }
+    } catch (...) {  // the system has no more threads
+      feed_.stop(std::current_exception());
     }
     work(0);
     for (std::thread& other : others) other.join();

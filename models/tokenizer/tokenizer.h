@@ -65,7 +65,8 @@ std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::st
                                              const EncodeOptions& options = {});
 
 // The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type (empty where there is no
-// such file); null if the folder has none. Throws TokenizerError or FileError, naming the file, if files are damaged or one of several is missing.
+// such file); null if the folder has none. Throws TokenizerError or FileError, naming the file, if files are damaged or
+// one of several is missing.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);
 
 }  // namespace encdec

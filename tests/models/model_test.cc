@@ -183,6 +183,7 @@ TEST(Model, RefusesOptionsThatAreOutOfRangeOrNotSupported) {
   EXPECT_THAT(refusal({.repetition_penalty = -1.0f}), HasSubstr("repetition_penalty is -1"));
   EXPECT_THAT(refusal({.suppress_tokens = TokenIds{1, 1000}}), HasSubstr("suppress_tokens: token id 1000"));
   EXPECT_THAT(refusal({.force_words = {{}}}), HasSubstr("force_words: a phrase without tokens"));
+  EXPECT_THAT(refusal({.do_sample = true, .force_words = {{1}}}), HasSubstr("force_words with do_sample"));
   EXPECT_THAT(refusal({.batch_size = -1}), HasSubstr("batch_size is -1"));
   EXPECT_THAT(refusal({.workers = 0}), HasSubstr("workers is 0"));
   EXPECT_THAT(failure([&] { load("shared_swish", -1); }), HasSubstr("threads is -1"));

@@ -23,7 +23,7 @@ namespace {
 
 // Lines that go to the model in one call: enough to put those of like length into one batch, and few enough to hold
 // and to stop between.
-constexpr std::size_t kWindowLines = 256;
+constexpr std::size_t kWindowLines = 64;
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 
 struct Options {
