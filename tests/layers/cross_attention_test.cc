@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "tests/layers/attention_fixture.h"
 #include "tests/layers/bad_input.h"
@@ -120,6 +122,50 @@ TEST(CrossAttention, SequencesMayShareTheirSource) {
   const Tensor output = c.runner(1).run(std::array{c.target, c.memory(1)}, sequences);
   EXPECT_TRUE(is_close_to(attend(c.weights, Matrix(c.target), Matrix(c.source), c.options.heads, {.mask = Mask::none}),
                           output));
+}
+
+// softmax(q kᵀ / sqrt(K)) of one head for rows of the target.
+Matrix head_softmax(const Case& c, const Sequence& sequence, int head) {
+  const auto width = static_cast<std::int64_t>(c.options.head_width());
+  const Matrix target = Matrix(c.target).slice_rows(sequence.first_row, sequence.rows);
+  const Matrix source = Matrix(c.source).slice_rows(sequence.memory_first, sequence.memory_rows);
+  const Matrix query = project(c.weights, "query", target).slice_columns(head * width, width);
+  const Matrix key = project(c.weights, "key", source).slice_columns(head * width, width);
+  Matrix scores = linear(query, key, nullptr);
+  for (double& score : scores.values) score *= c.options.scale();
+  for (double& error : scores.errors) error *= c.options.scale();
+  return softmax(scores);
+}
+
+TEST(CrossAttention, AnObserverSeesTheSoftmaxOfEachRowAndHeadAndChangesNothing) {
+  const Case c(7, {20, 4}, {2, 1, 7}, {6, 1, 19});
+  for (const int threads : {1, 2}) {
+    LayerRunner runner = c.runner(threads);
+    const std::vector<Tensor> inputs = {c.target, c.memory(threads)};
+    const Tensor unobserved = runner.run(inputs, c.sequences());
+    std::map<std::pair<int, int>, std::vector<float>> seen;  // by row and head
+    const Edge node{static_cast<int>(inputs.size())};        // stands after the inputs
+    runner.state().observe_attention(node, [&](const AttentionWeights& attention) {
+      const std::vector<float> weights(attention.weights.begin(), attention.weights.end());
+      EXPECT_TRUE(seen.emplace(std::pair(attention.row, attention.head), weights).second);
+    });
+    EXPECT_TRUE(same_bits(unobserved, runner.run(inputs, c.sequences())));
+    EXPECT_EQ(seen.size(), 10u * 4u);
+    for (const Sequence& sequence : c.sequences()) {
+      for (int head = 0; head < c.options.heads; ++head) {
+        const Matrix expected = head_softmax(c, sequence, head);
+        for (int row = 0; row < sequence.rows; ++row) {
+          std::vector<float>& weights = seen.at({sequence.first_row + row, head});
+          ASSERT_EQ(weights.size(), static_cast<std::size_t>(sequence.memory_rows));
+          const Tensor found(weights.data(), DataType::float32, {1, static_cast<Dim>(weights.size())});
+          EXPECT_TRUE(is_close_to(expected.slice_rows(row, 1), found));
+        }
+      }
+    }
+    runner.state().observe_attention(node, {});
+    runner.run(inputs, c.sequences());
+    EXPECT_EQ(seen.size(), 10u * 4u) << "an observer that was taken back";
+  }
 }
 
 TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {
