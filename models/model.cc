@@ -47,6 +47,14 @@ int checked_option(std::string_view name, int value, int minimum) {
   return value;
 }
 
+template <class Source>
+std::vector<GenerateInput> as_inputs(std::span<const Source> sources) {
+  std::vector<GenerateInput> inputs;
+  inputs.reserve(sources.size());
+  for (const Source& source : sources) inputs.push_back({.source = source});
+  return inputs;
+}
+
 // Inputs and results that are all in memory.
 class InputList final : public GenerateStream {
  public:
@@ -165,13 +173,13 @@ const std::vector<std::string>& Model::notes() const {
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
                                             const GenerateOptions& options) const {
-  return generate_inputs(std::vector<GenerateInput>(sources.begin(), sources.end()), options);
+  return generate_inputs(as_inputs<std::string>(sources), options);
 }
 
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
   check_rows(sources, impl_->config.input_stack(), "source");
-  return generate_inputs(std::vector<GenerateInput>(sources.begin(), sources.end()), options);
+  return generate_inputs(as_inputs<TokenIds>(sources), options);
 }
 
 std::vector<GenerateResult> Model::generate_inputs(std::span<const GenerateInput> inputs,

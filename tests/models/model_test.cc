@@ -244,7 +244,8 @@ TEST(Model, PhrasesThatMustAppearDo) {
       for (const GenerateResult& result : results) {
         const TokenIds& found = result.hypotheses.front().token_ids;
         for (const TokenIds& phrase : phrases) {
-          EXPECT_FALSE(std::ranges::search(found, phrase).empty()) << beams << " beams, limit " << limit;
+          EXPECT_NE(std::search(found.begin(), found.end(), phrase.begin(), phrase.end()), found.end())
+              << beams << " beams, limit " << limit;
         }
       }
     }
