@@ -195,17 +195,15 @@ void Model::generate_stream(GenerateStream& stream, const GenerateOptions& optio
 
 std::vector<ScoreResult> Model::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                       const ScoreOptions& options) const {
-  if (impl_->tokenizer == nullptr) {
-    throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", impl_->weights->origin()));
-  }
+  const Tokenizer& tokenizer = tokenizer_of(impl_->generator_parts());
   const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
   std::vector<TokenIds> source_ids, target_ids;
-  for (const std::string& source : sources) source_ids.push_back(impl_->tokenizer->encode(source, languages));
-  for (const std::string& target : targets) target_ids.push_back(impl_->tokenizer->encode_target(target, languages));
+  for (const std::string& source : sources) source_ids.push_back(tokenizer.encode(source, languages));
+  for (const std::string& target : targets) target_ids.push_back(tokenizer.encode_target(target, languages));
   if (impl_->config.target_language == TargetLanguage::start_token) {
     // Such tokenizers put the language at the end of a target, for whoever shifts it to the front.
     for (TokenIds& target : target_ids) {
-      const auto token = impl_->tokenizer->language_token(options.target_lang);
+      const auto token = tokenizer.language_token(options.target_lang);
       if (!target.empty() &&
           (token ? target.back() == *token : target.back() == impl_->generation.decoder_start_token)) {
         target.pop_back();

@@ -47,14 +47,17 @@ std::size_t rows_per_source(const GenerationConfig& config) {
 
 }  // namespace
 
+std::size_t logits_rows(const TransformerConfig& config) {
+  return std::max(kFewestRows, kLogitsBytes / (static_cast<std::size_t>(config.decoder.vocabulary) * sizeof(float)));
+}
+
 BatchLimits choose_batch_limits(const Transformer& model, const GenerationConfig& config, int batch_size, int workers) {
   BatchLimits limits;
   limits.rows_per_source = rows_per_source(config);
   if (batch_size > 0) {
     limits.rows = static_cast<std::size_t>(batch_size) * limits.rows_per_source;
   } else {
-    const auto logits = static_cast<std::size_t>(model.config.decoder.vocabulary) * sizeof(float);
-    limits.rows = std::clamp(kLogitsBytes / logits, kFewestRows, kBusyRows);
+    limits.rows = std::min(logits_rows(model.config), kBusyRows);
   }
   limits.bytes = available_memory() / kShareOfMemory / static_cast<std::size_t>(std::max(workers, 1));
   limits.tokens_at_once = kTokensAtOnce;
@@ -62,7 +65,7 @@ BatchLimits choose_batch_limits(const Transformer& model, const GenerationConfig
 }
 
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt) {
-  const auto limit = static_cast<std::size_t>(rules.new_token_limit(prompt.target.size(), model.config.decoder));
+  const std::size_t limit = rules.new_token_limit(prompt.target.size(), model.config.decoder);
   // What is generated from a source is seldom longer than twice the source.
   const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
   const std::size_t tokens = prompt.source.size() + prompt.target.size() + expected * rows_per_source(rules.config);

@@ -17,6 +17,9 @@ struct BatchLimits {
   std::size_t rows_per_source = 1;
 };
 
+// Rows of logits that a step may compute, so that they fit the last-level cache.
+std::size_t logits_rows(const TransformerConfig& config);
+
 // `batch_size` sources at most, or, where it is 0, as many as keep the CPU busy; never more than memory allows for each
 // of so many workers.
 BatchLimits choose_batch_limits(const Transformer& model, const GenerationConfig& config, int batch_size, int workers);

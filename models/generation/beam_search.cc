@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/models/generation/processors/token_bans.h"
 
 namespace encdec {
 namespace {
@@ -12,15 +12,13 @@ namespace {
 // What transformers adds to the score of what must not be chosen, and what an empty place for a hypothesis scores.
 constexpr float kImpossible = -1e9f;
 
-constexpr float kBanned = -std::numeric_limits<float>::infinity();
-
 }  // namespace
 
 BeamSearch::BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
     : rules_(rules),
       source_(prompt.source),
       prompt_length_(prompt.target.size()),
-      limit_(static_cast<std::size_t>(rules.new_token_limit(prompt.target.size(), session.model().config.decoder))),
+      limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
       num_beams_(static_cast<std::size_t>(rules.config.num_beams)),
       candidate_count_(num_beams_ * std::max<std::size_t>(2, 1 + rules.config.eos_tokens.size())),
       random_(RandomKey(rules.config.seed).with(prompt.source).with(prompt.target)),
@@ -52,18 +50,11 @@ void BeamSearch::read(std::size_t row_number, const Output& output) {
   const TokenHistory history{beam.history, prompt_length_, source_, limit_};
   row.scores.read(rules_, history, output.logits, StepScores::Scale::log_probabilities);
   row.source_attention = output.source_attention;
-  row.noise.clear();
   if (rules_.config.do_sample) {
     sample(row, row_number);
   } else {
     kernels::top_k(row.scores.ranking(), static_cast<int>(candidate_count_), row.tokens);
     add_constrained_tokens(row, beam);
-  }
-  row.values.clear();
-  row.log_probabilities.clear();
-  for (const std::int32_t token : row.tokens) {
-    row.values.push_back(row.scores.score(token));
-    row.log_probabilities.push_back(row.scores.log_probability(token));
   }
 }
 
@@ -86,23 +77,21 @@ void BeamSearch::sample(Row& row, std::size_t number) const {
     if (scores[i] != kBanned) row.perturbed[i] += static_cast<float>(-std::log(-std::log(random.with(i).uniform())));
   }
   kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
-  for (const std::int32_t token : row.tokens) {
-    const float noise = row.perturbed[static_cast<std::size_t>(token)] - scores[static_cast<std::size_t>(token)];
-    row.noise.push_back(noise);
-  }
 }
 
 void BeamSearch::collect_candidates() {
   candidates_.clear();
   for (std::size_t b = 0; b < beams_.size(); ++b) {
-    const Row& row = rows_[length_ == 0 ? 0 : b];
-    for (std::size_t i = 0; i < row.tokens.size(); ++i) {
-      Candidate candidate{.score = beams_[b].score + row.values[i],
-                          .beam = b,
-                          .token = row.tokens[i],
-                          .log_probability = row.log_probabilities[i]};
-      candidate.rank = row.noise.empty() ? candidate.score : candidate.score + row.noise[i];
-      candidates_.push_back(candidate);
+    const Row& row = row_of(b);
+    for (const std::int32_t token : row.tokens) {
+      const auto index = static_cast<std::size_t>(token);
+      const float score = beams_[b].score + row.scores.score(token);
+      const float noise = rules_.config.do_sample ? row.perturbed[index] - row.scores.ranking()[index] : 0.0f;
+      candidates_.push_back({.score = score,
+                             .rank = score + noise,
+                             .beam = b,
+                             .token = token,
+                             .log_probability = row.scores.log_probability(token)});
     }
   }
   const auto is_better = [](const Candidate& a, const Candidate& b) {
@@ -148,7 +137,7 @@ BeamSearch::Beam BeamSearch::extended(const Candidate& candidate) const {
   beam.history.push_back(candidate.token);
   beam.score = candidate.score;
   beam.token_scores.push_back(candidate.log_probability);
-  const Row& row = rows_[length_ == 0 ? 0 : candidate.beam];
+  const Row& row = row_of(candidate.beam);
   if (rules_.top_log_probs > 0) beam.top_log_probs.push_back(row.scores.top());
   beam.coverage.resize(row.source_attention.size());
   for (std::size_t i = 0; i < beam.coverage.size(); ++i) beam.coverage[i] += row.source_attention[i];

@@ -39,25 +39,23 @@ class BeamSearch final : public Search {
   // A token after a beam.
   struct Candidate {
     float score = 0;  // of the sequence
-    double rank = 0;  // by which candidates are chosen: the score, or what was drawn
+    float rank = 0;   // by which candidates are chosen: the score, or what was drawn
     std::size_t beam = 0;
     std::int32_t token = 0;
     float log_probability = 0;  // the model's own
   };
-  // What the logits of one row give: its best tokens.
+  // What the logits of one row give.
   struct Row {
     StepScores scores;
-    std::vector<std::int32_t> tokens;
-    std::vector<float> values;  // by position in tokens
-    std::vector<float> noise;   // likewise; empty without sampling
-    std::vector<float> log_probabilities;
-    std::vector<float> perturbed;
+    std::vector<std::int32_t> tokens;  // those that may be candidates
+    std::vector<float> perturbed;      // the scores' ranking with noise, for sampling
     std::span<const float> source_attention;
   };
 
   std::span<const std::int32_t> generated(const Beam& beam) const {
     return std::span(beam.history).subspan(prompt_length_);
   }
+  const Row& row_of(std::size_t beam) const { return rows_[length_ == 0 ? 0 : beam]; }
   bool hits(const Candidate& candidate) const { return rules_.is_end(candidate.token) || length_ + 1 >= limit_; }
   void sample(Row& row, std::size_t number) const;
   void add_constrained_tokens(Row& row, const Beam& beam) const;

@@ -10,14 +10,13 @@
 namespace encdec {
 namespace {
 
-constexpr std::int64_t kMaxLength = 1'000'000;
 constexpr std::int64_t kMaxSequences = 1'000;  // beams of a source, and results
 constexpr int kDefaultNewTokens = 20;
 // CTranslate2's max_decoding_length of a Translator, and max_length of a Generator.
 constexpr int kDefaultTranslationTokens = 256;
 constexpr int kDefaultTextTokens = 512;
-constexpr NumberRange kFactor = {.min = 1e-6, .max = 1e6};  // of scores, which must stay finite
-constexpr NumberRange kExponent = {.min = -100, .max = 100};
+constexpr NumberRange kFactor = {.min = kMinFactor, .max = kMaxFactor};
+constexpr NumberRange kExponent = {.min = -kMaxScoreExponent, .max = kMaxScoreExponent};
 constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
 
 using TokenList = std::vector<std::int32_t>;
@@ -54,7 +53,7 @@ std::optional<int> read_int(const JsonObject& object, std::string_view key, Inte
 }
 
 std::optional<int> read_length(const JsonObject& object, std::string_view key, std::int64_t minimum) {
-  return read_int(object, key, {minimum, kMaxLength});
+  return read_int(object, key, {minimum, kMaxTokenCount});
 }
 
 float read_float(const JsonObject& object, std::string_view key, NumberRange range, float missing) {
@@ -80,12 +79,12 @@ std::optional<ExponentialDecay> read_decay(const JsonObject& object) {
   const auto& pair = object.value()[kKey];
   const auto fail = [&] {
     throw ConfigError(fmt::format("{}: '{}' is {}, expected [start from 0 to {}, factor from {} to {}]", object.file(),
-                                  kKey, printable(pair.dump()), kMaxLength, kFactor.min, kFactor.max));
+                                  kKey, printable(pair.dump()), kMaxTokenCount, kFactor.min, kFactor.max));
   };
   if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number()) fail();
   // A double holds every integer in range, and no other rounds to one.
   const double start = pair[0].get<double>(), factor = pair[1].get<double>();
-  if (start < 0 || start > kMaxLength || factor < kFactor.min || factor > kFactor.max) fail();
+  if (start < 0 || start > kMaxTokenCount || factor < kFactor.min || factor > kFactor.max) fail();
   return ExponentialDecay{static_cast<int>(start), static_cast<float>(factor)};
 }
 

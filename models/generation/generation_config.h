@@ -11,6 +11,11 @@
 
 namespace encdec {
 
+// What settings may be, in files and in options.
+inline constexpr int kMaxTokenCount = 1'000'000;              // lengths, and sizes of n-grams
+inline constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // of scores, which must stay finite
+inline constexpr double kMaxScoreExponent = 100;              // above and below 0, like other penalties
+
 // When beam search for a source ends, once num_beams hypotheses are finished.
 enum class EarlyStopping : std::uint8_t {
   heuristic,  // when no running beam, were it to end now, would beat the worst of them: `false` in files

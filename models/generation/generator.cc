@@ -4,9 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <set>
+#include <iterator>
+#include <limits>
 #include <thread>
 
 #include "encdec/engine/error.h"
@@ -20,30 +19,31 @@ namespace {
 constexpr int kMaxSequences = 1024;
 constexpr int kMaxWorkers = 1024;
 
-// Sets what is given, if it lies between `min` and `max`.
 template <class T, class Number>
-void set(T& setting, std::string_view name, const std::optional<T>& given, Number min, Number max) {
-  if (!given) return;
+void check_range(std::string_view name, T value, Number min, Number max) {
   // The negation refuses what is not a number too.
-  if (!(*given >= static_cast<T>(min) && *given <= static_cast<T>(max))) {
-    throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, *given, min, max));
-  }
-  setting = *given;
+  if (value >= static_cast<T>(min) && value <= static_cast<T>(max)) return;
+  throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
 }
 
-constexpr float kTiny = 1e-6f, kHuge = 1e6f;
-constexpr int kMaxLength = 1'000'000;
+// Sets what is given, if it lies between `min` and `max`.
+template <class Setting, class T, class Number>
+void set(Setting& setting, std::string_view name, const std::optional<T>& given, Number min, Number max) {
+  if (!given) return;
+  check_range(name, *given, min, max);
+  setting = *given;
+}
 
 void set_search(const GenerateOptions& options, GenerationConfig& config) {
   set(config.num_beams, "num_beams", options.num_beams, 1, kMaxSequences);
   set(config.num_return_sequences, "num_return_sequences", options.num_return_sequences, 1, kMaxSequences);
-  set(config.length_penalty, "length_penalty", options.length_penalty, -100, 100);
+  set(config.length_penalty, "length_penalty", options.length_penalty, -kMaxScoreExponent, kMaxScoreExponent);
   if (options.early_stopping) config.early_stopping = *options.early_stopping;
-  set(config.coverage_penalty, "coverage_penalty", options.coverage_penalty, -100, 100);
+  set(config.coverage_penalty, "coverage_penalty", options.coverage_penalty, -kMaxScoreExponent, kMaxScoreExponent);
   if (options.do_sample) config.do_sample = *options.do_sample;
-  set(config.temperature, "temperature", options.temperature, kTiny, kHuge);
+  set(config.temperature, "temperature", options.temperature, kMinFactor, kMaxFactor);
   set(config.top_k, "top_k", options.top_k, 0, std::numeric_limits<int>::max());
-  set(config.top_p, "top_p", options.top_p, kTiny, 1.0f);
+  set(config.top_p, "top_p", options.top_p, kMinFactor, 1.0);
   config.seed = options.seed;
   const int most = config.num_beams > 1 ? config.num_beams : config.do_sample ? kMaxSequences : 1;
   if (!options.num_return_sequences) {
@@ -94,14 +94,14 @@ class TokenRules {
 };
 
 void set_rules(const GenerateOptions& options, GenerationConfig& config) {
-  set(config.repetition_penalty, "repetition_penalty", options.repetition_penalty, kTiny, kHuge);
-  set(config.encoder_repetition_penalty, "encoder_repetition_penalty", options.encoder_repetition_penalty, kTiny,
-      kHuge);
-  set(config.no_repeat_ngram_size, "no_repeat_ngram_size", options.no_repeat_ngram_size, 0, kMaxLength);
+  set(config.repetition_penalty, "repetition_penalty", options.repetition_penalty, kMinFactor, kMaxFactor);
+  set(config.encoder_repetition_penalty, "encoder_repetition_penalty", options.encoder_repetition_penalty, kMinFactor,
+      kMaxFactor);
+  set(config.no_repeat_ngram_size, "no_repeat_ngram_size", options.no_repeat_ngram_size, 0, kMaxTokenCount);
   set(config.encoder_no_repeat_ngram_size, "encoder_no_repeat_ngram_size", options.encoder_no_repeat_ngram_size, 0,
-      kMaxLength);
+      kMaxTokenCount);
   if (const auto& decay = options.exponential_decay_length_penalty) {
-    if (decay->start < 0 || !(decay->factor > 0 && decay->factor <= kHuge)) {
+    if (decay->start < 0 || !(decay->factor > 0 && decay->factor <= kMaxFactor)) {
       throw ConfigError(
           fmt::format("exponential_decay_length_penalty is {}, {}, expected a start of at least 0 and a "
                       "factor above 0",
@@ -109,13 +109,6 @@ void set_rules(const GenerateOptions& options, GenerationConfig& config) {
     }
     config.exponential_decay_length_penalty = decay;
   }
-}
-
-template <class T>
-void set_length(std::optional<int>& setting, std::string_view name, const std::optional<T>& given, int min) {
-  int value = setting.value_or(min);
-  set(value, name, given, min, kMaxLength);
-  if (given) setting = value;
 }
 
 }  // namespace
@@ -140,6 +133,11 @@ void set_languages(const Generator::Parts& parts, const std::string& source_lang
     case TargetLanguage::first_token: config.forced_bos_token = token; break;
     case TargetLanguage::start_token: config.decoder_start_token = token; break;
   }
+}
+
+const Tokenizer& tokenizer_of(const Generator::Parts& parts) {
+  if (parts.tokenizer != nullptr) return *parts.tokenizer;
+  throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", parts.origin));
 }
 
 std::int32_t decoder_start_token(const Generator::Parts& parts, const GenerationConfig& config) {
@@ -173,16 +171,15 @@ GenerationConfig with_options(const Generator::Parts& parts, const GenerateOptio
   }
   GenerationConfig config = parts.defaults;
   set_search(options, config);
-  set_length(config.max_new_tokens, "max_new_tokens", options.max_new_tokens, 1);
-  set_length(config.min_new_tokens, "min_new_tokens", options.min_new_tokens, 0);
+  set(config.max_new_tokens, "max_new_tokens", options.max_new_tokens, 1, kMaxTokenCount);
+  set(config.min_new_tokens, "min_new_tokens", options.min_new_tokens, 0, kMaxTokenCount);
   set_rules(options, config);
   set_languages(parts, options.source_lang, options.target_lang, config);
   TokenRules(parts.network.config.decoder.vocabulary, config).set_all(options);
   if (parts.network.config.has_encoder()) decoder_start_token(parts, config);
-  int unused = 0;
-  set(unused, "batch_size", std::optional(options.batch_size), 0, kMaxLength);
-  set(unused, "workers", std::optional(options.workers), 1, kMaxWorkers);
-  set(unused, "top_log_probs", std::optional(options.top_log_probs), 0, kMaxSequences);
+  check_range("batch_size", options.batch_size, 0, kMaxTokenCount);
+  check_range("workers", options.workers, 1, kMaxWorkers);
+  check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
   if (config.do_sample && !config.force_words.empty()) {
     throw ConfigError("force_words with do_sample, expected greedy or beam search");
   }
@@ -232,20 +229,16 @@ class Prompter {
   }
 
  private:
-  const Tokenizer& tokenizer() const {
-    if (parts_.tokenizer != nullptr) return *parts_.tokenizer;
-    throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", parts_.origin));
-  }
   TokenIds ids_of(const std::variant<std::string, TokenIds>& source) const {
     if (const auto* ids = std::get_if<TokenIds>(&source)) return *ids;
     // An empty line has nothing to translate, though the tokenizer would still add its end token.
     const std::string& text = std::get<std::string>(source);
-    return text.empty() ? TokenIds() : tokenizer().encode(text, languages_);
+    return text.empty() ? TokenIds() : tokenizer_of(parts_).encode(text, languages_);
   }
   TokenIds prefix_of(const GenerateInput& input) const {
     if (const auto* ids = std::get_if<TokenIds>(&input.prefix)) return *ids;
     const auto* text = std::get_if<std::string>(&input.prefix);
-    return text == nullptr || text->empty() ? TokenIds() : encode_target_part(tokenizer(), *text, languages_);
+    return text == nullptr || text->empty() ? TokenIds() : encode_target_part(tokenizer_of(parts_), *text, languages_);
   }
 
   Generator::Parts parts_;

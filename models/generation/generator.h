@@ -34,6 +34,9 @@ class Generator {
 void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack, std::string_view what,
                   std::size_t number);
 
+// Throws TokenizerError if there is none.
+const Tokenizer& tokenizer_of(const Generator::Parts& parts);
+
 // The token that begins every target of a model with an encoder. Throws ConfigError if there is none.
 std::int32_t decoder_start_token(const Generator::Parts& parts, const GenerationConfig& config);
 

@@ -5,13 +5,10 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/models/generation/batch_limits.h"
 
 namespace encdec {
 namespace {
-
-// Of the logits of one step.
-constexpr std::size_t kLogitsBytes = std::size_t{32} << 20;
-constexpr std::size_t kFewestRows = 8;
 
 struct Row {
   std::vector<float>* scores;  // null where a prompt is read
@@ -51,8 +48,7 @@ std::vector<std::vector<float>> score_targets(Session& session, std::span<const 
     reading.push_back(std::move(next));
   }
 
-  const std::size_t row_limit =
-      std::max(kFewestRows, kLogitsBytes / (static_cast<std::size_t>(config.decoder.vocabulary) * sizeof(float)));
+  const std::size_t row_limit = logits_rows(config);
   std::vector<Session::TargetTokens> inputs;
   std::vector<Row> rows;
   while (!reading.empty()) {

@@ -19,12 +19,13 @@ SearchRules::SearchRules(const GenerationConfig& config_, int top_log_probs_)
   std::ranges::move(sampling, std::back_inserter(processors));
 }
 
-int SearchRules::new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const {
-  const int limit = config.new_token_limit(prompt_length);
-  const auto positions = decoder.position_limit();
-  if (!positions) return limit;
-  // The last token is not read any more, so it needs no position.
-  return std::min(limit, std::max(1, static_cast<int>(*positions) - static_cast<int>(prompt_length) + 1));
+std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const {
+  int limit = config.new_token_limit(prompt_length);
+  if (const auto positions = decoder.position_limit()) {
+    // The last token is not read any more, so it needs no position.
+    limit = std::min(limit, std::max(1, static_cast<int>(*positions) - static_cast<int>(prompt_length) + 1));
+  }
+  return static_cast<std::size_t>(limit);
 }
 
 bool SearchRules::is_end(std::int32_t token) const {

@@ -15,7 +15,7 @@ struct SearchRules {
   SearchRules(const GenerationConfig& config_, int top_log_probs_);
 
   // Most tokens that may be generated after a prompt, also by a model with so many positions.
-  int new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
+  std::size_t new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
   bool is_end(std::int32_t token) const;
   bool needs_source_attention() const { return config.coverage_penalty != 0; }
 
@@ -76,7 +76,7 @@ class Search {
 
   // Adds the targets and tokens of the next step; they stay valid until advance().
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) const = 0;
-  // What decoding has given for one input.
+  // What decoding has given for one input; it lasts until advance() returns.
   struct Output {
     std::span<float> logits;                       // to be changed
     std::span<const float> source_attention = {};  // see Session; empty unless the rules need it

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/models/generation/processors/token_bans.h"
 
 namespace encdec {
 namespace {
-
-constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 // The token at which the running sum of the probabilities passes `uniform`; -1 where all are banned.
 std::int32_t draw(std::span<const float> scores, double uniform) {
@@ -37,7 +35,7 @@ SequenceSearch::SequenceSearch(const SearchRules& rules, const Prompt& prompt, i
     : rules_(rules),
       source_(prompt.source),
       prompt_length_(prompt.target.size()),
-      limit_(static_cast<std::size_t>(rules.new_token_limit(prompt.target.size(), session.model().config.decoder))),
+      limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
       random_(RandomKey(rules.config.seed).with(prompt.source).with(prompt.target)),
       sequences_(rules.config.do_sample ? static_cast<std::size_t>(rules.config.num_return_sequences) : 1),
       running_{0},

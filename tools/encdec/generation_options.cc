@@ -78,14 +78,14 @@ void add_search_options(CLI::App& command, GenerateOptions& options) {
   group.add("--num-beams", options.num_beams, integer_from(1, kMaxBeams), "Beams of the search; 1 is greedy");
   group.add("--num-return-sequences", options.num_return_sequences, integer_from(1, kMaxBeams),
             "Hypotheses to write for one source, best first; needs --json if more than one");
-  group.add("--length-penalty", options.length_penalty, number_from(-kMaxPenalty, kMaxPenalty),
+  group.add("--length-penalty", options.length_penalty, number_from(-kMaxScoreExponent, kMaxScoreExponent),
             "Of beams: scores are divided by length to this power; above 0 makes longer texts", "X");
   group.add_with(
       "--early-stopping", [&](const std::string& text) { options.early_stopping = parse_early_stopping(text); },
       one_of("true, false or never", {"true", "false", "never"}),
       "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible (never)",
       "WHEN");
-  group.add("--coverage-penalty", options.coverage_penalty, number_from(-kMaxPenalty, kMaxPenalty),
+  group.add("--coverage-penalty", options.coverage_penalty, number_from(-kMaxScoreExponent, kMaxScoreExponent),
             "Of beams: for sources that attention has passed over", "X");
 }
 

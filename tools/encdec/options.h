@@ -1,5 +1,7 @@
 #pragma once
 
+#include <encdec/models/generation/generation_config.h>
+
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
@@ -26,9 +28,6 @@ CLI::Validator token_id_list();
 inline constexpr int kMaxBatchSize = 65536;
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBeams = 1024;
-inline constexpr int kMaxTokens = 1'000'000;
-// As the library has them.
-inline constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;
-inline constexpr double kMaxPenalty = 100;
+inline constexpr int kMaxTokens = kMaxTokenCount;
 
 }  // namespace encdec::cli
