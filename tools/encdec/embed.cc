@@ -61,9 +61,7 @@ void embed(const Options& options) {
        lines = read_window(input, options.batch_size)) {
     for (const auto& embedding : model.embed(lines, embed_options)) output.write(format_embedding(embedding));
     progress.lines += static_cast<std::int64_t>(lines.size());
-    if (const auto total = input.total_bytes(); total && *total > 0) {
-      progress.fraction = static_cast<double>(input.bytes()) / static_cast<double>(*total);
-    }
+    progress.fraction = input.fraction(input.bytes());
     bar.show(progress);
     throw_if_interrupted();
     if (!input.ready()) output.flush();

@@ -67,9 +67,7 @@ class Generation final : private GenerateStream {
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
         model_(Model::load(options.model, {.threads = threads_of_each_worker(options)})) {
     stats_.load_seconds = stopwatch_.seconds();
-    if (!options.token_ids && model_.tokenizer() == nullptr) {
-      throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", options.model));
-    }
+    check_lines_can_be_read(model_, form(), options.model);
     if (prefix_) pairs_.emplace(input_, *prefix_);
     if (options.stream) streamer_.emplace(output_, options.token_ids ? nullptr : model_.tokenizer());
   }
@@ -203,12 +201,7 @@ class Generation final : private GenerateStream {
     stats_.source_tokens = static_cast<std::int64_t>(progress.source_tokens);
     stats_.generated_tokens = static_cast<std::int64_t>(progress.generated_tokens);
     if (!bar_.due()) return;
-    const auto total = input_.total_bytes();
-    bar_.show({.fraction = total && *total > 0
-                               ? std::optional(static_cast<double>(finished_bytes_) / static_cast<double>(*total))
-                               : std::nullopt,
-               .lines = lines_,
-               .tokens = stats_.generated_tokens});
+    bar_.show({.fraction = input_.fraction(finished_bytes_), .lines = lines_, .tokens = stats_.generated_tokens});
   }
 
   void end_early() {

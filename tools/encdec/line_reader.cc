@@ -84,6 +84,11 @@ bool LineReader::ready() {
   return true;
 }
 
+std::optional<double> LineReader::fraction(std::int64_t bytes) const {
+  if (total_bytes_.value_or(0) <= 0) return std::nullopt;
+  return static_cast<double>(bytes) / static_cast<double>(*total_bytes_);
+}
+
 std::string LineReader::position() const {
   return fmt::format("{}:{}", name_, line_number_);
 }

@@ -17,6 +17,7 @@
 #include "result_json.h"
 #include "text.h"
 #include "token_ids.h"
+#include "token_lookup.h"
 
 namespace encdec::cli {
 namespace {
@@ -56,9 +57,7 @@ class Scoring {
         lines_(input_, target_),
         output_(options.output),
         model_(Model::load(options.model, {.threads = options.threads})) {
-    if (!options.token_ids && model_.tokenizer() == nullptr) {
-      throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", options.model));
-    }
+    check_lines_can_be_read(model_, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
   }
 
   void run() {
@@ -162,11 +161,7 @@ class Scoring {
   }
 
   Progress progress() const {
-    Progress progress{.fraction = std::nullopt, .lines = written_, .tokens = tokens_};
-    if (const auto total = input_.total_bytes(); total && *total > 0) {
-      progress.fraction = static_cast<double>(input_.bytes()) / static_cast<double>(*total);
-    }
-    return progress;
+    return {.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_};
   }
 
   // Where there is nothing to generate from, no target is likely or unlikely.
