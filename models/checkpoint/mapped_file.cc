@@ -80,6 +80,11 @@ void MappedFile::release(std::span<const std::byte> bytes) const {
   if (first < last) ::madvise(const_cast<std::byte*>(data_) + first, last - first, MADV_DONTNEED);
 }
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const OpenFile file(path);
   if (file.size() > max_bytes) {

@@ -8,6 +8,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/marian_tokenizer.h"
 #include "encdec/models/tokenizer/native/blenderbot_small_tokenizer.h"
@@ -22,11 +23,6 @@ namespace encdec {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
 
 // A family whose tokenizer is no pipeline.
 struct SlowFamily {

@@ -21,11 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;
 constexpr const char* kTokenizerJson = "tokenizer.json";
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 PipelineSource empty_source(const TokenizerFiles& files) {
   return {.name = "", .config = files.tokenizer_config.value_or(JsonObject(Json::object(), "tokenizer_config.json"))};
 }
