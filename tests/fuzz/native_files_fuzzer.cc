@@ -13,6 +13,7 @@
 #include "encdec/models/tokenizer/native/pipeline_families.h"
 #include "encdec/models/tokenizer/native/plain_tokenizer.h"
 #include "encdec/models/tokenizer/utf8.h"
+#include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
 #include "tests/models/tokenizer/sentencepiece_writer.h"
 
@@ -102,12 +103,6 @@ void use_all(const JsonObject& input) {
 }  // namespace encdec
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace encdec;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  try {
-    use_all(JsonObject(parse_json(text, kFile), kFile));
-  } catch (const Error& error) {
-    require_good_message(error.what(), kFile);
-  }
+  encdec::fuzz_json_object(data, size, encdec::kFile, encdec::use_all);
   return 0;
 }

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "tests/fuzz/require.h"
+
+namespace encdec {
+
+// Calls use(object) where the input is a JSON object: what it throws must name `file`.
+template <class Use>
+void fuzz_json_object(const std::uint8_t* data, std::size_t size, const char* file, const Use& use) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    use(JsonObject(parse_json(text, file), file));
+  } catch (const Error& error) {
+    require_good_message(error.what(), file);
+  }
+}
+
+}  // namespace encdec
