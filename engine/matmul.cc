@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/backend/packed_matrix.h"
 #include "encdec/engine/error.h"
 #include "encdec/engine/run_state.h"
 
@@ -20,8 +20,12 @@ constexpr std::int64_t kWorkWorthSharing = 65'536;
 // So there are few primitives, and no row is computed in vain.
 constexpr int kExactRows = 32;
 constexpr std::array<int, 4> kPieceRows = {256, 128, 64, 32};
-// A slice's piece is computed into a dense tile first; this many floats of it stay in the second-level cache.
-constexpr Dim kTileFloats = 262'144;
+// A slice's piece is computed into a dense tile first; this many elements of it stay in the second-level cache.
+constexpr Dim kTileElements = 262'144;
+// oneDNN's sums of integers need such a tile however few rows there are.
+constexpr Dim kWidestIntegerSlice = 4096;
+// So many weights are copied before their pages are released.
+constexpr Dim kReleasedRows = 1024;
 
 // Our own matmul has no primitives: equal pieces, whose input stays in the second-level cache.
 constexpr int kOwnPieceRows = 128;
@@ -48,37 +52,77 @@ struct MatMul::Slice {
   backend::PackedMatrix matrix;
 };
 
-MatMul::MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, const PackOptions& pack,
+namespace {
+
+// Rows of several matrices, one matrix after the other, as of one; pages are released behind the reader.
+class StackedRows {
+ public:
+  StackedRows(std::span<const WeightMatrix> matrices, Dim first) : matrices_(matrices) {
+    for (; first >= matrices_[matrix_].outputs(); ++matrix_) first -= matrices_[matrix_].outputs();
+    next_ = released_ = first;
+  }
+
+  void read(Dim count, float* rows) {
+    while (count > 0) {
+      const WeightMatrix& matrix = matrices_[matrix_];
+      const Dim part = std::min(count, matrix.outputs() - next_);
+      matrix.copy_rows(next_, part, rows);
+      rows += part * matrix.inputs();
+      count -= part;
+      next_ += part;
+      const bool ends = next_ == matrix.outputs();
+      if (ends || next_ - released_ >= kReleasedRows) {
+        matrix.release_rows(released_, next_ - released_);
+        released_ = next_;
+      }
+      if (ends) ++matrix_, next_ = released_ = 0;
+    }
+  }
+
+ private:
+  std::span<const WeightMatrix> matrices_;
+  std::size_t matrix_ = 0;
+  Dim next_ = 0;      // row of the current matrix
+  Dim released_ = 0;  // rows of it before this one are done with
+};
+
+}  // namespace
+
+MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const PackOptions& pack,
                Activation activation, Residual residual)
     : residual_(residual) {
   if (weights.empty()) throw ShapeError("matmul without weights");
   if (!biases.empty() && biases.size() != weights.size()) {
     throw ShapeError(fmt::format("matmul of {} weights with {} biases", weights.size(), biases.size()));
   }
+  input_width_ = weights[0].inputs();
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const Shape& shape = weights[i].shape();
-    if (shape.rank() != 2 || shape[1] != weights[0].shape()[1]) {
-      throw ShapeError(fmt::format("matmul weight {} has shape {}, expected [N, {}]", i, to_string(shape),
-                                   i == 0 ? "K" : std::to_string(weights[0].shape()[1])));
+    const Dim outputs = weights[i].outputs();
+    if (weights[i].inputs() != input_width_) {
+      throw ShapeError(fmt::format("matmul weight {} has shape [{}, {}], expected [N, {}]", i, outputs,
+                                   weights[i].inputs(), input_width_));
     }
-    if (!biases.empty() && !biases[i].empty() && biases[i].shape() != Shape{shape[0]}) {
+    if (!biases.empty() && !biases[i].empty() && biases[i].shape() != Shape{outputs}) {
       throw ShapeError(
-          fmt::format("matmul bias {} has shape {}, expected [{}]", i, to_string(biases[i].shape()), shape[0]));
+          fmt::format("matmul bias {} has shape {}, expected [{}]", i, to_string(biases[i].shape()), outputs));
     }
-    output_width_ += shape[0];
+    output_width_ += outputs;
   }
-  input_width_ = weights[0].shape()[1];
 
   std::vector<float> bias(biases.empty() ? 0 : static_cast<std::size_t>(output_width_), 0.0f);
   Dim column = 0;
   for (std::size_t i = 0; i < biases.size(); ++i) {
     if (!biases[i].empty()) copy_as_float(biases[i], 0, biases[i].elements(), bias.data() + column);
-    column += weights[i].shape()[0];
+    column += weights[i].outputs();
   }
 
   const Dim panels = (output_width_ + kPanelColumns - 1) / kPanelColumns;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
-  const Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels) : 1;
+  Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels) : 1;
+  const backend::Carrier carrier = backend::carrier_for(pack.precision);
+  if (carrier == backend::Carrier::onednn && pack.precision == Precision::int8) {
+    slices = std::max(slices, (output_width_ + kWidestIntegerSlice - 1) / kWidestIntegerSlice);
+  }
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = slice * panels / slices * kPanelColumns;
     const Dim last = std::min((slice + 1) * panels / slices * kPanelColumns, output_width_);
@@ -88,25 +132,12 @@ MatMul::MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, 
         .activation = activation,
         .bias = !biases.empty(),
         // A slice's tile is put in its place afterwards, and the residual is added on the way.
-        .residual = residual == Residual::add && slices == 1};
-    const float* slice_bias = biases.empty() ? nullptr : bias.data() + first;
-    // Files need not align tensors even to their elements.
-    const bool aligned = reinterpret_cast<std::uintptr_t>(weights[0].raw()) % alignof(float) == 0;
-    if (weights.size() == 1 && weights[0].type() == DataType::float32 && aligned) {
-      const auto* stored = reinterpret_cast<const float*>(weights[0].raw());
-      slices_.push_back({first, last - first, backend::PackedMatrix(spec, stored + first * input_width_, slice_bias)});
-      continue;
-    }
-    Tensor gathered = Tensor::uninitialized({last - first, input_width_});
-    Dim begin = 0;  // of the current weight's rows among all
-    for (const Tensor& weight : weights) {
-      const Dim from = std::max(first, begin), to = std::min(last, begin + weight.shape()[0]);
-      if (from < to) {
-        copy_as_float(weight, (from - begin) * input_width_, (to - from) * input_width_, gathered.row(from - first));
-      }
-      begin += weight.shape()[0];
-    }
-    slices_.push_back({first, last - first, backend::PackedMatrix(spec, gathered.data<float>(), slice_bias)});
+        .residual = residual == Residual::add && (slices == 1 || carrier != backend::Carrier::onednn),
+        .precision = pack.precision};
+    StackedRows rows(weights, first);
+    const auto read = [&](Dim, Dim count, float* to) { rows.read(count, to); };
+    slices_.push_back(
+        {first, last - first, backend::PackedMatrix(spec, read, biases.empty() ? nullptr : bias.data() + first)});
   }
 }
 
@@ -120,11 +151,45 @@ std::size_t MatMul::bytes() const {
   return total;
 }
 
+void MatMul::copy_weights(Dim output, float* weights) const {
+  const auto slice = std::ranges::find_if(slices_, [&](const Slice& s) { return output < s.first + s.width; });
+  assert(output >= 0 && slice != slices_.end());
+  slice->matrix.copy_row(static_cast<int>(output - slice->first), weights);
+}
+
+// All rows in the form that the slices take.
+backend::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const {
+  const backend::PackedMatrix& matrix = slices_.front().matrix;
+  const kernels::InputForm form = matrix.input_form();
+  const auto rows = static_cast<int>(input.rows());
+  if (form == kernels::InputForm::float32) return {.count = rows, .input = input.raw()};
+  const std::size_t row_bytes = matrix.input_row_bytes();
+  const std::size_t used = static_cast<std::size_t>(input_width_) * kernels::element_bytes(form);
+  Tensor values = state.scratch({static_cast<Dim>(rows * (row_bytes + 3) / 4)});
+  Tensor scales = state.scratch({rows});
+  std::byte* to = values.raw();
+  const int parts = input.elements() < kWorkWorthSharing ? 1 : state.team().size();
+  state.team().run(parts, [&](int part, int) {
+    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
+      std::byte* converted = to + static_cast<std::size_t>(row) * row_bytes;
+      scales.data<float>()[row] = kernels::convert_row(form, input.row(row), static_cast<int>(input_width_), converted);
+      std::fill(converted + used, converted + row_bytes, std::byte{0});
+    }
+  });
+  return {.count = rows, .input = to, .scales = scales.data<float>()};
+}
+
 void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const {
   assert((residual != nullptr) == (residual_ == Residual::add));
   assert(input.width() == input_width_ && output.width() == output_width_ && input.rows() == output.rows());
-  const bool ours = slices_.front().matrix.is_ours();
-  const Dim limit = slices_.size() == 1 ? kPieceRows.front() : kTileFloats / slices_.front().width;
+  backend::MatMulRows all = convert(input, state);
+  all.residual = residual != nullptr ? residual->data<float>() : nullptr;
+  all.output = output.data<float>();
+  all.stride = output_width_;
+  const backend::PackedMatrix& front = slices_.front().matrix;
+  const bool ours = front.carrier() != backend::Carrier::onednn;
+  const bool tiled = slices_.size() > 1 || front.spec().precision == Precision::int8;
+  const Dim limit = tiled ? kTileElements / slices_.front().width : kPieceRows.front();
   const std::int64_t rows = input.rows();
   std::int64_t first_row = 0;
   // Whole runs of equal pieces are shared out together, so that the team meets a few times only.
@@ -133,8 +198,14 @@ void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output
     const int pieces = static_cast<int>((rows - first_row) / piece);
     const int slices = static_cast<int>(slices_.size());
     const auto body = [&](int item, int thread) {
-      forward_piece(slices_[static_cast<std::size_t>(item % slices)],
-                    static_cast<int>(first_row) + item / slices * piece, piece, input, residual, output, state, thread);
+      const std::int64_t row = first_row + item / slices * piece;
+      backend::MatMulRows part = all;
+      part.count = piece;
+      part.input += static_cast<std::size_t>(row) * front.input_row_bytes();
+      part.output += row * output_width_;
+      if (part.residual != nullptr) part.residual += row * output_width_;
+      if (part.scales != nullptr) part.scales += row;
+      forward_piece(slices_[static_cast<std::size_t>(item % slices)], part, state, thread);
     };
     if (piece * input_width_ * output_width_ < kWorkWorthSharing) {
       for (int item = 0; item < pieces * slices; ++item) body(item, 0);
@@ -145,30 +216,26 @@ void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output
   }
 }
 
-void MatMul::forward_piece(const Slice& slice, int first_row, int rows, const Tensor& input, const Tensor* residual,
-                           Tensor& output, RunState& state, int thread) const {
-  backend::MatMulContext& context = state.matmul_context(thread);
-  if (slices_.size() == 1 || slice.matrix.is_ours()) {
-    context.run(slice.matrix, {.count = rows,
-                               .input = input.row(first_row),
-                               .residual = residual != nullptr ? residual->row(first_row) + slice.first : nullptr,
-                               .output = output.row(first_row) + slice.first,
-                               .stride = output_width_});
-    return;
+void MatMul::forward_piece(const Slice& slice, backend::MatMulRows rows, RunState& state, int thread) const {
+  backend::MatMulPrimitives& primitives = state.matmul_primitives(thread);
+  rows.output += slice.first;
+  if (rows.residual != nullptr) rows.residual += slice.first;
+  if (slices_.size() == 1 || slice.matrix.takes_stride() || (rows.count == 1 && rows.residual == nullptr)) {
+    return slice.matrix.multiply(rows, primitives);
   }
-  // oneDNN writes dense rows only. One row of a slice is dense where it belongs; several go by way of a tile.
-  const bool direct = rows == 1 && residual == nullptr;
-  float* tile = direct ? output.row(first_row) + slice.first
-                       : state.thread_scratch(thread, static_cast<std::size_t>(rows * slice.width));
-  context.run(slice.matrix, {.count = rows, .input = input.row(first_row), .output = tile});
-  if (direct) return;
-  for (int row = 0; row < rows; ++row) {
-    const float* from = tile + row * slice.width;
-    float* to = output.row(first_row + row) + slice.first;
-    if (residual == nullptr) {
+  // By way of a dense tile.
+  backend::MatMulRows tile = rows;
+  tile.residual = nullptr;
+  tile.output = state.thread_scratch(thread, static_cast<std::size_t>(rows.count * slice.width));
+  tile.stride = slice.width;
+  slice.matrix.multiply(tile, primitives);
+  for (int row = 0; row < rows.count; ++row) {
+    const float* from = tile.output + row * slice.width;
+    float* to = rows.output + row * rows.stride;
+    if (rows.residual == nullptr) {
       std::copy_n(from, slice.width, to);
     } else {
-      const float* added = residual->row(first_row + row) + slice.first;
+      const float* added = rows.residual + row * rows.stride;
       for (Dim i = 0; i < slice.width; ++i) to[i] = from[i] + added[i];
     }
   }

@@ -13,15 +13,16 @@ namespace encdec {
 class RunState;
 
 namespace backend {
-class PackedMatrix;
+struct MatMulRows;
 }
 
 // Adds a tensor of the output's shape after the activation.
 enum class Residual : std::uint8_t { none, add };
 
 // y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to oneDNN, or to our
-// own kernel where oneDNN has none that keeps the promise below: weights are packed once, here; primitives are made for
-// the row counts that occur and kept by the RunState. The residual is added in the same pass.
+// own kernels where oneDNN has none that keeps the promise below: weights are packed once, here, in the precision asked
+// for; rows of x are converted to it; primitives are made for the row counts that occur and kept by the RunState. The
+// residual is added in the same pass.
 //
 // Rows do not influence each other, and a row's result does not depend, bit by bit, on how many rows there are or how
 // many threads run.
@@ -29,8 +30,8 @@ class MatMul {
  public:
   // Several matrices [N_i, K] are put together to one with N = sum of N_i, so that merged projections are one matmul.
   // `biases` is empty, or holds one per weight: [N_i], or an empty tensor for zeros.
-  // Stored as float32, float16 or bfloat16. Throws ShapeError if the sizes do not fit.
-  MatMul(std::span<const Tensor> weights, std::span<const Tensor> biases, const PackOptions& pack = {},
+  // Pages of `weights` are released as they have been copied. Throws ShapeError if the sizes do not fit.
+  MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const PackOptions& pack = {},
          Activation activation = Activation::identity, Residual residual = Residual::none);
   ~MatMul();
   MatMul(MatMul&&) noexcept;
@@ -41,13 +42,16 @@ class MatMul {
   // Bytes of packed weights.
   std::size_t bytes() const;
 
+  // The weights of one output, rounded as they are kept: writes [K].
+  void copy_weights(Dim output, float* weights) const;
+
   // `residual` is given if and only if the matmul was made with one.
   void forward(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const;
 
  private:
   struct Slice;
-  void forward_piece(const Slice& slice, int first_row, int rows, const Tensor& input, const Tensor* residual,
-                     Tensor& output, RunState& state, int thread) const;
+  backend::MatMulRows convert(const Tensor& input, RunState& state) const;
+  void forward_piece(const Slice& slice, backend::MatMulRows rows, RunState& state, int thread) const;
 
   Dim input_width_ = 0;
   Dim output_width_ = 0;

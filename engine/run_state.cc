@@ -46,7 +46,7 @@ RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
   memory_->caches.resize(count);
   memory_->attention_observers.resize(count);
   memory_->thread_scratch.resize(static_cast<std::size_t>(team_->size()));
-  memory_->matmul_contexts.resize(static_cast<std::size_t>(team_->size()));
+  memory_->matmul_primitives.resize(static_cast<std::size_t>(team_->size()));
 }
 
 RunState::~RunState() = default;
@@ -77,8 +77,8 @@ KeyValueCache& RunState::cache() {
   return memory_->caches[static_cast<std::size_t>(memory_->running)];
 }
 
-backend::MatMulContext& RunState::matmul_context(int thread) {
-  return memory_->matmul_contexts[static_cast<std::size_t>(thread)];
+backend::MatMulPrimitives& RunState::matmul_primitives(int thread) {
+  return memory_->matmul_primitives[static_cast<std::size_t>(thread)];
 }
 
 }  // namespace encdec

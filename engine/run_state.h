@@ -13,7 +13,7 @@
 namespace encdec {
 
 namespace backend {
-class MatMulContext;
+class MatMulPrimitives;
 }
 
 // One sequence of a run: which packed rows are its own, what came before, and what it may look at.
@@ -77,7 +77,7 @@ class RunState {
   const AttentionObserver& attention_observer() const;
   // Cache of the running node; has room for all rows of the index.
   KeyValueCache& cache();
-  backend::MatMulContext& matmul_context(int thread);
+  backend::MatMulPrimitives& matmul_primitives(int thread);
 
  private:
   friend class Executor;

@@ -29,11 +29,11 @@ struct RunState::Memory {
   std::vector<std::size_t> offsets;  // by edge id, in the arena
   Symbols planned_for{-1, -1, -1};   // the sizes that offsets are for
   ScratchStack scratch;
-  std::vector<Tensor> thread_scratch;                   // by thread
-  std::vector<backend::MatMulContext> matmul_contexts;  // by thread
-  std::vector<KeyValueCache> caches;                    // by edge id
-  std::vector<AttentionObserver> attention_observers;   // by edge id
-  int running = -1;                                     // edge id of the node that runs
+  std::vector<Tensor> thread_scratch;                        // by thread
+  std::vector<backend::MatMulPrimitives> matmul_primitives;  // by thread
+  std::vector<KeyValueCache> caches;                         // by edge id
+  std::vector<AttentionObserver> attention_observers;        // by edge id
+  int running = -1;                                          // edge id of the node that runs
 };
 
 }  // namespace encdec

@@ -16,21 +16,27 @@ std::span<const Dim> without_leading_ones(const Shape& shape) {
   return dims;
 }
 
-// The value of a quantised tensor, as floats. The memory of files need not be aligned.
+// Elements [first, first + count) of a quantised tensor, all of one row. The memory of files need not be aligned.
+void copy_dequantized(const Tensor& tensor, const Tensor& scale, Dim first, Dim count, float* output) {
+  float divisor = 1.0f;
+  copy_as_float(scale, scale.elements() == 1 ? 0 : first / tensor.width(), 1, &divisor);
+  if (tensor.type() == DataType::int8) {
+    const auto* integers = reinterpret_cast<const std::int8_t*>(tensor.raw()) + first;
+    for (Dim i = 0; i < count; ++i) output[i] = static_cast<float>(integers[i]) / divisor;
+    return;
+  }
+  for (Dim i = 0; i < count; ++i) {
+    std::int16_t value;
+    std::memcpy(&value, tensor.raw() + (first + i) * 2, sizeof(value));
+    output[i] = value / divisor;
+  }
+}
+
+// The value of a quantised tensor, as floats.
 Tensor dequantize(const Tensor& tensor, const Tensor& scale) {
   Tensor result = Tensor::uninitialized(tensor.shape());
-  std::vector<float> scales(static_cast<std::size_t>(scale.elements()));
-  copy_as_float(scale, 0, scale.elements(), scales.data());
-  const auto integer = [&](std::int64_t i) -> float {
-    if (tensor.type() == DataType::int8) return static_cast<float>(static_cast<std::int8_t>(tensor.raw()[i]));
-    std::int16_t value;
-    std::memcpy(&value, tensor.raw() + i * 2, sizeof(value));
-    return value;
-  };
   for (std::int64_t row = 0; row < tensor.rows(); ++row) {
-    const float divisor = scales[scales.size() == 1 ? 0 : static_cast<std::size_t>(row)];
-    const std::int64_t first = row * tensor.width();
-    for (std::int64_t i = first; i < first + tensor.width(); ++i) result.data<float>()[i] = integer(i) / divisor;
+    copy_dequantized(tensor, scale, row * tensor.width(), tensor.width(), result.row(row));
   }
   return result;
 }
@@ -122,20 +128,23 @@ void WeightScope::release(std::string_view name) const {
   if (const Tensor* tensor = find(name, stored)) store_->release(*tensor);
 }
 
-Tensor WeightScope::tensor(std::string_view name, const Shape& shape) const {
-  StoredName stored;
-  const Tensor* tensor = find(name, stored);
+WeightScope::Located WeightScope::locate(std::string_view name, const Shape& shape) const {
+  Located found;
+  StoredName& stored = found.stored;
+  const Tensor* tensor = found.tensor = find(name, stored);
   const auto where = [&] { return fmt::format("{}: tensor '{}'", store_->origin(), stored.name); };
-  const bool transposed = stored.transposed && shape.rank() == 2;
-  Shape expected = shape;
-  if (shape.rank() > 0 && (transposed || stored.parts > 1)) {
+  found.transposed = stored.transposed && shape.rank() == 2;
+  Shape& expected = found.shape = shape;
+  if (shape.rank() > 0 && (found.transposed || stored.parts > 1)) {
     const Dim outputs = shape[0] * stored.parts;
-    expected = shape.rank() == 1 ? Shape{outputs} : transposed ? Shape{shape[1], outputs} : Shape{outputs, shape[1]};
+    expected = shape.rank() == 1  ? Shape{outputs}
+               : found.transposed ? Shape{shape[1], outputs}
+                                  : Shape{outputs, shape[1]};
   }
   if (tensor == nullptr)
     throw WeightError(fmt::format("{} is missing, expected shape {}", where(), to_string(expected)));
-  const Tensor* scale = store_->find_scale(stored.name);
-  if (!is_weight_type(tensor->type()) && scale == nullptr) {
+  found.scale = store_->find_scale(stored.name);
+  if (!is_weight_type(tensor->type()) && found.scale == nullptr) {
     throw WeightError(
         fmt::format("{}: stored as {}, expected float32, float16 or bfloat16", where(), to_string(tensor->type())));
   }
@@ -143,14 +152,73 @@ Tensor WeightScope::tensor(std::string_view name, const Shape& shape) const {
     throw WeightError(
         fmt::format("{}: shape {}, expected {}", where(), to_string(tensor->shape()), to_string(expected)));
   }
-  {
-    const std::lock_guard lock(used_->mutex);
-    used_->names.insert(stored.name);
-  }
-  const Tensor whole = (scale != nullptr ? dequantize(*tensor, *scale) : *tensor).reshape(expected);
+  const std::lock_guard lock(used_->mutex);
+  used_->names.insert(stored.name);
+  return found;
+}
+
+Tensor WeightScope::tensor(std::string_view name, const Shape& shape) const {
+  const Located found = locate(name, shape);
+  const Tensor whole =
+      (found.scale != nullptr ? dequantize(*found.tensor, *found.scale) : *found.tensor).reshape(found.shape);
   const Dim count = shape.rank() == 0 ? 1 : shape[0];
-  if (transposed) return transpose_columns(whole, stored.part * count, count);
-  return stored.parts > 1 ? whole.slice(stored.part * count, count) : whole;
+  if (found.transposed) return transpose_columns(whole, found.stored.part * count, count);
+  return found.stored.parts > 1 ? whole.slice(found.stored.part * count, count) : whole;
+}
+
+WeightMatrix WeightScope::matrix(std::string_view name, const Shape& shape) const {
+  const Located found = locate(name, shape);
+  WeightMatrix matrix;
+  matrix.stored_ = found.tensor->reshape(found.shape);
+  if (found.scale != nullptr) matrix.scale_ = *found.scale;
+  matrix.transposed_ = found.transposed;
+  matrix.first_ = found.stored.part * shape[0];
+  matrix.outputs_ = shape[0];
+  matrix.inputs_ = shape[1];
+  matrix.store_ = store_;
+  return matrix;
+}
+
+WeightMatrix::WeightMatrix(const Tensor& tensor) : stored_(tensor) {
+  if (tensor.shape().rank() != 2) {
+    throw ShapeError(fmt::format("weight has shape {}, expected [N, K]", to_string(tensor.shape())));
+  }
+  if (!is_weight_type(tensor.type())) {
+    throw WeightError(
+        fmt::format("weight stored as {}, expected float32, float16 or bfloat16", to_string(tensor.type())));
+  }
+  outputs_ = tensor.shape()[0];
+  inputs_ = tensor.shape()[1];
+}
+
+void WeightMatrix::copy_rows(Dim first, Dim count, float* rows) const {
+  const auto copy = [this](Dim begin, Dim elements, float* output) {
+    if (scale_.empty()) return copy_as_float(stored_, begin, elements, output);
+    for (Dim i = 0; i < elements;) {  // row by row, since each has its scale
+      const Dim part = std::min(elements - i, stored_.width() - (begin + i) % stored_.width());
+      copy_dequantized(stored_, scale_, begin + i, part, output + i);
+      i += part;
+    }
+  };
+  if (!transposed_) return copy((first_ + first) * inputs_, count * inputs_, rows);
+  std::vector<float> outputs(static_cast<std::size_t>(count));
+  for (Dim i = 0; i < inputs_; ++i) {
+    copy(i * stored_.width() + first_ + first, count, outputs.data());
+    for (Dim j = 0; j < count; ++j) rows[j * inputs_ + i] = outputs[static_cast<std::size_t>(j)];
+  }
+}
+
+void WeightMatrix::release_rows(Dim first, Dim count) const {
+  if (store_ == nullptr) return;
+  if (!transposed_) return store_->release(stored_.slice(first_ + first, count));
+  // Each page holds a part of every output: they are done when the last one is.
+  if (first_ + first + count == stored_.width()) store_->release(stored_);
+}
+
+bool WeightMatrix::is_same_as(const WeightMatrix& other) const {
+  return stored_.raw() == other.stored_.raw() && stored_.type() == other.stored_.type() &&
+         transposed_ == other.transposed_ && first_ == other.first_ && outputs_ == other.outputs_ &&
+         inputs_ == other.inputs_;
 }
 
 std::vector<std::string> WeightScope::unused() const {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/precision.h"
 #include "encdec/engine/tensor.h"
 
 namespace encdec {
@@ -80,6 +81,38 @@ using WeightNames = std::function<std::vector<StoredName>(const std::string& can
 struct PackOptions {
   // Column slices of matrices, so that as many threads can work on one row. Results do not depend on it.
   int threads = 1;
+  // Of matmuls.
+  Precision precision = Precision::float32;
+};
+
+// A matrix [N, K] of weights, one output a row, whatever it is stored as: read as floats a few rows at a time, so that
+// a copy of all of it need not exist.
+class WeightMatrix {
+ public:
+  // Throws ShapeError unless it has two dimensions, WeightError unless it is float32, float16 or bfloat16.
+  WeightMatrix(const Tensor& tensor);
+
+  Dim outputs() const { return outputs_; }  // N
+  Dim inputs() const { return inputs_; }    // K
+
+  // Writes rows [first, first + count).
+  void copy_rows(Dim first, Dim count, float* rows) const;
+  // These rows were copied and will not be read soon: their pages need not stay in memory.
+  void release_rows(Dim first, Dim count) const;
+  // Whether both are one matrix in one place.
+  bool is_same_as(const WeightMatrix& other) const;
+
+ private:
+  friend class WeightScope;
+  WeightMatrix() = default;
+
+  Tensor stored_;  // [rows, K] or, transposed, [K, rows]; of them [first_, first_ + N)
+  Tensor scale_;   // of integers
+  bool transposed_ = false;
+  Dim first_ = 0;
+  Dim outputs_ = 0;
+  Dim inputs_ = 0;
+  std::shared_ptr<const WeightStore> store_;  // where pages are released; null if nowhere
 };
 
 // A prefix into a WeightStore: "encoder.0." and then "encoder.0.self_attention.". A layer's constructor takes a scope
@@ -104,6 +137,8 @@ class WeightScope {
   // float32, float16 or bfloat16, or quantised, and then given as float32. A view of the store where it can be. Throws
   // WeightError naming the stored tensor and its file or folder, what was found and what was expected.
   Tensor tensor(std::string_view name, const Shape& shape) const;
+  // A matrix of this scope that has the shape [outputs, inputs], likewise, without copying any of it.
+  WeightMatrix matrix(std::string_view name, const Shape& shape) const;
   bool has(std::string_view name) const;
   // The tensor was copied and is not needed any more, as far as this layer knows: its pages need not stay in memory.
   void release(std::string_view name) const;
@@ -112,7 +147,16 @@ class WeightScope {
   std::vector<std::string> unused() const;
 
  private:
+  // What is stored for a name, checked.
+  struct Located {
+    const Tensor* tensor = nullptr;
+    const Tensor* scale = nullptr;
+    StoredName stored;
+    Shape shape;  // without leading ones, before it is cut or turned
+    bool transposed = false;
+  };
   const Tensor* find(std::string_view name, StoredName& stored) const;
+  Located locate(std::string_view name, const Shape& shape) const;
 
   struct Usage {
     std::mutex mutex;

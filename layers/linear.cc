@@ -11,19 +11,17 @@ namespace encdec {
 namespace {
 
 MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
-  std::vector<Tensor> weights;
+  std::vector<WeightMatrix> weights;
   std::vector<Tensor> biases;
   bool any_bias = false;
   for (const WeightScope& scope : scopes) {
-    weights.push_back(scope.tensor("weight", {options.output_width, options.input_width}));
+    weights.push_back(scope.matrix("weight", {options.output_width, options.input_width}));
     const bool has_bias = options.bias == Bias::required || (options.bias == Bias::optional && scope.has("bias"));
     biases.push_back(has_bias ? scope.tensor("bias", {options.output_width}) : Tensor());
     any_bias = any_bias || has_bias;
   }
   if (!any_bias) biases.clear();
-  MatMul matmul(weights, biases, scopes.front().pack(), options.activation, options.residual);
-  for (const WeightScope& scope : scopes) scope.release("weight");
-  return matmul;
+  return {weights, biases, scopes.front().pack(), options.activation, options.residual};
 }
 
 }  // namespace

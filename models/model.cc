@@ -134,7 +134,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     }
   }
   const int threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
-  const WeightScope scope(impl->weights, std::move(description.weight_names), {.threads = threads});
+  const WeightScope scope(impl->weights, std::move(description.weight_names),
+                          {.threads = threads, .precision = options.precision});
   impl->network = std::make_shared<Transformer>(impl->config, scope);
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
   for (const std::string& name : scope.unused()) impl->notes.push_back(fmt::format("tensor not used: {}", name));

@@ -20,6 +20,9 @@ namespace encdec {
 struct LoadOptions {
   // Threads inside one operation; 0 for one per available CPU. Results do not depend on it.
   int threads = 0;
+  // Of matmuls, whatever the checkpoint stores. Where the CPU has no instructions for it, a note says what it does
+  // instead.
+  Precision precision = Precision::float32;
 };
 
 // Names and values of nodes, as they are computed; see NodeObserver.

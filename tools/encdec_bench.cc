@@ -69,7 +69,7 @@ double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
   std::vector<Tensor> inputs, outputs;
   double operations = 0;
   for (const auto& [rows, input_width, output_width] : shapes) {
-    const Tensor weight = noise({output_width, input_width});
+    const WeightMatrix weight = noise({output_width, input_width});
     matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), PackOptions{.threads = thread_count()});
     inputs.push_back(noise({rows, input_width}));
     outputs.push_back(noise({rows, output_width}));

@@ -14,17 +14,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
-#include <cstring>
-#include <map>
-#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <type_traits>
 #include <unordered_map>
-#include <vector>
 
 #include "encdec/engine/error.h"
-#include "encdec/engine/kernels/panel_matmul.h"
+#include "encdec/engine/kernels/tile_matmul.h"
 #include "encdec/engine/tensor.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -62,14 +57,15 @@ class SingleThreaded {
   SingleThreaded& operator=(const SingleThreaded&) = delete;
 };
 
-// Keeps our own kernels to the instructions that oneDNN may use, which ONEDNN_MAX_CPU_ISA can limit: then a CPU does
-// what a lesser one would.
+// Whether oneDNN may use all of an instruction set. Each set contains the bits of the lesser ones.
+bool allows(dnnl::cpu_isa isa) {
+  using Bits = std::underlying_type_t<dnnl::cpu_isa>;
+  return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(isa)) == static_cast<Bits>(isa);
+}
+
+// Keeps our own kernels to the instructions that oneDNN may use: then a CPU does what a lesser one would.
 void follow_instruction_limit() {
 #if HWY_ARCH_X86
-  using Bits = std::underlying_type_t<dnnl::cpu_isa>;  // each set contains the bits of the lesser ones
-  const auto allowed = static_cast<Bits>(dnnl::get_effective_cpu_isa());
-  const auto allows = [&](dnnl::cpu_isa isa) { return (allowed & static_cast<Bits>(isa)) == static_cast<Bits>(isa); };
-  if (allowed == static_cast<Bits>(dnnl::cpu_isa::all)) return;
   // Highway numbers a better set lower. It has none for AVX alone.
   if (!allows(dnnl::cpu_isa::avx2)) {
     hwy::DisableTargets(HWY_SSE4 - 1);
@@ -80,68 +76,54 @@ void follow_instruction_limit() {
 }
 
 const dnnl::engine& cpu() {
-  static const dnnl::engine engine = [] {
-    follow_instruction_limit();
-    return dnnl::engine(dnnl::engine::kind::cpu, 0);
-  }();
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
 
 template <class Action>
-auto translate_errors(const MatMulSpec& spec, const Action& action) {
+auto translate_errors(const PrimitiveSpec& spec, const Action& action) {
   try {
     return action();
   } catch (const dnnl::error& error) {
-    throw BackendError(fmt::format("oneDNN {}: matmul [M, {}] x [{}, {}]: {}", onednn_version(), spec.input_width,
-                                   spec.input_width, spec.output_width, error.what()));
+    throw BackendError(fmt::format("oneDNN {}: {} matmul [M, {}] x [{}, {}]: {}", onednn_version(),
+                                   to_string(spec.precision), spec.input_width, spec.input_width, spec.output_width,
+                                   error.what()));
   }
 }
 
-memory::desc plain(const memory::dims& dims) {
-  const auto tag = dims.size() == 1 ? memory::format_tag::a : memory::format_tag::ab;
-  return {dims, memory::data_type::f32, tag};
-}
-
-memory::desc weights_in(const MatMulSpec& spec, memory::format_tag order) {
-  return {{spec.input_width, spec.output_width}, memory::data_type::f32, order};
-}
-
-struct EltwiseParameters {
-  dnnl::algorithm algorithm;
-  float alpha;
+struct DataTypes {
+  memory::data_type input, weights, output;
+  memory::format_tag order;
 };
 
-EltwiseParameters eltwise(Activation activation) {
-  switch (activation) {
-    case Activation::identity: return {dnnl::algorithm::eltwise_linear, 1.0f};
-    case Activation::relu: return {dnnl::algorithm::eltwise_relu, 0.0f};
-    case Activation::gelu: return {dnnl::algorithm::eltwise_gelu_erf, 0.0f};
-    case Activation::gelu_tanh: return {dnnl::algorithm::eltwise_gelu_tanh, 0.0f};
-    case Activation::gelu_sigmoid: return {dnnl::algorithm::eltwise_swish, 1.702f};
-    case Activation::silu: return {dnnl::algorithm::eltwise_swish, 1.0f};
-    case Activation::tanh: return {dnnl::algorithm::eltwise_tanh, 0.0f};
-    case Activation::sigmoid: return {dnnl::algorithm::eltwise_logistic, 0.0f};
+DataTypes data_types(Precision precision) {
+  using Type = memory::data_type;
+  using Tag = memory::format_tag;
+  switch (precision) {
+    case Precision::float32: return {Type::f32, Type::f32, Type::f32, Tag::BA16a64b};
+    case Precision::bfloat16: return {Type::bf16, Type::bf16, Type::f32, Tag::BA16a64b2a};
+    case Precision::int8: return {Type::u8, Type::s8, Type::s32, Tag::BA16a64b4a};
+    case Precision::automatic: break;
   }
-  return {dnnl::algorithm::eltwise_linear, 1.0f};
+  return {};
 }
 
 // How oneDNN would run a spec for so many rows. The scratchpad is the caller's: oneDNN's own belongs to the thread that
 // created the primitive.
-dnnl::matmul::primitive_desc describe(const MatMulSpec& spec, int rows, const memory::desc& weights) {
-  const memory::desc source = plain({rows, spec.input_width});
-  const memory::desc destination = plain({rows, spec.output_width});
-  const memory::desc bias = plain({1, spec.output_width});
+dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
+  const DataTypes types = data_types(spec.precision);
+  const memory::desc source({rows, spec.input_width}, types.input, memory::format_tag::ab);
+  const memory::desc weights({spec.input_width, spec.output_width}, types.weights, types.order);
+  const memory::desc destination({rows, spec.output_width}, types.output, memory::format_tag::ab);
+  const memory::desc bias({1, spec.output_width}, memory::data_type::f32, memory::format_tag::ab);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops post_ops;
-  if (spec.activation != Activation::identity) {
-    const EltwiseParameters parameters = eltwise(spec.activation);
 #if DNNL_VERSION_MAJOR >= 3
-    post_ops.append_eltwise(parameters.algorithm, parameters.alpha, 0.0f);
+  if (spec.relu) post_ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
 #else
-    post_ops.append_eltwise(1.0f, parameters.algorithm, parameters.alpha, 0.0f);
+  if (spec.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
 #endif
-  }
   if (spec.residual) post_ops.append_binary(dnnl::algorithm::binary_add, destination);
   attributes.set_post_ops(post_ops);
 #if DNNL_VERSION_MAJOR >= 3
@@ -154,138 +136,26 @@ dnnl::matmul::primitive_desc describe(const MatMulSpec& spec, int rows, const me
 #endif
 }
 
-// What multiplies by a matrix.
-enum class Carrier {
-  onednn,             // its packed AVX-512 matmul
-  onednn_or_one_row,  // the same, and kernels::multiply_panels for one row, where that gives the same bits
-  panels              // kernels::multiply_panels for any number of rows
-};
-
-// In what chunks our own matmul sums: 32 KiB of a panel stay in the nearest caches while one tile after the other uses
-// them, and few enough sums are interrupted.
-constexpr int kChunk = 512;
-
 }  // namespace
 
-struct PackedMatrix::Impl {
-  MatMulSpec spec;
-  Tensor weight_storage;
-  Tensor bias_storage;
-  memory weights;
-  memory bias;
-  Carrier carrier = Carrier::onednn;
-  kernels::PanelMatrix panels;
-};
-
-namespace {
-int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels);
-}  // namespace
-
-PackedMatrix::PackedMatrix(const MatMulSpec& spec, const float* weight, const float* bias)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->spec = spec;
-  translate_errors(spec, [&] {
-    const SingleThreaded guard;
-    // On AVX-512 the layout that oneDNN wants is the same for all numbers of rows; asked for a typical one.
-    constexpr int kTypicalRows = 16;
-    const auto description = describe(spec, kTypicalRows, weights_in(spec, memory::format_tag::any));
-    const bool keeps_bits = std::string_view(description.impl_info_str()).starts_with("brg:avx512");
-    const memory::desc wide = weights_in(spec, memory::format_tag::BA16a64b);
-    const memory::desc packed =
-        keeps_bits ? description.weights_desc() : weights_in(spec, memory::format_tag::BA16a16b);
-    impl_->weight_storage = Tensor::uninitialized({static_cast<Dim>(packed.get_size())}, DataType::uint8);
-    impl_->weights = memory(packed, cpu(), impl_->weight_storage.raw());
-    memory source(weights_in(spec, memory::format_tag::ba), cpu(), const_cast<float*>(weight));
-    dnnl::stream stream(cpu());
-    dnnl::reorder(source, impl_->weights).execute(stream, source, impl_->weights);
-    stream.wait();
-    if (spec.bias) {
-      impl_->bias_storage = Tensor::uninitialized({spec.output_width});
-      std::copy_n(bias, spec.output_width, impl_->bias_storage.data<float>());
-      impl_->bias = memory(plain({1, spec.output_width}), cpu(), impl_->bias_storage.raw());
-    }
-    impl_->panels = {.panels = reinterpret_cast<const float*>(impl_->weight_storage.raw()),
-                     .bias = spec.bias ? impl_->bias_storage.data<float>() : nullptr,
-                     .input_width = spec.input_width,
-                     .output_width = spec.output_width,
-                     .chunk = kChunk,
-                     .columns = keeps_bits ? kernels::PanelColumns::wide : kernels::PanelColumns::narrow,
-                     .activation = spec.activation};
-    if (!keeps_bits) {
-      impl_->carrier = Carrier::panels;
-    } else if (packed == wide && spec.activation == Activation::identity) {
-      impl_->carrier = Carrier::onednn_or_one_row;
-    }
-  });
-  if (impl_->carrier == Carrier::onednn_or_one_row) {
-    impl_->panels.chunk = chunk_for(*this, impl_->panels);
-    if (impl_->panels.chunk == 0) impl_->carrier = Carrier::onednn;
-  }
+const InstructionSets& instruction_sets() {
+  static const InstructionSets sets = [] {
+    follow_instruction_limit();
+    InstructionSets found;
+#if HWY_ARCH_X86
+    found.avx512 = allows(dnnl::cpu_isa::avx512_core);
+    found.avx512_vnni = allows(dnnl::cpu_isa::avx512_core_vnni);
+    found.avx512_bfloat16 = allows(dnnl::cpu_isa::avx512_core_bf16);
+    found.amx = allows(dnnl::cpu_isa::avx512_core_amx) && kernels::has_tiles();
+#endif
+    return found;
+  }();
+  return sets;
 }
 
-namespace {
-
-// In what chunks multiply_panels must sum to give the bits of oneDNN's matmul for one row of this matrix, found by
-// trying; 0 if in none. So one row alone equals the same row among others, whatever a version of oneDNN does.
-int find_chunk(const PackedMatrix& matrix, kernels::PanelMatrix panels) {
-  // Products must need rounding: otherwise every order of sums gives the same bits.
-  std::vector<float> input(static_cast<std::size_t>(panels.input_width));
-  std::uint32_t state = 1;
-  for (float& x : input) {
-    state = state * 1664525u + 1013904223u;
-    x = static_cast<float>(state >> 8) / 0x1p24f - 0.5f;
-  }
-  const auto count = static_cast<std::size_t>(panels.output_width);
-  std::vector<float> expected(count), found(count);
-  const std::vector<float> zeros(count, 0.0f);
-  MatMulContext context;
-  context.run_primitive(matrix,
-                        {.count = 1, .input = input.data(), .residual = zeros.data(), .output = expected.data()});
-  int chunk = 0;
-  for (const int candidate : {512, 1024, std::max(panels.input_width, 1025)}) {
-    panels.chunk = candidate;
-    kernels::multiply_panels(panels,
-                             {.count = 1, .input = input.data(), .residual = zeros.data(), .output = found.data()});
-    if (std::memcmp(found.data(), expected.data(), count * sizeof(float)) != 0) continue;
-    // Weights that cannot tell two orders apart do not show which is right.
-    if (chunk != 0 && std::min(candidate, panels.input_width) > chunk) return 0;
-    chunk = candidate;
-  }
-  return chunk;
-}
-
-// The same, remembered: what oneDNN does depends on the sizes, not on the weights.
-int chunk_for(const PackedMatrix& matrix, const kernels::PanelMatrix& panels) {
-  static std::mutex mutex;
-  static std::map<MatMulSpec, int> known;
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(matrix.spec()); found != known.end()) return found->second;
-  const int chunk = find_chunk(matrix, panels);
-  if (chunk != 0) known.emplace(matrix.spec(), chunk);
-  return chunk;
-}
-
-}  // namespace
-
-PackedMatrix::~PackedMatrix() = default;
-PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
-PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
-
-const MatMulSpec& PackedMatrix::spec() const {
-  return impl_->spec;
-}
-
-bool PackedMatrix::is_ours() const {
-  return impl_->carrier == Carrier::panels;
-}
-
-std::size_t PackedMatrix::bytes() const {
-  return impl_->weight_storage.bytes();
-}
-
-struct MatMulContext::Impl {
+struct MatMulPrimitives::Impl {
   struct Key {
-    MatMulSpec spec;
+    PrimitiveSpec spec;
     int rows = 0;
     friend bool operator==(const Key& a, const Key& b) = default;
   };
@@ -294,18 +164,15 @@ struct MatMulContext::Impl {
       std::size_t hash = static_cast<std::size_t>(key.spec.input_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.spec.output_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.rows);
-      return hash * 31 + static_cast<std::size_t>(key.spec.activation) * 4 + (key.spec.bias ? 2 : 0) +
-             (key.spec.residual ? 1 : 0);
+      return hash * 31 + static_cast<std::size_t>(key.spec.precision) * 8 + (key.spec.bias ? 4 : 0) +
+             (key.spec.relu ? 2 : 0) + (key.spec.residual ? 1 : 0);
     }
   };
   // A primitive with the memory objects of its arguments; only their addresses change from call to call.
   struct Call {
     dnnl::matmul primitive;
     std::string implementation;
-    memory source;
-    memory destination;
-    memory residual;
-    memory scratchpad;
+    memory source, weights, bias, residual, destination, scratchpad;
     std::size_t scratchpad_bytes = 0;
     std::uint64_t last_use = 0;
   };
@@ -313,24 +180,26 @@ struct MatMulContext::Impl {
   dnnl::stream stream{cpu()};
   std::unordered_map<Key, Call, KeyHash> calls;
   Tensor scratchpad;
+  Tensor sums;
   std::uint64_t clock = 0;
 
-  Call& find(const PackedMatrix& matrix, int rows);
+  Call& find(const PrimitiveSpec& spec, int rows);
 };
 
-MatMulContext::Impl::Call& MatMulContext::Impl::find(const PackedMatrix& matrix, int rows) {
-  const MatMulSpec& spec = matrix.spec();
+MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& spec, int rows) {
   const Key key{spec, rows};
   auto found = calls.find(key);
   if (found == calls.end()) {
     if (calls.size() >= kMaxPrimitives) {
       calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
     }
-    const auto description = describe(spec, rows, matrix.impl_->weights.get_desc());
+    const auto description = describe(spec, rows);
     Call call;
     call.primitive = dnnl::matmul(description);
     call.implementation = description.impl_info_str();
     call.source = memory(description.src_desc(), cpu(), nullptr);
+    call.weights = memory(description.weights_desc(), cpu(), nullptr);
+    if (spec.bias) call.bias = memory(description.query_md(dnnl::query::weights_md, 1), cpu(), nullptr);
     call.destination = memory(description.dst_desc(), cpu(), nullptr);
     if (spec.residual) call.residual = memory(description.dst_desc(), cpu(), nullptr);
     call.scratchpad_bytes = description.scratchpad_desc().get_size();
@@ -345,61 +214,48 @@ MatMulContext::Impl::Call& MatMulContext::Impl::find(const PackedMatrix& matrix,
   return call;
 }
 
-MatMulContext::MatMulContext() : impl_(std::make_unique<Impl>()) {}
-MatMulContext::~MatMulContext() = default;
-MatMulContext::MatMulContext(MatMulContext&&) noexcept = default;
-MatMulContext& MatMulContext::operator=(MatMulContext&&) noexcept = default;
+MatMulPrimitives::MatMulPrimitives() : impl_(std::make_unique<Impl>()) {}
+MatMulPrimitives::~MatMulPrimitives() = default;
+MatMulPrimitives::MatMulPrimitives(MatMulPrimitives&&) noexcept = default;
+MatMulPrimitives& MatMulPrimitives::operator=(MatMulPrimitives&&) noexcept = default;
 
-void MatMulContext::run(const PackedMatrix& matrix, const MatMulRows& rows) {
-  const Carrier carrier = matrix.impl_->carrier;
-  if (carrier == Carrier::panels || (carrier == Carrier::onednn_or_one_row && rows.count == 1)) {
-    const std::ptrdiff_t stride = rows.stride != 0 ? rows.stride : matrix.spec().output_width;
-    kernels::multiply_panels(
-        matrix.impl_->panels,
-        {.count = rows.count, .input = rows.input, .residual = rows.residual, .output = rows.output, .stride = stride});
-  } else {
-    run_primitive(matrix, rows);
-  }
-}
-
-void MatMulContext::run_primitive(const PackedMatrix& matrix, const MatMulRows& rows) {
-  assert(rows.stride == 0 || rows.stride == matrix.spec().output_width);
+void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& given) {
   const SingleThreaded guard;
-  translate_errors(matrix.spec(), [&] {
-    Impl::Call& call = impl_->find(matrix, rows.count);
+  translate_errors(spec, [&] {
+    Impl::Call& call = impl_->find(spec, given.rows);
     // The C interface: the C++ one builds a hash map for every call.
     std::array<dnnl_exec_arg_t, 6> arguments;
     int count = 0;
-    const auto add = [&](int name, const memory& argument) {
+    const auto add = [&](int name, memory& argument, const void* data) {
+      argument.set_data_handle(const_cast<void*>(data));
       arguments[static_cast<std::size_t>(count++)] = {name, argument.get()};
     };
-    call.source.set_data_handle(const_cast<float*>(rows.input));
-    add(DNNL_ARG_SRC, call.source);
-    add(DNNL_ARG_WEIGHTS, matrix.impl_->weights);
-    call.destination.set_data_handle(rows.output);
-    add(DNNL_ARG_DST, call.destination);
-    if (matrix.spec().bias) add(DNNL_ARG_BIAS, matrix.impl_->bias);
-    if (matrix.spec().residual) {
-      call.residual.set_data_handle(const_cast<float*>(rows.residual));
-      const int position = matrix.spec().activation != Activation::identity ? 1 : 0;
-      add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, call.residual);
+    add(DNNL_ARG_SRC, call.source, given.input);
+    add(DNNL_ARG_WEIGHTS, call.weights, given.weights);
+    add(DNNL_ARG_DST, call.destination, given.output);
+    if (spec.bias) add(DNNL_ARG_BIAS, call.bias, given.bias);
+    if (spec.residual) {
+      add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(spec.relu ? 1 : 0) | DNNL_ARG_SRC_1, call.residual, given.residual);
     }
-    if (call.scratchpad_bytes > 0) {
-      call.scratchpad.set_data_handle(impl_->scratchpad.raw());
-      add(DNNL_ARG_SCRATCHPAD, call.scratchpad);
-    }
+    if (call.scratchpad_bytes > 0) add(DNNL_ARG_SCRATCHPAD, call.scratchpad, impl_->scratchpad.raw());
     dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), impl_->stream.get(), count, arguments.data()),
                             "could not run the matmul");
   });
 }
 
-std::string MatMulContext::implementation(const PackedMatrix& matrix, int rows) {
-  if (matrix.impl_->carrier == Carrier::panels) return "encdec:" + kernels::vector_target();
-  const SingleThreaded guard;
-  return translate_errors(matrix.spec(), [&] { return impl_->find(matrix, rows).implementation; });
+std::int32_t* MatMulPrimitives::sums(std::size_t count) {
+  if (impl_->sums.empty() || impl_->sums.bytes() < count * sizeof(std::int32_t)) {
+    impl_->sums = Tensor::uninitialized({static_cast<Dim>(count)}, DataType::int32);
+  }
+  return impl_->sums.data<std::int32_t>();
 }
 
-std::size_t MatMulContext::primitives() const {
+std::string MatMulPrimitives::implementation(const PrimitiveSpec& spec, int rows) {
+  const SingleThreaded guard;
+  return translate_errors(spec, [&] { return impl_->find(spec, rows).implementation; });
+}
+
+std::size_t MatMulPrimitives::size() const {
   return impl_->calls.size();
 }
 

@@ -1,81 +1,68 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 
-#include "encdec/engine/activation.h"
+#include "encdec/engine/precision.h"
 
 namespace encdec::backend {
 
-// y[M, N] = activation(x[M, K] * W[K, N] + bias[N]) + residual[M, N], float32.
-struct MatMulSpec {
+// What this process uses of the CPU: what it has, or less if ONEDNN_MAX_CPU_ISA says so.
+struct InstructionSets {
+  bool avx512 = false;           // with the byte, word and double word instructions of Skylake
+  bool avx512_vnni = false;      // sums of products of bytes
+  bool avx512_bfloat16 = false;  // sums of products of bfloat16
+  bool amx = false;              // both, on tiles
+};
+
+// Before the first call our own kernels may use more than allowed.
+const InstructionSets& instruction_sets();
+
+// y = x W (+ bias) (, then relu) (+ residual): x [M, K] of the precision (int8: uint8), y [M, N] float32 (int8: int32
+// sums, without anything added). W is in kernels::PanelOrder of wide panels.
+struct PrimitiveSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
-  Activation activation = Activation::identity;
+  Precision precision = Precision::float32;
   bool bias = false;
+  bool relu = false;
   bool residual = false;
 
-  friend auto operator<=>(const MatMulSpec& a, const MatMulSpec& b) = default;
+  friend bool operator==(const PrimitiveSpec& a, const PrimitiveSpec& b) = default;
 };
 
-// A weight matrix and its bias in the order in which the kernels read them: oneDNN's or our own, as the CPU demands.
-// Immutable, shared by all threads.
-class PackedMatrix {
- public:
-  // `weight` is [N, K] row-major, one output a row as checkpoints store them; `bias` is [N], or null if spec.bias is
-  // false. Both are copied. Throws BackendError.
-  PackedMatrix(const MatMulSpec& spec, const float* weight, const float* bias);
-  ~PackedMatrix();
-  PackedMatrix(PackedMatrix&&) noexcept;
-  PackedMatrix& operator=(PackedMatrix&&) noexcept;
-
-  const MatMulSpec& spec() const;
-  // Whether our own matmul carries all rows. It takes any number of them at no cost, and writes rows that lie apart.
-  bool is_ours() const;
-  // Bytes of the packed copy.
-  std::size_t bytes() const;
-
- private:
-  friend class MatMulContext;
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-// Rows of x, one after the other, and where those of y go.
-struct MatMulRows {
-  int count = 0;
-  const float* input = nullptr;
-  // Read where the spec has a residual, and by our own matmul in any case; or null.
+// Dense rows, and null for what the spec has not.
+struct PrimitiveArguments {
+  int rows = 0;  // M
+  const void* input = nullptr;
+  const void* weights = nullptr;
+  const float* bias = nullptr;
   const float* residual = nullptr;
-  float* output = nullptr;
-  // Between rows of residual and output; 0 for dense ones. oneDNN takes dense ones only.
-  std::ptrdiff_t stride = 0;
+  void* output = nullptr;
 };
 
 // One thread's calls into oneDNN: primitives, ready for every (spec, M) seen lately, with their argument lists.
 // Bounded: the least recently used is dropped, so memory stays flat however many sizes a process sees.
-class MatMulContext {
+class MatMulPrimitives {
  public:
   static constexpr std::size_t kMaxPrimitives = 512;
 
-  MatMulContext();
-  ~MatMulContext();
-  MatMulContext(MatMulContext&&) noexcept;
-  MatMulContext& operator=(MatMulContext&&) noexcept;
+  MatMulPrimitives();
+  ~MatMulPrimitives();
+  MatMulPrimitives(MatMulPrimitives&&) noexcept;
+  MatMulPrimitives& operator=(MatMulPrimitives&&) noexcept;
 
-  // Computes on the calling thread alone. Throws BackendError.
-  // A row's result does not depend on how many there are. oneDNN's AVX-512 matmul keeps that; where it has no such,
-  // kernels::multiply_panels does all the work. One row alone goes through that in any case where it gives the same
-  // bits as oneDNN, which is tried when packing.
-  void run(const PackedMatrix& matrix, const MatMulRows& rows);
-  // The same, by oneDNN: for matrices of its order.
-  void run_primitive(const PackedMatrix& matrix, const MatMulRows& rows);
+  // Computes on the calling thread alone. Throws BackendError. A row's result does not depend on how many there are
+  // where instruction_sets() has the instructions for the precision.
+  void run(const PrimitiveSpec& spec, const PrimitiveArguments& arguments);
 
-  // Name of oneDNN's implementation, such as "brg:avx512_core", or of ours, such as "encdec:avx2".
-  std::string implementation(const PackedMatrix& matrix, int rows);
-  std::size_t primitives() const;
+  // Memory for sums until the next call.
+  std::int32_t* sums(std::size_t count);
+
+  // Name of oneDNN's implementation, such as "brg:avx512_core".
+  std::string implementation(const PrimitiveSpec& spec, int rows);
+  std::size_t size() const;
 
  private:
   struct Impl;

@@ -12,8 +12,6 @@
 // after highway.h
 #include <hwy/cache_control.h>
 
-#include "encdec/engine/kernels/activation_inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
@@ -28,12 +26,13 @@ constexpr int kSums = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
 // Panels that are read side by side: a processor fetches several streams ahead faster than one.
 constexpr int kMaxPanels = 4;
 constexpr int kMaxTileRows = 6;
-constexpr int kFloatsPerLine = 16;
+constexpr std::size_t kLineBytes = 64;
 // Distance between the weights in use and those asked for.
-constexpr int kFloatsAhead = 256;
+constexpr std::size_t kBytesAhead = 1024;
 
-template <PanelColumns kColumns>
+template <PanelColumns kColumns, class Weight>
 struct Layout {
+  using WeightType = Weight;
   static constexpr int kWidth = static_cast<int>(kColumns);
   static constexpr int kVectors = kWidth / kLanes;
   static constexpr int kTileRows = std::clamp(kSums / kVectors, 1, kMaxTileRows);
@@ -53,21 +52,16 @@ struct Chunk {
   bool ends() const { return first + count == matrix.input_width; }
 };
 
-// The first `count` lanes; the others are zero.
-HWY_INLINE V load_some(const float* from, int count) {
-  const D d;
-  if (count >= kLanes) return hn::LoadU(d, from);
-  HWY_ALIGN float lanes[kLanes] = {};
-  for (int i = 0; i < count; ++i) lanes[i] = from[i];
-  return hn::Load(d, lanes);
+HWY_INLINE V load_weights(const float* from) {
+  return hn::LoadU(D(), from);
 }
 
-HWY_INLINE void store_some(V value, float* to, int count) {
+// Of bfloat16, the upper halves of floats.
+HWY_INLINE V load_weights(const std::uint16_t* from) {
   const D d;
-  if (count >= kLanes) return hn::StoreU(value, d, to);
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(value, d, lanes);
-  for (int i = 0; i < count; ++i) to[i] = lanes[i];
+  const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<std::uint16_t, D> d16;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
 }
 
 // Rows [row, row + rows) by columns [column, column + columns); the last columns may lie beyond the matrix.
@@ -78,48 +72,30 @@ struct Tile {
   int columns;
 };
 
-HWY_NOINLINE V activated(Activation activation, V x) {
-  return activate(activation, D(), x);
+// The first `count` sums of a row and those of the chunks before it, which are where the output will be.
+HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT sums) {
+  const D d;
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, before + i), hn::LoadU(d, sums + i)), d, sums + i);
+  }
+  for (; i < count; ++i) sums[i] = before[i] + sums[i];
 }
 
-// What a chunk's sums of one row become, from `column` on.
-struct Epilogue {
-  const float* before = nullptr;  // sums of the chunks before, or null
-  const float* bias = nullptr;    // of the last chunk: or null
-  const float* residual = nullptr;
-  Activation activation = Activation::identity;
-  float* output = nullptr;
-
-  Epilogue(const Chunk& chunk, int row, int column) {
-    const std::ptrdiff_t place = row * chunk.rows.stride + column;
-    output = chunk.rows.output + place;
-    if (!chunk.begins()) before = output;
-    if (!chunk.ends()) return;
-    if (chunk.matrix.bias != nullptr) bias = chunk.matrix.bias + column;
-    if (chunk.rows.residual != nullptr) residual = chunk.rows.residual + place;
-    activation = chunk.matrix.activation;
-  }
-
-  // Columns [i, i + count), at most kLanes.
-  HWY_INLINE void apply(const float* HWY_RESTRICT sums, int i, int count) const {
-    V y = hn::Load(D(), sums);
-    if (before != nullptr) y = hn::Add(load_some(before + i, count), y);
-    if (bias != nullptr) y = hn::Add(y, load_some(bias + i, count));
-    if (activation != Activation::identity) y = activated(activation, y);
-    if (residual != nullptr) y = hn::Add(y, load_some(residual + i, count));
-    store_some(y, output + i, count);
-  }
-};
-
 // Not a part of the loops that sum: there would be a copy for every size of tile.
-HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, const float* HWY_RESTRICT sums) {
+HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRICT sums) {
   const int width = std::min(tile.columns, chunk.matrix.output_width - tile.column);
-  for (int row = tile.row; row < tile.row + tile.rows; ++row, sums += tile.columns) {
-    const Epilogue epilogue(chunk, row, tile.column);
-    int i = 0;
-    for (; i + kLanes <= width; i += kLanes) epilogue.apply(sums + i, i, kLanes);
-    if (i < width) epilogue.apply(sums + i, i, width - i);
+  OutputRows rows = chunk.rows.output;
+  rows.output += tile.row * rows.stride;
+  if (rows.residual != nullptr) rows.residual += tile.row * rows.stride;
+  if (!chunk.begins()) {
+    for (int row = 0; row < tile.rows; ++row) {
+      add_chunks(rows.output + row * rows.stride + tile.column, width, sums + row * tile.columns);
+    }
   }
+  if (!chunk.ends()) rows.residual = nullptr;
+  finish_sums(chunk.ends() ? chunk.matrix.epilogue : MatMulEpilogue(),
+              SumsBlock<float>{sums, tile.columns, tile.rows, tile.column, width}, rows);
 }
 
 // Rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
@@ -128,8 +104,10 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
   const D d;
   constexpr int kVectors = kPanels * L::kVectors;
   const std::ptrdiff_t input_width = chunk.matrix.input_width;
-  const std::ptrdiff_t panel_floats = (input_width + 15) / 16 * 16 * L::kWidth;
-  const float* HWY_RESTRICT panel = chunk.matrix.panels + column / L::kWidth * panel_floats + chunk.first * L::kWidth;
+  const std::ptrdiff_t panel_size = (input_width + 15) / 16 * 16 * L::kWidth;
+  using Weight = typename L::WeightType;
+  const Weight* HWY_RESTRICT panel =
+      static_cast<const Weight*>(chunk.matrix.panels) + column / L::kWidth * panel_size + chunk.first * L::kWidth;
   const float* HWY_RESTRICT input = chunk.rows.input + row * input_width + chunk.first;
   V sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
@@ -138,11 +116,11 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column) {
   for (int k = 0; k < chunk.count; ++k, ++input, panel += L::kWidth) {
     V weights[kVectors];
     for (int p = 0; p < kPanels; ++p) {
-      const float* HWY_RESTRICT from = panel + p * panel_floats;
-      for (int line = 0; line < L::kWidth; line += kFloatsPerLine) {
-        hwy::Prefetch(from + kFloatsAhead + line);  // beyond the end it does nothing
+      const Weight* HWY_RESTRICT from = panel + p * panel_size;
+      for (std::size_t line = 0; line < L::kWidth * sizeof(Weight); line += kLineBytes) {
+        hwy::Prefetch(from + (kBytesAhead + line) / sizeof(Weight));  // beyond the end it does nothing
       }
-      for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = hn::LoadU(d, from + v * kLanes);
+      for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = load_weights(from + v * kLanes);
     }
     for (int r = 0; r < kRows; ++r) {
       const V x = hn::Set(d, input[r * input_width]);
@@ -201,11 +179,19 @@ void multiply(const PanelMatrix& matrix, const PanelRows& rows) {
   }
 }
 
+template <PanelColumns kColumns>
+void multiply_columns(const PanelMatrix& matrix, const PanelRows& rows) {
+  switch (matrix.type) {
+    case PanelWeights::float32: return multiply<Layout<kColumns, float>>(matrix, rows);
+    case PanelWeights::bfloat16: return multiply<Layout<kColumns, std::uint16_t>>(matrix, rows);
+  }
+}
+
 void multiply_any(const PanelMatrix& matrix, const PanelRows& rows) {
   if (rows.count == 0) return;
   switch (matrix.columns) {
-    case PanelColumns::narrow: return multiply<Layout<PanelColumns::narrow>>(matrix, rows);
-    case PanelColumns::wide: return multiply<Layout<PanelColumns::wide>>(matrix, rows);
+    case PanelColumns::narrow: return multiply_columns<PanelColumns::narrow>(matrix, rows);
+    case PanelColumns::wide: return multiply_columns<PanelColumns::wide>(matrix, rows);
   }
 }
 

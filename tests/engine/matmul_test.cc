@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/backend/packed_matrix.h"
 #include "encdec/engine/error.h"
 #include "encdec/engine/graph.h"
 #include "encdec/engine/run_state.h"
@@ -36,16 +36,44 @@ constexpr std::array kWidths = {Widths{1, 1},   Widths{1, 64},  Widths{5, 1},   
                                 Widths{37, 67}, Widths{64, 64}, Widths{61, 192},  Widths{257, 131}, Widths{128, 320},
                                 Widths{300, 7}, Widths{33, 65}, Widths{256, 256}, Widths{512, 128}, Widths{127, 641}};
 
+constexpr std::array kPrecisions = {Precision::float32, Precision::bfloat16, Precision::int8};
+
+// By the definition: 8 bits of mantissa, or integers of -127 to 127 relative to the largest of a row.
+Tensor rounded(const Tensor& tensor, Precision precision) {
+  Tensor result = Tensor::allocate(tensor.shape());
+  copy_as_float(tensor, 0, tensor.elements(), result.data<float>());
+  if (precision == Precision::float32) return result;
+  for (std::int64_t row = 0; row < result.rows(); ++row) {
+    float largest = 0.0f;
+    for (Dim i = 0; i < result.width(); ++i) largest = std::max(largest, std::fabs(result.row(row)[i]));
+    for (Dim i = 0; i < result.width(); ++i) {
+      float& x = result.row(row)[i];
+      if (precision == Precision::int8) {
+        x = largest == 0.0f ? 0.0f : std::nearbyint(x * (127.0f / largest)) * (largest / 127.0f);
+      } else {
+        int exponent = 0;
+        const float mantissa = std::frexp(x, &exponent);
+        x = std::ldexp(std::nearbyint(std::ldexp(mantissa, 8)), exponent - 8);
+      }
+    }
+  }
+  return result;
+}
+
 // A matmul with its operands, so that it can be run on any of its rows with any number of threads.
 struct Case {
   std::vector<Tensor> weights;
   std::vector<Tensor> biases;
   Activation activation = Activation::identity;
   Residual residual_mode = Residual::none;
+  Precision precision = Precision::float32;
   Tensor input;
   Tensor residual;
 
-  MatMul matmul(int threads) const { return {weights, biases, {.threads = threads}, activation, residual_mode}; }
+  MatMul matmul(int threads) const {
+    const std::vector<WeightMatrix> matrices(weights.begin(), weights.end());
+    return {matrices, biases, {.threads = threads, .precision = precision}, activation, residual_mode};
+  }
 
   Tensor run(const MatMul& matmul, RunState& state, std::int64_t first, std::int64_t count) const {
     Tensor output = Tensor::allocate({count, matmul.output_width()});
@@ -62,12 +90,12 @@ struct Case {
 
   Matrix expected() const {
     std::vector<Matrix> rows;
-    for (const Tensor& weight : weights) rows.emplace_back(weight);
+    for (const Tensor& weight : weights) rows.emplace_back(rounded(weight, precision));
     Matrix bias(1, 0);
     for (std::size_t i = 0; i < biases.size(); ++i) {
       bias = beside(bias, biases[i].empty() ? Matrix(1, weights[i].shape()[0]) : Matrix(biases[i]));
     }
-    Matrix y = linear(Matrix(input), reference::stack(rows), biases.empty() ? nullptr : &bias);
+    Matrix y = linear(Matrix(rounded(input, precision)), reference::stack(rows), biases.empty() ? nullptr : &bias);
     y = reference::activate(activation, y);
     return residual.empty() ? y : add(y, Matrix(residual));
   }
@@ -93,8 +121,9 @@ Case uniform_case(std::uint64_t seed, Widths widths, int rows, bool bias, bool r
 }
 
 std::string describe(const Case& c) {
-  return fmt::format("x {}, N {}, {}{}{}", to_string(c.input.shape()), c.weights.front().shape()[0],
-                     to_string(c.activation), c.biases.empty() ? "" : ", bias", c.residual.empty() ? "" : ", residual");
+  return fmt::format("{}, x {}, N {}, {}{}{}", to_string(c.precision), to_string(c.input.shape()),
+                     c.weights.front().shape()[0], to_string(c.activation), c.biases.empty() ? "" : ", bias",
+                     c.residual.empty() ? "" : ", residual");
 }
 
 TEST(MatMul, IsExactOnWholeNumbersForEveryShape) {
@@ -108,6 +137,64 @@ TEST(MatMul, IsExactOnWholeNumbersForEveryShape) {
       // A table so small that relu may leave nothing but zeros says nothing.
       if (rows * widths.output < 50) c.activation = Activation::identity;
       EXPECT_TRUE(equals(c.expected(), c.run(1 + random.below(3)))) << describe(c);
+    }
+  }
+}
+
+TEST(MatMul, MultipliesWhatItsPrecisionMakesOfTheOperands) {
+  RandomTensors random(17);
+  for (const Precision precision : {Precision::bfloat16, Precision::int8}) {
+    for (const Widths widths : kWidths) {
+      for (const int rows : kRowCounts) {
+        Case c = uniform_case(18, widths, rows, random.below(2) == 0, random.below(2) == 0);
+        c.precision = precision;
+        if (rows * widths.output < 50) continue;  // too few to judge by
+        if (widths.input < 5) continue;           // the bound counts the roundings of sums, not those of scales
+        EXPECT_TRUE(is_close_to(c.expected(), c.run(1 + random.below(3)))) << describe(c);
+      }
+    }
+  }
+}
+
+// Sums of products of 16 bits would saturate, as would inputs of 8 bits without a sign.
+TEST(MatMul, IntegersDoNotSaturate) {
+  for (const float sign : {1.0f, -1.0f}) {
+    Case c = uniform_case(19, {2048, 70}, 5, false, false);
+    c.precision = Precision::int8;
+    c.weights = {Tensor::allocate({70, 2048})};
+    std::fill_n(c.weights[0].data<float>(), c.weights[0].elements(), 0.5f);
+    c.input = Tensor::allocate({5, 2048});
+    std::fill_n(c.input.data<float>(), c.input.elements(), sign * 127.0f);
+    const Tensor output = c.run(1);
+    for (Dim i = 0; i < output.elements(); ++i) EXPECT_EQ(output.data<float>()[i], sign * 127.0f * 0.5f * 2048);
+  }
+}
+
+TEST(MatMul, RowsOfZerosAndTinyValuesGiveTheirBias) {
+  for (const Precision precision : kPrecisions) {
+    Case c = uniform_case(20, {70, 100}, 3, true, false);
+    c.precision = precision;
+    c.input = copy_of(c.input);
+    std::fill_n(c.input.row(1), 70, 0.0f);
+    std::fill_n(c.input.row(2), 70, 1e-38f);
+    const Tensor output = c.run(1);
+    for (Dim i = 0; i < 100; ++i) {
+      EXPECT_EQ(output.row(1)[i], c.biases[0].data<float>()[i]) << to_string(precision);
+      EXPECT_EQ(output.row(2)[i], c.biases[0].data<float>()[i]) << to_string(precision);
+    }
+  }
+}
+
+TEST(MatMul, GivesItsWeightsBack) {
+  for (const Precision precision : kPrecisions) {
+    Case c = uniform_case(21, {130, 300}, 1, false, false);
+    c.precision = precision;
+    const MatMul matmul = c.matmul(3);
+    const Tensor expected = rounded(c.weights[0], precision);
+    std::vector<float> row(130);
+    for (const Dim output : {0, 99, 127, 128, 200, 299}) {
+      matmul.copy_weights(output, row.data());
+      for (int i = 0; i < 130; ++i) EXPECT_EQ(row[static_cast<std::size_t>(i)], expected.row(output)[i]);
     }
   }
 }
@@ -173,8 +260,10 @@ TEST(MatMul, OneHalfPrecisionWeightIsWidenedExactly) {
 
 TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
   RandomTensors random(5);
-  for (const Widths widths : kWidths) {
+  for (int i = 0; i < 3 * static_cast<int>(kWidths.size()); ++i) {
+    const Widths widths = kWidths[static_cast<std::size_t>(i) / 3];
     Case c = uniform_case(6, widths, 300, true, random.below(2) == 0);
+    c.precision = kPrecisions[static_cast<std::size_t>(i) % 3];
     if (random.below(2) == 0) c.activation = Activation::gelu_tanh;
     const MatMul matmul = c.matmul(1);
     RunState state{Graph("test")};
@@ -195,7 +284,8 @@ TEST(MatMul, ALongRowHasTheSameBitsAloneAndInAnyBatch) {
   for (const int input_width : {511, 513, 1023, 1024, 1025, 1500, 2048, 2049, 4096}) {
     for (const int output_width : {7, 64, 100, 200}) {
       for (const bool residual : {false, true}) {
-        const Case c = uniform_case(14, {input_width, output_width}, 100, residual, residual);
+        Case c = uniform_case(14, {input_width, output_width}, 100, residual, residual);
+        c.precision = output_width == 7 ? Precision::int8 : output_width == 64 ? Precision::bfloat16 : c.precision;
         for (const int threads : {1, 2}) {
           const MatMul matmul = c.matmul(threads);
           RunState state(Graph("test"), std::make_shared<ThreadTeam>(threads));
@@ -231,6 +321,7 @@ TEST(MatMul, NumberOfThreadsDoesNotChangeABit) {
   for (const Widths widths : {Widths{300, 7}, Widths{256, 256}, Widths{127, 641}, Widths{512, 320}}) {
     for (const int rows : kRowCounts) {
       Case c = uniform_case(8, widths, rows, true, random.below(2) == 0);
+      c.precision = kPrecisions[static_cast<std::size_t>(random.below(3))];
       c.activation = random.below(2) == 0 ? Activation::silu : Activation::identity;
       const Tensor alone = c.run(1);
       for (const int threads : {2, 3}) {
@@ -241,16 +332,21 @@ TEST(MatMul, NumberOfThreadsDoesNotChangeABit) {
 }
 
 TEST(MatMul, ATeamLargerThanTheWeightsWerePackedForGivesTheSameBits) {
-  const Case c = uniform_case(9, {256, 384}, 129, true, true);
-  const MatMul matmul = c.matmul(2);
-  RunState one(Graph("test"), std::make_shared<ThreadTeam>(1));
-  RunState four(Graph("test"), std::make_shared<ThreadTeam>(4));
-  EXPECT_TRUE(same_bits(c.run(matmul, one, 0, 129), c.run(matmul, four, 0, 129)));
+  for (const Precision precision : kPrecisions) {
+    Case c = uniform_case(9, {256, 384}, 129, true, true);
+    c.precision = precision;
+    const MatMul matmul = c.matmul(2);
+    RunState one(Graph("test"), std::make_shared<ThreadTeam>(1));
+    RunState four(Graph("test"), std::make_shared<ThreadTeam>(4));
+    EXPECT_TRUE(same_bits(c.run(matmul, one, 0, 129), c.run(matmul, four, 0, 129)));
+  }
 }
 
 TEST(MatMul, ANotANumberStaysInItsRow) {
-  for (const int threads : {1, 2}) {
+  for (const int variant : {0, 1, 2, 3, 4, 5}) {
+    const int threads = 1 + variant / 3;
     Case c = uniform_case(10, {64, 1100}, 40, true, true);
+    c.precision = kPrecisions[static_cast<std::size_t>(variant % 3)];
     const Tensor clean = c.run(threads);
     c.input = copy_of(c.input);
     c.input.row(17)[3] = std::numeric_limits<float>::quiet_NaN();
@@ -272,7 +368,7 @@ TEST(MatMul, ManyRowCountsMakeFewPrimitives) {
   const MatMul matmul = c.matmul(1);
   RunState state{Graph("test")};
   for (int rows = 1; rows <= 1000; ++rows) c.run(matmul, state, 0, rows);
-  EXPECT_LE(state.matmul_context(0).primitives(), 40u);
+  EXPECT_LE(state.matmul_primitives(0).size(), 40u);
 }
 
 TEST(MatMul, PackedBytesCoverTheWeights) {
@@ -290,20 +386,21 @@ TEST(MatMul, RefusesSizesThatDoNotFit) {
   };
   const std::vector<Row> table = {
       {{}, {}, "matmul without weights"},
-      {{Shape{}}, {}, "matmul weight 0 has shape [], expected [N, K]"},
-      {{{4}}, {}, "matmul weight 0 has shape [4], expected [N, K]"},
-      {{{2, 3, 4}}, {}, "matmul weight 0 has shape [2, 3, 4], expected [N, K]"},
+      {{Shape{}}, {}, "weight has shape [], expected [N, K]"},
+      {{{4}}, {}, "weight has shape [4], expected [N, K]"},
+      {{{2, 3, 4}}, {}, "weight has shape [2, 3, 4], expected [N, K]"},
       {{{2, 3}, {2, 4}}, {}, "matmul weight 1 has shape [2, 4], expected [N, 3]"},
-      {{{2, 3}, {6}}, {}, "matmul weight 1 has shape [6], expected [N, 3]"},
+      {{{2, 3}, {6}}, {}, "weight has shape [6], expected [N, K]"},
       {{{2, 3}}, {{3}}, "matmul bias 0 has shape [3], expected [2]"},
       {{{2, 3}}, {{1, 2}}, "matmul bias 0 has shape [1, 2], expected [2]"},
       {{{2, 3}, {4, 3}}, {{2}}, "matmul of 2 weights with 1 biases"},
   };
   for (const Row& row : table) {
-    std::vector<Tensor> weights, biases;
-    for (const Shape& shape : row.weights) weights.push_back(Tensor::allocate(shape));
+    std::vector<Tensor> biases;
     for (const Shape& shape : row.biases) biases.push_back(Tensor::allocate(shape));
     try {
+      std::vector<WeightMatrix> weights;
+      for (const Shape& shape : row.weights) weights.emplace_back(Tensor::allocate(shape));
       const MatMul matmul(weights, biases);
       ADD_FAILURE() << "no exception, expected " << row.message;
     } catch (const ShapeError& error) {
@@ -313,8 +410,7 @@ TEST(MatMul, RefusesSizesThatDoNotFit) {
 }
 
 TEST(MatMul, RefusesWeightsOfIntegers) {
-  const std::vector<Tensor> weights = {Tensor::allocate({2, 3}, DataType::int8)};
-  EXPECT_THROW(MatMul(weights, {}), WeightError);
+  EXPECT_THROW(WeightMatrix(Tensor::allocate({2, 3}, DataType::int8)), WeightError);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Options {
   int threads = 1;
   int repetitions = 5;
   std::int64_t seed = 1;
-  std::string precision = "float32";
+  Precision precision = Precision::float32;
 };
 
 // Arithmetic of one call by the definition of the layers, biases, norms, softmax and embeddings left out.
@@ -79,7 +79,7 @@ struct Repetition {
 };
 
 void bench(const Options& options) {
-  const Model model = Model::load(options.model, {.threads = options.threads});
+  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 
   Repetition current;
@@ -129,10 +129,8 @@ Action add_bench(CLI::App& command) {
   add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
   add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one that is not timed");
   add_threads_option(command, options->threads);
+  add_precision_option(command, options->precision);
   command.add_option("--seed", options->seed, "Of the random source tokens")->type_name("N")->capture_default_str();
-  command.add_option("--precision", options->precision, "Of weights and matmuls")
-      ->check(CLI::IsMember({"float32"}))
-      ->capture_default_str();
   return [options] { bench(*options); };
 }
 

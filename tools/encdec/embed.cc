@@ -25,6 +25,7 @@ struct Options {
   std::string output;
   int batch_size = 32;
   int threads = 0;
+  Precision precision = Precision::float32;
   bool quiet = false;
 };
 
@@ -53,7 +54,7 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
 void embed(const Options& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const Model model = Model::load(options.model, {.threads = options.threads});
+  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
   ProgressBar bar = options.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   const EmbedOptions embed_options{.batch_size = options.batch_size};
@@ -82,6 +83,7 @@ Action add_embed(CLI::App& command) {
       ->type_name("N")
       ->capture_default_str();
   add_threads_option(command, options->threads);
+  add_precision_option(command, options->precision);
   command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
   command.footer(
       "Pooling and normalisation are those that the folder's own files ask for (modules.json of "

@@ -23,6 +23,7 @@ struct Options {
   std::string output;
   int batch_size = 8;
   int threads = 0;
+  Precision precision = Precision::float32;
 };
 
 std::vector<TokenIds> read_rows(LineReader& input, Dim vocabulary) {
@@ -86,7 +87,7 @@ Rows read_input(const Options& options, const TransformerConfig& config) {
 }
 
 void forward(const Options& options) {
-  const Model model = Model::load(options.model, {.threads = options.threads});
+  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());
@@ -135,6 +136,7 @@ Action add_forward(CLI::App& command) {
       ->type_name("N")
       ->capture_default_str();
   add_threads_option(command, options->threads);
+  add_precision_option(command, options->precision);
   command.footer(
       "Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row "
       "that\n"

@@ -38,9 +38,9 @@ struct Options {
   std::string output;
   std::string prefix;
   std::string stats;
-  std::string precision = "float32";
   GenerationArguments generation;
   int threads = 0;
+  Precision precision = Precision::float32;
   bool token_ids = false;
   bool json = false;
   bool token_scores = false;
@@ -65,7 +65,8 @@ class Generation final : private GenerateStream {
         stats_file_(options.stats.empty()
                         ? nullptr
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
-        model_(Model::load(options.model, {.threads = threads_of_each_worker(options)})) {
+        model_(
+            Model::load(options.model, {.threads = threads_of_each_worker(options), .precision = options.precision})) {
     stats_.load_seconds = stopwatch_.seconds();
     check_lines_can_be_read(model_, form(), options.model);
     if (prefix_) pairs_.emplace(input_, *prefix_);
@@ -256,17 +257,13 @@ void add_options(CLI::App& command, Options& options) {
   add_generation_options(command, options.generation);
   add_batch_size_option(command, generate.batch_size);
   add_threads_option(command, options.threads);
+  add_precision_option(command, options.precision);
   command
       .add_option("--workers", generate.workers,
                   "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")
       ->check(integer_from(1, kMaxThreads))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--precision", options.precision, "Of the arithmetic; this version has only float32")
-      ->check([](const std::string& text) {
-        return text == "float32" ? "" : fmt::format("'{}', but this version computes in float32 only", text);
-      })
-      ->type_name("TYPE");
   command.add_option("--stats", options.stats, "Write times, token counts and memory to this file, as a JSON object")
       ->type_name("FILE");
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes on standard error");

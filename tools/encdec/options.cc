@@ -43,6 +43,17 @@ void add_threads_option(CLI::App& command, int& threads) {
       ->capture_default_str();
 }
 
+void add_precision_option(CLI::App& command, Precision& precision) {
+  const auto known = [](const std::string& name) { return precision_named(name).has_value(); };
+  command
+      .add_option_function<std::string>(
+          "--precision", [&precision](const std::string& name) { precision = *precision_named(name); },
+          "Of weights and matmuls: float32, bfloat16, int8, or auto, the fastest that keeps the results")
+      ->check(expecting("float32, bfloat16, int8 or auto", known))
+      ->type_name("NAME")
+      ->default_str(std::string(to_string(precision)));
+}
+
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {
   command.add_option("--input", path, content + "; standard input if not given")->type_name("FILE");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <encdec/engine/precision.h>
 #include <encdec/models/generation/generation_config.h>
 
 #include <CLI/App.hpp>
@@ -11,6 +12,7 @@ namespace encdec::cli {
 // Options that several subcommands have, so that they mean the same everywhere.
 void add_model_option(CLI::App& command, std::string& folder);
 void add_threads_option(CLI::App& command, int& threads);
+void add_precision_option(CLI::App& command, Precision& precision);
 // 0, the default, is what the library chooses.
 void add_batch_size_option(CLI::App& command, int& batch_size);
 void add_input_option(CLI::App& command, std::string& path, const std::string& content);

@@ -34,6 +34,7 @@ struct Options {
   std::string output;
   ScoreOptions score;
   int threads = 0;
+  Precision precision = Precision::float32;
   bool token_ids = false;
   bool quiet = false;
 };
@@ -56,7 +57,7 @@ class Scoring {
         target_(options.target),
         lines_(input_, target_),
         output_(options.output),
-        model_(Model::load(options.model, {.threads = options.threads})) {
+        model_(Model::load(options.model, {.threads = options.threads, .precision = options.precision})) {
     check_lines_can_be_read(model_, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
   }
 
@@ -192,6 +193,7 @@ Action add_score(CLI::App& command) {
   add_language_options(command, options->score.source_lang, options->score.target_lang);
   add_batch_size_option(command, options->score.batch_size);
   add_threads_option(command, options->threads);
+  add_precision_option(command, options->precision);
   command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
   command.footer(
       "A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. "

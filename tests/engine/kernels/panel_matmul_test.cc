@@ -49,12 +49,11 @@ struct Operands {
 
   PanelMatrix matrix(const std::vector<float>& panels, int chunk, PanelColumns columns) const {
     return {.panels = panels.data(),
-            .bias = bias.empty() ? nullptr : bias.data<float>(),
             .input_width = input_width(),
             .output_width = output_width(),
             .chunk = chunk,
             .columns = columns,
-            .activation = activation};
+            .epilogue = {.bias = bias.empty() ? nullptr : bias.data<float>(), .activation = activation}};
   }
 
   // Rows [first, first + count).
@@ -62,11 +61,12 @@ struct Operands {
     const std::vector<float> panels = packed(columns);
     Tensor output = Tensor::allocate({count, output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
-    multiply_panels(matrix(panels, chunk, columns), {.count = count,
-                                                     .input = input.row(first),
-                                                     .residual = residual.empty() ? nullptr : residual.row(first),
-                                                     .output = output.data<float>(),
-                                                     .stride = output_width()});
+    multiply_panels(matrix(panels, chunk, columns),
+                    {.count = count,
+                     .input = input.row(first),
+                     .output = {.residual = residual.empty() ? nullptr : residual.row(first),
+                                .output = output.data<float>(),
+                                .stride = output_width()}});
     return output;
   }
   Tensor run(int chunk, PanelColumns columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
@@ -190,8 +190,9 @@ TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
     const std::vector<float> panels = operands.packed(PanelColumns::narrow);
     Tensor apart = Tensor::allocate({13, 61});
     std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
-    multiply_panels(operands.matrix(panels, 16, PanelColumns::narrow),
-                    {.count = 13, .input = operands.input.row(0), .output = apart.row(0) + 5, .stride = 61});
+    multiply_panels(
+        operands.matrix(panels, 16, PanelColumns::narrow),
+        {.count = 13, .input = operands.input.row(0), .output = {.output = apart.row(0) + 5, .stride = 61}});
     for (int row = 0; row < 13; ++row) {
       for (int column = 0; column < 61; ++column) {
         const bool written = column >= 5 && column < 55;

@@ -1,0 +1,336 @@
+#include "encdec/engine/backend/packed_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "encdec/engine/kernels/integer_matmul.h"
+#include "encdec/engine/kernels/panel_matmul.h"
+#include "encdec/engine/kernels/tile_matmul.h"
+
+namespace encdec::backend {
+namespace {
+
+using kernels::InputForm;
+using kernels::PanelColumns;
+using kernels::PanelOrder;
+
+// In what chunks our own matmul sums: 32 KiB of a panel stay in the nearest caches while one tile after the other uses
+// them, and few enough sums are interrupted.
+constexpr int kChunk = 512;
+// Zero of inputs that are kept as unsigned bytes.
+constexpr std::int32_t kInputZero = 128;
+// So many products of 255 and 127 fit an int32.
+constexpr int kMaxIntegerWidth = 66'000;
+
+PanelOrder order_for(Carrier carrier, Precision precision) {
+  const bool wide = carrier == Carrier::onednn || carrier == Carrier::tiles;
+  switch (precision) {
+    case Precision::float32: return {wide ? PanelColumns::wide : PanelColumns::narrow, 1};
+    case Precision::bfloat16: return {wide ? PanelColumns::wide : PanelColumns::narrow, wide ? 2 : 1};
+    case Precision::int8: return {wide ? PanelColumns::wide : PanelColumns::narrow, wide ? 4 : 2};
+    case Precision::automatic: break;
+  }
+  return {};
+}
+
+std::size_t weight_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::float32: return 4;
+    case Precision::bfloat16: return 2;
+    case Precision::int8: return 1;
+    case Precision::automatic: break;
+  }
+  return 4;
+}
+
+// Rows of groups -> groups of rows: what a panel is, seen as units of a group each.
+template <class Unit>
+void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t width, std::byte* panel) {
+  const std::size_t units = row_bytes / sizeof(Unit);
+  constexpr std::size_t kBlock = 64 / sizeof(Unit);  // a cache line of each row at a time
+  for (std::size_t first = 0; first < units; first += kBlock) {
+    const std::size_t last = std::min(first + kBlock, units);
+    for (std::size_t unit = first; unit < last; ++unit) {
+      std::byte* to = panel + unit * width * sizeof(Unit);
+      for (std::size_t row = 0; row < width; ++row) {
+        std::memcpy(to + row * sizeof(Unit), rows + row * row_bytes + unit * sizeof(Unit), sizeof(Unit));
+      }
+    }
+  }
+}
+
+template <class Unit>
+void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, std::size_t column, std::byte* row) {
+  for (std::size_t unit = 0; unit < row_bytes / sizeof(Unit); ++unit) {
+    std::memcpy(row + unit * sizeof(Unit), panel + (unit * width + column) * sizeof(Unit), sizeof(Unit));
+  }
+}
+
+}  // namespace
+
+Carrier carrier_for(Precision precision) {
+  const InstructionSets& cpu = instruction_sets();
+  switch (precision) {
+    case Precision::float32: return cpu.avx512 ? Carrier::onednn : Carrier::panels;
+    case Precision::bfloat16:
+      // oneDNN's matmul on tiles gives a row other bits in other company.
+      return cpu.amx ? Carrier::tiles : cpu.avx512_bfloat16 ? Carrier::onednn : Carrier::panels;
+    case Precision::int8: return cpu.amx ? Carrier::tiles : cpu.avx512_vnni ? Carrier::onednn : Carrier::integers;
+    case Precision::automatic: break;
+  }
+  return Carrier::panels;
+}
+
+bool multiplies_in(Precision precision) {
+  return precision != Precision::bfloat16 || carrier_for(precision) != Carrier::panels;
+}
+
+PackedMatrix::PackedMatrix(const MatMulSpec& spec, const WeightRows& weight, const float* bias)
+    : spec_(spec), carrier_(carrier_for(spec.precision)), order_(order_for(carrier_, spec.precision)) {
+  if (spec.precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
+    throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
+                                   spec.input_width, kMaxIntegerWidth));
+  }
+  if (spec.bias) {
+    bias_ = Tensor::uninitialized({spec.output_width});
+    std::copy_n(bias, spec.output_width, bias_.data<float>());
+  }
+  pack(weight);
+  chunk_ = kChunk;
+  if (carrier_ == Carrier::onednn) chunk_ = spec.precision == Precision::float32 ? find_chunk() : 0;
+}
+
+void PackedMatrix::pack(const WeightRows& weight) {
+  const std::size_t width = order_.width(), element = weight_bytes(spec_.precision);
+  const std::size_t row_bytes = order_.padded_rows(spec_.input_width) * element;
+  const auto inputs = static_cast<std::size_t>(spec_.input_width);
+  const std::size_t panels = order_.panels(spec_.output_width);
+  weights_ = Tensor::uninitialized({static_cast<Dim>(panels * width * row_bytes)}, DataType::uint8);
+  if (spec_.precision == Precision::int8) {
+    scales_ = Tensor::allocate({spec_.output_width});
+    if (input_form() == InputForm::uint8) offsets_ = Tensor::allocate({spec_.output_width}, DataType::int32);
+  }
+  std::vector<float> given(width * inputs);
+  std::vector<std::byte> converted(width * row_bytes);
+  for (std::size_t panel = 0; panel < panels; ++panel) {
+    const auto first = static_cast<Dim>(panel * width);
+    const Dim count = std::min(static_cast<Dim>(width), spec_.output_width - first);
+    weight(first, count, given.data());
+    if (count < static_cast<Dim>(width)) std::ranges::fill(converted, std::byte{0});
+    for (Dim row = 0; row < count; ++row) {
+      const float* from = given.data() + static_cast<std::size_t>(row) * inputs;
+      std::byte* to = converted.data() + static_cast<std::size_t>(row) * row_bytes;
+      if (spec_.precision == Precision::int8) {
+        auto* integers = reinterpret_cast<std::int8_t*>(to);
+        scales_.data<float>()[first + row] = kernels::quantize_weights(from, spec_.input_width, integers);
+        std::int32_t sum = 0;
+        for (std::size_t i = 0; i < inputs; ++i) sum += integers[i];
+        if (!offsets_.empty()) offsets_.data<std::int32_t>()[first + row] = kInputZero * sum;
+      } else {
+        kernels::convert_row(spec_.precision == Precision::float32 ? InputForm::float32 : InputForm::bfloat16, from,
+                             spec_.input_width, to);
+      }
+    }
+    std::byte* to = weights_.raw() + panel * width * row_bytes;
+    if (element * static_cast<std::size_t>(order_.group) == 4) {
+      interleave<std::uint32_t>(converted.data(), row_bytes, width, to);
+    } else {
+      interleave<std::uint16_t>(converted.data(), row_bytes, width, to);
+    }
+  }
+}
+
+void PackedMatrix::copy_row(int output, float* row) const {
+  const std::size_t element = weight_bytes(spec_.precision);
+  const std::size_t row_bytes = order_.padded_rows(spec_.input_width) * element;
+  const auto index = static_cast<std::size_t>(output);
+  const std::byte* panel = weights_.raw() + index / order_.width() * order_.width() * row_bytes;
+  const std::size_t column = index % order_.width();
+  thread_local std::vector<std::byte> stored;  // grows to the widest row
+  stored.resize(std::max(stored.size(), row_bytes));
+  if (element * static_cast<std::size_t>(order_.group) == 4) {
+    pick_row<std::uint32_t>(panel, row_bytes, order_.width(), column, stored.data());
+  } else {
+    pick_row<std::uint16_t>(panel, row_bytes, order_.width(), column, stored.data());
+  }
+  switch (spec_.precision) {
+    case Precision::float32: std::memcpy(row, stored.data(), static_cast<std::size_t>(spec_.input_width) * 4); break;
+    case Precision::bfloat16:
+      copy_as_float(Tensor(stored.data(), DataType::bfloat16, {spec_.input_width}), 0, spec_.input_width, row);
+      break;
+    case Precision::int8:
+      for (int i = 0; i < spec_.input_width; ++i) {
+        row[i] = static_cast<float>(static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)])) *
+                 scales_.data<float>()[output];
+      }
+      break;
+    case Precision::automatic: break;
+  }
+}
+
+InputForm PackedMatrix::input_form() const {
+  switch (spec_.precision) {
+    case Precision::float32: return InputForm::float32;
+    case Precision::bfloat16: return carrier_ == Carrier::panels ? InputForm::rounded_float32 : InputForm::bfloat16;
+    case Precision::int8: return carrier_ == Carrier::integers ? InputForm::int16 : InputForm::uint8;
+    case Precision::automatic: break;
+  }
+  return InputForm::float32;
+}
+
+std::size_t PackedMatrix::input_row_bytes() const {
+  const std::size_t bytes = static_cast<std::size_t>(spec_.input_width) * element_bytes(input_form());
+  const std::size_t unit = carrier_ == Carrier::tiles ? kernels::kTileRowBytes : carrier_ == Carrier::integers ? 4 : 1;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+std::size_t PackedMatrix::bytes() const {
+  std::size_t total = 0;
+  for (const Tensor* tensor : {&weights_, &bias_, &scales_, &offsets_}) total += tensor->empty() ? 0 : tensor->bytes();
+  return total;
+}
+
+kernels::MatMulEpilogue PackedMatrix::epilogue() const {
+  return {.bias = bias_.empty() ? nullptr : bias_.data<float>(),
+          .column_scales = scales_.empty() ? nullptr : scales_.data<float>(),
+          .offsets = offsets_.empty() ? nullptr : offsets_.data<std::int32_t>(),
+          .activation = spec_.activation};
+}
+
+kernels::OutputRows PackedMatrix::output_rows(const MatMulRows& rows) const {
+  return {.residual = rows.residual, .output = rows.output, .stride = rows.stride, .row_scales = rows.scales};
+}
+
+// Activations other than relu are left to our own kernels, so that one row, which they may carry, gets the same bits.
+PrimitiveSpec PackedMatrix::primitive_spec() const {
+  const bool integers = spec_.precision == Precision::int8;
+  const bool all = spec_.activation == Activation::identity || spec_.activation == Activation::relu;
+  return {.input_width = spec_.input_width,
+          .output_width = spec_.output_width,
+          .precision = spec_.precision,
+          .bias = spec_.bias && !integers,
+          .relu = spec_.activation == Activation::relu && !integers,
+          .residual = spec_.residual && all && !integers};
+}
+
+void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives) const {
+  switch (carrier_) {
+    case Carrier::onednn:
+      if (rows.count == 1 && chunk_ != 0) return run_panels(rows, chunk_);
+      return run_primitive(rows, primitives);
+    case Carrier::panels: return run_panels(rows, chunk_);
+    case Carrier::integers:
+      return kernels::multiply_integers({.panels = reinterpret_cast<const std::int8_t*>(weights_.raw()),
+                                         .input_width = spec_.input_width,
+                                         .output_width = spec_.output_width,
+                                         .epilogue = epilogue()},
+                                        {.count = rows.count,
+                                         .input = reinterpret_cast<const std::int16_t*>(rows.input),
+                                         .input_stride = static_cast<std::ptrdiff_t>(input_row_bytes() / 2),
+                                         .output = output_rows(rows)});
+    case Carrier::tiles:
+      return kernels::multiply_tiles(
+          {.panels = weights_.raw(),
+           .type = spec_.precision == Precision::int8 ? kernels::TileWeights::int8 : kernels::TileWeights::bfloat16,
+           .input_width = spec_.input_width,
+           .output_width = spec_.output_width,
+           .epilogue = epilogue()},
+          {.count = rows.count, .input = rows.input, .input_bytes = input_row_bytes(), .output = output_rows(rows)});
+  }
+}
+
+void PackedMatrix::run_panels(const MatMulRows& rows, int chunk) const {
+  kernels::multiply_panels(
+      {.panels = weights_.raw(),
+       .type =
+           spec_.precision == Precision::bfloat16 ? kernels::PanelWeights::bfloat16 : kernels::PanelWeights::float32,
+       .input_width = spec_.input_width,
+       .output_width = spec_.output_width,
+       .chunk = chunk,
+       .columns = order_.columns,
+       .epilogue = epilogue()},
+      {.count = rows.count, .input = reinterpret_cast<const float*>(rows.input), .output = output_rows(rows)});
+}
+
+void PackedMatrix::run_primitive(const MatMulRows& rows, MatMulPrimitives& primitives) const {
+  const PrimitiveSpec primitive = primitive_spec();
+  const bool integers = spec_.precision == Precision::int8;
+  assert(integers || rows.count == 1 || rows.stride == spec_.output_width);
+  std::int32_t* sums =
+      integers ? primitives.sums(static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(spec_.output_width))
+               : nullptr;
+  primitives.run(primitive, {.rows = rows.count,
+                             .input = rows.input,
+                             .weights = weights_.raw(),
+                             .bias = bias_.empty() ? nullptr : bias_.data<float>(),
+                             .residual = rows.residual,
+                             .output = integers ? static_cast<void*>(sums) : rows.output});
+  if (integers) {
+    kernels::finish_sums(epilogue(),
+                         kernels::SumsBlock<std::int32_t>{sums, spec_.output_width, rows.count, 0, spec_.output_width},
+                         output_rows(rows));
+  } else if (spec_.activation != Activation::identity && !primitive.relu) {
+    kernels::finish_sums({.activation = spec_.activation},
+                         kernels::SumsBlock<float>{rows.output, rows.stride, rows.count, 0, spec_.output_width},
+                         output_rows(rows));
+  }
+}
+
+std::string PackedMatrix::implementation(int rows, MatMulPrimitives& primitives) const {
+  switch (carrier_) {
+    case Carrier::onednn: return primitives.implementation(primitive_spec(), rows);
+    case Carrier::tiles: return "encdec:amx";
+    case Carrier::panels:
+    case Carrier::integers: return "encdec:" + kernels::vector_target();
+  }
+  return "";
+}
+
+// In what chunks multiply_panels must sum to give the bits of oneDNN's matmul for one row, found by trying; 0 if in
+// none. So one row alone equals the same row among others, whatever a version of oneDNN does. Remembered: it depends on
+// the sizes, not on the weights.
+int PackedMatrix::find_chunk() const {
+  static std::mutex mutex;
+  static std::map<MatMulSpec, int> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(spec_); found != known.end()) return found->second;
+
+  // Products must need rounding: otherwise every order of sums gives the same bits.
+  std::vector<float> input(static_cast<std::size_t>(spec_.input_width));
+  std::uint32_t state = 1;
+  for (float& x : input) {
+    state = state * 1664525u + 1013904223u;
+    x = static_cast<float>(state >> 8) / 0x1p24f - 0.5f;
+  }
+  const auto count = static_cast<std::size_t>(spec_.output_width);
+  std::vector<float> expected(count), found(count);
+  const std::vector<float> zeros(count, 0.0f);
+  MatMulPrimitives primitives;
+  MatMulRows rows{.count = 1,
+                  .input = reinterpret_cast<const std::byte*>(input.data()),
+                  .residual = spec_.residual ? zeros.data() : nullptr,
+                  .output = expected.data(),
+                  .stride = spec_.output_width};
+  run_primitive(rows, primitives);
+  rows.output = found.data();
+  int chunk = 0;
+  for (const int candidate : {512, 1024, std::max(spec_.input_width, 1025)}) {
+    run_panels(rows, candidate);
+    if (std::memcmp(found.data(), expected.data(), count * sizeof(float)) != 0) continue;
+    // Weights that cannot tell two orders apart do not show which is right.
+    if (chunk != 0 && std::min(candidate, spec_.input_width) > chunk) return 0;
+    chunk = candidate;
+  }
+  if (chunk != 0) known.emplace(spec_, chunk);
+  return chunk;
+}
+
+}  // namespace encdec::backend

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "encdec/engine/activation.h"
+#include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/kernels/matmul_epilogue.h"
+#include "encdec/engine/kernels/panel_order.h"
+#include "encdec/engine/kernels/quantization.h"
+#include "encdec/engine/precision.h"
+#include "encdec/engine/tensor.h"
+
+namespace encdec::backend {
+
+// y[M, N] = activation(x[M, K] * W[K, N] + bias[N]) + residual[M, N].
+struct MatMulSpec {
+  int input_width = 0;   // K
+  int output_width = 0;  // N
+  Activation activation = Activation::identity;
+  bool bias = false;
+  bool residual = false;
+  Precision precision = Precision::float32;
+
+  friend auto operator<=>(const MatMulSpec& a, const MatMulSpec& b) = default;
+};
+
+// What multiplies: oneDNN's packed matmul for AVX-512, or our own kernels.
+enum class Carrier : std::uint8_t {
+  onednn,    // any precision; float32: one row by kernels::multiply_panels where that gives the same bits
+  panels,    // kernels::multiply_panels: float32, and bfloat16 by float32 instructions
+  integers,  // kernels::multiply_integers: int8
+  tiles,     // kernels::multiply_tiles: bfloat16, int8
+};
+
+// Whatever the sizes, one carrier for a precision: no row's bits depend on its neighbours.
+Carrier carrier_for(Precision precision);
+
+// Whether the CPU has instructions of its own for a precision.
+bool multiplies_in(Precision precision);
+
+// Writes rows [first, first + count) of a weight matrix [N, K], one output a row as checkpoints store them.
+using WeightRows = std::function<void(Dim first, Dim count, float* rows)>;
+
+// Rows of x in the matrix's input_form(), one after the other, and where those of y go.
+struct MatMulRows {
+  int count = 0;
+  const std::byte* input = nullptr;
+  const float* scales = nullptr;    // of the rows, as kernels::convert_row gave them
+  const float* residual = nullptr;  // or null
+  float* output = nullptr;
+  std::ptrdiff_t stride = 0;  // between rows of residual and output
+};
+
+// A weight matrix and its bias in the precision and the order in which the kernels read them. Immutable, shared by all
+// threads.
+class PackedMatrix {
+ public:
+  // `bias` is [N], or null if spec.bias is false. Asks for each row once, in ascending order. Throws BackendError.
+  PackedMatrix(const MatMulSpec& spec, const WeightRows& weight, const float* bias);
+
+  const MatMulSpec& spec() const { return spec_; }
+  Carrier carrier() const { return carrier_; }
+  // Whether multiply() writes rows that lie apart: oneDNN does not.
+  bool takes_stride() const { return carrier_ != Carrier::onednn || spec_.precision == Precision::int8; }
+  // In what form multiply() takes the rows of the input, and the bytes from one to the next. What a row does not fill
+  // is zero.
+  kernels::InputForm input_form() const;
+  std::size_t input_row_bytes() const;
+  // Of the packed copy.
+  std::size_t bytes() const;
+  // Writes the weights of one output, rounded as they are: [K].
+  void copy_row(int output, float* row) const;
+
+  // On the calling thread alone. A row's result does not depend on how many there are. Throws BackendError.
+  void multiply(const MatMulRows& rows, MatMulPrimitives& primitives) const;
+
+  // Name of oneDNN's implementation, such as "brg:avx512_core", or of ours, such as "encdec:avx2".
+  std::string implementation(int rows, MatMulPrimitives& primitives) const;
+
+ private:
+  kernels::MatMulEpilogue epilogue() const;
+  kernels::OutputRows output_rows(const MatMulRows& rows) const;
+  PrimitiveSpec primitive_spec() const;
+  void pack(const WeightRows& weight);
+  void run_primitive(const MatMulRows& rows, MatMulPrimitives& primitives) const;
+  void run_panels(const MatMulRows& rows, int chunk) const;
+  int find_chunk() const;
+
+  MatMulSpec spec_;
+  Carrier carrier_;
+  kernels::PanelOrder order_;
+  Tensor weights_;  // bytes
+  Tensor bias_;     // [N]
+  Tensor scales_;   // [N], of int8
+  Tensor offsets_;  // [N], of int8 that multiplies inputs shifted by 128: so much times the sum of the weights
+  int chunk_ = 0;   // of multiply_panels; 0 where it gives other bits than oneDNN
+};
+
+}  // namespace encdec::backend

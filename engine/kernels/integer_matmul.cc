@@ -1,0 +1,125 @@
+#include "encdec/engine/kernels/integer_matmul.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/integer_matmul.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+// after highway.h
+#include <hwy/cache_control.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kColumns = static_cast<int>(PanelColumns::narrow);
+constexpr int kTileRows = 6;
+constexpr std::ptrdiff_t kPairBytes = 2 * kColumns;
+constexpr int kBytesAhead = 1024;
+
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+
+using D = hn::CappedTag<std::int32_t, 16>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+constexpr int kVectors = kColumns / kLanes;
+
+// sums[r][c] = <row r of the input, column c of a panel>
+template <int kRows>
+HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, const std::int16_t* HWY_RESTRICT input,
+                             std::ptrdiff_t stride, std::int32_t* HWY_RESTRICT sums) {
+  const D d;
+  const hn::Repartition<std::int16_t, D> d16;
+  const hn::Rebind<std::int8_t, decltype(d16)> d8;
+  using V = hn::Vec<D>;
+  V totals[kRows][kVectors];
+  for (auto& row : totals) std::fill(std::begin(row), std::end(row), hn::Zero(d));
+  V unused = hn::Zero(d);
+  for (int pair = 0; pair < pairs; ++pair, panel += kPairBytes) {
+    hwy::Prefetch(panel + kBytesAhead);  // beyond the end it does nothing
+    hn::Vec<decltype(d16)> weights[kVectors];
+    for (int v = 0; v < kVectors; ++v) weights[v] = hn::PromoteTo(d16, hn::LoadU(d8, panel + v * 2 * kLanes));
+    for (int r = 0; r < kRows; ++r) {
+      std::int32_t both;
+      std::memcpy(&both, input + r * stride + 2 * pair, sizeof(both));
+      const auto x = hn::BitCast(d16, hn::Set(d, both));
+      for (int v = 0; v < kVectors; ++v) {
+        // On x86 the two products of a lane's halves are added up in that lane.
+        totals[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], totals[r][v], unused);
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(totals[r][v], d, sums + r * kColumns + v * kLanes);
+  }
+}
+
+#else
+
+template <int kRows>
+HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, const std::int16_t* HWY_RESTRICT input,
+                             std::ptrdiff_t stride, std::int32_t* HWY_RESTRICT sums) {
+  std::fill_n(sums, kRows * kColumns, 0);
+  for (int pair = 0; pair < pairs; ++pair, panel += kPairBytes) {
+    for (int r = 0; r < kRows; ++r) {
+      const std::int32_t first = input[r * stride + 2 * pair], second = input[r * stride + 2 * pair + 1];
+      for (int c = 0; c < kColumns; ++c) sums[r * kColumns + c] += first * panel[2 * c] + second * panel[2 * c + 1];
+    }
+  }
+}
+
+#endif
+
+template <int kRows>
+void multiply_tile(const IntegerMatrix& matrix, const IntegerRows& rows, const std::int8_t* panel, int row,
+                   int column) {
+  HWY_ALIGN std::int32_t sums[kRows * kColumns];
+  sum_products<kRows>(panel, (matrix.input_width + 1) / 2, rows.input + row * rows.input_stride, rows.input_stride,
+                      sums);
+  OutputRows output = rows.output;
+  output.output += row * output.stride;
+  output.row_scales += row;
+  if (output.residual != nullptr) output.residual += row * output.stride;
+  finish_sums(matrix.epilogue,
+              SumsBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
+              output);
+}
+
+void multiply(const IntegerMatrix& matrix, const IntegerRows& rows) {
+  const std::size_t panel_size = PanelOrder{PanelColumns::narrow, 2}.panel_elements(matrix.input_width);
+  const std::int8_t* panel = matrix.panels;
+  for (int column = 0; column < matrix.output_width; column += kColumns, panel += panel_size) {
+    for (int row = 0; row < rows.count;) {
+      const int left = rows.count - row;
+      if (left >= kTileRows) {
+        multiply_tile<kTileRows>(matrix, rows, panel, row, column);
+        row += kTileRows;
+      } else if (left >= 3) {
+        multiply_tile<3>(matrix, rows, panel, row, column);
+        row += 3;
+      } else {
+        multiply_tile<1>(matrix, rows, panel, row, column);
+        row += 1;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(multiply);
+
+void multiply_integers(const IntegerMatrix& matrix, const IntegerRows& rows) {
+  HWY_DYNAMIC_DISPATCH(multiply)(matrix, rows);
+}
+
+}  // namespace encdec::kernels
+#endif

@@ -1,0 +1,109 @@
+#include "encdec/engine/kernels/matmul_epilogue.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/matmul_epilogue.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+// after highway.h
+#include "encdec/engine/kernels/activation_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+
+// The first `count` lanes; the others are zero.
+template <class Tag, class T = hn::TFromD<Tag>>
+HWY_INLINE hn::Vec<Tag> load_some(Tag d, const T* from, int count) {
+  if (count >= kLanes) return hn::LoadU(d, from);
+  HWY_ALIGN T lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+}
+
+HWY_INLINE void store_some(V value, float* to, int count) {
+  const D d;
+  if (count >= kLanes) return hn::StoreU(value, d, to);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(value, d, lanes);
+  for (int i = 0; i < count; ++i) to[i] = lanes[i];
+}
+
+HWY_NOINLINE V activated(Activation activation, V x) {
+  return activate(activation, D(), x);
+}
+
+HWY_INLINE V value_of(const MatMulEpilogue&, const float* sums, int, float, int count) {
+  return load_some(D(), sums, count);
+}
+
+HWY_INLINE V value_of(const MatMulEpilogue& epilogue, const std::int32_t* sums, int column, float row_scale,
+                      int count) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  auto integers = load_some(di, sums, count);
+  if (epilogue.offsets != nullptr) {
+    integers = hn::Sub(integers, load_some(di, epilogue.offsets + column, count));
+  }
+  const V scale = hn::Mul(hn::Set(d, row_scale), load_some(d, epilogue.column_scales + column, count));
+  return hn::Mul(hn::ConvertTo(d, integers), scale);
+}
+
+template <class T>
+void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows) {
+  const D d;
+  for (int row = 0; row < block.rows; ++row) {
+    const T* HWY_RESTRICT sums = block.sums + row * block.stride;
+    const std::ptrdiff_t place = row * rows.stride + block.first_column;
+    float* output = rows.output + place;
+    const float* residual = rows.residual != nullptr ? rows.residual + place : nullptr;
+    const float row_scale = rows.row_scales != nullptr ? rows.row_scales[row] : 1.0f;
+    const auto finish = [&](int i, int count) HWY_ATTR {
+      V y = value_of(epilogue, sums + i, block.first_column + i, row_scale, count);
+      if (epilogue.bias != nullptr) y = hn::Add(y, load_some(d, epilogue.bias + block.first_column + i, count));
+      if (epilogue.activation == Activation::relu) {
+        y = hn::Max(y, hn::Zero(d));
+      } else if (epilogue.activation != Activation::identity) {
+        y = activated(epilogue.activation, y);
+      }
+      if (residual != nullptr) y = hn::Add(y, load_some(d, residual + i, count));
+      store_some(y, output + i, count);
+    };
+    int i = 0;
+    for (; i + kLanes <= block.columns; i += kLanes) finish(i, kLanes);
+    if (i < block.columns) finish(i, block.columns - i);
+  }
+}
+
+void finish_floats(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows) {
+  finish_block(epilogue, block, rows);
+}
+
+void finish_integers(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows) {
+  finish_block(epilogue, block, rows);
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(finish_floats);
+HWY_EXPORT(finish_integers);
+
+void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows) {
+  HWY_DYNAMIC_DISPATCH(finish_floats)(epilogue, block, rows);
+}
+
+void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows) {
+  HWY_DYNAMIC_DISPATCH(finish_integers)(epilogue, block, rows);
+}
+
+}  // namespace encdec::kernels
+#endif

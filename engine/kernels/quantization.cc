@@ -1,0 +1,165 @@
+#include "encdec/engine/kernels/quantization.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/quantization.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+
+// Below this 127 / max |x| would overflow.
+constexpr float kSmallestScaled = 1e-35f;
+constexpr float kLevels = 127.0f;
+
+// max |x|, or not a number if a value is not finite.
+float largest_magnitude(const float* HWY_RESTRICT row, int width) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  auto largest = hn::Zero(d);
+  // x * 0 is 0 for finite values alone.
+  auto finite = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto x = hn::LoadU(d, row + i);
+    largest = hn::Max(largest, hn::Abs(x));
+    finite = hn::MulAdd(x, hn::Zero(d), finite);
+  }
+  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  float check = hn::GetLane(hn::SumOfLanes(d, finite));
+  for (; i < width; ++i) {
+    result = std::fabs(row[i]) > result ? std::fabs(row[i]) : result;
+    check += row[i] * 0.0f;
+  }
+  return check == 0.0f ? result : std::numeric_limits<float>::quiet_NaN();
+}
+
+// Writes round(x * factor) + shift.
+template <class T>
+void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int shift, T* HWY_RESTRICT output) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const hn::Rebind<T, D> dt;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const auto factors = hn::Set(d, factor);
+  const auto shifts = hn::Set(di, shift);
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto q = hn::Add(hn::NearestInt(hn::Mul(hn::LoadU(d, row + i), factors)), shifts);
+    hn::StoreU(hn::DemoteTo(dt, q), dt, output + i);
+  }
+  for (; i < width; ++i) output[i] = static_cast<T>(static_cast<int>(std::nearbyint(row[i] * factor)) + shift);
+}
+
+template <class T>
+float quantize(const float* HWY_RESTRICT row, int width, int shift, T* HWY_RESTRICT output) {
+  const float largest = largest_magnitude(row, width);
+  if (!(largest >= kSmallestScaled)) {
+    for (int i = 0; i < width; ++i) output[i] = static_cast<T>(shift);
+    return std::isnan(largest) ? largest : 0.0f;
+  }
+  write_quantized(row, width, kLevels / largest, shift, output);
+  return largest / kLevels;
+}
+
+// The bits of a float, rounded to the nearest bfloat16 in their upper half.
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_bits(D d, hn::Vec<D> x) {
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::BitCast(du, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFF)));
+  // Adding could turn a NaN into something else.
+  return hn::IfThenElse(hn::BitCast(du, hn::VecFromMask(d, hn::IsNaN(x))) == hn::Zero(du), rounded,
+                        hn::Or(bits, hn::Set(du, 0x00400000)));
+}
+
+std::uint32_t rounded_bits(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return std::isnan(x) ? bits | 0x00400000u : bits + (bits >> 16 & 1u) + 0x7FFFu;
+}
+
+void write_bfloat16(const float* HWY_RESTRICT row, int width, std::uint16_t* HWY_RESTRICT output) {
+  const D d;
+  const hn::Rebind<std::uint16_t, D> d16;
+  const hn::RebindToSigned<D> di;
+  const hn::Rebind<std::int16_t, D> di16;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    // As signed numbers, which the demotion takes as they are.
+    const auto upper = hn::ShiftRight<16>(hn::BitCast(di, rounded_bits(d, hn::LoadU(d, row + i))));
+    hn::StoreU(hn::BitCast(d16, hn::DemoteTo(di16, upper)), d16, output + i);
+  }
+  for (; i < width; ++i) output[i] = static_cast<std::uint16_t>(rounded_bits(row[i]) >> 16);
+}
+
+void write_rounded(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT output) {
+  const D d;
+  const hn::RebindToUnsigned<D> du;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto kept = hn::And(rounded_bits(d, hn::LoadU(d, row + i)), hn::Set(du, 0xFFFF0000u));
+    hn::StoreU(hn::BitCast(d, kept), d, output + i);
+  }
+  for (; i < width; ++i) {
+    const std::uint32_t kept = rounded_bits(row[i]) & 0xFFFF0000u;
+    std::memcpy(output + i, &kept, sizeof(kept));
+  }
+}
+
+float convert(InputForm form, const float* row, int width, std::byte* output) {
+  switch (form) {
+    case InputForm::float32: std::memcpy(output, row, static_cast<std::size_t>(width) * sizeof(float)); break;
+    case InputForm::rounded_float32: write_rounded(row, width, reinterpret_cast<float*>(output)); break;
+    case InputForm::bfloat16: write_bfloat16(row, width, reinterpret_cast<std::uint16_t*>(output)); break;
+    case InputForm::uint8: return quantize(row, width, 128, reinterpret_cast<std::uint8_t*>(output));
+    case InputForm::int16: return quantize(row, width, 0, reinterpret_cast<std::int16_t*>(output));
+  }
+  return 1.0f;
+}
+
+float quantize_int8(const float* row, int width, std::int8_t* output) {
+  return quantize(row, width, 0, output);
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(convert);
+HWY_EXPORT(quantize_int8);
+
+std::size_t element_bytes(InputForm form) {
+  switch (form) {
+    case InputForm::float32:
+    case InputForm::rounded_float32: return 4;
+    case InputForm::bfloat16:
+    case InputForm::int16: return 2;
+    case InputForm::uint8: return 1;
+  }
+  return 4;
+}
+
+float convert_row(InputForm form, const float* row, int width, std::byte* output) {
+  return HWY_DYNAMIC_DISPATCH(convert)(form, row, width, output);
+}
+
+float quantize_weights(const float* row, int width, std::int8_t* output) {
+  return HWY_DYNAMIC_DISPATCH(quantize_int8)(row, width, output);
+}
+
+}  // namespace encdec::kernels
+#endif

@@ -1,0 +1,197 @@
+#include "encdec/engine/kernels/tile_matmul.h"
+
+#include <algorithm>
+#include <cassert>
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace encdec::kernels {
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#define ENCDEC_TILES __attribute__((target("amx-tile,amx-bf16,amx-int8")))
+
+namespace {
+
+constexpr int kTileRows = 16;
+constexpr int kTileColumns = 16;
+constexpr int kPanelWidth = static_cast<int>(PanelColumns::wide);
+// Of a panel, between the groups of one row of a tile.
+constexpr std::ptrdiff_t kGroupBytes = kPanelWidth * 4;
+constexpr std::ptrdiff_t kStepBytes = kTileRows * kGroupBytes;  // of a panel, for 64 bytes of an input row
+constexpr std::ptrdiff_t kBytesAhead = 2 * kStepBytes;
+
+// Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG.
+struct alignas(64) TileConfiguration {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t rows[16] = {};
+};
+
+// Which tile is what. Two kinds of blocks of the output, so that all eight are in use:
+//   tall: up to 32 rows x 32 columns: sums 0 1 / 2 3, inputs 4 and 5, weights 6 and 7
+//   flat: up to 16 rows x 64 columns: sums 0 1 2 3, input 4, weights 6 and 7 in turn
+TileConfiguration configuration(int upper_rows, int lower_rows) {
+  TileConfiguration result;
+  const auto set = [&](int tile, int rows) {
+    result.rows[tile] = static_cast<std::uint8_t>(rows);
+    result.row_bytes[tile] = kTileRowBytes;
+  };
+  for (const int tile : {0, 1, 4}) set(tile, upper_rows);
+  for (const int tile : {2, 3, 5}) set(tile, lower_rows == 0 ? upper_rows : lower_rows);
+  for (const int tile : {6, 7}) set(tile, kTileRows);
+  return result;
+}
+
+#define ENCDEC_MULTIPLY_TILE(sums, input, weights) \
+  if constexpr (kType == TileWeights::bfloat16) {  \
+    _tile_dpbf16ps(sums, input, weights);          \
+  } else {                                         \
+    _tile_dpbusd(sums, input, weights);            \
+  }
+
+// Rows [row, row + 16 or less) by the 64 columns of a panel.
+template <TileWeights kType>
+ENCDEC_TILES void flat_block(const TileRows& rows, int row, const std::byte* panel, std::byte* sums) {
+  const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
+  const std::byte* input = rows.input + row * stride;
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (std::ptrdiff_t byte = 0; byte < stride; byte += kTileRowBytes, panel += kStepBytes) {
+    for (std::ptrdiff_t line = 0; line < kStepBytes; line += 64) {
+      _mm_prefetch(reinterpret_cast<const char*>(panel + kBytesAhead + line), _MM_HINT_T0);
+    }
+    _tile_loadd(4, input + byte, stride);
+    _tile_loadd(6, panel, kGroupBytes);
+    ENCDEC_MULTIPLY_TILE(0, 4, 6);
+    _tile_loadd(7, panel + 64, kGroupBytes);
+    ENCDEC_MULTIPLY_TILE(1, 4, 7);
+    _tile_loadd(6, panel + 128, kGroupBytes);
+    ENCDEC_MULTIPLY_TILE(2, 4, 6);
+    _tile_loadd(7, panel + 192, kGroupBytes);
+    ENCDEC_MULTIPLY_TILE(3, 4, 7);
+  }
+  _tile_stored(0, sums, kGroupBytes);
+  _tile_stored(1, sums + 64, kGroupBytes);
+  _tile_stored(2, sums + 128, kGroupBytes);
+  _tile_stored(3, sums + 192, kGroupBytes);
+}
+
+// Rows [row, row + 17 to 32) by 32 columns of a panel.
+template <TileWeights kType>
+ENCDEC_TILES void tall_block(const TileRows& rows, int row, const std::byte* panel, std::byte* sums) {
+  const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
+  const std::byte* upper = rows.input + row * stride;
+  const std::byte* lower = upper + kTileRows * stride;
+  constexpr std::ptrdiff_t kSumsBytes = 2 * kTileColumns * 4;
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (std::ptrdiff_t byte = 0; byte < stride; byte += kTileRowBytes, panel += kStepBytes) {
+    _tile_loadd(4, upper + byte, stride);
+    _tile_loadd(6, panel, kGroupBytes);
+    ENCDEC_MULTIPLY_TILE(0, 4, 6);
+    _tile_loadd(7, panel + 64, kGroupBytes);
+    ENCDEC_MULTIPLY_TILE(1, 4, 7);
+    _tile_loadd(5, lower + byte, stride);
+    ENCDEC_MULTIPLY_TILE(2, 5, 6);
+    ENCDEC_MULTIPLY_TILE(3, 5, 7);
+  }
+  _tile_stored(0, sums, kSumsBytes);
+  _tile_stored(1, sums + 64, kSumsBytes);
+  _tile_stored(2, sums + kTileRows * kSumsBytes, kSumsBytes);
+  _tile_stored(3, sums + kTileRows * kSumsBytes + 64, kSumsBytes);
+}
+
+template <TileWeights kType>
+ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
+  using Sum = std::conditional_t<kType == TileWeights::bfloat16, float, std::int32_t>;
+  constexpr int kGroup = kType == TileWeights::bfloat16 ? 2 : 4;
+  const std::size_t panel_bytes =
+      PanelOrder{PanelColumns::wide, kGroup}.panel_elements(matrix.input_width) * (4 / kGroup);
+  assert(rows.input_bytes * kPanelWidth == panel_bytes);
+  alignas(64) Sum sums[2 * kTileRows * 2 * kTileColumns];
+
+  const auto finish = [&](int row, int count, int column, int width) {
+    OutputRows output = rows.output;
+    output.output += row * output.stride;
+    if (output.residual != nullptr) output.residual += row * output.stride;
+    if (output.row_scales != nullptr) output.row_scales += row;
+    finish_sums(matrix.epilogue,
+                SumsBlock<Sum>{sums, width, count, column, std::min(width, matrix.output_width - column)}, output);
+  };
+  int configured = 0;
+  for (int column = 0; column < matrix.output_width; column += kPanelWidth) {
+    const std::byte* panel = matrix.panels + static_cast<std::size_t>(column / kPanelWidth) * panel_bytes;
+    for (int row = 0; row < rows.count; row += 2 * kTileRows) {
+      const int count = std::min(2 * kTileRows, rows.count - row);
+      if (count != configured) {
+        const TileConfiguration tiles = configuration(std::min(count, kTileRows), std::max(0, count - kTileRows));
+        _tile_loadconfig(&tiles);
+        configured = count;
+      }
+      if (count <= kTileRows) {
+        flat_block<kType>(rows, row, panel, reinterpret_cast<std::byte*>(sums));
+        finish(row, count, column, kPanelWidth);
+        continue;
+      }
+      constexpr int kHalf = kPanelWidth / 2;
+      for (int half = column; half < std::min(column + kPanelWidth, matrix.output_width); half += kHalf) {
+        tall_block<kType>(rows, row, panel + (half - column) * 4, reinterpret_cast<std::byte*>(sums));
+        finish(row, count, half, kHalf);
+      }
+    }
+  }
+  // Threads that hold tiles make every switch between them dearer.
+  _tile_release();
+}
+
+bool ask_for_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kBfloat16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  if ((d & (kBfloat16 | kTile | kInt8)) != (kBfloat16 | kTile | kInt8)) return false;
+  // Linux: arch_prctl(2), x86/xstate.rst. A process asks once, for all its threads.
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+}  // namespace
+
+bool has_tiles() {
+  static const bool has = ask_for_tiles();
+  return has;
+}
+
+void multiply_tiles(const TileMatrix& matrix, const TileRows& rows) {
+  if (rows.count == 0) return;
+  if (matrix.type == TileWeights::bfloat16) {
+    multiply<TileWeights::bfloat16>(matrix, rows);
+  } else {
+    multiply<TileWeights::int8>(matrix, rows);
+  }
+}
+
+#else
+
+bool has_tiles() {
+  return false;
+}
+
+void multiply_tiles(const TileMatrix&, const TileRows&) {
+  assert(false);
+}
+
+#endif
+
+}  // namespace encdec::kernels

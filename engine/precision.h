@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace encdec {
+
+// Of matmuls: in what their weights are kept and their inputs multiplied. Sums, and all that is not a matmul, are
+// float32 in each of them.
+enum class Precision : std::uint8_t {
+  float32,
+  // Weights and inputs rounded to bfloat16: 8 bits of mantissa, half the memory.
+  bfloat16,
+  // Weights as integers of -127 to 127 with a scale for each output, inputs likewise with a scale for each row, found
+  // at run time; sums of integers, exact. A quarter of the memory.
+  int8,
+  // What Model::load takes for the fastest of these that keeps the results; nothing below it knows this one.
+  automatic,
+};
+
+// "float32", "bfloat16", "int8", "auto".
+std::string_view to_string(Precision precision);
+std::optional<Precision> precision_named(std::string_view name);
+
+}  // namespace encdec

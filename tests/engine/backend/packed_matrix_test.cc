@@ -1,0 +1,112 @@
+#include "encdec/engine/backend/packed_matrix.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "encdec/engine/error.h"
+#include "tests/support/random_tensors.h"
+
+namespace encdec::backend {
+namespace {
+
+constexpr Precision kPrecisions[] = {Precision::float32, Precision::bfloat16, Precision::int8};
+
+WeightRows rows_of(const Tensor& weight) {
+  return [&weight](Dim first, Dim count, float* rows) { std::copy_n(weight.row(first), count * weight.width(), rows); };
+}
+
+// What limits the instructions that are used to lesser ones than the CPU's, if anything does.
+std::string instruction_limit() {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name); value != nullptr) return value;
+  }
+  return "";
+}
+
+// Either oneDNN's AVX-512 kernels or ours carry all shapes: with others a row's bits would depend on its neighbours.
+TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
+  for (const Precision precision : kPrecisions) {
+    const bool onednn = carrier_for(precision) == Carrier::onednn;
+    for (const int input_width : {1, 7, 64, 300, 513}) {
+      for (const int output_width : {1, 13, 64, 100, 512}) {
+        for (const Activation activation : {Activation::identity, Activation::relu, Activation::gelu}) {
+          const MatMulSpec spec{input_width, output_width, activation, true, output_width > 64, precision};
+          const Tensor weight = RandomTensors(1).uniform({output_width, input_width});
+          const std::vector<float> bias(static_cast<std::size_t>(output_width));
+          const PackedMatrix matrix(spec, rows_of(weight), bias.data());
+          MatMulPrimitives primitives;
+          for (const int rows : {1, 2, 16, 31, 256}) {
+            const std::string name = matrix.implementation(rows, primitives);
+            EXPECT_TRUE(name.starts_with(onednn ? "brg:avx512_core" : "encdec:"))
+                << name << " for " << to_string(precision) << " " << rows << " x " << input_width << " x "
+                << output_width;
+          }
+        }
+      }
+    }
+  }
+}
+
+#if defined(__x86_64__)
+TEST(PackedMatrix, CarriersFollowTheLimitOfInstructions) {
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+  const std::string limit = instruction_limit();
+  const bool lesser = limit.starts_with("AVX2") || limit == "AVX" || limit == "SSE41";
+  EXPECT_EQ(carrier_for(Precision::float32), avx512 && !lesser ? Carrier::onednn : Carrier::panels);
+  if (lesser) {
+    EXPECT_EQ(carrier_for(Precision::bfloat16), Carrier::panels);
+    EXPECT_EQ(carrier_for(Precision::int8), Carrier::integers);
+    EXPECT_FALSE(multiplies_in(Precision::bfloat16));
+  }
+}
+#endif
+
+TEST(PackedMatrix, GivesItsRowsBackRounded) {
+  for (const Precision precision : kPrecisions) {
+    for (const int input_width : {1, 5, 64, 130}) {
+      const Tensor weight = RandomTensors(2).uniform({130, input_width});
+      const PackedMatrix matrix({.input_width = input_width, .output_width = 130, .precision = precision},
+                                rows_of(weight), nullptr);
+      std::vector<float> row(static_cast<std::size_t>(input_width));
+      for (const int output : {0, 1, 63, 64, 129}) {
+        matrix.copy_row(output, row.data());
+        float largest = 0.0f;
+        for (int i = 0; i < input_width; ++i) largest = std::max(largest, std::fabs(weight.row(output)[i]));
+        for (int i = 0; i < input_width; ++i) {
+          const float expected = weight.row(output)[i];
+          const float tolerance = precision == Precision::float32    ? 0.0f
+                                  : precision == Precision::bfloat16 ? std::fabs(expected) / 256
+                                                                     : largest / 253;
+          EXPECT_NEAR(row[static_cast<std::size_t>(i)], expected, tolerance) << to_string(precision);
+        }
+      }
+    }
+  }
+}
+
+TEST(PackedMatrix, TakesAFractionOfTheMemoryInReducedPrecisions) {
+  const Tensor weight = RandomTensors(3).uniform({512, 512});
+  const auto bytes = [&](Precision precision) {
+    return PackedMatrix({.input_width = 512, .output_width = 512, .precision = precision}, rows_of(weight), nullptr)
+        .bytes();
+  };
+  EXPECT_EQ(bytes(Precision::float32), 512u * 512 * 4);
+  EXPECT_EQ(bytes(Precision::bfloat16), 512u * 512 * 2);
+  EXPECT_LE(bytes(Precision::int8), 512u * (512 + 8));
+}
+
+TEST(PackedMatrix, RefusesIntegerSumsThatCouldOverflow) {
+  const MatMulSpec spec{.input_width = 70'000, .output_width = 1, .precision = Precision::int8};
+  EXPECT_THROW(PackedMatrix(
+                   spec, [](Dim, Dim, float*) {}, nullptr),
+               BackendError);
+}
+
+}  // namespace
+}  // namespace encdec::backend
