@@ -9,7 +9,8 @@
 namespace encdec {
 
 Embedding::Embedding(const WeightScope& weights, const EmbeddingOptions& options)
-    : table_(weights.tensor("weight", {options.vocabulary, options.model_dim})), options_(options) {}
+    : table_(options.tied == nullptr ? weights.tensor("weight", {options.vocabulary, options.model_dim}) : Tensor()),
+      options_(options) {}
 
 Shape Embedding::output_shape(Shapes inputs) const {
   if (inputs.size() != 1 || inputs[0].rank() != 1) throw ShapeError("expected one input of token ids, [rows]");
@@ -29,7 +30,11 @@ void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
                                    options_.vocabulary - 1, options_.vocabulary));
     }
     float* row = output.row(r);
-    copy_as_float(table_, ids[r] * width, width, row);
+    if (options_.tied != nullptr) {
+      options_.tied->copy_weights(ids[r], row);
+    } else {
+      copy_as_float(table_, ids[r] * width, width, row);
+    }
     if (options_.scale != 1.0f) {
       for (Dim i = 0; i < width; ++i) row[i] *= options_.scale;
     }

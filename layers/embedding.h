@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
+
 #include "encdec/engine/layer.h"
 #include "encdec/engine/weights.h"
+#include "encdec/layers/linear.h"
 
 namespace encdec {
 
@@ -12,13 +15,17 @@ struct EmbeddingOptions {
   bool zero_row = false;
   // Each row is multiplied by it; the paper's is sqrt(D).
   float scale = 1.0f;
+  // The projection to logits whose weights are the table (Press & Wolf 2017), where there is one: rows are then read
+  // there, in its precision, and the table is in memory once.
+  std::shared_ptr<const Linear> tied = nullptr;
 };
 
 // Token embedding (Vaswani et al. 2017, section 3.4): y_r = scale * table[id_r];  ids: int32 [R] -> [R, D].
-// The table stays where the checkpoint is mapped, in the type it is stored in; only the rows that occur are read.
+// A table that is not tied stays where the checkpoint is mapped, in the type it is stored in; only the rows that occur
+// are read.
 class Embedding final : public Layer {
  public:
-  // Takes weight [V, D]. Throws WeightError, naming the tensor, if it is missing or does not fit.
+  // Takes weight [V, D], unless it is tied. Throws WeightError, naming the tensor, if it is missing or does not fit.
   Embedding(const WeightScope& weights, const EmbeddingOptions& options);
 
   std::string_view kind() const override { return "embedding"; }

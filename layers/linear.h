@@ -41,6 +41,9 @@ class Linear final : public Layer {
   // The same for layers that hold one as a part; `residual` is null if options.residual is none.
   void apply(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const;
 
+  // The weights of one output, in the precision that they are kept in: writes [K].
+  void copy_weights(Dim output, float* weights) const { matmul_.copy_weights(output, weights); }
+
   Dim input_width() const { return matmul_.input_width(); }
   Dim output_width() const { return matmul_.output_width(); }
 

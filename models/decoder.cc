@@ -32,7 +32,7 @@ Edge add_decoder_block(Graph& graph, const TransformerConfig& config, const Weig
 
 }  // namespace
 
-Graph build_decoder(const TransformerConfig& config, const WeightScope& weights) {
+Graph build_decoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("decoder");
   const WeightScope decoder = weights / "decoder";
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
@@ -44,7 +44,9 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
           graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * inner});
     }
   }
-  Edge x = add_embedded_tokens(graph, config, config.decoder, decoder, target);
+  Edge x =
+      add_embedded_tokens(graph, config, config.decoder, decoder, target,
+                          projection.tied_to(decoder / "embedding", {config.decoder.vocabulary, config.model_dim}));
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
     x = add_decoder_block(graph, config, decoder, layer, x, memories[static_cast<std::size_t>(layer)]);
   }
@@ -52,17 +54,6 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights)
     x = graph.add<AddNorm>(decoder / "norm", {x}, norm_options(config));
   }
   graph.output(x);
-  return graph;
-}
-
-Graph build_output(const TransformerConfig& config, const WeightScope& weights) {
-  Graph graph("output");
-  const Edge hidden = graph.input("hidden", {kTargetRows, config.model_dim});
-  graph.output(graph.add<Linear>(weights / "output_projection", {hidden},
-                                 LinearOptions{.input_width = config.model_dim,
-                                               .output_width = config.decoder.vocabulary,
-                                               .bias = config.output_bias,
-                                               .input_scale = config.logits_scale}));
   return graph;
 }
 

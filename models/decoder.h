@@ -2,6 +2,7 @@
 
 #include "encdec/engine/graph.h"
 #include "encdec/models/config.h"
+#include "encdec/models/output_projection.h"
 
 namespace encdec {
 
@@ -11,10 +12,6 @@ namespace encdec {
 // Weights are asked for as decoder.embedding and what else add_embedded_tokens adds, decoder.{i}.{self_attention,
 // self_attention_norm, cross_attention, cross_attention_norm, feed_forward, feed_forward_norm}, and with norm first
 // also decoder.norm.
-Graph build_decoder(const TransformerConfig& config, const WeightScope& weights);
-
-// What makes of hidden states [T, D] the logits [T, V] of the tokens that may come next: a graph of its own, since
-// often only the last token's are wanted. Weights are asked for as output_projection.
-Graph build_output(const TransformerConfig& config, const WeightScope& weights);
+Graph build_decoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection);
 
 }  // namespace encdec

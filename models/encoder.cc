@@ -11,7 +11,7 @@
 namespace encdec {
 
 Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const StackConfig& stack,
-                         const WeightScope& weights, Edge token_ids) {
+                         const WeightScope& weights, Edge token_ids, std::shared_ptr<const Linear> tied) {
   const auto add_norm = [&](Edge x) {
     return graph.add<AddNorm>(weights / "embedding_norm", {x}, norm_options(config));
   };
@@ -19,7 +19,8 @@ Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const St
                                 EmbeddingOptions{.vocabulary = stack.vocabulary,
                                                  .model_dim = config.model_dim,
                                                  .zero_row = stack.zero_start_token,
-                                                 .scale = stack.embedding_scale});
+                                                 .scale = stack.embedding_scale,
+                                                 .tied = std::move(tied)});
   if (config.token_types > 0) {
     x = graph.add<TokenTypeEmbedding>(weights / "token_type_embedding", {x},
                                       TokenTypeOptions{.types = config.token_types, .model_dim = config.model_dim});
@@ -51,11 +52,13 @@ Edge add_encoder_block(Graph& graph, const TransformerConfig& config, const Weig
 
 }  // namespace
 
-Graph build_encoder(const TransformerConfig& config, const WeightScope& weights) {
+Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("encoder");
   const WeightScope encoder = weights / "encoder";
   const Edge source = graph.input("source_ids", {kSourceRows}, DataType::int32);
-  Edge x = add_embedded_tokens(graph, config, config.encoder, encoder, source);
+  Edge x =
+      add_embedded_tokens(graph, config, config.encoder, encoder, source,
+                          projection.tied_to(encoder / "embedding", {config.encoder.vocabulary, config.model_dim}));
   for (int layer = 0; layer < config.encoder.layers; ++layer) {
     x = add_encoder_block(graph, config, encoder, layer, x);
   }

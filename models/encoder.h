@@ -2,6 +2,7 @@
 
 #include "encdec/engine/graph.h"
 #include "encdec/models/config.h"
+#include "encdec/models/output_projection.h"
 
 namespace encdec {
 
@@ -11,11 +12,11 @@ namespace encdec {
 // Weights are asked for as encoder.embedding and what else add_embedded_tokens adds, encoder.{i}.{self_attention,
 // self_attention_norm, feed_forward, feed_forward_norm}, with norm first also encoder.norm, and
 // decoder.{i}.cross_attention.
-Graph build_encoder(const TransformerConfig& config, const WeightScope& weights);
+Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection);
 
 // The lowest part of both stacks: adds {embedding, token_type_embedding, embedding_norm, positional_encoding}, as far
-// as the configuration has them.
+// as the configuration has them. `tied` is the projection that has the embedding's table, or null.
 Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const StackConfig& stack,
-                         const WeightScope& weights, Edge token_ids);
+                         const WeightScope& weights, Edge token_ids, std::shared_ptr<const Linear> tied);
 
 }  // namespace encdec

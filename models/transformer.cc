@@ -7,10 +7,11 @@ namespace encdec {
 
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_)
     : config(config_), weights(weights_) {
-  if (config.has_encoder()) encoder.emplace(build_encoder(config, weights));
+  const OutputProjection projection = config.has_decoder() ? OutputProjection(config, weights) : OutputProjection();
+  if (config.has_encoder()) encoder.emplace(build_encoder(config, weights, projection));
   if (config.has_decoder()) {
-    decoder.emplace(build_decoder(config, weights));
-    output.emplace(build_output(config, weights));
+    decoder.emplace(build_decoder(config, weights, projection));
+    output.emplace(projection.graph(config));
   }
 }
 

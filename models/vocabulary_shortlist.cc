@@ -4,7 +4,7 @@
 #include <cassert>
 #include <limits>
 
-#include "encdec/models/decoder.h"
+#include "encdec/models/output_projection.h"
 
 namespace encdec {
 namespace {
@@ -40,9 +40,9 @@ Executor build(const Transformer& model, const std::vector<std::int32_t>& tokens
   if (has_bias) store->add("output_projection.bias", rows_of(stored.tensor("bias", {vocabulary}), tokens));
   stored.release("weight");
   config.decoder.vocabulary = static_cast<Dim>(tokens.size());
-  return Executor(build_output(
-      config, WeightScope(
-                  store, [](const std::string& name) { return std::vector<StoredName>{name}; }, model.weights.pack())));
+  const WeightScope shortlisted(
+      store, [](const std::string& name) { return std::vector<StoredName>{name}; }, model.weights.pack());
+  return Executor(OutputProjection(config, shortlisted).graph(config));
 }
 
 }  // namespace
