@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/run_state_memory.h"
@@ -104,18 +103,14 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
     if (const Dim width = node.layer->cache_width(); width > 0) {
       memory.caches[index].reserve(state.cache_index.row_limit(), width);
     }
-    const auto start = state.measure_time ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    const NodeRun::Time begin = state.run_observer ? NodeRun::Time::clock::now() : NodeRun::Time();
     try {
       node.layer->forward(Inputs(arguments.data(), node.inputs.size()), memory.values[index], state);
     } catch (const BackendError& error) {
       throw BackendError(fmt::format("graph '{}', node '{}' {}: {}", graph_.name(), node.name,
                                      to_string(memory.values[index].shape()), error.what()));
     }
-    if (state.measure_time) {
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      state.node_times[index].seconds += elapsed.count();
-      ++state.node_times[index].runs;
-    }
+    if (state.run_observer) state.run_observer({graph_, node, begin, NodeRun::Time::clock::now()});
     if (state.observer) state.observer(node, memory.values[index]);
   }
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {

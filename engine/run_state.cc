@@ -37,7 +37,7 @@ void ScratchStack::reset() {
 }
 
 RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
-    : node_times(graph.nodes().size()), team_(std::move(team)), memory_(std::make_unique<Memory>()) {
+    : team_(std::move(team)), memory_(std::make_unique<Memory>()) {
   const std::size_t count = graph.nodes().size();
   memory_->values.resize(count);
   memory_->outputs.resize(graph.outputs().size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -40,11 +41,18 @@ struct AttentionWeights {
 // Called with the attention of each row and head of a node, when they are computed.
 using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
-// Seconds spent in a node, and how often it ran.
-struct NodeTime {
-  double seconds = 0;
-  std::int64_t runs = 0;
+// One run of a node: which, and when.
+struct NodeRun {
+  using Time = std::chrono::steady_clock::time_point;
+
+  const Graph& graph;
+  const Graph::Node& node;
+  Time begin;
+  Time end;
 };
+
+// Called with each run of a node when it has ended: where time goes.
+using NodeRunObserver = std::function<void(const NodeRun&)>;
 
 // Everything that changes while a graph runs: activations, scratch, caches, the calls' arguments. One thread at a time
 // may use a state; a graph serves as many states as there are. Grows to what the runs need, then allocates no more.
@@ -61,9 +69,8 @@ class RunState {
   NodeObserver observer;
   // A node's attention from now on; of nobody's interest if empty. Such a node is computed by one thread.
   void observe_attention(Edge node, AttentionObserver attention_observer);
-  bool measure_time = false;
-  // By edge id; filled while measure_time is set.
-  std::vector<NodeTime> node_times;
+  // No clock is read while it is empty.
+  NodeRunObserver run_observer;
 
   // For layers, while they run.
   ThreadTeam& team() { return *team_; }

@@ -68,7 +68,9 @@ void Session::reset() {
 void Session::set_shortlist(const VocabularyShortlist* shortlist) {
   shortlist_ = shortlist;
   shortlist_state_.reset();
-  if (shortlist != nullptr) shortlist_state_.emplace(shortlist->output().graph(), team_);
+  if (shortlist == nullptr) return;
+  shortlist_state_.emplace(shortlist->output().graph(), team_);
+  shortlist_state_->run_observer = output_state_->run_observer;
 }
 
 void Session::set_source_attention(SourceAttention mode) {
@@ -96,6 +98,12 @@ std::span<const float> Session::source_attention(std::size_t input) const {
 void Session::set_observer(const NodeObserver& observer) {
   for (auto* state : {&encoder_state_, &decoder_state_, &output_state_}) {
     if (*state) (*state)->observer = observer;
+  }
+}
+
+void Session::set_run_observer(const NodeRunObserver& observer) {
+  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &shortlist_state_}) {
+    if (*state) (*state)->run_observer = observer;
   }
 }
 

@@ -71,16 +71,13 @@ class Session {
 
   // Sees every node of all graphs as it has run; none if empty.
   void set_observer(const NodeObserver& observer);
+  // Is told when every node of all graphs ran; none if empty.
+  void set_run_observer(const NodeRunObserver& observer);
 
   // Time spent in encode() and decode() since the last reset.
   double encode_seconds() const { return encode_seconds_; }
   double decode_seconds() const { return decode_seconds_; }
   void reset_times() { encode_seconds_ = decode_seconds_ = 0; }
-
-  // For measurements of single nodes, by the graphs of the model; null where it has none.
-  RunState* encoder_state() { return encoder_state_ ? &*encoder_state_ : nullptr; }
-  RunState* decoder_state() { return decoder_state_ ? &*decoder_state_ : nullptr; }
-  RunState* output_state() { return output_state_ ? &*output_state_ : nullptr; }
 
  private:
   int remember_source(int target, int source);

@@ -94,6 +94,8 @@ struct GenerateOptions {
   std::function<void(std::size_t source, std::int32_t token)> on_token = {};
   // Called after each step of a worker. What it throws ends the work, and comes out of generate().
   std::function<void(const GenerateProgress&)> on_progress = {};
+  // Called after each run of a node of the model's graphs: where time goes.
+  NodeRunObserver on_node_run = {};
 };
 
 // One thing to generate from: a text, or token ids, which are used exactly as given. The prefix is what the result

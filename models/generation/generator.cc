@@ -293,6 +293,12 @@ class Call {
     try {
       SessionPool::Lease session(parts_.sessions);
       if (shortlist_) session->set_shortlist(&*shortlist_);
+      if (options_.on_node_run) {
+        session->set_run_observer([this](const NodeRun& run) {
+          const std::lock_guard lock(telling_);
+          options_.on_node_run(run);
+        });
+      }
       BatchDecoder::Callbacks callbacks;
       callbacks.on_result = [this](const DecodeJob& job, std::vector<GeneratedSequence> results) {
         feed_.finish(job.index, to_result(job, std::move(results)));
