@@ -2,12 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 
 #include "commands.h"
 #include "options.h"
+#include "output_file.h"
+#include "profile.h"
 #include "stats.h"
+#include "token_ids.h"
 
 namespace encdec::cli {
 namespace {
@@ -22,6 +27,8 @@ struct Options {
   int repetitions = 5;
   std::int64_t seed = 1;
   Precision precision = Precision::float32;
+  bool profile = false;
+  std::string trace;  // file; none if empty
 };
 
 // Arithmetic of one call by the definition of the layers, biases, norms, softmax and embeddings left out.
@@ -72,17 +79,19 @@ std::vector<TokenIds> random_sources(const TransformerConfig& config, const Opti
   return sources;
 }
 
-struct Repetition {
-  double seconds = 0;
-  double encode_seconds = 0;
-  double decode_seconds = 0;
+// What the timed calls have shown.
+struct Measurement {
+  std::vector<MeasuredCall> calls;
+  std::vector<double> step_seconds;  // between the ends of two steps of a call
+  std::vector<GenerateResult> results;
 };
 
-void bench(const Options& options) {
-  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
-  const std::vector<TokenIds> sources = random_sources(model.config(), options);
-
-  Repetition current;
+Measurement measure(const Model& model, const std::vector<TokenIds>& sources, const Options& options,
+                    Profile* profile) {
+  using Clock = NodeRun::Time::clock;
+  Measurement measurement;
+  MeasuredCall call;
+  std::optional<NodeRun::Time> last_step;
   GenerateOptions generate{.num_beams = options.num_beams,
                            .num_return_sequences = 1,
                            .max_new_tokens = options.target_length,
@@ -90,28 +99,84 @@ void bench(const Options& options) {
                            .do_sample = false,
                            .batch_size = options.batch_size};
   generate.on_progress = [&](const GenerateProgress& progress) {
-    current.encode_seconds = progress.encode_seconds;
-    current.decode_seconds = progress.decode_seconds;
+    const NodeRun::Time now = Clock::now();
+    if (last_step) measurement.step_seconds.push_back(std::chrono::duration<double>(now - *last_step).count());
+    last_step = now;
+    call.encode_seconds = progress.encode_seconds;
+    call.decode_seconds = progress.decode_seconds;
   };
-  std::vector<Repetition> repetitions;
-  for (int i = 0; i <= options.repetitions; ++i) {
-    const Stopwatch stopwatch;
-    model.generate_ids(sources, generate);
-    current.seconds = stopwatch.seconds();
-    if (i > 0) repetitions.push_back(current);  // the first one makes primitives and grows memory
+  if (profile != nullptr) {
+    generate.on_node_run = [profile](const NodeRun& run) { profile->add(run); };
   }
-  std::ranges::sort(repetitions, {}, &Repetition::seconds);
-  const Repetition& best = repetitions.front();
+  for (int i = 0; i <= options.repetitions; ++i) {
+    if (i == 1) {  // the first one, which made primitives and grew memory, is not counted
+      measurement = {};
+      if (profile != nullptr) profile->clear();
+    }
+    last_step.reset();
+    call.begin = Clock::now();
+    measurement.results = model.generate_ids(sources, generate);
+    call.end = Clock::now();
+    measurement.calls.push_back(call);
+    if (profile != nullptr) profile->add(call);
+  }
+  return measurement;
+}
+
+// FNV-1a, 64 bits, of what `generate --token-ids` would print.
+std::string checksum_of_ids(const std::vector<GenerateResult>& results) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const GenerateResult& result : results) {
+    for (const char c : format_token_ids(result.hypotheses.front().token_ids) + "\n") {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+// In milliseconds: the smallest of the times that `share` of them do not exceed; null if there are none.
+nlohmann::ordered_json step_quantile(std::vector<double> seconds, double share) {
+  if (seconds.empty()) return nullptr;
+  const double rank = std::ceil(share * static_cast<double>(seconds.size()));
+  const auto nth = seconds.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  std::ranges::nth_element(seconds, nth);
+  return *nth * 1e3;
+}
+
+void bench(const Options& options) {
+  std::optional<OutputFile> trace;  // a wrong path is known before the work
+  if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
+  const Stopwatch loading;
+  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
+  const double load_seconds = loading.seconds();
+  const std::vector<TokenIds> sources = random_sources(model.config(), options);
+
+  std::optional<Profile> profile;
+  if (options.profile) profile.emplace(trace ? Profile::Runs::keep : Profile::Runs::sum);
+  Measurement measurement = measure(model, sources, options, profile ? &*profile : nullptr);
+  std::vector<MeasuredCall>& calls = measurement.calls;
+  std::ranges::sort(calls, {}, &MeasuredCall::seconds);
+  const MeasuredCall& best = calls.front();
   const Work work = work_of(model.config(), options);
   const double steps = options.target_length;
   const nlohmann::ordered_json result = {
-      {"best_seconds", best.seconds},
-      {"median_seconds", repetitions[repetitions.size() / 2].seconds},
-      {"tokens_per_second", steps * options.batch_size / best.seconds},
-      {"step_milliseconds", best.seconds / steps * 1e3},
+      {"best_seconds", best.seconds()},
+      {"median_seconds", calls[calls.size() / 2].seconds()},
+      {"tokens_per_second", steps * options.batch_size / best.seconds()},
+      {"step_milliseconds", best.seconds() / steps * 1e3},
+      {"step_median_milliseconds", step_quantile(measurement.step_seconds, 0.5)},
+      {"step_p99_milliseconds", step_quantile(measurement.step_seconds, 0.99)},
       {"encode_milliseconds", best.encode_seconds * 1e3},
-      {"gflops", (work.encoder_operations + work.decoder_operations) / best.seconds * 1e-9},
-      {"weight_gigabytes_per_second", work.step_weight_bytes * steps / best.decode_seconds * 1e-9}};
+      {"gflops", (work.encoder_operations + work.decoder_operations) / best.seconds() * 1e-9},
+      {"weight_gigabytes_per_second", work.step_weight_bytes * steps / best.decode_seconds * 1e-9},
+      {"load_seconds", load_seconds},
+      {"peak_resident_bytes", peak_resident_bytes()},
+      {"generated_token_ids_checksum", checksum_of_ids(measurement.results)}};
+  if (trace) {
+    trace->write(profile->trace());
+    trace->commit();
+  }
+  if (profile) fmt::print(stderr, "{}", profile->table());
   fmt::print("{}\n", result.dump());
 }
 
@@ -131,7 +196,17 @@ Action add_bench(CLI::App& command) {
   add_threads_option(command, options->threads);
   add_precision_option(command, options->precision);
   command.add_option("--seed", options->seed, "Of the random source tokens")->type_name("N")->capture_default_str();
-  return [options] { bench(*options); };
+  CLI::Option* profile =
+      command
+          .add_option("--profile", options->trace,
+                      "Tell on standard error where the time goes, node by node; FILE gets every run "
+                      "of a node as a Chrome trace")
+          ->expected(0, 1)
+          ->type_name("[FILE]");
+  return [options, profile] {
+    options->profile = profile->count() > 0;
+    bench(*options);
+  };
 }
 
 }  // namespace encdec::cli
