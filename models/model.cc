@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "encdec/engine/backend/packed_matrix.h"
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/generator.h"
 #include "encdec/models/generation/scoring.h"
+#include "encdec/models/precision_probe.h"
 #include "encdec/models/sentence_embedder.h"
 
 namespace encdec {
@@ -23,6 +25,7 @@ struct Model::Impl {
   std::unique_ptr<const Tokenizer> tokenizer;
   SentenceEmbedder embedder;
   std::vector<std::string> notes;
+  std::string precision_note;
   std::unique_ptr<SessionPool> sessions;
 
   Generator::Parts generator_parts() { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
@@ -117,6 +120,27 @@ Dim longest(std::span<const TokenIds> rows) {
 
 }  // namespace
 
+namespace {
+
+// The fastest precision in which the network gives what it gives in float32, and the network.
+std::shared_ptr<const Transformer> build_fastest(
+    const std::function<std::shared_ptr<const Transformer>(Precision)>& build) {
+  std::vector<Precision> candidates = {Precision::int8};
+  if (backend::multiplies_in(Precision::bfloat16)) candidates.push_back(Precision::bfloat16);
+  std::shared_ptr<const Transformer> network = build(Precision::float32);
+  const Tensor expected = probe(network);
+  const Architecture architecture = network->config.architecture;
+  for (const Precision precision : candidates) {
+    network.reset();  // two at once may not fit
+    network = build(precision);
+    if (divergence(expected, probe(network), architecture) <= kNegligibleDivergence) return network;
+  }
+  network.reset();
+  return build(Precision::float32);
+}
+
+}  // namespace
+
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
   auto impl = std::make_unique<Impl>();
@@ -134,11 +158,23 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     }
   }
   const int threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
-  const WeightScope scope(impl->weights, std::move(description.weight_names),
-                          {.threads = threads, .precision = options.precision});
-  impl->network = std::make_shared<Transformer>(impl->config, scope);
+  const auto build = [&](Precision precision) {
+    const WeightScope scope(impl->weights, description.weight_names, {.threads = threads, .precision = precision});
+    return std::make_shared<const Transformer>(impl->config, scope);
+  };
+  impl->network = options.precision == Precision::automatic ? build_fastest(build) : build(options.precision);
+  const Precision precision = impl->network->weights.pack().precision;
+  if (options.precision == Precision::automatic) {
+    impl->precision_note = fmt::format("precision auto: {}", to_string(precision));
+  } else if (!backend::multiplies_in(precision)) {
+    impl->precision_note = fmt::format(
+        "precision {0}: this CPU has no instructions for it; weights and inputs are rounded to {0} and multiplied as "
+        "float32",
+        to_string(precision));
+  }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
-  for (const std::string& name : scope.unused()) impl->notes.push_back(fmt::format("tensor not used: {}", name));
+  for (const std::string& name : impl->network->weights.unused())
+    impl->notes.push_back(fmt::format("tensor not used: {}", name));
   if (impl->config.architecture == Architecture::encoder_only) {
     impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
   }
@@ -152,6 +188,12 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 const TransformerConfig& Model::config() const {
   return impl_->config;
+}
+Precision Model::precision() const {
+  return impl_->network->weights.pack().precision;
+}
+const std::string& Model::precision_note() const {
+  return impl_->precision_note;
 }
 CheckpointFormat Model::format() const {
   return impl_->format;

@@ -70,6 +70,10 @@ class Model {
   const TransformerConfig& config() const;
   // Of the weights.
   CheckpointFormat format() const;
+  // Of matmuls; what `automatic` became.
+  Precision precision() const;
+  // Where that is not what was asked for to the letter, a line about it; else empty.
+  const std::string& precision_note() const;
   // The checkpoint's defaults.
   const GenerationConfig& generation_config() const;
   // Null where the folder has no tokenizer.

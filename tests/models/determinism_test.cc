@@ -13,76 +13,15 @@
 #include <vector>
 
 #include "encdec/models/model.h"
+#include "tests/support/random_marian.h"
 #include "tests/support/random_tensors.h"
-#include "tests/support/safetensors_writer.h"
-#include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
 
-constexpr int kModelDim = 32, kHiddenDim = 48, kLayers = 2, kVocabulary = 100;
+constexpr int kVocabulary = RandomMarian::kVocabulary;
+constexpr std::int32_t kEnd = RandomMarian::kEnd;
 constexpr int kSources = 500, kLongestSource = 200;
-constexpr std::int32_t kEnd = 0;
-
-constexpr std::string_view kConfig = R"({
-  "model_type": "marian", "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
-  "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "activation_function": "swish",
-  "scale_embedding": true, "vocab_size": 100, "max_position_embeddings": 256, "pad_token_id": 99,
-  "decoder_start_token_id": 99, "eos_token_id": 0})";
-constexpr std::string_view kGenerationConfig = R"({
-  "pad_token_id": 99, "decoder_start_token_id": 99, "eos_token_id": 0, "bad_words_ids": [[99]], "max_new_tokens": 24})";
-
-// A Marian checkpoint of random weights.
-class RandomMarian {
- public:
-  RandomMarian() {
-    add("model.shared.weight", {kVocabulary, kModelDim}, 1.7);
-    for (const std::string side : {"encoder", "decoder"}) {
-      for (int i = 0; i < kLayers; ++i) add_layer("model." + side + ".layers." + std::to_string(i), side == "decoder");
-    }
-    Tensor bias = random_.uniform({1, kVocabulary}, 0.3);
-    bias.data<float>()[kEnd] = kEndBias;
-    tensors_.push_back({"final_logits_bias", bias});
-    write_safetensors(folder_ / "model.safetensors", tensors_);
-    folder_.write("config.json", kConfig);
-    folder_.write("generation_config.json", kGenerationConfig);
-  }
-
-  Model load(int threads) const { return Model::load(folder_.path(), {.threads = threads}); }
-
- private:
-  // Makes the end token likely enough for texts of all lengths.
-  static constexpr float kEndBias = 5.0f;
-
-  void add(const std::string& name, const Shape& shape, double limit) {
-    tensors_.push_back({name, random_.uniform(shape, limit)});
-  }
-  void add_linear(const std::string& name, Dim outputs, Dim inputs) {
-    add(name + ".weight", {outputs, inputs}, 2.0 / std::sqrt(static_cast<double>(inputs)));
-    add(name + ".bias", {outputs}, 0.1);
-  }
-  void add_norm(const std::string& name) {
-    add(name + ".weight", {kModelDim}, 1.5);
-    add(name + ".bias", {kModelDim}, 0.1);
-  }
-  void add_attention(const std::string& name) {
-    for (const char* part : {"q_proj", "k_proj", "v_proj", "out_proj"}) {
-      add_linear(name + "." + part, kModelDim, kModelDim);
-    }
-    add_norm(name + "_layer_norm");
-  }
-  void add_layer(const std::string& name, bool is_decoder) {
-    add_attention(name + ".self_attn");
-    if (is_decoder) add_attention(name + ".encoder_attn");
-    add_linear(name + ".fc1", kHiddenDim, kModelDim);
-    add_linear(name + ".fc2", kModelDim, kHiddenDim);
-    add_norm(name + ".final_layer_norm");
-  }
-
-  TempFolder folder_;
-  RandomTensors random_{11};
-  std::vector<NamedTensor> tensors_;
-};
 
 std::vector<GenerateInput> random_inputs() {
   RandomTensors random(12);
@@ -141,26 +80,26 @@ constexpr std::array<Company, 8> kCompanies = {
 struct Search {
   std::string name;
   GenerateOptions options;
+  Precision precision = Precision::float32;
 };
 
 void PrintTo(const Search& search, std::ostream* stream) {
   *stream << search.name;
 }
 
+Model load(const RandomMarian& checkpoint, int threads, Precision precision) {
+  return Model::load(checkpoint.folder(), {.threads = threads, .precision = precision});
+}
+
 class Determinism : public testing::TestWithParam<Search> {
  protected:
-  static void SetUpTestSuite() {
-    checkpoint_ = std::make_unique<RandomMarian>();
-    models_.push_back(checkpoint_->load(1));
-    models_.push_back(checkpoint_->load(2));
-  }
-  static void TearDownTestSuite() {
-    models_.clear();
-    checkpoint_.reset();
+  void SetUp() override {
+    const RandomMarian checkpoint;
+    models_.push_back(load(checkpoint, 1, GetParam().precision));
+    models_.push_back(load(checkpoint, 2, GetParam().precision));
   }
 
-  static inline std::unique_ptr<RandomMarian> checkpoint_;
-  static inline std::vector<Model> models_;  // with 1 thread and with 2
+  std::vector<Model> models_;  // with 1 thread and with 2
 };
 
 TEST_P(Determinism, ASourceGetsTheSameBytesInEveryCompany) {
@@ -212,6 +151,10 @@ const std::array kSearches = {
     Search{"Beams", {.num_beams = 4, .num_return_sequences = 4, .length_penalty = 0.6f}},
     Search{"Sampling",
            {.num_beams = 1, .do_sample = true, .temperature = 0.9f, .top_k = 30, .top_p = 0.95f, .seed = 5}},
+    Search{"GreedyBfloat16", {.num_beams = 1}, Precision::bfloat16},
+    Search{"BeamsBfloat16", {.num_beams = 4, .num_return_sequences = 4}, Precision::bfloat16},
+    Search{"GreedyInt8", {.num_beams = 1}, Precision::int8},
+    Search{"BeamsInt8", {.num_beams = 4, .num_return_sequences = 4}, Precision::int8},
 };
 
 INSTANTIATE_TEST_SUITE_P(Searches, Determinism, testing::ValuesIn(kSearches),

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "commands.h"
+#include "load_model.h"
 #include "options.h"
 #include "output_file.h"
 #include "profile.h"
@@ -147,7 +148,7 @@ void bench(const Options& options) {
   std::optional<OutputFile> trace;  // a wrong path is known before the work
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
-  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
+  const Model model = load_model(options.model, {.threads = options.threads, .precision = options.precision});
   const double load_seconds = loading.seconds();
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
+#include "load_model.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress_bar.h"
@@ -54,7 +55,8 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
 void embed(const Options& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
+  const Model model = load_model(options.model, {.threads = options.threads, .precision = options.precision},
+                                 options.quiet ? Notes::hide : Notes::show);
   ProgressBar bar = options.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   const EmbedOptions embed_options{.batch_size = options.batch_size};

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
+#include "load_model.h"
 #include "options.h"
 #include "safetensors_file.h"
 #include "token_ids.h"
@@ -87,7 +88,7 @@ Rows read_input(const Options& options, const TransformerConfig& config) {
 }
 
 void forward(const Options& options) {
-  const Model model = Model::load(options.model, {.threads = options.threads, .precision = options.precision});
+  const Model model = load_model(options.model, {.threads = options.threads, .precision = options.precision});
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());

@@ -16,6 +16,7 @@
 #include "interrupt.h"
 #include "line_reader.h"
 #include "line_streamer.h"
+#include "load_model.h"
 #include "options.h"
 #include "output_file.h"
 #include "paired_lines.h"
@@ -65,8 +66,8 @@ class Generation final : private GenerateStream {
         stats_file_(options.stats.empty()
                         ? nullptr
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
-        model_(
-            Model::load(options.model, {.threads = threads_of_each_worker(options), .precision = options.precision})) {
+        model_(load_model(options.model, {.threads = threads_of_each_worker(options), .precision = options.precision},
+                          options.quiet ? Notes::hide : Notes::show)) {
     stats_.load_seconds = stopwatch_.seconds();
     check_lines_can_be_read(model_, form(), options.model);
     if (prefix_) pairs_.emplace(input_, *prefix_);

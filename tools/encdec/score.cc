@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
+#include "load_model.h"
 #include "options.h"
 #include "output_file.h"
 #include "paired_lines.h"
@@ -57,7 +58,8 @@ class Scoring {
         target_(options.target),
         lines_(input_, target_),
         output_(options.output),
-        model_(Model::load(options.model, {.threads = options.threads, .precision = options.precision})) {
+        model_(load_model(options.model, {.threads = options.threads, .precision = options.precision},
+                          options.quiet ? Notes::hide : Notes::show)) {
     check_lines_can_be_read(model_, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
   }
 

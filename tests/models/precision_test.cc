@@ -1,0 +1,91 @@
+// Models in reduced precisions: how near they are to float32, and which of them `automatic` takes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/models/model.h"
+#include "encdec/models/precision_probe.h"
+#include "tests/support/random_marian.h"
+
+namespace encdec {
+namespace {
+
+const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
+const std::filesystem::path kPronunciation = std::filesystem::path(ENCDEC_PRETRAINED_DIR) / "english-pronunciation";
+
+double divergence_from_float32(const std::filesystem::path& folder, Precision precision) {
+  const Model reference = Model::load(folder), reduced = Model::load(folder, {.precision = precision});
+  return divergence(probe(reference.network()), probe(reduced.network()), reference.config().architecture);
+}
+
+// One checkpoint of each family. Random weights are hard to round: nothing in them is redundant.
+TEST(Precision, ReducedOnesStayNearFloat32) {
+  for (const char* name :
+       {"bart/base", "bert/base", "blenderbot/base", "gpt2/with_prefix", "m2m_100/untied", "marian/shared_swish",
+        "mbart/untied", "mt5/tied", "pegasus/stored_positions", "t5/v1_0", "t5/v1_1"}) {
+    const std::filesystem::path folder = kGolden / name / "model";
+    if (!std::filesystem::exists(folder)) {
+      ADD_FAILURE() << folder;
+      continue;
+    }
+    const double bfloat16 = divergence_from_float32(folder, Precision::bfloat16);
+    const double int8 = divergence_from_float32(folder, Precision::int8);
+    EXPECT_GT(bfloat16, 0.0) << name << ": nothing was rounded";
+    EXPECT_LT(bfloat16, 1e-3) << name;
+    EXPECT_GT(int8, bfloat16) << name;
+    EXPECT_LT(int8, kNegligibleDivergence) << name;
+  }
+}
+
+TEST(Precision, AutomaticTakesInt8WhereItKeepsTheResults) {
+  const Model model = Model::load(kPronunciation, {.precision = Precision::automatic});
+  EXPECT_EQ(model.precision(), Precision::int8);
+  EXPECT_EQ(model.precision_note(), "precision auto: int8");
+}
+
+TEST(Precision, AutomaticLeavesInt8WhereItDoesNot) {
+  const RandomMarian checkpoint(RandomMarian::Outliers::weights);
+  EXPECT_GT(divergence_from_float32(checkpoint.folder(), Precision::int8), kNegligibleDivergence);
+  const Precision expected = backend::multiplies_in(Precision::bfloat16) ? Precision::bfloat16 : Precision::float32;
+  EXPECT_EQ(Model::load(checkpoint.folder(), {.precision = Precision::automatic}).precision(), expected);
+}
+
+TEST(Precision, ANoteSaysWhereTheCpuHasNoInstructions) {
+  const Model model = Model::load(kPronunciation, {.precision = Precision::bfloat16});
+  EXPECT_EQ(model.precision_note().empty(), backend::multiplies_in(Precision::bfloat16)) << model.precision_note();
+  EXPECT_EQ(Model::load(kPronunciation).precision_note(), "");
+  EXPECT_EQ(Model::load(kPronunciation, {.precision = Precision::int8}).precision_note(), "");
+}
+
+TEST(Precision, ReducedOnesSayWhatTheBundledModelSays) {
+  const std::vector<std::string> words = {"attention", "transformer", "engine", "hello", "quantity", "beam"};
+  const auto said = [&](Precision precision) {
+    std::vector<std::string> texts;
+    for (const auto& result : Model::load(kPronunciation, {.precision = precision}).generate(words)) {
+      texts.push_back(result.hypotheses.front().text);
+    }
+    return texts;
+  };
+  const auto expected = said(Precision::float32);
+  EXPECT_EQ(said(Precision::bfloat16), expected);
+  EXPECT_EQ(said(Precision::int8), expected);
+}
+
+TEST(Precision, DivergenceOfEqualProbesIsZeroAndOfNotANumberIsSuch) {
+  const Model model = Model::load(kPronunciation);
+  const Tensor logits = probe(model.network());
+  EXPECT_EQ(divergence(logits, logits, Architecture::encoder_decoder), 0.0);
+  Tensor other = Tensor::allocate(logits.shape());
+  std::copy_n(logits.data<float>(), logits.elements(), other.data<float>());
+  other.row(3)[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(divergence(logits, other, Architecture::encoder_decoder)));
+}
+
+}  // namespace
+}  // namespace encdec

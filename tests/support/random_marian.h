@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+
+// A folder with a little Marian checkpoint of random weights, which generates texts of all lengths.
+class RandomMarian {
+ public:
+  static constexpr int kVocabulary = 100;
+  static constexpr std::int32_t kEnd = 0;
+
+  enum class Outliers {
+    none,
+    // Each output of a feed-forward network has one weight far larger than the others, for an input that is always
+    // zero: in float32 or bfloat16 it changes nothing, and in int8 it leaves nothing of the others.
+    weights,
+  };
+
+  explicit RandomMarian(Outliers outliers = Outliers::none);
+
+  const std::filesystem::path& folder() const { return folder_.path(); }
+
+ private:
+  TempFolder folder_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <encdec/models/model.h>
+
+#include <string>
+
+namespace encdec::cli {
+
+enum class Notes { show, hide };
+
+// Loads a model; says on standard error where its precision is not to the letter what was asked for.
+Model load_model(const std::string& folder, const LoadOptions& options, Notes notes = Notes::show);
+
+}  // namespace encdec::cli
