@@ -61,6 +61,11 @@ class StackedRows {
     for (; first >= matrices_[matrix_].outputs(); ++matrix_) first -= matrices_[matrix_].outputs();
     next_ = released_ = first;
   }
+  ~StackedRows() {
+    if (next_ > released_) matrices_[matrix_].release_rows(released_, next_ - released_);
+  }
+  StackedRows(const StackedRows&) = delete;
+  StackedRows& operator=(const StackedRows&) = delete;
 
   void read(Dim count, float* rows) {
     while (count > 0) {
