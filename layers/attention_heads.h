@@ -61,7 +61,7 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
         weights.resize(static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count));
         head.weights = weights.data();
       }
-      kernels::attend(head, state.thread_scratch(thread, kernels::attention_scratch(head.key_count)));
+      kernels::attend(head, state.thread_scratch(thread, kernels::attention_scratch(head)));
       if (observer) tell_attention(head, sequence.first_row, number, observer);
     }
   });

@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include <hwy/contrib/math/math-inl.h>
+#include "encdec/engine/kernels/exponential_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -19,10 +19,40 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
+
+// A few queries: keys and values are read where they lie.
 constexpr int kKeysAtOnce = 4;
 constexpr int kChunksAtOnce = 4;  // vectors of a value row that are summed together
 // Queries that share each load of a key or value; as many as the registers hold accumulators for.
-constexpr int kQueriesAtOnce = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+constexpr int kQueriesAtOnce = kHasManyRegisters ? 4 : 2;
+
+// Many queries: keys and values are copied once, keys in panels. Sums of a tile of queries and keys, or queries and
+// chunks of values, are in registers.
+constexpr int kTileQueries = kHasManyRegisters ? 8 : 4;
+constexpr int kTileVectors = kLanes > 1 ? 2 : 4;
+constexpr int kPanelKeys = kTileVectors * kLanes;
+// From so many queries and keys on, the copies are worth their time.
+constexpr int kManyQueries = 16;
+constexpr int kManyKeys = 16;
+
+// The first `count` lanes; the others are zero.
+HWY_INLINE V load_some(const float* from, int count) {
+  const D d;
+  if (count >= kLanes) return hn::LoadU(d, from);
+  HWY_ALIGN float lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+}
+
+HWY_INLINE void store_some(V value, float* to, int count) {
+  const D d;
+  if (count >= kLanes) return hn::StoreU(value, d, to);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(value, d, lanes);
+  for (int i = 0; i < count; ++i) to[i] = lanes[i];
+}
 
 // Sums of the lanes of four vectors, as the first four floats of `sums`. Always the same tree of additions.
 HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
@@ -50,25 +80,27 @@ template <int kQueries>
 HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                                 const float* HWY_RESTRICT const* keys, float* HWY_RESTRICT scores, std::size_t stride) {
   const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
   V sums[kQueries][kKeysAtOnce];
   for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
-  int i = 0;
-  for (; i + lanes <= head.head_dim; i += lanes) {
+  const auto add_products = [&](int i, const auto& load) HWY_ATTR {
     V key[kKeysAtOnce];
-    for (int k = 0; k < kKeysAtOnce; ++k) key[k] = hn::LoadU(d, keys[k] + i);
+    for (int k = 0; k < kKeysAtOnce; ++k) key[k] = load(keys[k] + i);
     for (int q = 0; q < kQueries; ++q) {
-      const V query = hn::LoadU(d, queries[q] + i);
+      const V query = load(queries[q] + i);
       for (int k = 0; k < kKeysAtOnce; ++k) sums[q][k] = hn::MulAdd(query, key[k], sums[q][k]);
     }
+  };
+  int i = 0;
+  for (; i + kLanes <= head.head_dim; i += kLanes) {
+    add_products(i, [d](const float* from) HWY_ATTR { return hn::LoadU(d, from); });
+  }
+  if (const int rest = head.head_dim - i; rest > 0) {
+    add_products(i, [rest](const float* from) HWY_ATTR { return load_some(from, rest); });
   }
   for (int q = 0; q < kQueries; ++q) {
     float* HWY_RESTRICT row = scores + static_cast<std::size_t>(q) * stride;
     sum_lanes(d, sums[q][0], sums[q][1], sums[q][2], sums[q][3], row);
-    for (int k = 0; k < kKeysAtOnce; ++k) {
-      for (int j = i; j < head.head_dim; ++j) row[k] += queries[q][j] * keys[k][j];
-      row[k] *= head.scale;
-    }
+    for (int k = 0; k < kKeysAtOnce; ++k) row[k] *= head.scale;
   }
 }
 
@@ -98,96 +130,300 @@ HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
   maximum = hn::MaxOfLanes(d, maximum);
   V sum = hn::Zero(d);
   for (int j = 0; j < padded; j += lanes) {
-    const V weight = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + j), maximum));
+    const V weight = exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + j), maximum));
     hn::StoreU(weight, d, scores + j);
     sum = hn::Add(sum, weight);
   }
   return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// outputs[q] = normalizers[q] * sum_j weights[q * stride + j] * value_j
+// How many keys query i sees: the more, the later it is.
+int keys_seen(const HeadAttention& head, int i) {
+  return head.causal ? std::max(0, head.key_count - (head.query_count - 1 - i)) : head.key_count;
+}
+
+// Queries side by side, all of which see a key. Where there are fewer than kQueries, the last one stands in for those
+// that are missing.
 template <int kQueries>
-HWY_INLINE void weigh_values(const HeadAttention& head, int key_count, const float* HWY_RESTRICT weights,
-                             std::size_t stride, const float* normalizers, float* HWY_RESTRICT const* outputs) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  int i = 0;
-  const auto sum_chunks = [&](auto chunk_count) HWY_ATTR {
-    constexpr int kChunks = decltype(chunk_count)::value;
-    V sums[kQueries][kChunks];
-    for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
-    for (int j = 0; j < key_count; ++j) {
-      const float* HWY_RESTRICT value = head.values.row(j) + i;
-      V chunk[kChunks];
-      for (int c = 0; c < kChunks; ++c) chunk[c] = hn::LoadU(d, value + c * lanes);
-      for (int q = 0; q < kQueries; ++q) {
-        const V weight = hn::Set(d, weights[static_cast<std::size_t>(q) * stride + static_cast<std::size_t>(j)]);
-        for (int c = 0; c < kChunks; ++c) sums[q][c] = hn::MulAdd(weight, chunk[c], sums[q][c]);
-      }
-    }
+struct QueryGroup {
+  int first;
+  int count;
+  const float* queries[kQueries];
+  int key_counts[kQueries];
+  float normalizers[kQueries];
+
+  HWY_INLINE QueryGroup(const HeadAttention& head, int first_query)
+      : first(first_query), count(std::min(kQueries, head.query_count - first_query)) {
     for (int q = 0; q < kQueries; ++q) {
-      for (int c = 0; c < kChunks; ++c) {
-        hn::StoreU(hn::Mul(sums[q][c], hn::Set(d, normalizers[q])), d, outputs[q] + i + c * lanes);
-      }
+      const int i = first + std::min(q, count - 1);
+      queries[q] = head.query + i * head.query_stride;
+      key_counts[q] = keys_seen(head, i);
     }
-    i += kChunks * lanes;
-  };
-  while (i + kChunksAtOnce * lanes <= head.head_dim) sum_chunks(std::integral_constant<int, kChunksAtOnce>());
-  while (i + lanes <= head.head_dim) sum_chunks(std::integral_constant<int, 1>());
-  for (; i < head.head_dim; ++i) {
-    for (int q = 0; q < kQueries; ++q) {
-      float sum = 0.0f;
-      for (int j = 0; j < key_count; ++j) {
-        sum += weights[static_cast<std::size_t>(q) * stride + static_cast<std::size_t>(j)] * head.values.row(j)[i];
-      }
-      outputs[q][i] = sum * normalizers[q];
+  }
+  int most_keys() const { return key_counts[kQueries - 1]; }
+};
+
+// Turns each query's scores into weights, but for the factor of its normalizer.
+template <int kQueries>
+HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratch, std::size_t stride,
+                           QueryGroup<kQueries>& group) {
+  for (int q = 0; q < group.count; ++q) {
+    float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride;
+    const int i = group.first + q, key_count = group.key_counts[q];
+    if (head.relative_bias != nullptr) {
+      add_relative_bias(head, head.key_count - head.query_count + i, key_count, scores);
+    }
+    group.normalizers[q] = exponentials(scores, key_count);
+    if (head.weights != nullptr) {
+      float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count;
+      for (int j = 0; j < key_count; ++j) weights[j] = scores[j] * group.normalizers[q];
     }
   }
 }
 
+// output_q = normalizers[q] * sum_j weights[q * stride + j] * value_j, the sum over j in their order.
+// `values` has row(j), and load_first(address, count) for its last columns.
+template <int kChunks, int kQueries, class Values>
+HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, const float* HWY_RESTRICT weights,
+                             std::size_t stride, const QueryGroup<kQueries>& group) {
+  const D d;
+  int i = 0;
+  const auto sum_chunks = [&](auto chunk_count, const auto& load) HWY_ATTR {
+    constexpr int kCount = decltype(chunk_count)::value;
+    V sums[kQueries][kCount];
+    for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
+    const auto add_value = [&](int j, const auto& sees) HWY_ATTR {
+      const float* HWY_RESTRICT value = values.row(j) + i;
+      V chunk[kCount];
+      for (int c = 0; c < kCount; ++c) chunk[c] = load(value + c * kLanes);
+      for (int q = 0; q < kQueries; ++q) {
+        if (!sees(q)) continue;
+        const V weight = hn::Set(d, weights[static_cast<std::size_t>(q) * stride + static_cast<std::size_t>(j)]);
+        for (int c = 0; c < kCount; ++c) sums[q][c] = hn::MulAdd(weight, chunk[c], sums[q][c]);
+      }
+    };
+    int j = 0;
+    for (; j < group.key_counts[0]; ++j) add_value(j, [](int) { return true; });
+    for (; j < group.most_keys(); ++j) add_value(j, [&](int q) { return j < group.key_counts[q]; });
+    for (int q = 0; q < group.count; ++q) {
+      float* output = head.output + (group.first + q) * head.output_stride + i;
+      const V normalizer = hn::Set(d, group.normalizers[q]);
+      for (int c = 0; c < kCount; ++c) {
+        store_some(hn::Mul(sums[q][c], normalizer), output + c * kLanes, head.head_dim - i - c * kLanes);
+      }
+    }
+    i += kCount * kLanes;
+  };
+  const auto load_all = [d](const float* from) HWY_ATTR { return hn::LoadU(d, from); };
+  while (i + kChunks * kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, kChunks>(), load_all);
+  while (i + kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, 1>(), load_all);
+  if (const int rest = head.head_dim - i; rest > 0) {
+    sum_chunks(std::integral_constant<int, 1>(),
+               [&](const float* from) HWY_ATTR { return values.load_first(from, rest); });
+  }
+}
+
+// Floats from one query's scores to the next one's.
+std::size_t scores_stride(int key_count) {
+  return (static_cast<std::size_t>(key_count) / kPanelKeys + 1) * kPanelKeys;
+}
+
+struct ScatteredValues {
+  const AttentionRows& rows;
+
+  const float* row(int j) const { return rows.row(j); }
+  V load_first(const float* from, int count) const { return load_some(from, count); }
+};
+
 template <int kQueries>
-HWY_INLINE void attend_queries(const HeadAttention& head, int first, int key_count, float* HWY_RESTRICT scratch) {
-  const std::size_t stride = attention_scratch(key_count) / 4;  // room for four queries
-  const float* queries[kQueries];
-  float* outputs[kQueries];
-  float normalizers[kQueries];
-  for (int q = 0; q < kQueries; ++q) {
-    queries[q] = head.query + (first + q) * head.query_stride;
-    outputs[q] = head.output + (first + q) * head.output_stride;
-  }
-  for (int j = 0; j < key_count; j += kKeysAtOnce) {
+HWY_INLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
+  const std::size_t stride = scores_stride(head.key_count);
+  QueryGroup<kQueries> group(head, first);
+  for (int j = 0; j < group.most_keys(); j += kKeysAtOnce) {
     const float* keys[kKeysAtOnce];
-    for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row(std::min(j + k, key_count - 1));
-    score_four_keys<kQueries>(head, queries, keys, scratch + j, stride);
+    for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row(std::min(j + k, group.most_keys() - 1));
+    score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
-  for (int q = 0; q < kQueries; ++q) {
-    float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride;
-    if (head.relative_bias != nullptr) {
-      add_relative_bias(head, head.key_count - head.query_count + first + q, key_count, scores);
-    }
-    normalizers[q] = exponentials(scores, key_count);
-    if (head.weights != nullptr) {
-      float* weights = head.weights + static_cast<std::ptrdiff_t>(first + q) * head.key_count;
-      for (int j = 0; j < key_count; ++j) weights[j] = scores[j] * normalizers[q];
+  weigh_keys(head, scratch, stride, group);
+  weigh_values<kChunksAtOnce>(head, ScatteredValues{head.values}, scratch, stride, group);
+}
+
+// The lanes of a sum of products, in the order in which sum_lanes adds them up: (0 + 2) + (1 + 3), then the next four.
+constexpr int lane_at(int place) {
+  constexpr int kOrder[] = {0, 2, 1, 3};
+  return kLanes == 1 ? 0 : place / 4 * 4 + kOrder[place % 4];
+}
+
+// Four vectors of four floats each, `from_stride` apart, as the columns of four rows at to[0], to[1], ...
+HWY_INLINE void transpose_four(const float* const* from, int i, float* const* to) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int row = 0; row < 4; ++row) {
+    for (int column = 0; column < 4; ++column) to[row][column] = from[column][i + row];
+  }
+#else
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> pairs;
+  const auto a = hn::LoadU(d, from[0] + i), b = hn::LoadU(d, from[1] + i);
+  const auto c = hn::LoadU(d, from[2] + i), e = hn::LoadU(d, from[3] + i);
+  const auto ab_lower = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));  // a0 b0 a1 b1
+  const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+  const auto ce_lower = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+  const auto ce_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_lower, ce_lower)), d, to[0]);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_lower, ce_lower)), d, to[1]);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_upper, ce_upper)), d, to[2]);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_upper, ce_upper)), d, to[3]);
+#endif
+}
+
+// Keys in panels of kPanelKeys: their dimension i side by side, the dimensions in the order in which score_panel takes
+// them. The last key stands in for those that are missing.
+void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
+  int places[kLanes];  // of the first dimension of each lane
+  for (int place = 0, taken = 0; place < kLanes; ++place) {
+    const int lane = lane_at(place);
+    places[lane] = taken;
+    taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane that has none
+  }
+  const auto row_of = [&](int i) { return panel + (places[i % kLanes] + i / kLanes) * kPanelKeys; };
+  for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
+    for (int k = 0; k < kPanelKeys; k += 4) {
+      const float* keys[4];
+      for (int n = 0; n < 4; ++n) keys[n] = head.keys.row(std::min(first + k + n, head.key_count - 1));
+      int i = 0;
+      for (; i + 4 <= head.head_dim; i += 4) {
+        float* const rows[4] = {row_of(i) + k, row_of(i + 1) + k, row_of(i + 2) + k, row_of(i + 3) + k};
+        transpose_four(keys, i, rows);
+      }
+      for (; i < head.head_dim; ++i) {
+        for (int n = 0; n < 4; ++n) row_of(i)[k + n] = keys[n][i];
+      }
     }
   }
-  weigh_values<kQueries>(head, key_count, scratch, stride, normalizers, outputs);
+}
+
+// Values row after row, each filled up with zeros to whole vectors.
+struct PackedValues {
+  float* data;
+  int width;
+
+  const float* row(int j) const { return data + static_cast<std::ptrdiff_t>(j) * width; }
+  V load_first(const float* from, int) const { return hn::LoadU(D(), from); }
+
+  void pack(const HeadAttention& head) const {
+    for (int j = 0; j < head.key_count; ++j) {
+      const float* HWY_RESTRICT from = head.values.row(j);
+      float* HWY_RESTRICT to = data + static_cast<std::ptrdiff_t>(j) * width;
+      for (int i = 0; i < head.head_dim; i += kLanes) {
+        hn::StoreU(load_some(from + i, head.head_dim - i), D(), to + i);
+      }
+    }
+  }
+};
+
+// scores[q * stride + k] = scale * <query q, key k> for a tile of queries and a panel of keys, with the additions of
+// score_four_keys in the same order: products of every kLanes'th dimension are summed first.
+HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
+                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
+  const D d;
+  using Tile = V[kTileQueries][kTileVectors];
+  const auto clear = [d](Tile& sums) HWY_ATTR {
+    for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
+  };
+  const auto sum_lane = [&](int lane, Tile& sums) HWY_ATTR {
+    clear(sums);
+    for (int i = lane; i < head.head_dim; i += kLanes, panel += kPanelKeys) {
+      V key[kTileVectors];
+      for (int v = 0; v < kTileVectors; ++v) key[v] = hn::LoadU(d, panel + v * kLanes);
+      for (int q = 0; q < kTileQueries; ++q) {
+        const V query = hn::Set(d, queries[q][i]);
+        for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::MulAdd(query, key[v], sums[q][v]);
+      }
+    }
+  };
+  const auto add = [](Tile& sums, const Tile& others) HWY_ATTR {
+    for (int q = 0; q < kTileQueries; ++q) {
+      for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Add(sums[q][v], others[q][v]);
+    }
+  };
+  Tile total;
+  if constexpr (kLanes == 1) {
+    sum_lane(0, total);
+  } else {
+    clear(total);
+    for (int place = 0; place < kLanes; place += 4) {
+      Tile even, odd, other;
+      sum_lane(lane_at(place), even);
+      sum_lane(lane_at(place + 1), other);
+      add(even, other);
+      sum_lane(lane_at(place + 2), odd);
+      sum_lane(lane_at(place + 3), other);
+      add(odd, other);
+      add(even, odd);
+      add(total, even);
+    }
+  }
+  const V scale = hn::Set(d, head.scale);
+  for (int q = 0; q < kTileQueries; ++q) {
+    for (int v = 0; v < kTileVectors; ++v) {
+      hn::StoreU(hn::Mul(total[q][v], scale), d, scores + static_cast<std::size_t>(q) * stride + v * kLanes);
+    }
+  }
+}
+
+bool has_many_queries(const HeadAttention& head) {
+  return head.query_count >= kManyQueries && head.key_count >= kManyKeys;
+}
+
+// What attend_many keeps in its scratch.
+struct ManyQueriesScratch {
+  std::size_t stride;
+  std::size_t keys;    // where they begin, in floats; the scores lie before them
+  std::size_t values;  // where they begin
+  int value_width;
+  std::size_t end;
+
+  explicit ManyQueriesScratch(const HeadAttention& head)
+      : stride(scores_stride(head.key_count)),
+        keys(kTileQueries * stride),
+        values(keys + stride * static_cast<std::size_t>(head.head_dim)),
+        value_width((head.head_dim + kLanes - 1) / kLanes * kLanes),
+        end(values + static_cast<std::size_t>(head.key_count) * static_cast<std::size_t>(value_width)) {}
+};
+
+// Queries from `first` on, in whole tiles as far as that is worth it; returns the first that is left.
+int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
+  const ManyQueriesScratch places(head);
+  const float* panels = scratch + places.keys;
+  const PackedValues values{scratch + places.values, places.value_width};
+  pack_keys(head, scratch + places.keys);
+  values.pack(head);
+  for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
+    QueryGroup<kTileQueries> group(head, first);
+    for (int j = 0; j < group.most_keys(); j += kPanelKeys) {
+      score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,
+                  places.stride);
+    }
+    weigh_keys(head, scratch, places.stride, group);
+    weigh_values<kTileVectors>(head, values, scratch, places.stride, group);
+  }
+  return first;
+}
+
+std::size_t scratch_of(const HeadAttention& head) {
+  return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head.key_count);
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
-  for (int i = 0; i < head.query_count;) {
-    const int key_count = head.causal ? head.key_count - (head.query_count - 1 - i) : head.key_count;
-    if (key_count <= 0) {
-      std::fill_n(head.output + i * head.output_stride, head.head_dim, 0.0f);
-      ++i;
-    } else if (!head.causal && i + kQueriesAtOnce <= head.query_count) {
-      attend_queries<kQueriesAtOnce>(head, i, key_count, scratch);
-      i += kQueriesAtOnce;
-    } else {
-      attend_queries<1>(head, i, key_count, scratch);
-      ++i;
-    }
+  int i = 0;
+  for (; i < head.query_count && keys_seen(head, i) == 0; ++i) {
+    std::fill_n(head.output + i * head.output_stride, head.head_dim, 0.0f);
   }
+  if (has_many_queries(head)) i = attend_many(head, i, scratch);
+  if (!head.causal) {
+    for (; i + kQueriesAtOnce <= head.query_count; i += kQueriesAtOnce) attend_few<kQueriesAtOnce>(head, i, scratch);
+  }
+  for (; i < head.query_count; ++i) attend_few<1>(head, i, scratch);
 }
 
 }  // namespace
@@ -197,12 +433,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace encdec::kernels {
 
+HWY_EXPORT(scratch_of);
 HWY_EXPORT(attend_head);
 
-std::size_t attention_scratch(int key_count) {
-  constexpr std::size_t kWidestVector = 64;  // floats, wider than any that is dispatched to
-  const std::size_t row = (static_cast<std::size_t>(key_count) / kWidestVector + 1) * kWidestVector;
-  return 4 * row;
+std::size_t attention_scratch(const HeadAttention& head) {
+  return HWY_DYNAMIC_DISPATCH(scratch_of)(head);
 }
 
 void attend(const HeadAttention& head, float* scratch) {

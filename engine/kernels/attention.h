@@ -38,8 +38,8 @@ struct HeadAttention {
   float* weights = nullptr;
 };
 
-// Floats of scratch that attend() needs for so many keys.
-std::size_t attention_scratch(int key_count);
+// Floats of scratch that attend() needs.
+std::size_t attention_scratch(const HeadAttention& head);
 
 // A query's result depends on itself and the keys and values it sees, bit by bit: not on how many queries are asked at
 // once, nor on where the rows lie. A query that sees no key gives zeros.

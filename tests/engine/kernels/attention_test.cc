@@ -59,7 +59,7 @@ struct Operands {
 
   // With the scratch that is asked for, to the float.
   static Tensor run(const HeadAttention& head, Tensor& output) {
-    std::vector<float> scratch(attention_scratch(head.key_count), std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> scratch(attention_scratch(head), std::numeric_limits<float>::quiet_NaN());
     attend(head, scratch.data());
     return output;
   }
@@ -202,6 +202,72 @@ TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
             some.query = operands.query.slice(i, count);
             ASSERT_TRUE(same_bits(all.slice(i, count), some.run()))
                 << "queries " << i << " to " << i + count << ", " << keys << " keys, head_dim " << head_dim;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, AQueryHasTheSameBitsAloneAndAmongMany) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      for (const int keys : {15, 16, 33, 100}) {
+        for (const int queries : {16, 19, 21, 40}) {
+          const Operands operands(16, queries, keys, head_dim);
+          const Tensor all = operands.run();
+          for (int i = 0; i < queries; ++i) {
+            Operands one = operands;
+            one.query = operands.query.slice(i, 1);
+            ASSERT_TRUE(same_bits(all.slice(i, 1), one.run()))
+                << "query " << i << " of " << queries << ", " << keys << " keys, head_dim " << head_dim;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, OfManyCausalQueriesEachHasTheBitsOfItsKeysAlone) {
+  for_each_vector_target([] {
+    for (const int head_dim : {5, 33, 64}) {
+      for (const int past : {0, 20, -3}) {  // -3: the first three see nothing
+        Operands operands(17, 37, 37 + past, head_dim);
+        operands.mask = Mask::causal;
+        const Tensor all = operands.run();
+        for (int i = std::max(0, -past); i < 37; ++i) {
+          Operands one = operands;
+          one.query = operands.query.slice(i, 1);
+          one.key = operands.key.slice(0, past + i + 1);
+          one.value = operands.value.slice(0, past + i + 1);
+          ASSERT_TRUE(same_bits(all.slice(i, 1), one.run()))
+              << "query " << i << ", past " << past << ", head_dim " << head_dim;
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, WeightsAreThoseThatTheOutputIsMadeWith) {
+  for_each_vector_target([] {
+    for (const bool causal : {false, true}) {
+      for (const int queries : {1, 4, 21}) {
+        Operands operands(18, queries, 33, 16);
+        operands.mask = causal ? Mask::causal : Mask::none;
+        Tensor output = Tensor::allocate(operands.query.shape());
+        Tensor weights = Tensor::allocate({queries, 33});
+        HeadAttention head = operands.head(output);
+        head.weights = weights.data<float>();
+        Operands::run(head, output);
+        for (int i = 0; i < queries; ++i) {
+          const int seen = causal ? 33 - (queries - 1 - i) : 33;
+          for (int column = 0; column < 16; ++column) {
+            double sum = 0.0;
+            for (int j = 0; j < seen; ++j) {
+              sum += static_cast<double>(weights.row(i)[j]) * static_cast<double>(operands.value.row(j)[column]);
+            }
+            // Values are at most 1 and weights add up to 1: each product and sum is off by at most a unit.
+            ASSERT_NEAR(output.row(i)[column], sum, 0x1p-24 * (33 + 3)) << queries << " queries, query " << i;
           }
         }
       }
