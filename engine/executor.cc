@@ -100,8 +100,8 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
     }
     memory.running = id;
     memory.scratch.reset();
-    if (const Dim width = node.layer->cache_width(); width > 0) {
-      memory.caches[index].reserve(state.cache_index.row_limit(), width);
+    if (const KeyValueForm form = node.layer->key_value_form(); form.heads > 0) {
+      memory.caches[index].reserve(state.cache_index.row_limit(), form);
     }
     const NodeRun::Time begin = state.run_observer ? NodeRun::Time::clock::now() : NodeRun::Time();
     try {

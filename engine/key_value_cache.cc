@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encdec/engine/kernels/quantization.h"
+
 namespace encdec {
 
 namespace {
@@ -89,18 +91,65 @@ void CacheIndex::close_all() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) close(static_cast<int>(slot));
 }
 
-void KeyValueCache::reserve(std::int64_t count, Dim width) {
-  const std::int64_t rows = keys.empty() ? 0 : keys.shape()[0];
-  if (count <= rows) return;
-  const Shape shape{std::max(count, 2 * rows), width};
-  Tensor grown_keys = Tensor::uninitialized(shape);
-  Tensor grown_values = Tensor::uninitialized(shape);  // both or, if this throws, none
-  if (rows > 0) {
-    std::memcpy(grown_keys.raw(), keys.raw(), keys.bytes());
-    std::memcpy(grown_values.raw(), values.raw(), values.bytes());
+namespace {
+
+std::size_t element_bytes(kernels::AttentionElement element) {
+  return element == kernels::AttentionElement::float32 ? 4 : 2;
+}
+
+}  // namespace
+
+std::size_t KeyValueForm::bytes() const {
+  return 2 * static_cast<std::size_t>(width()) * element_bytes(element);
+}
+
+kernels::AttentionElement key_value_element(Precision precision) {
+  return precision == Precision::float32 ? kernels::AttentionElement::float32 : kernels::AttentionElement::bfloat16;
+}
+
+void store_elements(const float* from, Dim count, kernels::AttentionElement element, std::byte* to) {
+  const auto form =
+      element == kernels::AttentionElement::float32 ? kernels::InputForm::float32 : kernels::InputForm::bfloat16;
+  kernels::convert_row(form, from, static_cast<int>(count), to);
+}
+
+void KeyValueCache::reserve(std::int64_t count, const KeyValueForm& form) {
+  if (count <= rows_) return;
+  form_ = form;
+  constexpr std::int64_t kPage = CacheIndex::kPageRows;
+  const std::int64_t grown = (std::max(count, 2 * rows_) + kPage - 1) / kPage * kPage;
+  const Shape shape{static_cast<Dim>(grown) * static_cast<Dim>(form.bytes() / 2)};
+  Tensor grown_keys = Tensor::uninitialized(shape, DataType::uint8);
+  Tensor grown_values = Tensor::uninitialized(shape, DataType::uint8);  // both or, if this throws, none
+  if (rows_ > 0) {
+    std::memcpy(grown_keys.raw(), keys_.raw(), keys_.bytes());
+    std::memcpy(grown_values.raw(), values_.raw(), values_.bytes());
   }
-  keys = std::move(grown_keys);
-  values = std::move(grown_values);
+  keys_ = std::move(grown_keys);
+  values_ = std::move(grown_values);
+  rows_ = grown;
+}
+
+void KeyValueCache::write(std::int64_t row, const float* keys, const float* values) {
+  constexpr std::int64_t kPage = CacheIndex::kPageRows;
+  const Dim width = form_.head_dim;
+  const std::size_t bytes = element_bytes(form_.element);
+  for (int head = 0; head < form_.heads; ++head) {
+    const std::int64_t place = ((row / kPage * form_.heads + head) * kPage + row % kPage) * width;
+    const std::size_t offset = static_cast<std::size_t>(place) * bytes;
+    store_elements(keys + head * width, width, form_.element, keys_.raw() + offset);
+    store_elements(values + head * width, width, form_.element, values_.raw() + offset);
+  }
+}
+
+kernels::AttentionRows KeyValueCache::rows_of(const Tensor& tensor, const std::int32_t* index) const {
+  constexpr std::ptrdiff_t kPage = CacheIndex::kPageRows;
+  return {.data = tensor.raw(),
+          .stride = form_.head_dim,
+          .index = index,
+          .page_gap = kPage * form_.head_dim * (form_.heads - 1),
+          .head_stride = kPage * form_.head_dim,
+          .element = form_.element};
 }
 
 }  // namespace encdec

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "encdec/engine/kernels/attention.h"
+#include "encdec/engine/precision.h"
 #include "encdec/engine/tensor.h"
 
 namespace encdec {
@@ -15,7 +17,7 @@ namespace encdec {
 // family ends; after the first runs nothing is allocated.
 class CacheIndex {
  public:
-  static constexpr int kPageRows = 16;
+  static constexpr int kPageRows = kernels::AttentionRows::kPageRows;
 
   // A new sequence without positions; returns its slot.
   int open();
@@ -56,13 +58,44 @@ class CacheIndex {
   std::int32_t page_count_ = 0;
 };
 
-// The keys and values that one layer has computed: two arrays of rows, [rows, width] each, written in place.
-struct KeyValueCache {
-  Tensor keys;
-  Tensor values;
+// The keys and values of a position.
+struct KeyValueForm {
+  int heads = 0;     // none: nothing is kept
+  Dim head_dim = 0;  // K
+  kernels::AttentionElement element = kernels::AttentionElement::float32;
 
-  // Makes room for rows [0, count), keeping what is there; grows by doubling.
-  void reserve(std::int64_t count, Dim width);
+  Dim width() const { return heads * head_dim; }
+  // Of keys and values.
+  std::size_t bytes() const;
 };
+
+// In what a layer of this precision keeps keys and values: half the memory where matmuls round their inputs anyway.
+kernels::AttentionElement key_value_element(Precision precision);
+
+// The keys and values that one layer has computed, in pages, each with all rows of the first head, then those of the
+// next one: a head's attention reads whole stretches of memory.
+class KeyValueCache {
+ public:
+  // Makes room for rows [0, count), keeping what is there; grows by doubling.
+  void reserve(std::int64_t count, const KeyValueForm& form);
+  // For rows [0, rows()).
+  void write(std::int64_t row, const float* keys, const float* values);
+  std::int64_t rows() const { return rows_; }
+
+  // Of positions that lie at the rows that the index names.
+  kernels::AttentionRows keys(const std::int32_t* index) const { return rows_of(keys_, index); }
+  kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }
+
+ private:
+  kernels::AttentionRows rows_of(const Tensor& tensor, const std::int32_t* index) const;
+
+  KeyValueForm form_;
+  std::int64_t rows_ = 0;
+  Tensor keys_;
+  Tensor values_;
+};
+
+// Writes `count` floats as elements; bfloat16 are rounded to nearest.
+void store_elements(const float* from, Dim count, kernels::AttentionElement element, std::byte* to);
 
 }  // namespace encdec

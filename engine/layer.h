@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "encdec/engine/key_value_cache.h"
 #include "encdec/engine/tensor.h"
 
 namespace encdec {
@@ -34,8 +35,8 @@ class Layer {
   // Computes `output`, which has the bound output_shape, from inputs that have been checked. Never overlaps them.
   virtual void forward(Inputs inputs, Tensor& output, RunState& state) const = 0;
 
-  // Width of the rows of keys, and of values, that this layer keeps from run to run; 0 for none.
-  virtual Dim cache_width() const { return 0; }
+  // What this layer keeps of each position from run to run; nothing by default.
+  virtual KeyValueForm key_value_form() const { return {}; }
 };
 
 }  // namespace encdec

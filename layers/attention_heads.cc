@@ -13,6 +13,10 @@ Dim AttentionOptions::inner_dim() const {
   return head_dim == 0 ? model_dim : heads * head_dim;
 }
 
+KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision) {
+  return {.heads = options.heads, .head_dim = options.head_width(), .element = key_value_element(precision)};
+}
+
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {
   for (int i = 0; i < head.query_count; ++i) {
     const int seen = std::max(0, head.causal ? head.key_count - (head.query_count - 1 - i) : head.key_count);

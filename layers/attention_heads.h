@@ -29,11 +29,15 @@ struct AttentionOptions {
   Dim head_width() const { return inner_dim() / heads; }
 };
 
+// Of keys and values in such attentions, for matmuls of that precision.
+KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
+
 // Tells an observer what attend() has left in head.weights.
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
-// sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads lie beside it.
+// sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads' queries and outputs
+// lie beside it.
 template <class Describe>
 void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias,
                   std::span<const Sequence> sequences, RunState& state, const Describe& describe) {
@@ -51,8 +55,8 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
       const int offset = number * head_dim;
       head.query += offset;
       head.output += offset;
-      head.keys.data += offset;
-      head.values.data += offset;
+      head.keys = head.keys.of_head(number);
+      head.values = head.values.of_head(number);
       head.head_dim = head_dim;
       head.scale = options.scale();
       head.relative_bias = bias.of_head(number);

@@ -18,6 +18,22 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   key_value_.apply(inputs[0], nullptr, output, state);
 }
 
+DataType memory_type(const KeyValueForm& form) {
+  return form.element == kernels::AttentionElement::float32 ? DataType::float32 : DataType::bfloat16;
+}
+
+void arrange_memory(const KeyValueForm& form, const Tensor& projected, int first_row, int rows, Tensor& memory,
+                    int first) {
+  const std::size_t element = size_of(memory.type());
+  std::byte* to = memory.raw() + static_cast<std::size_t>(first) * form.bytes();
+  for (int part = 0; part < 2 * form.heads; ++part) {  // keys of each head, then values
+    for (int row = 0; row < rows; ++row) {
+      store_elements(projected.row(first_row + row) + part * form.head_dim, form.head_dim, form.element, to);
+      to += static_cast<std::size_t>(form.head_dim) * element;
+    }
+  }
+}
+
 namespace {
 
 // Sequences side by side that read the same memory, such as the beams of a source, as one: then a load of a key or
@@ -41,6 +57,7 @@ std::span<const Sequence> readers_of_memories(RunState& state) {
 
 CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
+      form_(key_value_form_of(options, weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
       output_(weights / "output", {.input_width = options.inner_dim(),
@@ -63,13 +80,19 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);
   attend_heads(options_, RelativePositionBias(), readers_of_memories(state), state, [&](const Sequence& sequence) {
-    const float* first = memory.row(sequence.memory_first);
+    const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.memory_first) * form_.bytes();
+    const kernels::AttentionRows keys{.data = first,
+                                      .stride = form_.head_dim,
+                                      .head_stride = form_.head_dim * sequence.memory_rows,
+                                      .element = form_.element};
+    kernels::AttentionRows values = keys;
+    values.data = first + static_cast<std::size_t>(sequence.memory_rows) * form_.bytes() / 2;
     return kernels::HeadAttention{.query = queries.row(sequence.first_row),
                                   .query_stride = inner,
                                   .output = attended.row(sequence.first_row),
                                   .output_stride = inner,
-                                  .keys = {first, 2 * inner, nullptr},
-                                  .values = {first + inner, 2 * inner, nullptr},
+                                  .keys = keys,
+                                  .values = values,
                                   .query_count = sequence.rows,
                                   .key_count = sequence.memory_rows};
   });

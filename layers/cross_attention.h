@@ -21,10 +21,20 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
+// Type of a memory's tensor.
+DataType memory_type(const KeyValueForm& form);
+
+// Puts rows [first_row, first_row + rows) of what CrossAttentionMemory gave, those of one source, where CrossAttention
+// will read them: rows [first, first + rows) of `memory`, likewise [S, 2*H*K].
+void arrange_memory(const KeyValueForm& form, const Tensor& projected, int first_row, int rows, Tensor& memory,
+                    int first);
+
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the rows
 // [memory_first, memory_first + memory_rows) of its sequence; a sequence without source rows gets zeros.
 //   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K)) v_h) (+ residual);  q = query(x), k and v from the memory
 //   {x: [T, D], memory: [S, 2*H*K]} or {x, memory, residual: [T, D]} -> [T, D]
+// The memory's rows of a source hold its keys [H, rows, K] and then its values [H, rows, K], as arrange_memory leaves
+// them: a head's attention reads whole stretches. They are elements of key_value_form_of() the precision.
 class CrossAttention final : public Layer {
  public:
   // Takes query.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.
@@ -37,6 +47,7 @@ class CrossAttention final : public Layer {
 
  private:
   AttentionOptions options_;
+  KeyValueForm form_;
   Linear query_;   // D -> H*K
   Linear output_;  // H*K -> D
 };

@@ -3,7 +3,7 @@
 namespace encdec {
 
 MaskedDecoderAttention::MaskedDecoderAttention(const WeightScope& weights, const AttentionOptions& options)
-    : options_(options), projections_(weights, options) {}
+    : options_(options), form_(key_value_form_of(options, weights.pack().precision)), projections_(weights, options) {}
 
 void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
   const Dim inner = options_.inner_dim();
@@ -15,9 +15,8 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
     const auto cache_rows = state.cache_index.rows(sequence.slot);
     for (int r = 0; r < sequence.rows; ++r) {
       const float* row = projected.row(sequence.first_row + r);
-      const auto cache_row = cache_rows[static_cast<std::size_t>(sequence.past) + static_cast<std::size_t>(r)];
-      std::copy_n(row + inner, inner, cache.keys.row(cache_row));
-      std::copy_n(row + 2 * inner, inner, cache.values.row(cache_row));
+      const auto position = static_cast<std::size_t>(sequence.past) + static_cast<std::size_t>(r);
+      cache.write(cache_rows[position], row + inner, row + 2 * inner);
     }
   }
   attend_heads(options_, projections_.relative_position_bias(), state.sequences, state, [&](const Sequence& sequence) {
@@ -26,8 +25,8 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
                                   .query_stride = 3 * inner,
                                   .output = attended.row(sequence.first_row),
                                   .output_stride = inner,
-                                  .keys = {cache.keys.data<float>(), inner, index},
-                                  .values = {cache.values.data<float>(), inner, index},
+                                  .keys = cache.keys(index),
+                                  .values = cache.values(index),
                                   .query_count = sequence.rows,
                                   .key_count = sequence.past + sequence.rows,
                                   .causal = true};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "encdec/engine/key_value_cache.h"
 #include "encdec/layers/self_attention_projections.h"
 
 namespace encdec {
@@ -19,10 +20,11 @@ class MaskedDecoderAttention final : public Layer {
   std::string_view kind() const override { return "masked_decoder_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
-  Dim cache_width() const override { return options_.inner_dim(); }
+  KeyValueForm key_value_form() const override { return form_; }
 
  private:
   AttentionOptions options_;
+  KeyValueForm form_;
   SelfAttentionProjections projections_;
 };
 

@@ -38,10 +38,10 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
   std::vector<std::optional<Edge>> memories(static_cast<std::size_t>(config.decoder.layers));
   if (config.has_encoder()) {
-    const Dim inner = attention_options(config, config.decoder, 0).inner_dim();
+    const KeyValueForm form = key_value_form_of(attention_options(config, config.decoder, 0), weights.pack().precision);
     for (int layer = 0; layer < config.decoder.layers; ++layer) {
-      memories[static_cast<std::size_t>(layer)] =
-          graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * inner});
+      memories[static_cast<std::size_t>(layer)] = graph.input((decoder / layer / "cross_attention" / "memory").path(),
+                                                              {kSourceRows, 2 * form.width()}, memory_type(form));
     }
   }
   Edge x =

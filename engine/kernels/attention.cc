@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -46,6 +47,37 @@ HWY_INLINE V load_some(const float* from, int count) {
   return hn::Load(d, lanes);
 }
 
+// bfloat16 are the upper halves of floats.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load(Tag d, const std::uint16_t* from) {
+  const hn::RebindToUnsigned<Tag> du;
+  const hn::Rebind<std::uint16_t, Tag> d16;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
+}
+
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load(Tag d, const float* from) {
+  return hn::LoadU(d, from);
+}
+
+HWY_INLINE V load_some(const std::uint16_t* from, int count) {
+  const D d;
+  if (count >= kLanes) return load(d, from);
+  HWY_ALIGN std::uint16_t lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return load(d, lanes);
+}
+
+HWY_INLINE float as_float(float x) {
+  return x;
+}
+HWY_INLINE float as_float(std::uint16_t x) {
+  float value;
+  const std::uint32_t bits = static_cast<std::uint32_t>(x) << 16;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 HWY_INLINE void store_some(V value, float* to, int count) {
   const D d;
   if (count >= kLanes) return hn::StoreU(value, d, to);
@@ -76,26 +108,26 @@ HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 }
 
 // scores[q * stride + j] = scale * <query q, key j> for four keys.
-template <int kQueries>
+template <int kQueries, class T>
 HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
-                                const float* HWY_RESTRICT const* keys, float* HWY_RESTRICT scores, std::size_t stride) {
+                                const T* HWY_RESTRICT const* keys, float* HWY_RESTRICT scores, std::size_t stride) {
   const D d;
   V sums[kQueries][kKeysAtOnce];
   for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
-  const auto add_products = [&](int i, const auto& load) HWY_ATTR {
+  const auto add_products = [&](int i, const auto& read) HWY_ATTR {
     V key[kKeysAtOnce];
-    for (int k = 0; k < kKeysAtOnce; ++k) key[k] = load(keys[k] + i);
+    for (int k = 0; k < kKeysAtOnce; ++k) key[k] = read(keys[k] + i);
     for (int q = 0; q < kQueries; ++q) {
-      const V query = load(queries[q] + i);
+      const V query = read(queries[q] + i);
       for (int k = 0; k < kKeysAtOnce; ++k) sums[q][k] = hn::MulAdd(query, key[k], sums[q][k]);
     }
   };
   int i = 0;
   for (; i + kLanes <= head.head_dim; i += kLanes) {
-    add_products(i, [d](const float* from) HWY_ATTR { return hn::LoadU(d, from); });
+    add_products(i, [d](const auto* from) HWY_ATTR { return load(d, from); });
   }
   if (const int rest = head.head_dim - i; rest > 0) {
-    add_products(i, [rest](const float* from) HWY_ATTR { return load_some(from, rest); });
+    add_products(i, [rest](const auto* from) HWY_ATTR { return load_some(from, rest); });
   }
   for (int q = 0; q < kQueries; ++q) {
     float* HWY_RESTRICT row = scores + static_cast<std::size_t>(q) * stride;
@@ -188,14 +220,14 @@ HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, co
                              std::size_t stride, const QueryGroup<kQueries>& group) {
   const D d;
   int i = 0;
-  const auto sum_chunks = [&](auto chunk_count, const auto& load) HWY_ATTR {
+  const auto sum_chunks = [&](auto chunk_count, const auto& read) HWY_ATTR {
     constexpr int kCount = decltype(chunk_count)::value;
     V sums[kQueries][kCount];
     for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
     const auto add_value = [&](int j, const auto& sees) HWY_ATTR {
-      const float* HWY_RESTRICT value = values.row(j) + i;
+      const auto* HWY_RESTRICT value = values.row(j) + i;
       V chunk[kCount];
-      for (int c = 0; c < kCount; ++c) chunk[c] = load(value + c * kLanes);
+      for (int c = 0; c < kCount; ++c) chunk[c] = read(value + c * kLanes);
       for (int q = 0; q < kQueries; ++q) {
         if (!sees(q)) continue;
         const V weight = hn::Set(d, weights[static_cast<std::size_t>(q) * stride + static_cast<std::size_t>(j)]);
@@ -214,12 +246,12 @@ HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, co
     }
     i += kCount * kLanes;
   };
-  const auto load_all = [d](const float* from) HWY_ATTR { return hn::LoadU(d, from); };
+  const auto load_all = [d](const auto* from) HWY_ATTR { return load(d, from); };
   while (i + kChunks * kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, kChunks>(), load_all);
   while (i + kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, 1>(), load_all);
   if (const int rest = head.head_dim - i; rest > 0) {
     sum_chunks(std::integral_constant<int, 1>(),
-               [&](const float* from) HWY_ATTR { return values.load_first(from, rest); });
+               [&](const auto* from) HWY_ATTR { return values.load_first(from, rest); });
   }
 }
 
@@ -228,24 +260,25 @@ std::size_t scores_stride(int key_count) {
   return (static_cast<std::size_t>(key_count) / kPanelKeys + 1) * kPanelKeys;
 }
 
+template <class T>
 struct ScatteredValues {
   const AttentionRows& rows;
 
-  const float* row(int j) const { return rows.row(j); }
-  V load_first(const float* from, int count) const { return load_some(from, count); }
+  const T* row(int j) const { return rows.row<T>(j); }
+  V load_first(const T* from, int count) const { return load_some(from, count); }
 };
 
-template <int kQueries>
+template <class T, int kQueries>
 HWY_INLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const std::size_t stride = scores_stride(head.key_count);
   QueryGroup<kQueries> group(head, first);
   for (int j = 0; j < group.most_keys(); j += kKeysAtOnce) {
-    const float* keys[kKeysAtOnce];
-    for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row(std::min(j + k, group.most_keys() - 1));
+    const T* keys[kKeysAtOnce];
+    for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row<T>(std::min(j + k, group.most_keys() - 1));
     score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
   weigh_keys(head, scratch, stride, group);
-  weigh_values<kChunksAtOnce>(head, ScatteredValues{head.values}, scratch, stride, group);
+  weigh_values<kChunksAtOnce>(head, ScatteredValues<T>{head.values}, scratch, stride, group);
 }
 
 // The lanes of a sum of products, in the order in which sum_lanes adds them up: (0 + 2) + (1 + 3), then the next four.
@@ -255,16 +288,17 @@ constexpr int lane_at(int place) {
 }
 
 // Four vectors of four floats each, `from_stride` apart, as the columns of four rows at to[0], to[1], ...
-HWY_INLINE void transpose_four(const float* const* from, int i, float* const* to) {
+template <class T>
+HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 #if HWY_TARGET == HWY_SCALAR
   for (int row = 0; row < 4; ++row) {
-    for (int column = 0; column < 4; ++column) to[row][column] = from[column][i + row];
+    for (int column = 0; column < 4; ++column) to[row][column] = as_float(from[column][i + row]);
   }
 #else
   const hn::FixedTag<float, 4> d;
   const hn::Repartition<double, decltype(d)> pairs;
-  const auto a = hn::LoadU(d, from[0] + i), b = hn::LoadU(d, from[1] + i);
-  const auto c = hn::LoadU(d, from[2] + i), e = hn::LoadU(d, from[3] + i);
+  const auto a = load(d, from[0] + i), b = load(d, from[1] + i);
+  const auto c = load(d, from[2] + i), e = load(d, from[3] + i);
   const auto ab_lower = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));  // a0 b0 a1 b1
   const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
   const auto ce_lower = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
@@ -278,6 +312,7 @@ HWY_INLINE void transpose_four(const float* const* from, int i, float* const* to
 
 // Keys in panels of kPanelKeys: their dimension i side by side, the dimensions in the order in which score_panel takes
 // them. The last key stands in for those that are missing.
+template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   int places[kLanes];  // of the first dimension of each lane
   for (int place = 0, taken = 0; place < kLanes; ++place) {
@@ -288,15 +323,15 @@ void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   const auto row_of = [&](int i) { return panel + (places[i % kLanes] + i / kLanes) * kPanelKeys; };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
     for (int k = 0; k < kPanelKeys; k += 4) {
-      const float* keys[4];
-      for (int n = 0; n < 4; ++n) keys[n] = head.keys.row(std::min(first + k + n, head.key_count - 1));
+      const T* keys[4];
+      for (int n = 0; n < 4; ++n) keys[n] = head.keys.row<T>(std::min(first + k + n, head.key_count - 1));
       int i = 0;
       for (; i + 4 <= head.head_dim; i += 4) {
         float* const rows[4] = {row_of(i) + k, row_of(i + 1) + k, row_of(i + 2) + k, row_of(i + 3) + k};
         transpose_four(keys, i, rows);
       }
       for (; i < head.head_dim; ++i) {
-        for (int n = 0; n < 4; ++n) row_of(i)[k + n] = keys[n][i];
+        for (int n = 0; n < 4; ++n) row_of(i)[k + n] = as_float(keys[n][i]);
       }
     }
   }
@@ -310,9 +345,10 @@ struct PackedValues {
   const float* row(int j) const { return data + static_cast<std::ptrdiff_t>(j) * width; }
   V load_first(const float* from, int) const { return hn::LoadU(D(), from); }
 
+  template <class T>
   void pack(const HeadAttention& head) const {
     for (int j = 0; j < head.key_count; ++j) {
-      const float* HWY_RESTRICT from = head.values.row(j);
+      const T* HWY_RESTRICT from = head.values.row<T>(j);
       float* HWY_RESTRICT to = data + static_cast<std::ptrdiff_t>(j) * width;
       for (int i = 0; i < head.head_dim; i += kLanes) {
         hn::StoreU(load_some(from + i, head.head_dim - i), D(), to + i);
@@ -392,12 +428,13 @@ struct ManyQueriesScratch {
 };
 
 // Queries from `first` on, in whole tiles as far as that is worth it; returns the first that is left.
+template <class T>
 int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const ManyQueriesScratch places(head);
   const float* panels = scratch + places.keys;
   const PackedValues values{scratch + places.values, places.value_width};
-  pack_keys(head, scratch + places.keys);
-  values.pack(head);
+  pack_keys<T>(head, scratch + places.keys);
+  values.pack<T>(head);
   for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
     QueryGroup<kTileQueries> group(head, first);
     for (int j = 0; j < group.most_keys(); j += kPanelKeys) {
@@ -414,16 +451,24 @@ std::size_t scratch_of(const HeadAttention& head) {
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head.key_count);
 }
 
-void attend_head(const HeadAttention& head, float* scratch) {
+template <class T>
+void attend_typed(const HeadAttention& head, float* scratch) {
   int i = 0;
   for (; i < head.query_count && keys_seen(head, i) == 0; ++i) {
     std::fill_n(head.output + i * head.output_stride, head.head_dim, 0.0f);
   }
-  if (has_many_queries(head)) i = attend_many(head, i, scratch);
+  if (has_many_queries(head)) i = attend_many<T>(head, i, scratch);
   if (!head.causal) {
-    for (; i + kQueriesAtOnce <= head.query_count; i += kQueriesAtOnce) attend_few<kQueriesAtOnce>(head, i, scratch);
+    for (; i + kQueriesAtOnce <= head.query_count; i += kQueriesAtOnce) attend_few<T, kQueriesAtOnce>(head, i, scratch);
   }
-  for (; i < head.query_count; ++i) attend_few<1>(head, i, scratch);
+  for (; i < head.query_count; ++i) attend_few<T, 1>(head, i, scratch);
+}
+
+void attend_head(const HeadAttention& head, float* scratch) {
+  switch (head.keys.element) {
+    case AttentionElement::float32: return attend_typed<float>(head, scratch);
+    case AttentionElement::bfloat16: return attend_typed<std::uint16_t>(head, scratch);
+  }
 }
 
 }  // namespace

@@ -5,14 +5,32 @@
 
 namespace encdec::kernels {
 
-// Rows of keys or values: row j starts at data + (index ? index[j] : j) * stride. The index lets a sequence's positions
-// lie anywhere in a cache.
-struct AttentionRows {
-  const float* data = nullptr;
-  std::ptrdiff_t stride = 0;
-  const std::int32_t* index = nullptr;
+enum class AttentionElement : std::uint8_t { float32, bfloat16 };
 
-  const float* row(std::int64_t j) const { return data + (index != nullptr ? index[j] : j) * stride; }
+// Rows of keys or values, one for each head and position. The index lets a sequence's positions lie anywhere in a
+// cache; pages keep a head's rows together there, since one head is read after the other.
+struct AttentionRows {
+  static constexpr int kPageRows = 16;
+
+  const void* data = nullptr;  // the first head's
+  std::ptrdiff_t stride = 0;   // elements from a position to the next one
+  const std::int32_t* index = nullptr;
+  std::ptrdiff_t page_gap = 0;     // elements more from a page to the next one
+  std::ptrdiff_t head_stride = 0;  // elements from a head to the next one
+  AttentionElement element = AttentionElement::float32;
+
+  // Of position j.
+  template <class T>
+  const T* row(int j) const {
+    const std::ptrdiff_t place = index != nullptr ? index[j] : j;
+    return static_cast<const T*>(data) + place * stride + (place / kPageRows) * page_gap;
+  }
+  AttentionRows of_head(int number) const {
+    AttentionRows rows = *this;
+    const std::ptrdiff_t bytes = element == AttentionElement::float32 ? 4 : 2;
+    rows.data = static_cast<const std::byte*>(data) + number * head_stride * bytes;
+    return rows;
+  }
 };
 
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
@@ -22,8 +40,8 @@ struct HeadAttention {
   std::ptrdiff_t query_stride = 0;
   float* output = nullptr;  // row i at output + i * output_stride, head_dim floats
   std::ptrdiff_t output_stride = 0;
-  AttentionRows keys;    // head_dim floats each
-  AttentionRows values;  // head_dim floats each
+  AttentionRows keys;  // head_dim elements each, of one type with the values
+  AttentionRows values;
   int query_count = 0;
   int key_count = 0;
   int head_dim = 0;

@@ -36,9 +36,11 @@ std::size_t available_memory() {
 }
 
 // Of one token's keys and values in all self-attentions, and as many in the cross-attentions.
-std::size_t bytes_per_token(const TransformerConfig& config) {
-  const auto inner = static_cast<std::size_t>(attention_options(config, config.decoder, 0).inner_dim());
-  return 2 * inner * sizeof(float) * static_cast<std::size_t>(config.decoder.layers);
+std::size_t bytes_per_token(const Transformer& model) {
+  const TransformerConfig& config = model.config;
+  const KeyValueForm form =
+      key_value_form_of(attention_options(config, config.decoder, 0), model.weights.pack().precision);
+  return form.bytes() * static_cast<std::size_t>(config.decoder.layers);
 }
 
 std::size_t rows_per_source(const GenerationConfig& config) {
@@ -69,7 +71,7 @@ std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, c
   // What is generated from a source is seldom longer than twice the source.
   const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
   const std::size_t tokens = prompt.source.size() + prompt.target.size() + expected * rows_per_source(rules.config);
-  return tokens * bytes_per_token(model.config);
+  return tokens * bytes_per_token(model);
 }
 
 }  // namespace encdec

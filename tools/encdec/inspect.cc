@@ -65,14 +65,14 @@ std::vector<std::string> tokenizer_files(const std::string& folder) {
 }
 
 // Of keys and values that decoding keeps for each token of a target.
-Dim cache_bytes(const Transformer& network) {
-  Dim floats = 0;
+std::size_t cache_bytes(const Transformer& network) {
+  std::size_t bytes = 0;
   for (const Executor* executor : network.graphs()) {
     for (const Graph::Node& node : executor->graph().nodes()) {
-      if (node.layer != nullptr) floats += 2 * node.layer->cache_width();
+      if (node.layer != nullptr) bytes += node.layer->key_value_form().bytes();
     }
   }
-  return floats * static_cast<Dim>(sizeof(float));
+  return bytes;
 }
 
 std::string_view to_string(Architecture architecture) {
