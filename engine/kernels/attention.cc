@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
+#include <hwy/cache_control.h>
+
 #include "encdec/engine/kernels/exponential_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -268,16 +270,26 @@ struct ScatteredValues {
   V load_first(const T* from, int count) const { return load_some(from, count); }
 };
 
+template <class T>
+HWY_INLINE void prefetch_row(const T* row, int count) {
+  for (int i = 0; i < count; i += static_cast<int>(64 / sizeof(T))) hwy::Prefetch(row + i);
+}
+
 template <class T, int kQueries>
 HWY_INLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const std::size_t stride = scores_stride(head.key_count);
   QueryGroup<kQueries> group(head, first);
   for (int j = 0; j < group.most_keys(); j += kKeysAtOnce) {
     const T* keys[kKeysAtOnce];
-    for (int k = 0; k < kKeysAtOnce; ++k) keys[k] = head.keys.row<T>(std::min(j + k, group.most_keys() - 1));
+    for (int k = 0; k < kKeysAtOnce; ++k) {
+      const int row = std::min(j + k, group.most_keys() - 1);
+      keys[k] = head.keys.row<T>(row);
+      prefetch_row(head.values.row<T>(row), head.head_dim);
+    }
     score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
   weigh_keys(head, scratch, stride, group);
+  for (int j = 0; j < group.most_keys(); ++j) prefetch_row(head.keys.row<T>(j) + head.keys.head_stride, head.head_dim);
   weigh_values<kChunksAtOnce>(head, ScatteredValues<T>{head.values}, scratch, stride, group);
 }
 

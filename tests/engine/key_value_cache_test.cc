@@ -141,35 +141,60 @@ TEST(CacheIndex, RowsOfAFamilyAreFreeWhenItsLastSequenceEnds) {
 }
 
 TEST(KeyValueCache, GrowthKeepsTheContents) {
-  constexpr Dim kWidth = 5;
+  const KeyValueForm form{.heads = 3, .head_dim = 5};
   KeyValueCache cache;
   std::int64_t filled = 0;
+  const auto row_of = [&](std::int64_t row, float sign) {
+    std::vector<float> values;
+    for (Dim i = 0; i < form.width(); ++i) values.push_back(sign * static_cast<float>(row * 100 + i));
+    return values;
+  };
   for (const std::int64_t count : {1, 16, 17, 17, 64, 1000}) {
-    cache.reserve(count, kWidth);
-    ASSERT_GE(cache.keys.rows(), count);
-    ASSERT_EQ(cache.keys.shape(), cache.values.shape());
-    for (; filled < count; ++filled) {
-      std::fill_n(cache.keys.row(filled), kWidth, static_cast<float>(filled));
-      std::fill_n(cache.values.row(filled), kWidth, static_cast<float>(-filled));
-    }
+    cache.reserve(count, form);
+    ASSERT_GE(cache.rows(), count);
+    for (; filled < count; ++filled) cache.write(filled, row_of(filled, 1).data(), row_of(filled, -1).data());
     for (std::int64_t row = 0; row < filled; ++row) {
-      for (Dim i = 0; i < kWidth; ++i) {
-        ASSERT_EQ(cache.keys.row(row)[i], static_cast<float>(row));
-        ASSERT_EQ(cache.values.row(row)[i], static_cast<float>(-row));
+      const auto place = static_cast<std::int32_t>(row);
+      for (int head = 0; head < form.heads; ++head) {
+        const float* key = cache.keys(&place).of_head(head).row<float>(0);
+        const float* value = cache.values(&place).of_head(head).row<float>(0);
+        for (Dim i = 0; i < form.head_dim; ++i) {
+          const auto at = static_cast<std::size_t>(head * form.head_dim + i);
+          ASSERT_EQ(key[i], row_of(row, 1)[at]) << row << " " << head;
+          ASSERT_EQ(value[i], row_of(row, -1)[at]) << row << " " << head;
+        }
       }
     }
   }
 }
 
-TEST(KeyValueCache, GrowsByDoublingAndNeverShrinks) {
+TEST(KeyValueCache, KeepsBfloat16RoundedToNearest) {
+  const KeyValueForm form{.heads = 2, .head_dim = 3, .element = key_value_element(Precision::bfloat16)};
+  EXPECT_EQ(form.bytes(), 2u * 6 * 2);
   KeyValueCache cache;
-  cache.reserve(100, 2);
-  const float* keys = cache.keys.data<float>();
-  cache.reserve(3, 2);
-  cache.reserve(100, 2);
-  EXPECT_EQ(cache.keys.data<float>(), keys);
-  cache.reserve(101, 2);
-  EXPECT_EQ(cache.keys.rows(), 200);
+  cache.reserve(2, form);
+  const std::vector<float> exact = {1.0f, -2.5f, 0.0f, 3.140625f, 1e30f, -7.0f};
+  cache.write(1, exact.data(), exact.data());
+  const std::int32_t place = 1;
+  for (int head = 0; head < 2; ++head) {
+    const std::uint16_t* bits = cache.values(&place).of_head(head).row<std::uint16_t>(0);
+    for (Dim i = 0; i < 3; ++i) {
+      EXPECT_NEAR(bfloat16_to_float(bits[i]), exact[static_cast<std::size_t>(head * 3 + i)],
+                  std::abs(exact[static_cast<std::size_t>(head * 3 + i)]) / 256);
+    }
+  }
+}
+
+TEST(KeyValueCache, GrowsByDoublingAndNeverShrinks) {
+  const KeyValueForm form{.heads = 1, .head_dim = 2};
+  KeyValueCache cache;
+  cache.reserve(100, form);
+  const void* keys = cache.keys(nullptr).data;
+  cache.reserve(3, form);
+  cache.reserve(100, form);
+  EXPECT_EQ(cache.keys(nullptr).data, keys);
+  cache.reserve(cache.rows() + 1, form);
+  EXPECT_GE(cache.rows(), 200);
 }
 
 }  // namespace

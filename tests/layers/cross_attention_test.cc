@@ -40,10 +40,22 @@ struct Case {
     if (mode == Residual::add) residual = random.uniform({target_total, sizes.model_dim});
   }
 
-  Tensor memory(int threads) const {
+  // What CrossAttentionMemory gives.
+  Tensor projected(int threads) const {
     LayerRunner runner(std::make_shared<CrossAttentionMemory>(make_scope(weights, {.threads = threads}), options),
                        std::vector<Shape>{{kSourceRows, options.model_dim}}, threads);
     return runner.run(std::array{source}, packed(source_rows));
+  }
+
+  // What CrossAttention reads.
+  Tensor memory(int threads) const {
+    const Tensor rows = projected(threads);
+    const KeyValueForm form = key_value_form_of(options, Precision::float32);
+    Tensor arranged = Tensor::allocate(rows.shape());
+    for (const Sequence& sequence : sequences()) {
+      arrange_memory(form, rows, sequence.memory_first, sequence.memory_rows, arranged, sequence.memory_first);
+    }
+    return arranged;
   }
 
   LayerRunner runner(int threads) const {
@@ -92,12 +104,12 @@ TEST(CrossAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(CrossAttention, MemoryHoldsKeysThenValues) {
+TEST(CrossAttentionMemory, ProjectsKeysThenValues) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
     const Case c(2, sizes, {1, 1}, {5, 2});
     EXPECT_TRUE(
         is_close_to(beside(project(c.weights, "key", Matrix(c.source)), project(c.weights, "value", Matrix(c.source))),
-                    c.memory(2)))
+                    c.projected(2)))
         << describe(c);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -118,6 +119,53 @@ TEST(Attention, IndexedRowsMayLieAnywhere) {
         head.values = {cached_values.data(), stride, index.data()};
         Operands::run(head, output);
         ASSERT_TRUE(same_bits(operands.run(), output)) << keys << " keys, head_dim " << head_dim;
+      }
+    }
+  });
+}
+
+// Widening is exact: the same bits as from floats that bfloat16 holds, also where pages keep heads apart.
+TEST(Attention, KeysAndValuesMayBeBfloat16InPages) {
+  constexpr int kHeads = 3, kPage = AttentionRows::kPageRows;
+  for_each_vector_target([&] {
+    for (const int head_dim : kHeadDims) {
+      for (const int keys : {1, 15, 16, 40}) {
+        for (const int queries : {1, 6, 40}) {
+          Operands operands(13, queries, keys, head_dim);
+          operands.mask = queries <= keys ? Mask::causal : Mask::none;
+          std::vector<std::uint16_t> pages[2];
+          Tensor* const floats[2] = {&operands.key, &operands.value};
+          for (int part = 0; part < 2; ++part) {
+            pages[part].assign(static_cast<std::size_t>((keys + kPage - 1) / kPage * kPage * kHeads * head_dim),
+                               0x7FC0);
+            for (int j = 0; j < keys; ++j) {
+              for (int i = 0; i < head_dim; ++i) {
+                float& x = floats[part]->row(j)[i];
+                std::uint32_t bits;
+                std::memcpy(&bits, &x, sizeof(bits));
+                bits &= 0xFFFF0000u;
+                std::memcpy(&x, &bits, sizeof(bits));
+                const int place = ((j / kPage * kHeads + 1) * kPage + j % kPage) * head_dim + i;
+                pages[part][static_cast<std::size_t>(place)] = static_cast<std::uint16_t>(bits >> 16);
+              }
+            }
+          }
+          Tensor output = Tensor::allocate(operands.query.shape());
+          HeadAttention head = operands.head(output);
+          const auto rows = [&](const std::vector<std::uint16_t>& data) {
+            return AttentionRows{.data = data.data(),
+                                 .stride = head_dim,
+                                 .page_gap = kPage * head_dim * (kHeads - 1),
+                                 .head_stride = kPage * head_dim,
+                                 .element = AttentionElement::bfloat16}
+                .of_head(1);
+          };
+          head.keys = rows(pages[0]);
+          head.values = rows(pages[1]);
+          Operands::run(head, output);
+          ASSERT_TRUE(same_bits(operands.run(), output))
+              << queries << " queries, " << keys << " keys, head_dim " << head_dim;
+        }
       }
     }
   });
