@@ -1,0 +1,254 @@
+// Single layers.
+#include <encdec/layers/add_norm.h>
+#include <encdec/layers/cross_attention.h>
+#include <encdec/layers/embedding.h>
+#include <encdec/layers/feed_forward.h>
+#include <encdec/layers/linear.h>
+#include <encdec/layers/masked_decoder_attention.h>
+#include <encdec/layers/multi_head_attention.h>
+#include <encdec/layers/positional_encoding.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "workload.h"
+
+namespace encdec::bench {
+namespace {
+
+// A graph with a state, run again and again under the benchmark's clock.
+struct Bench {
+  Bench(Graph graph, std::vector<Tensor> inputs_)
+      : executor(std::move(graph)),
+        state(executor.graph(), std::make_shared<ThreadTeam>(thread_count())),
+        inputs(std::move(inputs_)) {}
+
+  // Sequences of equal length that fill the packed rows.
+  void set_sequences(int batch, int rows, int past = 0, int memory_rows = 0) {
+    for (int b = 0; b < batch; ++b) {
+      const int slot = state.cache_index.open();
+      state.cache_index.append(slot, past + rows);
+      state.sequences.push_back({.first_row = b * rows,
+                                 .rows = rows,
+                                 .past = past,
+                                 .slot = slot,
+                                 .memory_first = b * memory_rows,
+                                 .memory_rows = memory_rows});
+    }
+  }
+
+  void run(benchmark::State& benchmark_state, const Work& work) {
+    for (auto _ : benchmark_state) benchmark::DoNotOptimize(executor.run(inputs, state).data());
+    count(benchmark_state, work);
+  }
+
+  // For layers that only move data.
+  void run_moving(benchmark::State& benchmark_state, double bytes) {
+    for (auto _ : benchmark_state) benchmark::DoNotOptimize(executor.run(inputs, state).data());
+    count_bytes(benchmark_state, bytes);
+  }
+
+  Executor executor;
+  RunState state;
+  std::vector<Tensor> inputs;
+};
+
+Tensor token_ids(std::int64_t count, Dim vocabulary) {
+  Tensor ids = Tensor::allocate({count}, DataType::int32);
+  for (std::int64_t i = 0; i < count; ++i)
+    ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(i * 7919 % vocabulary);
+  return ids;
+}
+
+// One layer between an input [S, D] and the output.
+template <class L, class... Args>
+Graph one_layer(const WeightScope& weights, std::vector<Shape> input_shapes, Args&&... args) {
+  Graph graph("benchmark");
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < input_shapes.size(); ++i)
+    edges.push_back(graph.input(fmt::format("input {}", i), input_shapes[i]));
+  graph.output(graph.add<L>(weights, edges, std::forward<Args>(args)...));
+  return graph;
+}
+
+void bench_linear(benchmark::State& state) {
+  const std::int64_t rows = state.range(0);
+  const Dim in = state.range(1), out = state.range(2);
+  WeightShapes shapes;
+  add_projection(shapes, "linear", out, in);
+  Bench bench(one_layer<Linear>(random_weights(shapes) / "linear", {{kSourceRows, in}},
+                                LinearOptions{.input_width = in, .output_width = out}),
+              {noise({rows, in})});
+  bench.run(state, {.matmuls = {{rows, in, out}}});
+}
+
+void bench_feed_forward(benchmark::State& state) {
+  const std::int64_t rows = state.range(0) * state.range(1);
+  const Dim model = state.range(2), hidden = state.range(3);
+  WeightShapes shapes;
+  add_feed_forward(shapes, "feed_forward", model, hidden);
+  Bench bench(one_layer<FeedForward>(
+                  random_weights(shapes) / "feed_forward", {{kSourceRows, model}},
+                  FeedForwardOptions{.model_dim = model, .hidden_dim = hidden, .activation = Activation::relu}),
+              {noise({rows, model})});
+  bench.run(state, {.matmuls = {{rows, model, hidden}, {rows, hidden, model}}});
+}
+
+void bench_multi_head_attention(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2);
+  const std::int64_t rows = batch * length;
+  WeightShapes shapes;
+  add_attention(shapes, "self_attention", model);
+  const AttentionOptions options{.model_dim = model, .heads = static_cast<int>(state.range(3))};
+  Bench bench(one_layer<MultiHeadAttention>(random_weights(shapes) / "self_attention", {{kSourceRows, model}}, options),
+              {noise({rows, model})});
+  bench.set_sequences(batch, length);
+  bench.run(state, {.matmuls = {{rows, model, 3 * model}, {rows, model, model}},
+                    .attention_operations = batch * attention_operations(length, length, model)});
+}
+
+// One decoding step: a row for each sequence, after T - 1 positions.
+void bench_masked_decoder_attention(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2);
+  WeightShapes shapes;
+  add_attention(shapes, "self_attention", model);
+  const AttentionOptions options{.model_dim = model, .heads = static_cast<int>(state.range(3))};
+  Bench bench(
+      one_layer<MaskedDecoderAttention>(random_weights(shapes) / "self_attention", {{kSourceRows, model}}, options),
+      {noise({batch, model})});
+  bench.set_sequences(batch, 1, length - 1);
+  bench.run(state, {.matmuls = {{batch, model, 3 * model}, {batch, model, model}},
+                    .attention_operations = batch * attention_operations(1, length, model)});
+}
+
+// One decoding step over sources of S tokens.
+void bench_cross_attention(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), source = static_cast<int>(state.range(1));
+  const Dim model = state.range(2);
+  WeightShapes shapes;
+  add_attention(shapes, "cross_attention", model);
+  const AttentionOptions options{.model_dim = model, .heads = static_cast<int>(state.range(3))};
+  Bench bench(one_layer<CrossAttention>(random_weights(shapes) / "cross_attention",
+                                        {{kTargetRows, model}, {kSourceRows, 2 * model}}, options),
+              {noise({batch, model}), noise({batch * source, 2 * model})});
+  bench.set_sequences(batch, 1, 0, source);
+  bench.run(state, {.matmuls = {{batch, model, model}, {batch, model, model}},
+                    .attention_operations = batch * attention_operations(1, source, model)});
+}
+
+void bench_cross_attention_memory(benchmark::State& state) {
+  const std::int64_t rows = state.range(0) * state.range(1);
+  const Dim model = state.range(2);
+  WeightShapes shapes;
+  add_attention(shapes, "cross_attention", model);
+  Bench bench(one_layer<CrossAttentionMemory>(random_weights(shapes) / "cross_attention", {{kSourceRows, model}},
+                                              AttentionOptions{.model_dim = model, .heads = 8}),
+              {noise({rows, model})});
+  bench.run(state, {.matmuls = {{rows, model, 2 * model}}});
+}
+
+void bench_add_norm(benchmark::State& state) {
+  const std::int64_t rows = state.range(0) * state.range(1);
+  const Dim model = state.range(2);
+  WeightShapes shapes;
+  add_norm(shapes, "norm", model);
+  Bench bench(one_layer<AddNorm>(random_weights(shapes) / "norm", {{kSourceRows, model}, {kSourceRows, model}},
+                                 NormOptions{.width = model}),
+              {noise({rows, model}), noise({rows, model})});
+  bench.run_moving(state, 3.0 * static_cast<double>(rows * model) * sizeof(float));
+}
+
+void bench_embedding(benchmark::State& state) {
+  const std::int64_t rows = state.range(0) * state.range(1);
+  const Dim model = state.range(2), vocabulary = state.range(3);
+  const WeightScope weights = random_weights({{"embedding.weight", {vocabulary, model}}});
+  Graph graph("benchmark");
+  const Edge ids = graph.input("ids", {kSourceRows}, DataType::int32);
+  graph.output(graph.add<Embedding>(
+      weights / "embedding", {ids},
+      EmbeddingOptions{.vocabulary = vocabulary, .model_dim = model, .scale = std::sqrt(static_cast<float>(model))}));
+  Bench bench(std::move(graph), {token_ids(rows, vocabulary)});
+  bench.run_moving(state, 2.0 * static_cast<double>(rows * model) * sizeof(float));
+}
+
+void bench_positional_encoding(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2);
+  Graph graph("benchmark");
+  const Edge x = graph.input("x", {kSourceRows, model});
+  graph.output(graph.add("positions", std::make_shared<PositionalEncoding>(SinusoidLayout::halves, model), {x}));
+  Bench bench(std::move(graph), {noise({batch * length, model})});
+  bench.set_sequences(batch, length);
+  bench.run_moving(state, 3.0 * static_cast<double>(batch * length * model) * sizeof(float));
+}
+
+BENCHMARK(bench_linear)
+    ->Name("Linear")
+    ->UseRealTime()
+    ->ArgNames({"T", "K", "N"})
+    ->ArgsProduct({{1, 8, 32, 512}, {512}, {512, 32000}});
+BENCHMARK(bench_feed_forward)
+    ->Name("FeedForward")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D", "F"})
+    ->Args({1, 1, 512, 2048})
+    ->Args({1, 32, 512, 2048})
+    ->Args({32, 1, 512, 2048})
+    ->Args({8, 128, 512, 2048})
+    ->Args({1, 32, 1024, 4096});
+BENCHMARK(bench_multi_head_attention)
+    ->Name("MultiHeadAttention")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D", "H"})
+    ->Args({1, 32, 512, 8})
+    ->Args({1, 512, 512, 8})
+    ->Args({32, 32, 512, 8})
+    ->Args({8, 128, 512, 8})
+    ->Args({1, 32, 1024, 16});
+BENCHMARK(bench_masked_decoder_attention)
+    ->Name("MaskedDecoderAttention")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D", "H"})
+    ->Args({1, 1, 512, 8})
+    ->Args({1, 64, 512, 8})
+    ->Args({32, 64, 512, 8})
+    ->Args({1, 512, 512, 8})
+    ->Args({1, 64, 1024, 16});
+BENCHMARK(bench_cross_attention)
+    ->Name("CrossAttention")
+    ->UseRealTime()
+    ->ArgNames({"B", "S", "D", "H"})
+    ->Args({1, 32, 512, 8})
+    ->Args({32, 32, 512, 8})
+    ->Args({1, 512, 512, 8});
+BENCHMARK(bench_cross_attention_memory)
+    ->Name("CrossAttentionMemory")
+    ->UseRealTime()
+    ->ArgNames({"B", "S", "D"})
+    ->Args({1, 32, 512})
+    ->Args({32, 32, 512});
+BENCHMARK(bench_add_norm)
+    ->Name("AddNorm")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D"})
+    ->Args({1, 1, 512})
+    ->Args({1, 32, 512})
+    ->Args({32, 32, 512})
+    ->Args({1, 32, 1024});
+BENCHMARK(bench_embedding)
+    ->Name("Embedding")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D", "V"})
+    ->Args({1, 32, 512, 32000})
+    ->Args({32, 32, 512, 32000});
+BENCHMARK(bench_positional_encoding)
+    ->Name("PositionalEncoding")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D"})
+    ->Args({1, 32, 512})
+    ->Args({32, 32, 512});
+
+}  // namespace
+}  // namespace encdec::bench

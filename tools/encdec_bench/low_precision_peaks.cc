@@ -1,0 +1,150 @@
+#include "peaks.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace encdec::bench {
+namespace {
+
+// Bits of CPUID's leaf 7 that say what the CPU has.
+struct Features {
+  bool avx512_vnni = false;
+  bool avx512_bf16 = false;
+  bool amx_int8 = false;
+  bool amx_bf16 = false;
+};
+
+// The tiles' registers are given to a process that asks for them.
+bool may_use_tiles() {
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+Features features() {
+  const auto bit = [](unsigned value, int index) { return ((value >> index) & 1u) != 0; };
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || !__builtin_cpu_supports("avx512f")) return {};
+  const bool has_tiles = bit(edx, 24) && may_use_tiles();
+  Features found{
+      .avx512_vnni = bit(ecx, 11), .amx_int8 = has_tiles && bit(edx, 25), .amx_bf16 = has_tiles && bit(edx, 22)};
+  if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0) found.avx512_bf16 = bit(eax, 5);
+  return found;
+}
+
+constexpr int kChains = 12;
+
+// In the assembler's words, since compilers would not keep an array of sums in registers. What is computed is of no
+// interest: neither instruction is slower for some values.
+void run_vnni(std::int64_t iterations) {
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    asm volatile(
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm1\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm2\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm3\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm4\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm5\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm6\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm7\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm8\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm9\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm10\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm11\n"
+        "vpdpbusd %%zmm0, %%zmm0, %%zmm12\n"
+        :
+        :
+        : "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12");
+  }
+  asm volatile("vzeroupper");
+}
+
+void run_bf16(std::int64_t iterations) {
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    asm volatile(
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm1\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm2\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm3\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm4\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm5\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm6\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm7\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm8\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm9\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm10\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm11\n"
+        "vdpbf16ps %%zmm0, %%zmm0, %%zmm12\n"
+        :
+        :
+        : "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12");
+  }
+  asm volatile("vzeroupper");
+}
+
+// Eight tiles of 16 rows of 64 bytes.
+struct alignas(64) TileConfig {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::array<std::uint8_t, 14> reserved{};
+  std::array<std::uint16_t, 16> row_bytes{64, 64, 64, 64, 64, 64, 64, 64};
+  std::array<std::uint8_t, 16> rows{16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(TileConfig) == 64);
+// In static memory: gcc 12's _tile_loadconfig does not tell the compiler that it reads all of it.
+constexpr TileConfig kTileConfig;
+
+constexpr int kTileProducts = 4;  // of an iteration, each of two tiles into a third
+
+__attribute__((target("amx-tile,amx-int8"))) void run_amx_int8(std::int64_t iterations) {
+  _tile_loadconfig(&kTileConfig);
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    _tile_dpbssd(0, 4, 6);
+    _tile_dpbssd(1, 4, 7);
+    _tile_dpbssd(2, 5, 6);
+    _tile_dpbssd(3, 5, 7);
+  }
+  _tile_release();
+}
+
+__attribute__((target("amx-tile,amx-bf16"))) void run_amx_bf16(std::int64_t iterations) {
+  _tile_loadconfig(&kTileConfig);
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_release();
+}
+
+}  // namespace
+
+std::vector<RegisterLoop> low_precision_loops() {
+  const Features found = features();
+  constexpr double kVectorBytes = 64, kTileSums = 16 * 16;
+  std::vector<RegisterLoop> loops;
+  if (found.avx512_vnni) loops.push_back({"int8 AVX-512 VNNI", run_vnni, 2 * kVectorBytes * kChains});
+  if (found.amx_int8) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
+  if (found.avx512_bf16) loops.push_back({"bfloat16 AVX-512", run_bf16, kVectorBytes * kChains});
+  if (found.amx_bf16) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
+  return loops;
+}
+
+}  // namespace encdec::bench
+
+#else
+
+namespace encdec::bench {
+
+std::vector<RegisterLoop> low_precision_loops() {
+  return {};
+}
+
+}  // namespace encdec::bench
+
+#endif

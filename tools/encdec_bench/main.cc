@@ -1,0 +1,44 @@
+// encdec-bench: how fast each layer is, and how fast it could be. Every benchmark runs one layer, or one stack, of the
+// shape in its name: FeedForward/B:1/T:32/D:512/F:2048 means one sequence of 32 rows. Beside its own rate stand two
+// ceilings: the share of the machine's peak, which is measured first, and, where the layer multiplies matrices, the
+// bare packed matmuls of the same shapes.
+//
+//   encdec-bench --benchmark_filter=FeedForward --benchmark_min_time=0.1
+//
+// All is measured by the clock on the wall, one after the other: on a busy machine, run it again.
+// ENCDEC_BENCH_THREADS=N gives operations N threads (1 if not set).
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "peaks.h"
+#include "workload.h"
+
+namespace encdec::bench {
+namespace {
+
+// Measures the machine and lets Google Benchmark print what it can do, in front of all results.
+void tell_peaks() {
+  // The engine limits vectors as ONEDNN_MAX_CPU_ISA says when it is used first.
+  const WeightMatrix weight = noise({16, 16});
+  const MatMul first(std::span(&weight, 1), std::span<const Tensor>(), PackOptions{});
+  const int threads = thread_count();
+  const auto tell = [](const std::string& name, int count, double rate, const char* unit) {
+    benchmark::AddCustomContext(fmt::format("{}, {} thread{}", name, count, count == 1 ? "" : "s"),
+                                fmt::format("{:.1f} {}", rate * 1e-9, unit));
+  };
+  tell(float32_loop().name, threads, peaks().float32, "GFLOP/s");
+  for (const RegisterLoop& loop : low_precision_loops()) tell(loop.name, threads, measure(loop, threads), "GOP/s");
+  if (threads > 1) tell("read bandwidth", 1, read_bandwidth(1), "GB/s");
+  tell("read bandwidth", threads, peaks().read_bandwidth, "GB/s");
+}
+
+}  // namespace
+}  // namespace encdec::bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  encdec::bench::tell_peaks();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

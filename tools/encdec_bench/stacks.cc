@@ -1,0 +1,115 @@
+// Whole stacks: the encoder, and steps of the decoder.
+#include <encdec/models/session.h>
+#include <fmt/format.h>
+
+#include "workload.h"
+
+namespace encdec::bench {
+namespace {
+
+// A whole Transformer with random weights.
+std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_dim, int layers, Dim vocabulary) {
+  TransformerConfig config;
+  config.model_dim = model_dim;
+  config.encoder = {
+      .vocabulary = vocabulary, .layers = layers, .heads = static_cast<int>(model_dim / 64), .hidden_dim = hidden_dim};
+  config.decoder = config.encoder;
+  WeightShapes shapes{{"embedding.weight", {vocabulary, model_dim}}};
+  for (const std::string stack : {"encoder", "decoder"}) {
+    for (int layer = 0; layer < layers; ++layer) {
+      const std::string prefix = fmt::format("{}.{}.", stack, layer);
+      std::vector<std::string> attentions{"self_attention"};
+      if (stack == "decoder") attentions.push_back("cross_attention");
+      for (const std::string& attention : attentions) {
+        add_attention(shapes, prefix + attention, model_dim);
+        add_norm(shapes, prefix + attention + "_norm", model_dim);
+      }
+      add_feed_forward(shapes, prefix + "feed_forward", model_dim, hidden_dim);
+      add_norm(shapes, prefix + "feed_forward_norm", model_dim);
+    }
+  }
+  const auto store = random_store(shapes);
+  const auto names = [](const std::string& canonical) {
+    const bool table = canonical.ends_with("embedding.weight") || canonical == "output_projection.weight";
+    return std::vector<StoredName>{table ? "embedding.weight" : canonical};
+  };
+  return std::make_shared<const Transformer>(config, WeightScope(store, names, {.threads = thread_count()}));
+}
+
+std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, int layers) {
+  std::vector<MatMulShape> shapes;
+  for (int layer = 0; layer < layers; ++layer) {
+    shapes.insert(shapes.end(),
+                  {{rows, model, 3 * model}, {rows, model, model}, {rows, model, hidden}, {rows, hidden, model}});
+  }
+  return shapes;
+}
+
+constexpr int kLayers = 6;
+constexpr Dim kVocabulary = 32000;
+
+// The encoder with the memories of the cross-attention.
+void bench_encoder(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2), hidden = state.range(3);
+  Session session(random_transformer(model, hidden, kLayers, kVocabulary),
+                  std::make_shared<ThreadTeam>(thread_count()));
+  const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(static_cast<std::size_t>(length), 5));
+  for (auto _ : state) {
+    session.reset();
+    benchmark::DoNotOptimize(session.encode(sources).hidden.raw());
+  }
+  auto matmuls = layer_matmuls(batch * length, model, hidden, kLayers);
+  for (int layer = 0; layer < kLayers; ++layer) matmuls.push_back({batch * length, model, 2 * model});
+  count(state,
+        {.matmuls = matmuls, .attention_operations = kLayers * batch * attention_operations(length, length, model)});
+}
+
+// One decoding step, logits included, at position T with sources of 32 tokens.
+void bench_decoder_step(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2), hidden = state.range(3);
+  constexpr int kSourceLength = 32;
+  Session session(random_transformer(model, hidden, kLayers, kVocabulary),
+                  std::make_shared<ThreadTeam>(thread_count()));
+  const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(kSourceLength, 5));
+  const TokenIds past(static_cast<std::size_t>(length - 1), 5);
+  const std::int32_t token = 7;
+  std::vector<Session::TargetTokens> step;
+  for (auto _ : state) {
+    state.PauseTiming();  // the same position again
+    session.reset();
+    step.clear();
+    for (const int source : session.encode(sources).sources) step.push_back({session.open_target(source), past});
+    if (!past.empty()) session.decode(step);
+    for (auto& input : step) input.tokens = std::span(&token, 1);
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(session.decode(step).raw());
+  }
+  auto matmuls = layer_matmuls(batch, model, hidden, kLayers);
+  for (int layer = 0; layer < kLayers; ++layer) matmuls.insert(matmuls.end(), 2, {batch, model, model});
+  matmuls.push_back({batch, model, kVocabulary});
+  count(state, {.matmuls = matmuls,
+                .attention_operations = kLayers * batch * attention_operations(1, length + kSourceLength, model)});
+}
+
+BENCHMARK(bench_encoder)
+    ->Name("Encoder")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D", "F"})
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1, 32, 512, 2048})
+    ->Args({1, 512, 512, 2048})
+    ->Args({32, 32, 512, 2048})
+    ->Args({8, 128, 512, 2048});
+BENCHMARK(bench_decoder_step)
+    ->Name("DecoderStep")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "D", "F"})
+    ->Unit(benchmark::kMillisecond)
+    ->Args({1, 32, 512, 2048})
+    ->Args({8, 32, 512, 2048})
+    ->Args({32, 32, 512, 2048});
+
+}  // namespace
+}  // namespace encdec::bench
