@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""How encdec's cost grows with the work: milliseconds per generated token of a random model, one size varied at a time.
+
+  scaling.py --folder /tmp/scaling --output scaling.md
+  scaling.py --folder /tmp/scaling --vary batch=1,8,64 vocabulary=8000,250000 --precision int8 --threads 2
+
+Sizes that are not varied are those of the base: batch 1, sources of 32 tokens, 64 generated tokens, 1 beam, 32,000 tokens of
+vocabulary, Transformer-base. Each point is a run of `encdec bench`. A token is one of a source's result, however many beams there
+are, so ms per token x batch is the time of a step.
+
+The table goes to standard output or --output FILE.md; with --output and matplotlib, a plot goes to FILE.svg beside it. The folder
+gets the models (peers/make_model.py; needs torch and transformers), a folder for each vocabulary, made once.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from peers.make_model import POSITIONS, SIZES
+
+TOOLS = Path(__file__).resolve().parent
+BASE = {"batch": 1, "source": 32, "target": 64, "beams": 1, "vocabulary": SIZES["vocabulary"]}
+VALUES = {
+    "batch": (1, 2, 4, 8, 16, 32, 64, 128, 256),
+    "source": (8, 16, 32, 64, 128, 256, 512),
+    "target": (8, 16, 32, 64, 128, 256, 512),
+    "beams": (1, 2, 4, 8, 16),
+    "vocabulary": (8_000, 16_000, 32_000, 64_000, 128_000, 250_000),
+}
+
+
+def run(command):
+    """Standard output; exits with the last line of standard error if the program fails."""
+    result = subprocess.run([str(argument) for argument in command], capture_output=True, text=True)
+    if result.returncode != 0:
+        last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+        sys.exit(f"scaling.py: {Path(command[0]).name} ended with {result.returncode}: {last}")
+    return result.stdout
+
+
+def model_of(vocabulary, options):
+    folder = options.folder / f"vocabulary-{vocabulary}"
+    command = [options.python, TOOLS / "peers" / "make_model.py", folder, "--vocabulary", vocabulary, "--formats", "hf"]
+    if not (folder / "hf").exists():
+        run(command)
+    return folder / "hf"
+
+
+def measure(point, options):
+    """The figures of `encdec bench` for one set of sizes."""
+    command = [options.encdec, "bench", "--model", model_of(point["vocabulary"], options), "--precision", options.precision]
+    command += ["--threads", options.threads, "--repetitions", options.repetitions, "--batch-size", point["batch"]]
+    command += ["--source-length", point["source"], "--target-length", point["target"], "--num-beams", point["beams"]]
+    return json.loads(run(command))
+
+
+def varied(text):
+    name, _, values = text.partition("=")
+    try:
+        numbers = [int(value) for value in values.split(",")] if values else VALUES[name]
+        if name not in VALUES or min(numbers) < 1 or (name in ("source", "target") and max(numbers) > POSITIONS):
+            raise ValueError(text)
+    except (KeyError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"'{text}', expected NAME or NAME=N,N,... with one of {', '.join(VALUES)}") from error
+    return name, numbers
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, required=True, help="for models, outside of the repository")
+    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", metavar="PROGRAM")
+    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="that makes the models")
+    parser.add_argument("--vary", nargs="+", type=varied, default=list(VALUES.items()), metavar="NAME[=N,N,...]")
+    parser.add_argument("--precision", default="float32")
+    parser.add_argument("--threads", type=int, default=1, metavar="N")
+    parser.add_argument("--repetitions", type=int, default=3, metavar="N")
+    parser.add_argument("--output", type=Path, metavar="FILE.md")
+    options = parser.parse_args()
+    options.folder = options.folder.resolve()
+    if TOOLS.parent in options.folder.parents:
+        parser.error(f"{options.folder}: in the repository, expected a folder outside of it")
+    if options.output and options.output.suffix != ".md":
+        parser.error(f"{options.output}: expected a name that ends in .md")
+    return options
+
+
+def series(name, values, options):
+    """A row for each value: sizes and what they cost."""
+    rows = []
+    for value in values:
+        figures = measure(BASE | {name: value}, options)
+        step = figures["step_milliseconds"]
+        batch = value if name == "batch" else BASE["batch"]
+        row = {"name": name, "value": value, "token_milliseconds": step / batch, "step_milliseconds": step}
+        row["gflops"], row["peak_megabytes"] = figures["gflops"], figures["peak_resident_bytes"] / 1e6
+        rows.append(row)
+        print(f"{name} {value}: {row['token_milliseconds']:.3f} ms per token", file=sys.stderr)
+    return rows
+
+
+def table_lines(all_rows):
+    """A Markdown table; `against first` is the cost per token divided by that of the first row of its kind."""
+    yield "| varied | value | ms per token | against first | ms per step | GFLOP/s | peak MB |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for rows in all_rows:
+        for row in rows:
+            cost = row["token_milliseconds"]
+            cells = [row["name"], f"{row['value']:,}", f"{cost:.3f}", f"{cost / rows[0]['token_milliseconds']:.2f}"]
+            cells += [f"{row['step_milliseconds']:.2f}", f"{row['gflops']:.1f}", f"{row['peak_megabytes']:.0f}"]
+            yield "| " + " | ".join(cells) + " |"
+
+
+def plot(all_rows, path):
+    """One panel for each varied size, all with the same vertical axis."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("scaling.py: no plot: matplotlib is not installed", file=sys.stderr)
+        return
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, len(all_rows), figsize=(3 * len(all_rows), 3), sharey=True, squeeze=False)
+    for panel, rows in zip(panels[0], all_rows):
+        panel.loglog([row["value"] for row in rows], [row["token_milliseconds"] for row in rows], marker="o", base=2)
+        panel.set_xlabel(rows[0]["name"])
+        panel.set_xticks([row["value"] for row in rows], [str(row["value"]) for row in rows], rotation=60)
+        panel.grid(alpha=0.3)
+    panels[0][0].set_ylabel("ms per generated token")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    options = parse_options()
+    all_rows = [series(name, values, options) for name, values in options.vary]
+    text = "\n".join(table_lines(all_rows)) + "\n"
+    if options.output is None:
+        print(text, end="")
+        return
+    options.output.write_text(text, encoding="ascii")
+    plot(all_rows, options.output.with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main()
