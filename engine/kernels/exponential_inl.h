@@ -15,8 +15,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// exp(x) for x <= 0, within 2 units in the last place; 0 for x below -87, where floats lose digits, and for NaN. In
-// half the operations of Highway's, which takes every x.
+// exp(x) for x <= 0, within 2 units in the last place; 0 for x below -87, where floats lose digits. In half the
+// operations of Highway's, which takes every x but makes 0 of NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_of_nonpositive(D d, V x) {
   const hn::RebindToSigned<D> integers;
@@ -36,7 +36,7 @@ HWY_INLINE V exp_of_nonpositive(D d, V x) {
   p = hn::MulAdd(p, r, hn::Set(d, 0.49999994f));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
-  return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -87.0f)), hn::Mul(p, power));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::Mul(p, power));
 }
 
 }  // namespace

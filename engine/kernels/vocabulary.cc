@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include <hwy/contrib/math/math-inl.h>
+#include "encdec/engine/kernels/exponential_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -19,52 +19,74 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
+// Scores that are read together: they stay in the first cache.
+constexpr std::size_t kBlock = 1024;
+
+// The largest score, also where others are not numbers; -infinity where there is none above it.
 float largest(const float* HWY_RESTRICT scores, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  auto maximum = hn::Set(d, kLowest);
-  std::size_t i = 0;
   // The score comes first: where it is not a number, comparisons are false and the maximum so far stays.
-  for (; i + lanes <= count; i += lanes) {
-    const auto score = hn::LoadU(d, scores + i);
-    maximum = hn::IfThenElse(hn::Gt(score, maximum), score, maximum);
+  const auto larger = [d](const float* score, auto maximum) HWY_ATTR {
+    const auto candidate = hn::LoadU(d, score);
+    return hn::IfThenElse(hn::Gt(candidate, maximum), candidate, maximum);
+  };
+  auto a = hn::Set(d, kLowest), b = a, c = a, e = a;
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    a = larger(scores + i, a);
+    b = larger(scores + i + lanes, b);
+    c = larger(scores + i + 2 * lanes, c);
+    e = larger(scores + i + 3 * lanes, e);
   }
-  float result = hn::GetLane(hn::MaxOfLanes(d, maximum));
+  for (; i + lanes <= count; i += lanes) a = larger(scores + i, a);
+  float result = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(a, b), hn::Max(c, e))));
   for (; i < count; ++i) result = scores[i] > result ? scores[i] : result;
   return result;
 }
 
+// Block by block, relative to the largest score so far.
 float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
-  const float maximum = largest(scores, count);
-  if (maximum == kLowest) {
-    const float* other = std::find_if(scores, scores + count, [](float score) { return score != kLowest; });
-    return other == scores + count ? kLowest : *other;  // NaN: nothing else is neither -infinity nor above it
-  }
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto maxima = hn::Set(d, maximum);
+  float maximum = kLowest;
   auto sums = hn::Zero(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto difference = hn::Sub(hn::LoadU(d, scores + i), maxima);
-    // Highway's Exp makes 0 of NaN.
-    sums = hn::Add(sums, hn::IfThenElse(hn::IsNaN(difference), difference, hn::Exp(d, difference)));
+  float rest = 0.0f;  // the sum of what fills no vector
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    const std::size_t end = std::min(count, first + kBlock);
+    if (const float here = largest(scores + first, end - first); here > maximum) {
+      sums = hn::Mul(sums, hn::Set(d, std::exp(maximum - here)));
+      maximum = here;
+    }
+    if (maximum == kLowest) {
+      const float* other = std::find_if(scores + first, scores + end, [](float score) { return score != kLowest; });
+      if (other != scores + end) return *other;  // NaN: nothing else is neither -infinity nor above it
+      continue;
+    }
+    const auto maxima = hn::Set(d, maximum);
+    std::size_t i = first;
+    for (; i + lanes <= end; i += lanes) {
+      sums = hn::Add(sums, exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + i), maxima)));
+    }
+    for (; i < end; ++i) rest += std::exp(scores[i] - maximum);
   }
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < count; ++i) sum += std::exp(scores[i] - maximum);
-  return maximum + std::log(sum);
+  if (maximum == kLowest) return kLowest;
+  return maximum + std::log(hn::GetLane(hn::SumOfLanes(d, sums)) + rest);
 }
 
 std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
-  const float maximum = largest(scores, count);
+  float maximum = kLowest;
+  std::size_t block = 0;  // the first with the maximum
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    const float here = largest(scores + first, std::min(kBlock, count - first));
+    if (here > maximum) maximum = here, block = first;
+  }
   if (maximum == kLowest) return -1;
   const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
   const auto maxima = hn::Set(d, maximum);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto equal = hn::Eq(hn::LoadU(d, scores + i), maxima);
-    if (!hn::AllFalse(d, equal)) break;
+  std::size_t i = block;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    if (!hn::AllFalse(d, hn::Eq(hn::LoadU(d, scores + i), maxima))) break;
   }
   while (scores[i] != maximum) ++i;
   return static_cast<std::int32_t>(i);
@@ -92,10 +114,16 @@ void top_k_of(const float* HWY_RESTRICT scores, std::size_t size, int count, std
   };
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
+  const auto is_above = [&](std::size_t i) HWY_ATTR { return hn::Gt(hn::LoadU(d, scores + i), hn::Set(d, threshold)); };
   std::size_t i = 0;
-  for (; i + lanes <= size; i += lanes) {
-    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, scores + i), hn::Set(d, threshold)))) continue;
-    for (std::size_t lane = 0; lane < lanes; ++lane) consider(i + lane);
+  for (; i + 4 * lanes <= size; i += 4 * lanes) {
+    const auto any =
+        hn::Or(hn::Or(is_above(i), is_above(i + lanes)), hn::Or(is_above(i + 2 * lanes), is_above(i + 3 * lanes)));
+    if (hn::AllFalse(d, any)) continue;
+    for (std::size_t j = i; j < i + 4 * lanes; j += lanes) {
+      if (hn::AllFalse(d, is_above(j))) continue;
+      for (std::size_t lane = 0; lane < lanes; ++lane) consider(j + lane);
+    }
   }
   for (; i < size; ++i) consider(i);
   std::sort_heap(best.begin(), best.end(), is_better);

@@ -52,6 +52,16 @@ TEST(ArgMax, OfEqualScoresTheFirstWins) {
   });
 }
 
+TEST(ArgMax, FindsTheFirstOfTheLargestAmongThousands) {
+  for_each_vector_target([] {
+    for (const std::size_t place : {0u, 1023u, 1024u, 3000u, 4999u}) {
+      std::vector<float> scores = random_scores(6, 5000);
+      for (std::size_t i = place; i < scores.size(); i += 700) scores[i] = 50.0f;
+      ASSERT_EQ(arg_max(scores), static_cast<std::int32_t>(place));
+    }
+  });
+}
+
 TEST(ArgMax, ANotANumberNeverWins) {
   for_each_vector_target([] {
     for (int count = 2; count <= 70; ++count) {
@@ -94,6 +104,35 @@ TEST(LogSumExp, FollowsTheFormulaForEveryLength) {
       // rounded (at most 20 units), exp is off by 4 units, the sum by one a term; then two roundings of the result.
       const double tolerance = 0x1p-24 * (20 + 4 + count + 2 * std::abs(std::log(sum)) + 1);
       ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores";
+    }
+  });
+}
+
+TEST(LogSumExp, FollowsTheFormulaWhereverTheLargestLies) {
+  for_each_vector_target([] {
+    for (const int count : {1023, 1024, 1025, 2500, 40000}) {
+      std::vector<float> scores = random_scores(5, count);
+      for (const int place : {0, count / 2, count - 1}) {
+        scores[static_cast<std::size_t>(place)] += 12.0f;  // the later ones above the earlier ones, or not
+        double sum = 0.0;
+        for (const float score : scores) sum += std::exp(static_cast<double>(score));
+        // As above, where each lane, of four at least, sums its part, and once a thousand scores is set to a new scale.
+        const double tolerance = 0x1p-24 * (60 + 4 + count * (1.0 / 4 + 4.0 / 1000) + 2 * std::log(sum) + 1);
+        ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores, place " << place;
+      }
+    }
+  });
+}
+
+TEST(LogSumExp, ManyBannedScoresBeforeAndAfterCountForNothing) {
+  for_each_vector_target([] {
+    for (const std::size_t place : {0u, 1500u, 4000u, 4999u}) {
+      std::vector<float> scores(5000, -kInfinity);
+      EXPECT_EQ(log_sum_exp(scores), -kInfinity);
+      scores[place] = -3.5f;
+      EXPECT_EQ(log_sum_exp(scores), -3.5f) << "place " << place;
+      scores[2222] = kNaN;
+      EXPECT_TRUE(std::isnan(log_sum_exp(scores))) << "place " << place;
     }
   });
 }
