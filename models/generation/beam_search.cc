@@ -132,8 +132,8 @@ void BeamSearch::choose_constrained_candidates() {
   for (const std::size_t i : share_among_degrees(degrees, num_beams_)) candidates_.push_back(going_on[i]);
 }
 
-BeamSearch::Beam BeamSearch::extended(const Candidate& candidate) const {
-  Beam beam = beams_[candidate.beam];
+void BeamSearch::extend(const Candidate& candidate, Beam& beam) const {
+  beam = beams_[candidate.beam];
   beam.history.push_back(candidate.token);
   beam.score = candidate.score;
   beam.token_scores.push_back(candidate.log_probability);
@@ -142,7 +142,6 @@ BeamSearch::Beam BeamSearch::extended(const Candidate& candidate) const {
   beam.coverage.resize(row.source_attention.size());
   for (std::size_t i = 0; i < beam.coverage.size(); ++i) beam.coverage[i] += row.source_attention[i];
   beam.constraints.advance(candidate.token);
-  return beam;
 }
 
 float BeamSearch::final_score(float sum, std::size_t length) const {
@@ -160,8 +159,9 @@ float BeamSearch::coverage_score(const Beam& beam) const {
 }
 
 void BeamSearch::finish(const Candidate& candidate) {
-  Finished hypothesis{extended(candidate), final_score(candidate.score, length_ + 1)};
-  hypothesis.score += coverage_score(hypothesis.beam);
+  Finished hypothesis;
+  extend(candidate, hypothesis.beam);
+  hypothesis.score = final_score(candidate.score, length_ + 1) + coverage_score(hypothesis.beam);
   const auto place = std::ranges::upper_bound(finished_, hypothesis.score, std::greater(), &Finished::score);
   finished_.insert(place, std::move(hypothesis));
 }
@@ -185,15 +185,16 @@ Search::State BeamSearch::advance(Session& session) {
   // Samples come in the order in which they were drawn.
   if (rules_.config.do_sample) std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
   candidates_.resize(std::min(num_beams_, candidates_.size()));
-  std::vector<Beam> next;
+  next_beams_.resize(candidates_.size());
   parents_.clear();
-  for (const Candidate& candidate : candidates_) {
-    next.push_back(extended(candidate));
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const Candidate& candidate = candidates_[i];
+    extend(candidate, next_beams_[i]);
     parents_.push_back(length_ == 0 ? targets_.front() : targets_[candidate.beam]);
   }
   while (targets_.size() < num_beams_) targets_.push_back(session.fork_target(targets_.front()));
   session.reorder_targets(std::span(targets_).first(parents_.size()), parents_);
-  beams_ = std::move(next);
+  beams_.swap(next_beams_);
   ++length_;
   const bool is_full = rules_.config.early_stopping == EarlyStopping::when_full && finished_.size() == num_beams_;
   return is_full || !improvement_is_possible() ? end(session) : State::running;

@@ -61,7 +61,8 @@ class BeamSearch final : public Search {
   void add_constrained_tokens(Row& row, const Beam& beam) const;
   void collect_candidates();
   void choose_constrained_candidates();
-  Beam extended(const Candidate& candidate) const;
+  // Makes `beam` that of a candidate; in its memory, if it has any.
+  void extend(const Candidate& candidate, Beam& beam) const;
   float final_score(float sum, std::size_t length) const;
   float coverage_score(const Beam& beam) const;
   void finish(const Candidate& candidate);
@@ -78,7 +79,8 @@ class BeamSearch final : public Search {
   std::size_t length_ = 0;    // tokens generated
   std::vector<int> targets_;  // by beam
   std::vector<Beam> beams_;   // best first
-  std::vector<Row> rows_;     // by beam; at the first step one row serves all
+  std::vector<Beam> next_beams_;
+  std::vector<Row> rows_;  // by beam; at the first step one row serves all
   std::vector<Candidate> candidates_;
   std::vector<Finished> finished_;  // best first, at most num_beams
   std::vector<int> parents_;
