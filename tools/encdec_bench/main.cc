@@ -26,8 +26,9 @@ void tell_peaks() {
     benchmark::AddCustomContext(fmt::format("{}, {} thread{}", name, count, count == 1 ? "" : "s"),
                                 fmt::format("{:.1f} {}", rate * 1e-9, unit));
   };
-  tell(float32_loop().name, threads, peaks().float32, "GFLOP/s");
+  tell(float32_loop().name, threads, measure(float32_loop(), threads), "GFLOP/s");
   for (const RegisterLoop& loop : low_precision_loops()) tell(loop.name, threads, measure(loop, threads), "GOP/s");
+  benchmark::AddCustomContext("precision", fmt::format("{}, peak of {}", to_string(precision()), matmul_loop().name));
   if (threads > 1) tell("read bandwidth", 1, read_bandwidth(1), "GB/s");
   tell("read bandwidth", threads, peaks().read_bandwidth, "GB/s");
 }

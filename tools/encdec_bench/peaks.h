@@ -19,6 +19,9 @@ RegisterLoop float32_loop();
 // What this CPU has for int8 and bfloat16, ONEDNN_MAX_CPU_ISA or not: AVX-512 VNNI, AVX-512 BF16, AMX.
 std::vector<RegisterLoop> low_precision_loops();
 
+// That of the instructions which matmuls of precision() use; float32's where they have none of their own.
+RegisterLoop matmul_loop();
+
 // Operations per second of so many threads at once.
 double measure(const RegisterLoop& loop, int threads);
 
@@ -27,7 +30,7 @@ double read_bandwidth(int threads);
 
 // What this machine can do with the benchmarks' threads; measured at the first call.
 struct Peaks {
-  double float32 = 0;         // operations per second
+  double matmul = 0;          // operations per second of matmul_loop()
   double read_bandwidth = 0;  // bytes per second
 };
 const Peaks& peaks();

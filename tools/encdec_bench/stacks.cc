@@ -33,7 +33,8 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
     const bool table = canonical.ends_with("embedding.weight") || canonical == "output_projection.weight";
     return std::vector<StoredName>{table ? "embedding.weight" : canonical};
   };
-  return std::make_shared<const Transformer>(config, WeightScope(store, names, {.threads = thread_count()}));
+  return std::make_shared<const Transformer>(
+      config, WeightScope(store, names, {.threads = thread_count(), .precision = precision()}));
 }
 
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, int layers) {

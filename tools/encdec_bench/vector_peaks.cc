@@ -1,3 +1,4 @@
+#include <encdec/engine/backend/onednn.h>
 #include <encdec/engine/tensor.h>
 
 #include <algorithm>
@@ -125,6 +126,19 @@ RegisterLoop float32_loop() {
           .operations = HWY_DYNAMIC_DISPATCH(multiply_add_operations)()};
 }
 
+RegisterLoop matmul_loop() {
+  const backend::InstructionSets& cpu = backend::instruction_sets();
+  std::string name;
+  if (precision() == Precision::int8) name = cpu.amx ? "int8 AMX" : cpu.avx512_vnni ? "int8 AVX-512 VNNI" : "";
+  if (precision() == Precision::bfloat16) {
+    name = cpu.amx ? "bfloat16 AMX" : cpu.avx512_bfloat16 ? "bfloat16 AVX-512" : "";
+  }
+  for (const RegisterLoop& loop : low_precision_loops()) {
+    if (loop.name == name) return loop;
+  }
+  return float32_loop();
+}
+
 double measure(const RegisterLoop& loop, int threads) {
   constexpr double kSeconds = 0.001;
   std::int64_t iterations = 1024;
@@ -147,7 +161,7 @@ double read_bandwidth(int threads) {
 }
 
 const Peaks& peaks() {
-  static const Peaks measured{.float32 = measure(float32_loop(), thread_count()),
+  static const Peaks measured{.matmul = measure(matmul_loop(), thread_count()),
                               .read_bandwidth = read_bandwidth(thread_count())};
   return measured;
 }

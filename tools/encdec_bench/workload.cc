@@ -21,7 +21,8 @@ double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
   std::vector<Tensor> inputs, outputs;
   for (const auto& [rows, input_width, output_width] : shapes) {
     const WeightMatrix weight = noise({output_width, input_width});
-    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), PackOptions{.threads = thread_count()});
+    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(),
+                         PackOptions{.threads = thread_count(), .precision = precision()});
     inputs.push_back(noise({rows, input_width}));
     outputs.push_back(noise({rows, output_width}));
   }
@@ -43,6 +44,11 @@ int thread_count() {
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
 }
 
+Precision precision() {
+  const char* text = std::getenv("ENCDEC_BENCH_PRECISION");
+  return text == nullptr ? Precision::float32 : precision_named(text).value_or(Precision::float32);
+}
+
 Tensor noise(const Shape& shape) {
   Tensor tensor = Tensor::allocate(shape);
   std::uint32_t state = 1;
@@ -61,7 +67,7 @@ std::shared_ptr<const WeightStore> random_store(const WeightShapes& shapes) {
 
 WeightScope random_weights(const WeightShapes& shapes) {
   const auto names = [](const std::string& canonical) { return std::vector<StoredName>{canonical}; };
-  return {random_store(shapes), names, {.threads = thread_count()}};
+  return {random_store(shapes), names, {.threads = thread_count(), .precision = precision()}};
 }
 
 void add_projection(WeightShapes& shapes, const std::string& name, Dim out, Dim in) {
@@ -91,9 +97,17 @@ double Work::operations() const {
   return total;
 }
 
+namespace {
+
+double weight_size(Precision of) {
+  return of == Precision::int8 ? 1 : of == Precision::bfloat16 ? 2 : 4;
+}
+
+}  // namespace
+
 double Work::weight_bytes() const {
   double total = 0;
-  for (const auto& [rows, in, out] : matmuls) total += static_cast<double>(in * out) * sizeof(float);
+  for (const auto& [rows, in, out] : matmuls) total += static_cast<double>(in * out) * weight_size(precision());
   return total;
 }
 
@@ -105,10 +119,10 @@ void count(benchmark::State& state, const Work& work) {
   const auto rate = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate); };
   const double operations = work.operations();
   state.counters["GFLOP/s"] = rate(operations * 1e-9);
-  state.counters["% of peak"] = rate(operations / peaks().float32 * 100);
+  state.counters["% of peak"] = rate(operations / peaks().matmul * 100);
   state.counters["bare_GFLOP/s"] = bare_matmul_rate(work.matmuls) * 1e-9;
   const double read_seconds = work.weight_bytes() / peaks().read_bandwidth;
-  if (read_seconds > operations / peaks().float32) state.counters["% of bandwidth"] = rate(read_seconds * 100);
+  if (read_seconds > operations / peaks().matmul) state.counters["% of bandwidth"] = rate(read_seconds * 100);
 }
 
 void count_bytes(benchmark::State& state, double bytes) {

@@ -12,6 +12,8 @@ namespace encdec::bench {
 
 // ENCDEC_BENCH_THREADS, of one operation; 1 if not set.
 int thread_count();
+// ENCDEC_BENCH_PRECISION, of matmuls; float32 if not set.
+Precision precision();
 
 // Small pseudo-random values: speed does not depend on them, but denormal numbers would be slow.
 Tensor noise(const Shape& shape);
@@ -40,7 +42,7 @@ struct Work {
   double attention_operations = 0;
 
   double operations() const;
-  double weight_bytes() const;  // float32, each weight once
+  double weight_bytes() const;  // in the precision of the benchmarks, each weight once
 };
 
 // Scores and weighted values: two multiply-adds for each pair of query and key and each column.
