@@ -1,0 +1,200 @@
+// What attention does alike for a few queries and for many, for its kernel: included once per instruction set, after
+// highway.h, inside none of its namespaces.
+#if defined(ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
+#undef ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
+#else
+#define ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "encdec/engine/kernels/attention.h"
+#include "encdec/engine/kernels/exponential_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+
+// The first `count` lanes; the others are zero.
+HWY_INLINE V load_some(const float* from, int count) {
+  const D d;
+  if (count >= kLanes) return hn::LoadU(d, from);
+  HWY_ALIGN float lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+}
+
+// bfloat16 are the upper halves of floats.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load(Tag d, const std::uint16_t* from) {
+  const hn::RebindToUnsigned<Tag> du;
+  const hn::Rebind<std::uint16_t, Tag> d16;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
+}
+
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load(Tag d, const float* from) {
+  return hn::LoadU(d, from);
+}
+
+HWY_INLINE V load_some(const std::uint16_t* from, int count) {
+  const D d;
+  if (count >= kLanes) return load(d, from);
+  HWY_ALIGN std::uint16_t lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return load(d, lanes);
+}
+
+HWY_INLINE float as_float(float x) {
+  return x;
+}
+HWY_INLINE float as_float(std::uint16_t x) {
+  float value;
+  const std::uint32_t bits = static_cast<std::uint32_t>(x) << 16;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+HWY_INLINE void store_some(V value, float* to, int count) {
+  const D d;
+  if (count >= kLanes) return hn::StoreU(value, d, to);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(value, d, lanes);
+  for (int i = 0; i < count; ++i) to[i] = lanes[i];
+}
+
+// scores[j] += bias of the distance from `position` to j, for j in [0, key_count).
+HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int key_count, float* HWY_RESTRICT scores) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const int near = std::clamp(position - head.bias_reach, 0, key_count);
+  const int far = std::clamp(position + head.bias_reach + 1, 0, key_count);
+  for (int j = 0; j < near; ++j) scores[j] += head.relative_bias[-head.bias_reach];
+  int j = near;
+  for (; j + lanes <= far; j += lanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, scores + j), hn::LoadU(d, head.relative_bias + (j - position))), d, scores + j);
+  }
+  for (; j < far; ++j) scores[j] += head.relative_bias[j - position];
+  for (; j < key_count; ++j) scores[j] += head.relative_bias[head.bias_reach];
+}
+
+// Turns `count` scores into exp(score - max), padded with zeros to whole vectors; returns one over their sum.
+HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const int padded = (count + lanes - 1) / lanes * lanes;
+  std::fill(scores + count, scores + padded, -std::numeric_limits<float>::infinity());
+  V maximum = hn::Set(d, -std::numeric_limits<float>::infinity());
+  for (int j = 0; j < padded; j += lanes) maximum = hn::Max(maximum, hn::LoadU(d, scores + j));
+  maximum = hn::MaxOfLanes(d, maximum);
+  V sum = hn::Zero(d);
+  for (int j = 0; j < padded; j += lanes) {
+    const V weight = exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + j), maximum));
+    hn::StoreU(weight, d, scores + j);
+    sum = hn::Add(sum, weight);
+  }
+  return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// How many keys query i sees: the more, the later it is.
+int keys_seen(const HeadAttention& head, int i) {
+  return head.causal ? std::max(0, head.key_count - (head.query_count - 1 - i)) : head.key_count;
+}
+
+// Queries side by side, all of which see a key. Where there are fewer than kQueries, the last one stands in for those
+// that are missing.
+template <int kQueries>
+struct QueryGroup {
+  int first;
+  int count;
+  const float* queries[kQueries];
+  int key_counts[kQueries];
+  float normalizers[kQueries];
+
+  HWY_INLINE QueryGroup(const HeadAttention& head, int first_query)
+      : first(first_query), count(std::min(kQueries, head.query_count - first_query)) {
+    for (int q = 0; q < kQueries; ++q) {
+      const int i = first + std::min(q, count - 1);
+      queries[q] = head.query + i * head.query_stride;
+      key_counts[q] = keys_seen(head, i);
+    }
+  }
+  int most_keys() const { return key_counts[kQueries - 1]; }
+};
+
+// Turns each query's scores into weights, but for the factor of its normalizer.
+template <int kQueries>
+HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratch, std::size_t stride,
+                           QueryGroup<kQueries>& group) {
+  for (int q = 0; q < group.count; ++q) {
+    float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride;
+    const int i = group.first + q, key_count = group.key_counts[q];
+    if (head.relative_bias != nullptr) {
+      add_relative_bias(head, head.key_count - head.query_count + i, key_count, scores);
+    }
+    group.normalizers[q] = exponentials(scores, key_count);
+    if (head.weights != nullptr) {
+      float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count;
+      for (int j = 0; j < key_count; ++j) weights[j] = scores[j] * group.normalizers[q];
+    }
+  }
+}
+
+// output_q = normalizers[q] * sum_j weights[q * stride + j] * value_j, the sum over j in their order.
+// `values` has row(j), and load_first(address, count) for its last columns.
+template <int kChunks, int kQueries, class Values>
+HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, const float* HWY_RESTRICT weights,
+                             std::size_t stride, const QueryGroup<kQueries>& group) {
+  const D d;
+  int i = 0;
+  const auto sum_chunks = [&](auto chunk_count, const auto& read) HWY_ATTR {
+    constexpr int kCount = decltype(chunk_count)::value;
+    V sums[kQueries][kCount];
+    for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
+    const auto add_value = [&](int j, const auto& sees) HWY_ATTR {
+      const auto* HWY_RESTRICT value = values.row(j) + i;
+      V chunk[kCount];
+      for (int c = 0; c < kCount; ++c) chunk[c] = read(value + c * kLanes);
+      for (int q = 0; q < kQueries; ++q) {
+        if (!sees(q)) continue;
+        const V weight = hn::Set(d, weights[static_cast<std::size_t>(q) * stride + static_cast<std::size_t>(j)]);
+        for (int c = 0; c < kCount; ++c) sums[q][c] = hn::MulAdd(weight, chunk[c], sums[q][c]);
+      }
+    };
+    int j = 0;
+    for (; j < group.key_counts[0]; ++j) add_value(j, [](int) { return true; });
+    for (; j < group.most_keys(); ++j) add_value(j, [&](int q) { return j < group.key_counts[q]; });
+    for (int q = 0; q < group.count; ++q) {
+      float* output = head.output + (group.first + q) * head.output_stride + i;
+      const V normalizer = hn::Set(d, group.normalizers[q]);
+      for (int c = 0; c < kCount; ++c) {
+        store_some(hn::Mul(sums[q][c], normalizer), output + c * kLanes, head.head_dim - i - c * kLanes);
+      }
+    }
+    i += kCount * kLanes;
+  };
+  const auto load_all = [d](const auto* from) HWY_ATTR { return load(d, from); };
+  while (i + kChunks * kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, kChunks>(), load_all);
+  while (i + kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, 1>(), load_all);
+  if (const int rest = head.head_dim - i; rest > 0) {
+    sum_chunks(std::integral_constant<int, 1>(),
+               [&](const auto* from) HWY_ATTR { return values.load_first(from, rest); });
+  }
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
