@@ -1,9 +1,6 @@
 #include "encdec/engine/kernels/attention.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"
@@ -19,6 +16,7 @@ namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
 constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
 
 // A few queries: keys and values are read where they lie.
