@@ -224,7 +224,7 @@ PrimitiveSpec PackedMatrix::primitive_spec() const {
 void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives) const {
   switch (carrier_) {
     case Carrier::onednn:
-      if (rows.count == 1 && chunk_ != 0) return run_panels(rows, chunk_);
+      if (chunk_ != 0 && is_for_panels(rows.count)) return run_panels(rows, chunk_);
       return run_primitive(rows, primitives);
     case Carrier::panels: return run_panels(rows, chunk_);
     case Carrier::integers:
@@ -245,6 +245,13 @@ void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives
            .epilogue = epilogue()},
           {.count = rows.count, .input = rows.input, .input_bytes = input_row_bytes(), .output = output_rows(rows)});
   }
+}
+
+// Where our own kernel is faster than oneDNN's on AVX-512, because it reads weights ahead of their use: measured with
+// weights in memory, 18 GB/s against 15 for one row, and 5 to 20 % less time for these numbers of rows.
+bool PackedMatrix::is_for_panels(int rows) const {
+  const int fewest = spec_.input_width <= 1024 ? 7 : 24;
+  return rows == 1 || (rows >= fewest && rows <= 64);
 }
 
 void PackedMatrix::run_panels(const MatMulRows& rows, int chunk) const {

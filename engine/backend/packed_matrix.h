@@ -29,7 +29,7 @@ struct MatMulSpec {
 
 // What multiplies: oneDNN's packed matmul for AVX-512, or our own kernels.
 enum class Carrier : std::uint8_t {
-  onednn,    // any precision; float32: one row by kernels::multiply_panels where that gives the same bits
+  onednn,    // any precision; float32: some numbers of rows by kernels::multiply_panels, if that gives the same bits
   panels,    // kernels::multiply_panels: float32, and bfloat16 by float32 instructions
   integers,  // kernels::multiply_integers: int8
   tiles,     // kernels::multiply_tiles: bfloat16, int8
@@ -86,6 +86,7 @@ class PackedMatrix {
   PrimitiveSpec primitive_spec() const;
   void pack(const WeightRows& weight);
   void run_primitive(const MatMulRows& rows, MatMulPrimitives& primitives) const;
+  bool is_for_panels(int rows) const;
   void run_panels(const MatMulRows& rows, int chunk) const;
   int find_chunk() const;
 
