@@ -135,8 +135,8 @@ class Peer:
 
 def python_of(text):
     engine, _, path = text.partition("=")
-    if engine not in (*PEERS, "model") or not path:
-        raise argparse.ArgumentTypeError(f"'{text}', expected ENGINE=/path/to/python with model or one of {', '.join(PEERS)}")
+    if engine not in ("model", *PEERS) or not path:
+        raise argparse.ArgumentTypeError(f"'{text}', expected NAME=/path/to/python, NAME one of model, {', '.join(PEERS)}")
     return engine, path
 
 
@@ -145,14 +145,14 @@ def parse_options():
     parser.add_argument("--folder", type=Path, required=True, help="for models, outside of the repository")
     parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", metavar="PROGRAM")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--python", action="append", type=python_of, default=[], metavar="ENGINE=PATH")
+    parser.add_argument("--python", action="append", type=python_of, default=[], metavar="NAME=PATH")
     parser.add_argument("--cells", nargs="+", type=Cell, default=[Cell(cell) for cell in CELLS], metavar="BxKxT")
     parser.add_argument("--precisions", nargs="+", choices=GOALS, default=list(GOALS))
     parser.add_argument("--rounds", type=int, default=3, metavar="R")
     parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="timed calls of each run")
     parser.add_argument("--source-length", type=int, default=32, metavar="N")
     parser.add_argument("--target-length", type=int, default=64, metavar="N")
-    parser.add_argument("--isa", metavar="NAME", help="no better instructions for any engine: AVX2")
+    parser.add_argument("--isa", metavar="NAME", help="no better instructions, for engines that can be told so (onnxruntime cannot): AVX2")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keeps every result")
     add_size_options(parser)
     options = parser.parse_args()
