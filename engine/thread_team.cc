@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
+
+#include "encdec/engine/control_group.h"
 
 namespace encdec {
 namespace {
@@ -25,18 +29,28 @@ void relax() {
 #endif
 }
 
-// CPUs that a control group (version 2, then 1) grants, or a large number.
+int whole_cpus(const std::string& quota, double period) {
+  constexpr int kNoLimit = 1 << 20;
+  if (quota == "max" || quota.starts_with('-') || period <= 0) return kNoLimit;
+  return std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
+}
+
+// CPUs that control groups (version 2, or 1) grant, or a large number.
 int control_group_cpus() {
-  std::ifstream unified("/sys/fs/cgroup/cpu.max");
+  int fewest = whole_cpus("max", 0);
+  for (const std::string& limit : control_group_files("cpu.max")) {
+    std::istringstream words(limit);
+    std::string quota;
+    double period = 0;
+    if (words >> quota >> period) fewest = std::min(fewest, whole_cpus(quota, period));
+  }
   std::string quota;
   double period = 0;
-  if (!(unified >> quota >> period)) {
-    std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-    std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    if (!(quota_file >> quota) || !(period_file >> period)) return 1 << 20;
+  if (std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota &&
+      std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period) {
+    fewest = std::min(fewest, whole_cpus(quota, period));
   }
-  if (quota == "max" || quota.starts_with('-') || period <= 0) return 1 << 20;
-  return std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
+  return fewest;
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "encdec/models/generation/batch_limits.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <string>
 
+#include "encdec/engine/control_group.h"
 #include "encdec/models/residual_block.h"
 
 namespace encdec {
@@ -19,7 +21,7 @@ constexpr std::size_t kTokensAtOnce = 4096;
 // Of the free memory, for keys and values; twice that while they grow.
 constexpr std::size_t kShareOfMemory = 4;
 
-// Memory that may still be taken: the machine's and the control group's (version 2).
+// Memory that may still be taken: the machine's and the control groups'.
 std::size_t available_memory() {
   std::size_t available = std::numeric_limits<std::size_t>::max();
   std::ifstream machine("/proc/meminfo");
@@ -28,9 +30,11 @@ std::size_t available_memory() {
     std::size_t kibibytes = 0;
     if (word == "MemAvailable:" && machine >> kibibytes) available = kibibytes * 1024;
   }
-  std::size_t limit = 0, used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
-    available = std::min(available, limit - std::min(limit, used));
+  const auto limits = control_group_files("memory.max"), used = control_group_files("memory.current");
+  for (std::size_t i = 0; i < std::min(limits.size(), used.size()); ++i) {
+    if (limits[i] == "max") continue;
+    const auto number = [](const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); };
+    available = std::min<std::size_t>(available, number(limits[i]) - std::min(number(limits[i]), number(used[i])));
   }
   return available;
 }
