@@ -17,7 +17,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kColumns = static_cast<int>(PanelColumns::narrow);
-constexpr int kTileRows = 6;
+// With more rows AVX2 has too few registers once the compiler has put multiplications first.
+constexpr int kTileRows = 4;
 constexpr std::ptrdiff_t kPairBytes = 2 * kColumns;
 constexpr int kBytesAhead = 1024;
 
@@ -92,18 +93,13 @@ void multiply(const IntegerMatrix& matrix, const IntegerRows& rows) {
   const std::size_t panel_size = PanelOrder{PanelColumns::narrow, 2}.panel_elements(matrix.input_width);
   const std::int8_t* panel = matrix.panels;
   for (int column = 0; column < matrix.output_width; column += kColumns, panel += panel_size) {
-    for (int row = 0; row < rows.count;) {
-      const int left = rows.count - row;
-      if (left >= kTileRows) {
-        multiply_tile<kTileRows>(matrix, rows, panel, row, column);
-        row += kTileRows;
-      } else if (left >= 3) {
-        multiply_tile<3>(matrix, rows, panel, row, column);
-        row += 3;
-      } else {
-        multiply_tile<1>(matrix, rows, panel, row, column);
-        row += 1;
-      }
+    int row = 0;
+    for (; row + kTileRows <= rows.count; row += kTileRows) multiply_tile<kTileRows>(matrix, rows, panel, row, column);
+    switch (rows.count - row) {
+      case 3: multiply_tile<3>(matrix, rows, panel, row, column); break;
+      case 2: multiply_tile<2>(matrix, rows, panel, row, column); break;
+      case 1: multiply_tile<1>(matrix, rows, panel, row, column); break;
+      default: break;
     }
   }
 }
