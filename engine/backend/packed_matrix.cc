@@ -14,6 +14,7 @@
 #include "encdec/engine/kernels/integer_matmul.h"
 #include "encdec/engine/kernels/panel_matmul.h"
 #include "encdec/engine/kernels/tile_matmul.h"
+#include "encdec/engine/kernels/vnni_matmul.h"
 
 namespace encdec::backend {
 namespace {
@@ -222,6 +223,17 @@ PrimitiveSpec PackedMatrix::primitive_spec() const {
 }
 
 void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives) const {
+  // Whoever carries the matrix: sums of integers are the same.
+  if (spec_.precision == Precision::int8 && instruction_sets().avx512_vnni && rows.count <= kernels::kMostVnniRows) {
+    return kernels::multiply_few_rows({.panels = reinterpret_cast<const std::int8_t*>(weights_.raw()),
+                                       .input_width = spec_.input_width,
+                                       .output_width = spec_.output_width,
+                                       .epilogue = epilogue()},
+                                      {.count = rows.count,
+                                       .input = reinterpret_cast<const std::uint8_t*>(rows.input),
+                                       .input_bytes = input_row_bytes(),
+                                       .output = output_rows(rows)});
+  }
   switch (carrier_) {
     case Carrier::onednn:
       if (chunk_ != 0 && is_for_panels(rows.count)) return run_panels(rows, chunk_);

@@ -1,0 +1,113 @@
+#include "encdec/engine/kernels/vnni_matmul.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace encdec::kernels {
+
+#if defined(__x86_64__)
+
+namespace {
+
+#define ENCDEC_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+
+constexpr int kPanelWidth = static_cast<int>(PanelColumns::wide);
+constexpr int kVectors = 4;  // of a panel, 16 columns each
+constexpr std::ptrdiff_t kGroupBytes = kPanelWidth * 4;
+constexpr std::ptrdiff_t kBytesAhead = 1024;
+
+// Four inputs as one number; the last bytes of a row may not be a whole group.
+inline std::int32_t group_of(const std::uint8_t* inputs, int count) {
+  std::int32_t four = 0;
+  if (count >= 4) {
+    std::memcpy(&four, inputs, 4);
+  } else {
+    std::memcpy(&four, inputs, static_cast<std::size_t>(count));
+  }
+  return four;
+}
+
+// sums[r][c] = <row r of the input, column c of kPanels panels>
+template <int kRows, int kPanels>
+ENCDEC_VNNI void sum_products(const VnniMatrix& matrix, const VnniRows& rows, const std::int8_t* panel,
+                              std::int32_t* sums) {
+  const auto panel_bytes =
+      static_cast<std::ptrdiff_t>(PanelOrder{PanelColumns::wide, 4}.panel_elements(matrix.input_width));
+  __m512i totals[kRows][kPanels * kVectors];
+  for (auto& row : totals) std::fill(std::begin(row), std::end(row), _mm512_setzero_si512());
+  const int groups = (matrix.input_width + 3) / 4;
+  for (int group = 0; group < groups; ++group, panel += kGroupBytes) {
+    __m512i inputs[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      const std::uint8_t* row = rows.input + static_cast<std::size_t>(r) * rows.input_bytes;
+      inputs[r] = _mm512_set1_epi32(group_of(row + 4 * group, matrix.input_width - 4 * group));
+    }
+    for (int p = 0; p < kPanels; ++p) {
+      const std::int8_t* from = panel + p * panel_bytes;
+      for (int v = 0; v < kVectors; ++v) {
+        _mm_prefetch(reinterpret_cast<const char*>(from + kBytesAhead + v * 64), _MM_HINT_T0);
+        const __m512i weights = _mm512_loadu_si512(from + v * 64);
+        for (int r = 0; r < kRows; ++r) {
+          totals[r][p * kVectors + v] = _mm512_dpbusd_epi32(totals[r][p * kVectors + v], inputs[r], weights);
+        }
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kPanels * kVectors; ++v) {
+      _mm512_storeu_si512(sums + (r * kPanels * kVectors + v) * 16, totals[r][v]);
+    }
+  }
+}
+
+template <int kRows, int kPanels>
+void multiply_panels_beside(const VnniMatrix& matrix, const VnniRows& rows, int column) {
+  constexpr int kWidth = kPanels * kPanelWidth;
+  alignas(64) std::int32_t sums[kRows * kWidth];
+  const std::size_t panel_bytes = PanelOrder{PanelColumns::wide, 4}.panel_elements(matrix.input_width);
+  sum_products<kRows, kPanels>(matrix, rows,
+                               matrix.panels + static_cast<std::size_t>(column / kPanelWidth) * panel_bytes, sums);
+  finish_sums(matrix.epilogue,
+              SumsBlock<std::int32_t>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)},
+              rows.output);
+}
+
+// Panels side by side, as many as the registers hold sums for.
+template <int kRows>
+void multiply(const VnniMatrix& matrix, const VnniRows& rows) {
+  constexpr int kSums = 24;  // registers
+  constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);
+  int column = 0;
+  for (; column + (kPanels - 1) * kPanelWidth < matrix.output_width; column += kPanels * kPanelWidth) {
+    multiply_panels_beside<kRows, kPanels>(matrix, rows, column);
+  }
+  for (; column < matrix.output_width; column += kPanelWidth) multiply_panels_beside<kRows, 1>(matrix, rows, column);
+}
+
+}  // namespace
+
+void multiply_few_rows(const VnniMatrix& matrix, const VnniRows& rows) {
+  switch (rows.count) {
+    case 0: return;
+    case 1: return multiply<1>(matrix, rows);
+    case 2: return multiply<2>(matrix, rows);
+    case 3: return multiply<3>(matrix, rows);
+    case 4: return multiply<4>(matrix, rows);
+    default: assert(false);
+  }
+}
+
+#else
+
+void multiply_few_rows(const VnniMatrix&, const VnniRows&) {
+  assert(false);
+}
+
+#endif
+
+}  // namespace encdec::kernels
