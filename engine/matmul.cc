@@ -91,6 +91,31 @@ class StackedRows {
   Dim released_ = 0;  // rows of it before this one are done with
 };
 
+// Names outputs [first, last) of these matrices as one; empty where one of them has no name.
+std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last) {
+  std::string names;
+  for (const WeightMatrix& matrix : matrices) {
+    if (matrix.name().empty()) return "";
+    names += names.empty() ? "" : " + ";
+    names += matrix.name();
+  }
+  return fmt::format("{}: {}-{}", names, first, last);
+}
+
+// Outputs [first, last) of these matrices as one, packed: found, or packed and kept.
+Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const backend::MatMulSpec& spec,
+                    PackedWeights* packed) {
+  const std::string name = packed == nullptr ? "" : name_of(matrices, first, first + spec.output_width);
+  if (!name.empty()) {
+    Tensor found = packed->find(name, backend::PackedMatrix::packed_bytes(spec));
+    if (!found.empty()) return found;
+  }
+  StackedRows rows(matrices, first);
+  Tensor made = backend::PackedMatrix::pack(spec, [&](Dim, Dim count, float* to) { rows.read(count, to); });
+  if (!name.empty()) packed->keep(name, made);
+  return made;
+}
+
 }  // namespace
 
 MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const PackOptions& pack,
@@ -139,10 +164,9 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
         // A slice's tile is put in its place afterwards, and the residual is added on the way.
         .residual = residual == Residual::add && (slices == 1 || carrier != backend::Carrier::onednn),
         .precision = pack.precision};
-    StackedRows rows(weights, first);
-    const auto read = [&](Dim, Dim count, float* to) { rows.read(count, to); };
-    slices_.push_back(
-        {first, last - first, backend::PackedMatrix(spec, read, biases.empty() ? nullptr : bias.data() + first)});
+    slices_.push_back({first, last - first,
+                       backend::PackedMatrix(spec, packed_slice(weights, first, spec, pack.packed.get()),
+                                             biases.empty() ? nullptr : bias.data() + first)});
   }
 }
 

@@ -176,6 +176,8 @@ WeightMatrix WeightScope::matrix(std::string_view name, const Shape& shape) cons
   matrix.outputs_ = shape[0];
   matrix.inputs_ = shape[1];
   matrix.store_ = store_;
+  matrix.name_ = fmt::format("{}[{}{}:{}]", found.stored.name, found.transposed ? ":," : "", matrix.first_,
+                             matrix.first_ + matrix.outputs_);
   return matrix;
 }
 

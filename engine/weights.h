@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/packed_weights.h"
 #include "encdec/engine/precision.h"
 #include "encdec/engine/tensor.h"
 
@@ -83,6 +84,8 @@ struct PackOptions {
   int threads = 1;
   // Of matmuls.
   Precision precision = Precision::float32;
+  // Where matrices that were packed once are found again; null if nowhere.
+  std::shared_ptr<PackedWeights> packed = nullptr;
 };
 
 // A matrix [N, K] of weights, one output a row, whatever it is stored as: read as floats a few rows at a time, so that
@@ -95,6 +98,9 @@ class WeightMatrix {
   Dim outputs() const { return outputs_; }  // N
   Dim inputs() const { return inputs_; }    // K
 
+  // Which weights of which stored tensor these are; empty where they do not come from a store.
+  const std::string& name() const { return name_; }
+
   // Writes rows [first, first + count).
   void copy_rows(Dim first, Dim count, float* rows) const;
   // These rows were copied and will not be read soon: their pages need not stay in memory.
@@ -106,6 +112,7 @@ class WeightMatrix {
   friend class WeightScope;
   WeightMatrix() = default;
 
+  std::string name_;
   Tensor stored_;  // [rows, K] or, transposed, [K, rows]; of them [first_, first_ + N)
   Tensor scale_;   // of integers
   bool transposed_ = false;

@@ -40,8 +40,10 @@ Executor build(const Transformer& model, const std::vector<std::int32_t>& tokens
   if (has_bias) store->add("output_projection.bias", rows_of(stored.tensor("bias", {vocabulary}), tokens));
   stored.release("weight");
   config.decoder.vocabulary = static_cast<Dim>(tokens.size());
+  PackOptions pack = model.weights.pack();
+  pack.packed = nullptr;  // it knows the checkpoint's matrices
   const WeightScope shortlisted(
-      store, [](const std::string& name) { return std::vector<StoredName>{name}; }, model.weights.pack());
+      store, [](const std::string& name) { return std::vector<StoredName>{name}; }, pack);
   return Executor(OutputProjection(config, shortlisted).graph(config));
 }
 

@@ -75,6 +75,49 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
   }
 }
 
+// In what form the kernels take inputs.
+InputForm input_form_for(Carrier carrier, Precision precision) {
+  switch (precision) {
+    case Precision::float32: return InputForm::float32;
+    case Precision::bfloat16: return carrier == Carrier::panels ? InputForm::rounded_float32 : InputForm::bfloat16;
+    case Precision::int8: return carrier == Carrier::integers ? InputForm::int16 : InputForm::uint8;
+    case Precision::automatic: break;
+  }
+  return InputForm::float32;
+}
+
+// Where the parts of a packed matrix lie: panels, scales, offsets, each at the beginning of a cache line.
+struct Layout {
+  explicit Layout(const MatMulSpec& spec) {
+    const Carrier carrier = carrier_for(spec.precision);
+    if (spec.precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
+      throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
+                                     spec.input_width, kMaxIntegerWidth));
+    }
+    order = order_for(carrier, spec.precision);
+    row_bytes = order.padded_rows(spec.input_width) * weight_bytes(spec.precision);
+    panel_bytes = order.width() * row_bytes;
+    panels = order.panels(spec.output_width);
+    bytes = panels * panel_bytes;
+    if (spec.precision != Precision::int8) return;
+    const auto add = [&] {
+      const std::size_t first = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+      bytes = first + static_cast<std::size_t>(spec.output_width) * 4;
+      return first;
+    };
+    scales = add();
+    if (input_form_for(carrier, spec.precision) == InputForm::uint8) offsets = add();
+  }
+
+  PanelOrder order;
+  std::size_t row_bytes = 0;
+  std::size_t panel_bytes = 0;
+  std::size_t panels = 0;
+  std::size_t scales = 0;   // 0 where there are none
+  std::size_t offsets = 0;  // 0 where there are none
+  std::size_t bytes = 0;    // of all
+};
+
 }  // namespace
 
 Carrier carrier_for(Precision precision) {
@@ -94,66 +137,72 @@ bool multiplies_in(Precision precision) {
   return precision != Precision::bfloat16 || carrier_for(precision) != Carrier::panels;
 }
 
-PackedMatrix::PackedMatrix(const MatMulSpec& spec, const WeightRows& weight, const float* bias)
-    : spec_(spec), carrier_(carrier_for(spec.precision)), order_(order_for(carrier_, spec.precision)) {
-  if (spec.precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
-    throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
-                                   spec.input_width, kMaxIntegerWidth));
-  }
-  if (spec.bias) {
-    bias_ = Tensor::uninitialized({spec.output_width});
-    std::copy_n(bias, spec.output_width, bias_.data<float>());
-  }
-  pack(weight);
-  chunk_ = kChunk;
-  if (carrier_ == Carrier::onednn) chunk_ = spec.precision == Precision::float32 ? find_chunk() : 0;
-}
-
-void PackedMatrix::pack(const WeightRows& weight) {
-  const std::size_t width = order_.width(), element = weight_bytes(spec_.precision);
-  const std::size_t row_bytes = order_.padded_rows(spec_.input_width) * element;
-  const auto inputs = static_cast<std::size_t>(spec_.input_width);
-  const std::size_t panels = order_.panels(spec_.output_width);
-  weights_ = Tensor::uninitialized({static_cast<Dim>(panels * width * row_bytes)}, DataType::uint8);
-  if (spec_.precision == Precision::int8) {
-    scales_ = Tensor::allocate({spec_.output_width});
-    if (input_form() == InputForm::uint8) offsets_ = Tensor::allocate({spec_.output_width}, DataType::int32);
-  }
+Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
+  const Layout layout(spec);
+  Tensor packed = Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
+  // What lies between the parts is zero, so that equal weights give equal bytes.
+  std::fill(packed.raw() + layout.panel_bytes * layout.panels, packed.raw() + layout.bytes, std::byte{0});
+  auto* scales = reinterpret_cast<float*>(packed.raw() + layout.scales);
+  auto* offsets = reinterpret_cast<std::int32_t*>(packed.raw() + layout.offsets);
+  const std::size_t width = layout.order.width();
+  const auto inputs = static_cast<std::size_t>(spec.input_width);
   std::vector<float> given(width * inputs);
-  std::vector<std::byte> converted(width * row_bytes);
-  for (std::size_t panel = 0; panel < panels; ++panel) {
+  std::vector<std::byte> converted(layout.panel_bytes);
+  for (std::size_t panel = 0; panel < layout.panels; ++panel) {
     const auto first = static_cast<Dim>(panel * width);
-    const Dim count = std::min(static_cast<Dim>(width), spec_.output_width - first);
+    const Dim count = std::min(static_cast<Dim>(width), spec.output_width - first);
     weight(first, count, given.data());
     if (count < static_cast<Dim>(width)) std::ranges::fill(converted, std::byte{0});
     for (Dim row = 0; row < count; ++row) {
       const float* from = given.data() + static_cast<std::size_t>(row) * inputs;
-      std::byte* to = converted.data() + static_cast<std::size_t>(row) * row_bytes;
-      if (spec_.precision == Precision::int8) {
+      std::byte* to = converted.data() + static_cast<std::size_t>(row) * layout.row_bytes;
+      if (spec.precision == Precision::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
-        scales_.data<float>()[first + row] = kernels::quantize_weights(from, spec_.input_width, integers);
+        scales[first + row] = kernels::quantize_weights(from, spec.input_width, integers);
         std::int32_t sum = 0;
         for (std::size_t i = 0; i < inputs; ++i) sum += integers[i];
-        if (!offsets_.empty()) offsets_.data<std::int32_t>()[first + row] = kInputZero * sum;
+        if (layout.offsets != 0) offsets[first + row] = kInputZero * sum;
       } else {
-        kernels::convert_row(spec_.precision == Precision::float32 ? InputForm::float32 : InputForm::bfloat16, from,
-                             spec_.input_width, to);
+        kernels::convert_row(spec.precision == Precision::float32 ? InputForm::float32 : InputForm::bfloat16, from,
+                             spec.input_width, to);
       }
     }
-    std::byte* to = weights_.raw() + panel * width * row_bytes;
-    if (element * static_cast<std::size_t>(order_.group) == 4) {
-      interleave<std::uint32_t>(converted.data(), row_bytes, width, to);
+    std::byte* to = packed.raw() + panel * layout.panel_bytes;
+    if (weight_bytes(spec.precision) * static_cast<std::size_t>(layout.order.group) == 4) {
+      interleave<std::uint32_t>(converted.data(), layout.row_bytes, width, to);
     } else {
-      interleave<std::uint16_t>(converted.data(), row_bytes, width, to);
+      interleave<std::uint16_t>(converted.data(), layout.row_bytes, width, to);
     }
   }
+  return packed;
+}
+
+std::size_t PackedMatrix::packed_bytes(const MatMulSpec& spec) {
+  return Layout(spec).bytes;
+}
+
+PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias)
+    : spec_(spec),
+      carrier_(carrier_for(spec.precision)),
+      order_(order_for(carrier_, spec.precision)),
+      packed_(std::move(packed)) {
+  const Layout layout(spec);
+  assert(packed_.bytes() == layout.bytes);
+  if (layout.scales != 0) scales_ = reinterpret_cast<const float*>(packed_.raw() + layout.scales);
+  if (layout.offsets != 0) offsets_ = reinterpret_cast<const std::int32_t*>(packed_.raw() + layout.offsets);
+  if (spec.bias) {
+    bias_ = Tensor::uninitialized({spec.output_width});
+    std::copy_n(bias, spec.output_width, bias_.data<float>());
+  }
+  chunk_ = kChunk;
+  if (carrier_ == Carrier::onednn) chunk_ = spec.precision == Precision::float32 ? find_chunk() : 0;
 }
 
 void PackedMatrix::copy_row(int output, float* row) const {
   const std::size_t element = weight_bytes(spec_.precision);
   const std::size_t row_bytes = order_.padded_rows(spec_.input_width) * element;
   const auto index = static_cast<std::size_t>(output);
-  const std::byte* panel = weights_.raw() + index / order_.width() * order_.width() * row_bytes;
+  const std::byte* panel = packed_.raw() + index / order_.width() * order_.width() * row_bytes;
   const std::size_t column = index % order_.width();
   thread_local std::vector<std::byte> stored;  // grows to the widest row
   stored.resize(std::max(stored.size(), row_bytes));
@@ -169,8 +218,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
       break;
     case Precision::int8:
       for (int i = 0; i < spec_.input_width; ++i) {
-        row[i] = static_cast<float>(static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)])) *
-                 scales_.data<float>()[output];
+        row[i] = static_cast<float>(static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)])) * scales_[output];
       }
       break;
     case Precision::automatic: break;
@@ -178,13 +226,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
 }
 
 InputForm PackedMatrix::input_form() const {
-  switch (spec_.precision) {
-    case Precision::float32: return InputForm::float32;
-    case Precision::bfloat16: return carrier_ == Carrier::panels ? InputForm::rounded_float32 : InputForm::bfloat16;
-    case Precision::int8: return carrier_ == Carrier::integers ? InputForm::int16 : InputForm::uint8;
-    case Precision::automatic: break;
-  }
-  return InputForm::float32;
+  return input_form_for(carrier_, spec_.precision);
 }
 
 std::size_t PackedMatrix::input_row_bytes() const {
@@ -194,15 +236,13 @@ std::size_t PackedMatrix::input_row_bytes() const {
 }
 
 std::size_t PackedMatrix::bytes() const {
-  std::size_t total = 0;
-  for (const Tensor* tensor : {&weights_, &bias_, &scales_, &offsets_}) total += tensor->empty() ? 0 : tensor->bytes();
-  return total;
+  return packed_.bytes() + (bias_.empty() ? 0 : bias_.bytes());
 }
 
 kernels::MatMulEpilogue PackedMatrix::epilogue() const {
   return {.bias = bias_.empty() ? nullptr : bias_.data<float>(),
-          .column_scales = scales_.empty() ? nullptr : scales_.data<float>(),
-          .offsets = offsets_.empty() ? nullptr : offsets_.data<std::int32_t>(),
+          .column_scales = scales_,
+          .offsets = offsets_,
           .activation = spec_.activation};
 }
 
@@ -240,7 +280,7 @@ void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives
       return run_primitive(rows, primitives);
     case Carrier::panels: return run_panels(rows, chunk_);
     case Carrier::integers:
-      return kernels::multiply_integers({.panels = reinterpret_cast<const std::int8_t*>(weights_.raw()),
+      return kernels::multiply_integers({.panels = reinterpret_cast<const std::int8_t*>(packed_.raw()),
                                          .input_width = spec_.input_width,
                                          .output_width = spec_.output_width,
                                          .epilogue = epilogue()},
@@ -250,7 +290,7 @@ void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives
                                          .output = output_rows(rows)});
     case Carrier::tiles:
       return kernels::multiply_tiles(
-          {.panels = weights_.raw(),
+          {.panels = packed_.raw(),
            .type = spec_.precision == Precision::int8 ? kernels::TileWeights::int8 : kernels::TileWeights::bfloat16,
            .input_width = spec_.input_width,
            .output_width = spec_.output_width,
@@ -268,7 +308,7 @@ bool PackedMatrix::is_for_panels(int rows) const {
 
 void PackedMatrix::run_panels(const MatMulRows& rows, int chunk) const {
   kernels::multiply_panels(
-      {.panels = weights_.raw(),
+      {.panels = packed_.raw(),
        .type =
            spec_.precision == Precision::bfloat16 ? kernels::PanelWeights::bfloat16 : kernels::PanelWeights::float32,
        .input_width = spec_.input_width,
@@ -288,7 +328,7 @@ void PackedMatrix::run_primitive(const MatMulRows& rows, MatMulPrimitives& primi
                : nullptr;
   primitives.run(primitive, {.rows = rows.count,
                              .input = rows.input,
-                             .weights = weights_.raw(),
+                             .weights = packed_.raw(),
                              .bias = bias_.empty() ? nullptr : bias_.data<float>(),
                              .residual = rows.residual,
                              .output = integers ? static_cast<void*>(sums) : rows.output});

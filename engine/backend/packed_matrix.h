@@ -58,8 +58,17 @@ struct MatMulRows {
 // threads.
 class PackedMatrix {
  public:
-  // `bias` is [N], or null if spec.bias is false. Asks for each row once, in ascending order. Throws BackendError.
-  PackedMatrix(const MatMulSpec& spec, const WeightRows& weight, const float* bias);
+  // The weights as one piece of bytes: panels and, of int8, the outputs' scales and offsets. They depend on the
+  // weights, the sizes, the precision and the CPU, and on nothing else. Asks for each row once, in ascending order.
+  // Throws BackendError.
+  static Tensor pack(const MatMulSpec& spec, const WeightRows& weight);
+  // How many bytes pack() gives. Throws BackendError.
+  static std::size_t packed_bytes(const MatMulSpec& spec);
+
+  // `packed` as pack() gave it, aligned to Tensor::kAlignment. `bias` is [N], or null if spec.bias is false.
+  PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias);
+  PackedMatrix(const MatMulSpec& spec, const WeightRows& weight, const float* bias)
+      : PackedMatrix(spec, pack(spec, weight), bias) {}
 
   const MatMulSpec& spec() const { return spec_; }
   Carrier carrier() const { return carrier_; }
@@ -84,7 +93,6 @@ class PackedMatrix {
   kernels::MatMulEpilogue epilogue() const;
   kernels::OutputRows output_rows(const MatMulRows& rows) const;
   PrimitiveSpec primitive_spec() const;
-  void pack(const WeightRows& weight);
   void run_primitive(const MatMulRows& rows, MatMulPrimitives& primitives) const;
   bool is_for_panels(int rows) const;
   void run_panels(const MatMulRows& rows, int chunk) const;
@@ -93,11 +101,13 @@ class PackedMatrix {
   MatMulSpec spec_;
   Carrier carrier_;
   kernels::PanelOrder order_;
-  Tensor weights_;  // bytes
-  Tensor bias_;     // [N]
-  Tensor scales_;   // [N], of int8
-  Tensor offsets_;  // [N], of int8 that multiplies inputs shifted by 128: so much times the sum of the weights
-  int chunk_ = 0;   // of multiply_panels; 0 where it gives other bits than oneDNN
+  Tensor packed_;  // bytes, first of them the panels
+  Tensor bias_;    // [N]
+  // Parts of packed_, or null.
+  const float* scales_ = nullptr;  // [N], of int8
+  const std::int32_t* offsets_ =
+      nullptr;     // [N], of int8 whose inputs are shifted by 128: that times the sum of weights
+  int chunk_ = 0;  // of multiply_panels; 0 where it gives other bits than oneDNN
 };
 
 }  // namespace encdec::backend
