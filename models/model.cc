@@ -11,6 +11,7 @@
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/generator.h"
 #include "encdec/models/generation/scoring.h"
+#include "encdec/models/packed_weights_cache.h"
 #include "encdec/models/precision_probe.h"
 #include "encdec/models/sentence_embedder.h"
 
@@ -158,9 +159,21 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     }
   }
   const int threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
+  const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
   const auto build = [&](Precision precision) {
-    const WeightScope scope(impl->weights, description.weight_names, {.threads = threads, .precision = precision});
-    return std::make_shared<const Transformer>(impl->config, scope);
+    PackOptions pack{.threads = threads, .precision = precision};
+    if (options.packed_weights_cache.empty()) {
+      return std::make_shared<const Transformer>(impl->config,
+                                                 WeightScope(impl->weights, description.weight_names, pack));
+    }
+    const auto cache =
+        std::make_shared<PackedWeightsCache>(options.packed_weights_cache, packed_weights_key(content, pack));
+    pack.packed = cache;
+    auto network =
+        std::make_shared<const Transformer>(impl->config, WeightScope(impl->weights, description.weight_names, pack));
+    cache->finish();
+    impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
+    return network;
   };
   impl->network = options.precision == Precision::automatic ? build_fastest(build) : build(options.precision);
   const Precision precision = impl->network->weights.pack().precision;

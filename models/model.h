@@ -23,6 +23,10 @@ struct LoadOptions {
   // Of matmuls, whatever the checkpoint stores. Where the CPU has no instructions for it, a note says what it does
   // instead.
   Precision precision = Precision::float32;
+  // A folder for packed weights, made if it is missing; none if empty. The first load writes a file there, as large as
+  // the weights in memory, and later loads of the same weights with these options on such a CPU read that instead of
+  // packing. What is damaged or cannot be written is a note, never an error. Results do not depend on it.
+  std::filesystem::path packed_weights_cache = {};
 };
 
 // Names and values of nodes, as they are computed; see NodeObserver.

@@ -6,7 +6,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   libdnnl-dev ocl-icd-opencl-dev # oneDNN; its CMake package looks for OpenCL but does not depend on it
   libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev libsentencepiece-dev
-  zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev
+  zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
   libbenchmark-dev libgtest-dev libgmock-dev
 )
 

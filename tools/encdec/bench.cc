@@ -28,6 +28,7 @@ struct Options {
   int repetitions = 5;
   std::int64_t seed = 1;
   Precision precision = Precision::float32;
+  std::string weights_cache;
   bool profile = false;
   std::string trace;  // file; none if empty
 };
@@ -148,7 +149,9 @@ void bench(const Options& options) {
   std::optional<OutputFile> trace;  // a wrong path is known before the work
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
-  const Model model = load_model(options.model, {.threads = options.threads, .precision = options.precision});
+  const Model model = load_model(
+      options.model,
+      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache});
   const double load_seconds = loading.seconds();
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 
@@ -196,6 +199,7 @@ Action add_bench(CLI::App& command) {
   add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one that is not timed");
   add_threads_option(command, options->threads);
   add_precision_option(command, options->precision);
+  add_weights_cache_option(command, options->weights_cache);
   command.add_option("--seed", options->seed, "Of the random source tokens")->type_name("N")->capture_default_str();
   CLI::Option* profile =
       command

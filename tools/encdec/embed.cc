@@ -27,6 +27,7 @@ struct Options {
   int batch_size = 32;
   int threads = 0;
   Precision precision = Precision::float32;
+  std::string weights_cache;
   bool quiet = false;
 };
 
@@ -55,8 +56,10 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
 void embed(const Options& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const Model model = load_model(options.model, {.threads = options.threads, .precision = options.precision},
-                                 options.quiet ? Notes::hide : Notes::show);
+  const Model model = load_model(
+      options.model,
+      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
+      options.quiet ? Notes::hide : Notes::show);
   ProgressBar bar = options.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   const EmbedOptions embed_options{.batch_size = options.batch_size};
@@ -86,6 +89,7 @@ Action add_embed(CLI::App& command) {
       ->capture_default_str();
   add_threads_option(command, options->threads);
   add_precision_option(command, options->precision);
+  add_weights_cache_option(command, options->weights_cache);
   command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
   command.footer(
       "Pooling and normalisation are those that the folder's own files ask for (modules.json of "

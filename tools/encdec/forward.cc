@@ -25,6 +25,7 @@ struct Options {
   int batch_size = 8;
   int threads = 0;
   Precision precision = Precision::float32;
+  std::string weights_cache;
 };
 
 std::vector<TokenIds> read_rows(LineReader& input, Dim vocabulary) {
@@ -88,7 +89,9 @@ Rows read_input(const Options& options, const TransformerConfig& config) {
 }
 
 void forward(const Options& options) {
-  const Model model = load_model(options.model, {.threads = options.threads, .precision = options.precision});
+  const Model model = load_model(
+      options.model,
+      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache});
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());
@@ -138,6 +141,7 @@ Action add_forward(CLI::App& command) {
       ->capture_default_str();
   add_threads_option(command, options->threads);
   add_precision_option(command, options->precision);
+  add_weights_cache_option(command, options->weights_cache);
   command.footer(
       "Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row "
       "that\n"

@@ -42,6 +42,7 @@ struct Options {
   GenerationArguments generation;
   int threads = 0;
   Precision precision = Precision::float32;
+  std::string weights_cache;
   bool token_ids = false;
   bool json = false;
   bool token_scores = false;
@@ -66,7 +67,10 @@ class Generation final : private GenerateStream {
         stats_file_(options.stats.empty()
                         ? nullptr
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
-        model_(load_model(options.model, {.threads = threads_of_each_worker(options), .precision = options.precision},
+        model_(load_model(options.model,
+                          {.threads = threads_of_each_worker(options),
+                           .precision = options.precision,
+                           .packed_weights_cache = options.weights_cache},
                           options.quiet ? Notes::hide : Notes::show)) {
     stats_.load_seconds = stopwatch_.seconds();
     check_lines_can_be_read(model_, form(), options.model);
@@ -259,6 +263,7 @@ void add_options(CLI::App& command, Options& options) {
   add_batch_size_option(command, generate.batch_size);
   add_threads_option(command, options.threads);
   add_precision_option(command, options.precision);
+  add_weights_cache_option(command, options.weights_cache);
   command
       .add_option("--workers", generate.workers,
                   "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")

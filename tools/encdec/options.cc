@@ -54,6 +54,13 @@ void add_precision_option(CLI::App& command, Precision& precision) {
       ->default_str(std::string(to_string(precision)));
 }
 
+void add_weights_cache_option(CLI::App& command, std::string& folder) {
+  command
+      .add_option("--weights-cache", folder,
+                  "Folder for packed weights: written at the first load, read at the next ones; none if not given")
+      ->type_name("DIR");
+}
+
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {
   command.add_option("--input", path, content + "; standard input if not given")->type_name("FILE");
 }

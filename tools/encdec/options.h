@@ -13,6 +13,7 @@ namespace encdec::cli {
 void add_model_option(CLI::App& command, std::string& folder);
 void add_threads_option(CLI::App& command, int& threads);
 void add_precision_option(CLI::App& command, Precision& precision);
+void add_weights_cache_option(CLI::App& command, std::string& folder);
 // 0, the default, is what the library chooses.
 void add_batch_size_option(CLI::App& command, int& batch_size);
 void add_input_option(CLI::App& command, std::string& path, const std::string& content);

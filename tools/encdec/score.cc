@@ -36,6 +36,7 @@ struct Options {
   ScoreOptions score;
   int threads = 0;
   Precision precision = Precision::float32;
+  std::string weights_cache;
   bool token_ids = false;
   bool quiet = false;
 };
@@ -58,8 +59,10 @@ class Scoring {
         target_(options.target),
         lines_(input_, target_),
         output_(options.output),
-        model_(load_model(options.model, {.threads = options.threads, .precision = options.precision},
-                          options.quiet ? Notes::hide : Notes::show)) {
+        model_(load_model(
+            options.model,
+            {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
+            options.quiet ? Notes::hide : Notes::show)) {
     check_lines_can_be_read(model_, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
   }
 
@@ -196,6 +199,7 @@ Action add_score(CLI::App& command) {
   add_batch_size_option(command, options->score.batch_size);
   add_threads_option(command, options->threads);
   add_precision_option(command, options->precision);
+  add_weights_cache_option(command, options->weights_cache);
   command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
   command.footer(
       "A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. "

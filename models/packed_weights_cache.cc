@@ -1,0 +1,207 @@
+#include "encdec/models/packed_weights_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/engine/error.h"
+#include "encdec/engine/kernels/panel_matmul.h"
+
+namespace encdec {
+namespace {
+
+// So much is read at once; its pages are released before the next.
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+// So much is copied and then hashed while it is in the processor's cache.
+constexpr std::size_t kCopyBytes = std::size_t{256} << 10;
+
+void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
+  hasher.add_text(to_string(tensor.type()));
+  hasher.add_number(tensor.shape().dims().size());
+  for (const Dim dim : tensor.shape().dims()) hasher.add_number(static_cast<std::uint64_t>(dim));
+  const std::size_t bytes = tensor.bytes();
+  for (std::size_t first = 0; first < bytes; first += kPieceBytes) {
+    const std::size_t count = std::min(kPieceBytes, bytes - first);
+    hasher.add({tensor.raw() + first, count});
+    // Together with the piece before it: the page where one ends and the other begins is of both.
+    const std::size_t done = first + count;
+    const std::size_t from = first > kPieceBytes ? first - kPieceBytes : 0;
+    store.release(
+        Tensor(const_cast<std::byte*>(tensor.raw()) + from, DataType::uint8, {static_cast<Dim>(done - from)}));
+  }
+}
+
+std::string hex(const ContentHash& hash) {
+  std::string text;
+  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+FileError write_error(const std::filesystem::path& path, std::string_view what, int error) {
+  return FileError(fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(error)));
+}
+
+// A new file that goes away unless it gets its final name.
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& path) : path_(path), partial_(path) {
+    static std::atomic<unsigned> count = 0;
+    partial_ += fmt::format(".{}-{}.partial", ::getpid(), count++);
+    // Nobody else's: a file or link of this name is not opened.
+    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw write_error(path_, "write", errno);
+  }
+  ~NewFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!partial_.empty()) ::unlink(partial_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    written_ += bytes.size();
+    while (!bytes.empty()) {
+      const ::ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) throw write_error(path_, "write", count < 0 ? errno : ENOSPC);
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+  }
+  // Zeros up to this offset.
+  void fill_to(std::size_t offset) {
+    constexpr std::array<std::byte, Tensor::kAlignment> kZeros{};
+    while (written_ < offset) write(std::span(kZeros).first(std::min(kZeros.size(), offset - written_)));
+  }
+  void commit() {
+    // The disk need not have it yet, which may take as long as a hundred loads: after a crash of the system the file is
+    // whole, or its hashes tell that it is not.
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    if (::close(descriptor) != 0 && errno != EINTR) throw write_error(path_, "write", errno);
+    if (std::rename(partial_.c_str(), path_.c_str()) != 0) throw write_error(path_, "rename a new file to it", errno);
+    partial_.clear();
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path partial_;
+  int descriptor_ = -1;
+  std::size_t written_ = 0;
+};
+
+}  // namespace
+
+ContentHash content_of(const WeightStore& store) {
+  ContentHasher hasher;
+  for (const auto& [name, tensor] : store.tensors()) {
+    hasher.add_text(name);
+    add_tensor(hasher, store, tensor);
+    const Tensor* scale = store.find_scale(name);
+    hasher.add_number(scale != nullptr ? 1 : 0);
+    if (scale != nullptr) add_tensor(hasher, store, *scale);
+  }
+  return hasher.hash();
+}
+
+ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pack) {
+  ContentHasher hasher;
+  hasher.add_number(kPackedWeightsVersion);
+  hasher.add_text(ENCDEC_VERSION);
+  hasher.add_number(static_cast<std::uint64_t>(backend::carrier_for(pack.precision)));
+  hasher.add_text(kernels::vector_target());
+  hasher.add_text(to_string(pack.precision));
+  hasher.add_number(static_cast<std::uint64_t>(pack.threads));
+  hasher.add(content);
+  return hasher.hash();
+}
+
+PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, const ContentHash& key)
+    : path_(folder / (hex(key) + ".encdec-packed")), key_(key) {
+  std::error_code error;
+  if (!std::filesystem::exists(path_, error) && !error) return;
+  try {
+    file_ = MappedFile::open(path_);
+    for (PackedEntry& entry : read_packed_weights(file_->bytes(), key, path_.string())) {
+      std::string name = entry.name;
+      entries_.emplace(std::move(name), std::move(entry));
+    }
+  } catch (const FileError& failure) {
+    notes_.push_back(fmt::format("{}; not used", failure.what()));
+    file_ = nullptr;
+  }
+}
+
+Tensor PackedWeightsCache::find(std::string_view name, std::size_t bytes) {
+  const auto found = entries_.find(name);
+  if (finished_ || found == entries_.end() || found->second.bytes != bytes || names_.contains(name)) return {};
+  const PackedEntry& entry = found->second;
+  const auto stored = file_->bytes().subspan(entry.offset, entry.bytes);
+  Tensor copy = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
+  ContentHasher hasher;
+  for (std::size_t first = 0; first < bytes; first += kCopyBytes) {
+    const std::size_t count = std::min(kCopyBytes, bytes - first);
+    std::memcpy(copy.raw() + first, stored.data() + first, count);
+    hasher.add({copy.raw() + first, count});
+    if ((first + count) % kPieceBytes == 0 || first + count == bytes) file_->release(stored.first(first + count));
+  }
+  if (hasher.hash() != entry.hash) {
+    notes_.push_back(
+        fmt::format("{}: a matrix is damaged, expected what its hash stands for; not used", path_.string()));
+    return {};
+  }
+  ++found_;
+  names_.emplace(name);
+  matrices_.push_back({std::string(name), copy});
+  return copy;
+}
+
+void PackedWeightsCache::keep(std::string_view name, const Tensor& packed) {
+  if (finished_ || name.size() > kMaxPackedName || !names_.emplace(name).second) return;
+  ++packed_;
+  matrices_.push_back({std::string(name), packed});
+}
+
+void PackedWeightsCache::finish() {
+  file_ = nullptr;
+  entries_.clear();
+  finished_ = true;
+  if (packed_ > 0) {
+    try {
+      write();
+    } catch (const FileError& failure) {
+      notes_.push_back(fmt::format("{}; weights are packed at every load", failure.what()));
+    }
+  }
+  matrices_.clear();
+  names_.clear();
+}
+
+void PackedWeightsCache::write() const {
+  const std::filesystem::path folder = path_.parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw write_error(folder, "make this folder", error.value());
+  std::vector<PackedEntry> entries;
+  for (const Matrix& matrix : matrices_) {
+    const std::span<const std::byte> bytes(matrix.bytes.raw(), matrix.bytes.bytes());
+    entries.push_back({.name = matrix.name, .bytes = bytes.size(), .hash = content_hash(bytes)});
+  }
+  const std::string head = packed_weights_head(key_, entries);
+  NewFile file(path_);
+  file.write(std::as_bytes(std::span(head)));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    file.fill_to(entries[i].offset);
+    file.write({matrices_[i].bytes.raw(), matrices_[i].bytes.bytes()});
+  }
+  file.commit();
+}
+
+}  // namespace encdec

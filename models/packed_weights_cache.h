@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/engine/packed_weights.h"
+#include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/content_hash.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/packed_weights_file.h"
+
+namespace encdec {
+
+// Of names, types, shapes and bytes of all tensors. Pages that it reads do not stay in memory.
+ContentHash content_of(const WeightStore& store);
+
+// What packed matrices depend on beside their names: weights, version of this library, precision, number of slices,
+// and what multiplies on this CPU.
+ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pack);
+
+// A folder's file of the matrices that one network packs: FOLDER/KEY.encdec-packed. Serves the building of one network
+// on one thread, and then finish() writes the file if it was not there, was damaged or lacked a matrix. What is served
+// is copied from the file and compared with its hash first: it does not depend on the file any more, and lies in large
+// pages, which are faster than those of files. A name is served and kept once.
+//
+// Never throws for what it finds or cannot do: without a good file it serves nothing.
+class PackedWeightsCache final : public PackedWeights {
+ public:
+  // Opens the file, if it is there.
+  PackedWeightsCache(const std::filesystem::path& folder, const ContentHash& key);
+
+  Tensor find(std::string_view name, std::size_t bytes) override;
+  void keep(std::string_view name, const Tensor& packed) override;
+
+  // Writes the file where that is called for, under another name first: processes that do the same at once do not
+  // disturb each other, and nobody sees half a file. Afterwards this serves and keeps nothing. The folder is made if it
+  // is missing.
+  void finish();
+
+  const std::filesystem::path& path() const { return path_; }
+  int found() const { return found_; }  // matrices
+  int packed() const { return packed_; }
+  // What was wrong with the file, and what cannot be written: lines for users.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Matrix {
+    std::string name;
+    Tensor bytes;
+  };
+  void write() const;
+
+  std::filesystem::path path_;
+  ContentHash key_;
+  std::shared_ptr<const MappedFile> file_;  // null where there is no good one
+  std::map<std::string, PackedEntry, std::less<>> entries_;
+  std::set<std::string, std::less<>> names_;  // that were found or kept
+  std::vector<Matrix> matrices_;              // likewise, in their order
+  int found_ = 0;
+  int packed_ = 0;
+  bool finished_ = false;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace encdec
