@@ -20,8 +20,6 @@ namespace {
 
 // So much is read at once; its pages are released before the next.
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-// So much is copied and then hashed while it is in the processor's cache.
-constexpr std::size_t kCopyBytes = std::size_t{256} << 10;
 
 void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
   hasher.add_text(to_string(tensor.type()));
@@ -144,23 +142,16 @@ Tensor PackedWeightsCache::find(std::string_view name, std::size_t bytes) {
   if (finished_ || found == entries_.end() || found->second.bytes != bytes || names_.contains(name)) return {};
   const PackedEntry& entry = found->second;
   const auto stored = file_->bytes().subspan(entry.offset, entry.bytes);
-  Tensor copy = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
-  ContentHasher hasher;
-  for (std::size_t first = 0; first < bytes; first += kCopyBytes) {
-    const std::size_t count = std::min(kCopyBytes, bytes - first);
-    std::memcpy(copy.raw() + first, stored.data() + first, count);
-    hasher.add({copy.raw() + first, count});
-    if ((first + count) % kPieceBytes == 0 || first + count == bytes) file_->release(stored.first(first + count));
-  }
-  if (hasher.hash() != entry.hash) {
+  if (content_hash(stored) != entry.hash) {
     notes_.push_back(
         fmt::format("{}: a matrix is damaged, expected what its hash stands for; not used", path_.string()));
     return {};
   }
   ++found_;
   names_.emplace(name);
-  matrices_.push_back({std::string(name), copy});
-  return copy;
+  matrices_.push_back({std::string(name), Tensor(const_cast<std::byte*>(stored.data()), DataType::uint8,
+                                                 {static_cast<Dim>(bytes)}, file_)});
+  return matrices_.back().bytes;
 }
 
 void PackedWeightsCache::keep(std::string_view name, const Tensor& packed) {

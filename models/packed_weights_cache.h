@@ -25,8 +25,8 @@ ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pa
 
 // A folder's file of the matrices that one network packs: FOLDER/KEY.encdec-packed. Serves the building of one network
 // on one thread, and then finish() writes the file if it was not there, was damaged or lacked a matrix. What is served
-// is copied from the file and compared with its hash first: it does not depend on the file any more, and lies in large
-// pages, which are faster than those of files. A name is served and kept once.
+// is compared with its hash first. It is a view of the mapped file, which processes share: nobody writes to a file
+// under such a name, it is only ever replaced. A name is served and kept once.
 //
 // Never throws for what it finds or cannot do: without a good file it serves nothing.
 class PackedWeightsCache final : public PackedWeights {

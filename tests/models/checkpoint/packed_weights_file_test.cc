@@ -117,7 +117,8 @@ TEST(PackedWeightsFile, RefusesWhatItsOwnHashStandsFor) {
     std::vector<PackedEntry> entries = entries_of({"a"});
     std::string head = packed_weights_head(kKey, entries);
     std::memcpy(head.data() + 48 + 4 + 1, &size, sizeof(size));
-    EXPECT_EQ(message_of(head_of(head)), "x: matrix 1 of " + std::to_string(size) + " bytes, expected one inside the file");
+    EXPECT_EQ(message_of(head_of(head)),
+              "x: matrix 1 of " + std::to_string(size) + " bytes, expected one inside the file");
   }
   std::vector<PackedEntry> entries = entries_of({"a"});
   std::string head = packed_weights_head(kKey, entries);
