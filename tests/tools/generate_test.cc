@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/command.h"
@@ -45,6 +47,20 @@ TEST_P(GenerateGolden, JsonHasTokenIdsAndScores) {
     const double expected = expected_scores.data<float>()[i];
     EXPECT_NEAR(hypotheses[0].at("score").get<double>(), expected, 1e-4 * std::max(1.0, std::abs(expected)));
     EXPECT_EQ(hypotheses[0].contains("text"), GetParam().starts_with("text"));
+  }
+}
+
+TEST(Generate, AWeightsCacheIsFilledOnceAndChangesNothing) {
+  const TemporaryFolder folder;
+  const std::string cache = folder.path("cache");
+  const std::string model = golden_names().front();
+  for (int i = 0; i < 2; ++i) {
+    const Finished finished = run_generate(model, {"--token-ids", "--weights-cache", cache}, golden_sources(model));
+    EXPECT_EQ(finished.output, golden_outputs(model));
+    EXPECT_EQ(finished.errors, "");
+    EXPECT_EQ(finished.status, 0);
+    const std::filesystem::directory_iterator files(cache);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
   }
 }
 
