@@ -265,7 +265,7 @@ PrimitiveSpec PackedMatrix::primitive_spec() const {
 void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives) const {
   // Whoever carries the matrix: sums of integers are the same.
   if (spec_.precision == Precision::int8 && instruction_sets().avx512_vnni && rows.count <= kernels::kMostVnniRows) {
-    return kernels::multiply_few_rows({.panels = reinterpret_cast<const std::int8_t*>(weights_.raw()),
+    return kernels::multiply_few_rows({.panels = reinterpret_cast<const std::int8_t*>(packed_.raw()),
                                        .input_width = spec_.input_width,
                                        .output_width = spec_.output_width,
                                        .epilogue = epilogue()},

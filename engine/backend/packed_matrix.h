@@ -103,10 +103,10 @@ class PackedMatrix {
   kernels::PanelOrder order_;
   Tensor packed_;  // bytes, first of them the panels
   Tensor bias_;    // [N]
-  // Parts of packed_, or null.
-  const float* scales_ = nullptr;  // [N], of int8
-  const std::int32_t* offsets_ =
-      nullptr;     // [N], of int8 whose inputs are shifted by 128: that times the sum of weights
+  // Parts of packed_, of int8; null where there are none.
+  const float* scales_ = nullptr;  // [N]
+  // [N], where inputs are shifted by 128: so much times the sum of the weights.
+  const std::int32_t* offsets_ = nullptr;
   int chunk_ = 0;  // of multiply_panels; 0 where it gives other bits than oneDNN
 };
 
