@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -22,5 +23,8 @@ enum class Precision : std::uint8_t {
 // "float32", "bfloat16", "int8", "auto".
 std::string_view to_string(Precision precision);
 std::optional<Precision> precision_named(std::string_view name);
+
+// Of a weight of a matmul: 4, 2 or 1.
+std::size_t weight_bytes(Precision precision);
 
 }  // namespace encdec

@@ -42,16 +42,6 @@ PanelOrder order_for(Carrier carrier, Precision precision) {
   return {};
 }
 
-std::size_t weight_bytes(Precision precision) {
-  switch (precision) {
-    case Precision::float32: return 4;
-    case Precision::bfloat16: return 2;
-    case Precision::int8: return 1;
-    case Precision::automatic: break;
-  }
-  return 4;
-}
-
 // Rows of groups -> groups of rows: what a panel is, seen as units of a group each.
 template <class Unit>
 void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t width, std::byte* panel) {

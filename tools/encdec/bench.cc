@@ -37,7 +37,7 @@ struct Options {
 struct Work {
   double encoder_operations = 0;
   double decoder_operations = 0;
-  double step_weight_bytes = 0;  // that a decoding step must read at least
+  double step_weights = 0;  // that a decoding step must read at least
 };
 
 Work work_of(const TransformerConfig& config, const Options& options) {
@@ -66,7 +66,7 @@ Work work_of(const TransformerConfig& config, const Options& options) {
       layers * length + projection * beams * target + 2 * inner(config.decoder) * config.decoder.layers * keys;
   return {.encoder_operations = config.has_encoder() ? 2 * batch * encoder : 0,
           .decoder_operations = 2 * batch * decoder,
-          .step_weight_bytes = (layers + projection) * sizeof(float)};
+          .step_weights = layers + projection};
 }
 
 std::vector<TokenIds> random_sources(const TransformerConfig& config, const Options& options) {
@@ -172,7 +172,8 @@ void bench(const Options& options) {
       {"step_p99_milliseconds", step_quantile(measurement.step_seconds, 0.99)},
       {"encode_milliseconds", best.encode_seconds * 1e3},
       {"gflops", (work.encoder_operations + work.decoder_operations) / best.seconds() * 1e-9},
-      {"weight_gigabytes_per_second", work.step_weight_bytes * steps / best.decode_seconds * 1e-9},
+      {"weight_gigabytes_per_second",
+       work.step_weights * static_cast<double>(weight_bytes(model.precision())) * steps / best.decode_seconds * 1e-9},
       {"load_seconds", load_seconds},
       {"peak_resident_bytes", peak_resident_bytes()},
       {"generated_token_ids_checksum", checksum_of_ids(measurement.results)}};

@@ -97,17 +97,10 @@ double Work::operations() const {
   return total;
 }
 
-namespace {
-
-double weight_size(Precision of) {
-  return of == Precision::int8 ? 1 : of == Precision::bfloat16 ? 2 : 4;
-}
-
-}  // namespace
-
 double Work::weight_bytes() const {
   double total = 0;
-  for (const auto& [rows, in, out] : matmuls) total += static_cast<double>(in * out) * weight_size(precision());
+  for (const auto& [rows, in, out] : matmuls)
+    total += static_cast<double>(in * out) * static_cast<double>(encdec::weight_bytes(precision()));
   return total;
 }
 
