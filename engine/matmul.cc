@@ -194,7 +194,7 @@ backend::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const 
   if (form == kernels::InputForm::float32) return {.count = rows, .input = input.raw()};
   const std::size_t row_bytes = matrix.input_row_bytes();
   const std::size_t used = static_cast<std::size_t>(input_width_) * kernels::element_bytes(form);
-  Tensor values = state.scratch({static_cast<Dim>(rows * (row_bytes + 3) / 4)});
+  Tensor values = state.scratch({static_cast<Dim>((static_cast<std::size_t>(rows) * row_bytes + 3) / 4)});
   Tensor scales = state.scratch({rows});
   std::byte* to = values.raw();
   const int parts = input.elements() < kWorkWorthSharing ? 1 : state.team().size();

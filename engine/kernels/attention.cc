@@ -75,7 +75,7 @@ HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_REST
     add_products(i, [d](const auto* from) HWY_ATTR { return load(d, from); });
   }
   if (const int rest = head.head_dim - i; rest > 0) {
-    add_products(i, [rest](const auto* from) HWY_ATTR { return load_some(from, rest); });
+    add_products(i, [rest](const auto* from) HWY_ATTR { return load_some(D(), from, rest); });
   }
   for (int q = 0; q < kQueries; ++q) {
     float* HWY_RESTRICT row = scores + static_cast<std::size_t>(q) * stride;
@@ -94,7 +94,7 @@ struct ScatteredValues {
   const AttentionRows& rows;
 
   const T* row(int j) const { return rows.row<T>(j); }
-  V load_first(const T* from, int count) const { return load_some(from, count); }
+  V load_first(const T* from, int count) const { return load_some(D(), from, count); }
 };
 
 template <class T>
@@ -190,7 +190,7 @@ struct PackedValues {
       const T* HWY_RESTRICT from = head.values.row<T>(j);
       float* HWY_RESTRICT to = data + static_cast<std::ptrdiff_t>(j) * width;
       for (int i = 0; i < head.head_dim; i += kLanes) {
-        hn::StoreU(load_some(from + i, head.head_dim - i), D(), to + i);
+        hn::StoreU(load_some(D(), from + i, head.head_dim - i), D(), to + i);
       }
     }
   }

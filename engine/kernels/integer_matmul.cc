@@ -20,9 +20,10 @@ constexpr int kColumns = static_cast<int>(PanelColumns::narrow);
 // With more rows AVX2 has too few registers once the compiler has put multiplications first.
 constexpr int kTileRows = 4;
 constexpr std::ptrdiff_t kPairBytes = 2 * kColumns;
-constexpr int kBytesAhead = 1024;
 
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+
+constexpr int kBytesAhead = 1024;
 
 using D = hn::CappedTag<std::int32_t, 16>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 // after highway.h
 #include "encdec/engine/kernels/activation_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -15,23 +16,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-
-// The first `count` lanes; the others are zero.
-template <class Tag, class T = hn::TFromD<Tag>>
-HWY_INLINE hn::Vec<Tag> load_some(Tag d, const T* from, int count) {
-  if (count >= kLanes) return hn::LoadU(d, from);
-  HWY_ALIGN T lanes[kLanes] = {};
-  for (int i = 0; i < count; ++i) lanes[i] = from[i];
-  return hn::Load(d, lanes);
-}
-
-HWY_INLINE void store_some(V value, float* to, int count) {
-  const D d;
-  if (count >= kLanes) return hn::StoreU(value, d, to);
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(value, d, lanes);
-  for (int i = 0; i < count; ++i) to[i] = lanes[i];
-}
 
 HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
@@ -71,7 +55,7 @@ void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, con
         y = activated(epilogue.activation, y);
       }
       if (residual != nullptr) y = hn::Add(y, load_some(d, residual + i, count));
-      store_some(y, output + i, count);
+      store_some(y, d, output + i, count);
     };
     int i = 0;
     for (; i + kLanes <= block.columns; i += kLanes) finish(i, kLanes);

@@ -12,6 +12,8 @@
 // after highway.h
 #include <hwy/cache_control.h>
 
+#include "encdec/engine/kernels/vectors_inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
@@ -51,18 +53,6 @@ struct Chunk {
   bool begins() const { return first == 0; }
   bool ends() const { return first + count == matrix.input_width; }
 };
-
-HWY_INLINE V load_weights(const float* from) {
-  return hn::LoadU(D(), from);
-}
-
-// Of bfloat16, the upper halves of floats.
-HWY_INLINE V load_weights(const std::uint16_t* from) {
-  const D d;
-  const hn::RebindToUnsigned<D> du;
-  const hn::Rebind<std::uint16_t, D> d16;
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
-}
 
 // Rows [row, row + rows) by columns [column, column + columns); the last columns may lie beyond the matrix.
 struct Tile {
@@ -135,7 +125,7 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
           hwy::Prefetch(from + (kBytesAhead + line) / sizeof(Weight));  // beyond the end it does nothing
         }
       }
-      for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = load_weights(from + v * kLanes);
+      for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = load(d, from + v * kLanes);
     }
     for (int r = 0; r < kRows; ++r) {
       const V x = hn::Set(d, input[r * input_width]);

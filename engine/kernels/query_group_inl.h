@@ -16,6 +16,7 @@
 
 #include "encdec/engine/kernels/attention.h"
 #include "encdec/engine/kernels/exponential_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -27,36 +28,6 @@ using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
-// The first `count` lanes; the others are zero.
-HWY_INLINE V load_some(const float* from, int count) {
-  const D d;
-  if (count >= kLanes) return hn::LoadU(d, from);
-  HWY_ALIGN float lanes[kLanes] = {};
-  for (int i = 0; i < count; ++i) lanes[i] = from[i];
-  return hn::Load(d, lanes);
-}
-
-// bfloat16 are the upper halves of floats.
-template <class Tag>
-HWY_INLINE hn::Vec<Tag> load(Tag d, const std::uint16_t* from) {
-  const hn::RebindToUnsigned<Tag> du;
-  const hn::Rebind<std::uint16_t, Tag> d16;
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
-}
-
-template <class Tag>
-HWY_INLINE hn::Vec<Tag> load(Tag d, const float* from) {
-  return hn::LoadU(d, from);
-}
-
-HWY_INLINE V load_some(const std::uint16_t* from, int count) {
-  const D d;
-  if (count >= kLanes) return load(d, from);
-  HWY_ALIGN std::uint16_t lanes[kLanes] = {};
-  for (int i = 0; i < count; ++i) lanes[i] = from[i];
-  return load(d, lanes);
-}
-
 HWY_INLINE float as_float(float x) {
   return x;
 }
@@ -65,14 +36,6 @@ HWY_INLINE float as_float(std::uint16_t x) {
   const std::uint32_t bits = static_cast<std::uint32_t>(x) << 16;
   std::memcpy(&value, &bits, sizeof(value));
   return value;
-}
-
-HWY_INLINE void store_some(V value, float* to, int count) {
-  const D d;
-  if (count >= kLanes) return hn::StoreU(value, d, to);
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(value, d, lanes);
-  for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
 // scores[j] += bias of the distance from `position` to j, for j in [0, key_count).
@@ -180,7 +143,7 @@ HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, co
       float* output = head.output + (group.first + q) * head.output_stride + i;
       const V normalizer = hn::Set(d, group.normalizers[q]);
       for (int c = 0; c < kCount; ++c) {
-        store_some(hn::Mul(sums[q][c], normalizer), output + c * kLanes, head.head_dim - i - c * kLanes);
+        store_some(hn::Mul(sums[q][c], normalizer), d, output + c * kLanes, head.head_dim - i - c * kLanes);
       }
     }
     i += kCount * kLanes;

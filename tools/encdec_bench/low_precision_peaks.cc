@@ -3,9 +3,8 @@
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <cpuid.h>
+#include <encdec/engine/kernels/tile_matmul.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
 
@@ -16,24 +15,13 @@ namespace {
 struct Features {
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
-  bool amx_int8 = false;
-  bool amx_bf16 = false;
 };
-
-// The tiles' registers are given to a process that asks for them.
-bool may_use_tiles() {
-  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
-  constexpr long kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
 
 Features features() {
   const auto bit = [](unsigned value, int index) { return ((value >> index) & 1u) != 0; };
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || !__builtin_cpu_supports("avx512f")) return {};
-  const bool has_tiles = bit(edx, 24) && may_use_tiles();
-  Features found{
-      .avx512_vnni = bit(ecx, 11), .amx_int8 = has_tiles && bit(edx, 25), .amx_bf16 = has_tiles && bit(edx, 22)};
+  Features found{.avx512_vnni = bit(ecx, 11)};
   if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0) found.avx512_bf16 = bit(eax, 5);
   return found;
 }
@@ -129,9 +117,9 @@ std::vector<RegisterLoop> low_precision_loops() {
   constexpr double kVectorBytes = 64, kTileSums = 16 * 16;
   std::vector<RegisterLoop> loops;
   if (found.avx512_vnni) loops.push_back({"int8 AVX-512 VNNI", run_vnni, 2 * kVectorBytes * kChains});
-  if (found.amx_int8) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
+  if (kernels::has_tiles()) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
   if (found.avx512_bf16) loops.push_back({"bfloat16 AVX-512", run_bf16, kVectorBytes * kChains});
-  if (found.amx_bf16) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
+  if (kernels::has_tiles()) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
   return loops;
 }
 

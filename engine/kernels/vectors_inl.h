@@ -1,0 +1,55 @@
+// Vectors of parts of rows, and of bfloat16, for kernels: included once per instruction set, after highway.h, inside
+// none of its namespaces.
+#if defined(ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
+#undef ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
+#else
+#define ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A vector of floats or integers from memory.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
+  return hn::LoadU(d, from);
+}
+
+// Of floats, from bfloat16: those are their upper halves.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<std::uint16_t, D> d16;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
+}
+
+// The first `count` lanes; the others are zero.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_some(D d, const T* from, int count) {
+  if (count >= static_cast<int>(hn::Lanes(d))) return load(d, from);
+  HWY_ALIGN T lanes[hn::MaxLanes(D())] = {};
+  for (int i = 0; i < count; ++i) lanes[i] = from[i];
+  return load(d, lanes);
+}
+
+template <class D>
+HWY_INLINE void store_some(hn::Vec<D> value, D d, hn::TFromD<D>* to, int count) {
+  if (count >= static_cast<int>(hn::Lanes(d))) return hn::StoreU(value, d, to);
+  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
+  hn::Store(value, d, lanes);
+  for (int i = 0; i < count; ++i) to[i] = lanes[i];
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
