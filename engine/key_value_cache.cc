@@ -91,25 +91,16 @@ void CacheIndex::close_all() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) close(static_cast<int>(slot));
 }
 
-namespace {
-
-std::size_t element_bytes(kernels::AttentionElement element) {
-  return element == kernels::AttentionElement::float32 ? 4 : 2;
-}
-
-}  // namespace
-
 std::size_t KeyValueForm::bytes() const {
-  return 2 * static_cast<std::size_t>(width()) * element_bytes(element);
+  return 2 * static_cast<std::size_t>(width()) * size_of(type);
 }
 
-kernels::AttentionElement key_value_element(Precision precision) {
-  return precision == Precision::float32 ? kernels::AttentionElement::float32 : kernels::AttentionElement::bfloat16;
+DataType key_value_type(Precision precision) {
+  return precision == Precision::float32 ? DataType::float32 : DataType::bfloat16;
 }
 
-void store_elements(const float* from, Dim count, kernels::AttentionElement element, std::byte* to) {
-  const auto form =
-      element == kernels::AttentionElement::float32 ? kernels::InputForm::float32 : kernels::InputForm::bfloat16;
+void store_as(DataType type, const float* from, Dim count, std::byte* to) {
+  const auto form = type == DataType::float32 ? kernels::InputForm::float32 : kernels::InputForm::bfloat16;
   kernels::convert_row(form, from, static_cast<int>(count), to);
 }
 
@@ -133,12 +124,12 @@ void KeyValueCache::reserve(std::int64_t count, const KeyValueForm& form) {
 void KeyValueCache::write(std::int64_t row, const float* keys, const float* values) {
   constexpr std::int64_t kPage = CacheIndex::kPageRows;
   const Dim width = form_.head_dim;
-  const std::size_t bytes = element_bytes(form_.element);
+  const std::size_t bytes = size_of(form_.type);
   for (int head = 0; head < form_.heads; ++head) {
     const std::int64_t place = ((row / kPage * form_.heads + head) * kPage + row % kPage) * width;
     const std::size_t offset = static_cast<std::size_t>(place) * bytes;
-    store_elements(keys + head * width, width, form_.element, keys_.raw() + offset);
-    store_elements(values + head * width, width, form_.element, values_.raw() + offset);
+    store_as(form_.type, keys + head * width, width, keys_.raw() + offset);
+    store_as(form_.type, values + head * width, width, values_.raw() + offset);
   }
 }
 
@@ -149,7 +140,7 @@ kernels::AttentionRows KeyValueCache::rows_of(const Tensor& tensor, const std::i
           .index = index,
           .page_gap = kPage * form_.head_dim * (form_.heads - 1),
           .head_stride = kPage * form_.head_dim,
-          .element = form_.element};
+          .type = form_.type};
 }
 
 }  // namespace encdec

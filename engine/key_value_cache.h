@@ -60,9 +60,9 @@ class CacheIndex {
 
 // The keys and values of a position.
 struct KeyValueForm {
-  int heads = 0;     // none: nothing is kept
-  Dim head_dim = 0;  // K
-  kernels::AttentionElement element = kernels::AttentionElement::float32;
+  int heads = 0;                      // none: nothing is kept
+  Dim head_dim = 0;                   // K
+  DataType type = DataType::float32;  // or bfloat16
 
   Dim width() const { return heads * head_dim; }
   // Of keys and values.
@@ -70,7 +70,7 @@ struct KeyValueForm {
 };
 
 // In what a layer of this precision keeps keys and values: half the memory where matmuls round their inputs anyway.
-kernels::AttentionElement key_value_element(Precision precision);
+DataType key_value_type(Precision precision);
 
 // The keys and values that one layer has computed, in pages, each with all rows of the first head, then those of the
 // next one: a head's attention reads whole stretches of memory.
@@ -95,7 +95,7 @@ class KeyValueCache {
   Tensor values_;
 };
 
-// Writes `count` floats as elements; bfloat16 are rounded to nearest.
-void store_elements(const float* from, Dim count, kernels::AttentionElement element, std::byte* to);
+// Writes `count` floats as float32 or, rounded to nearest, as bfloat16.
+void store_as(DataType type, const float* from, Dim count, std::byte* to);
 
 }  // namespace encdec

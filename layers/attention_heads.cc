@@ -14,7 +14,7 @@ Dim AttentionOptions::inner_dim() const {
 }
 
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision) {
-  return {.heads = options.heads, .head_dim = options.head_width(), .element = key_value_element(precision)};
+  return {.heads = options.heads, .head_dim = options.head_width(), .type = key_value_type(precision)};
 }
 
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {

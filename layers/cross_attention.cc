@@ -18,17 +18,13 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   key_value_.apply(inputs[0], nullptr, output, state);
 }
 
-DataType memory_type(const KeyValueForm& form) {
-  return form.element == kernels::AttentionElement::float32 ? DataType::float32 : DataType::bfloat16;
-}
-
 void arrange_memory(const KeyValueForm& form, const Tensor& projected, int first_row, int rows, Tensor& memory,
                     int first) {
-  const std::size_t element = size_of(memory.type());
+  const std::size_t element = size_of(form.type);
   std::byte* to = memory.raw() + static_cast<std::size_t>(first) * form.bytes();
   for (int part = 0; part < 2 * form.heads; ++part) {  // keys of each head, then values
     for (int row = 0; row < rows; ++row) {
-      store_elements(projected.row(first_row + row) + part * form.head_dim, form.head_dim, form.element, to);
+      store_as(form.type, projected.row(first_row + row) + part * form.head_dim, form.head_dim, to);
       to += static_cast<std::size_t>(form.head_dim) * element;
     }
   }
@@ -84,7 +80,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
     const kernels::AttentionRows keys{.data = first,
                                       .stride = form_.head_dim,
                                       .head_stride = form_.head_dim * sequence.memory_rows,
-                                      .element = form_.element};
+                                      .type = form_.type};
     kernels::AttentionRows values = keys;
     values.data = first + static_cast<std::size_t>(sequence.memory_rows) * form_.bytes() / 2;
     return kernels::HeadAttention{.query = queries.row(sequence.first_row),

@@ -21,9 +21,6 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
-// Type of a memory's tensor.
-DataType memory_type(const KeyValueForm& form);
-
 // Puts rows [first_row, first_row + rows) of what CrossAttentionMemory gave, those of one source, where CrossAttention
 // will read them: rows [first, first + rows) of `memory`, likewise [S, 2*H*K].
 void arrange_memory(const KeyValueForm& form, const Tensor& projected, int first_row, int rows, Tensor& memory,

@@ -41,7 +41,7 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
     const KeyValueForm form = key_value_form_of(attention_options(config, config.decoder, 0), weights.pack().precision);
     for (int layer = 0; layer < config.decoder.layers; ++layer) {
       memories[static_cast<std::size_t>(layer)] = graph.input((decoder / layer / "cross_attention" / "memory").path(),
-                                                              {kSourceRows, 2 * form.width()}, memory_type(form));
+                                                              {kSourceRows, 2 * form.width()}, form.type);
     }
   }
   Edge x =

@@ -23,8 +23,7 @@ void SourceMemory::reserve(std::span<const Tensor> memories, int rows) {
   if (capacity >= rows) return;
   std::vector<Tensor> grown;
   for (std::size_t layer = 0; layer < memories.size(); ++layer) {
-    grown.push_back(
-        Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, memory_type(form_)));
+    grown.push_back(Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, form_.type));
     if (capacity > 0) std::memcpy(grown.back().raw(), tensors_[layer].raw(), tensors_[layer].bytes());
   }
   tensors_ = std::move(grown);  // all or, if memory is short, none

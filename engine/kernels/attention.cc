@@ -304,9 +304,10 @@ void attend_typed(const HeadAttention& head, float* scratch) {
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
-  switch (head.keys.element) {
-    case AttentionElement::float32: return attend_typed<float>(head, scratch);
-    case AttentionElement::bfloat16: return attend_typed<std::uint16_t>(head, scratch);
+  if (head.keys.type == DataType::bfloat16) {
+    attend_typed<std::uint16_t>(head, scratch);
+  } else {
+    attend_typed<float>(head, scratch);
   }
 }
 

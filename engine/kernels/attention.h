@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace encdec::kernels {
+#include "encdec/engine/dtype.h"
 
-enum class AttentionElement : std::uint8_t { float32, bfloat16 };
+namespace encdec::kernels {
 
 // Rows of keys or values, one for each head and position. The index lets a sequence's positions lie anywhere in a
 // cache; pages keep a head's rows together there, since one head is read after the other.
@@ -15,9 +15,9 @@ struct AttentionRows {
   const void* data = nullptr;  // the first head's
   std::ptrdiff_t stride = 0;   // elements from a position to the next one
   const std::int32_t* index = nullptr;
-  std::ptrdiff_t page_gap = 0;     // elements more from a page to the next one
-  std::ptrdiff_t head_stride = 0;  // elements from a head to the next one
-  AttentionElement element = AttentionElement::float32;
+  std::ptrdiff_t page_gap = 0;        // elements more from a page to the next one
+  std::ptrdiff_t head_stride = 0;     // elements from a head to the next one
+  DataType type = DataType::float32;  // or bfloat16
 
   // Of position j.
   template <class T>
@@ -27,8 +27,7 @@ struct AttentionRows {
   }
   AttentionRows of_head(int number) const {
     AttentionRows rows = *this;
-    const std::ptrdiff_t bytes = element == AttentionElement::float32 ? 4 : 2;
-    rows.data = static_cast<const std::byte*>(data) + number * head_stride * bytes;
+    rows.data = static_cast<const std::byte*>(data) + number * head_stride * static_cast<std::ptrdiff_t>(size_of(type));
     return rows;
   }
 };

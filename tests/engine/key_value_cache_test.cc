@@ -169,7 +169,7 @@ TEST(KeyValueCache, GrowthKeepsTheContents) {
 }
 
 TEST(KeyValueCache, KeepsBfloat16RoundedToNearest) {
-  const KeyValueForm form{.heads = 2, .head_dim = 3, .element = key_value_element(Precision::bfloat16)};
+  const KeyValueForm form{.heads = 2, .head_dim = 3, .type = key_value_type(Precision::bfloat16)};
   EXPECT_EQ(form.bytes(), 2u * 6 * 2);
   KeyValueCache cache;
   cache.reserve(2, form);

@@ -1,15 +1,10 @@
 // Memory over the life of a RunState: after the first runs the engine allocates nothing, and a failed allocation leaves
 // the state usable. This program replaces operator new.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
-#include <mutex>
 #include <new>
 
 #include "encdec/engine/executor.h"
@@ -21,109 +16,11 @@
 #include "encdec/layers/multi_head_attention.h"
 #include "encdec/layers/positional_encoding.h"
 #include "tests/layers/attention_fixture.h"
+#include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
-
-namespace {
-
-std::atomic<bool> watching{false};
-std::atomic<int> allocations{0};
-std::atomic<int> allowed{-1};  // allocations until one fails; -1: none does
-
-// Large blocks that are in use: arenas, scratch and caches are among them.
-struct Block {
-  const std::byte* start = nullptr;
-  std::size_t size = 0;
-};
-std::mutex blocks_mutex;
-std::array<Block, 256> blocks;
-constexpr std::size_t kLarge = 32 * 1024;
-
-void note_block(const void* memory, std::size_t size) {
-  const std::lock_guard lock(blocks_mutex);
-  for (Block& block : blocks) {
-    if (block.start != nullptr) continue;
-    block = {static_cast<const std::byte*>(memory), size};
-    return;
-  }
-}
-
-void forget_block(const void* memory) {
-  if (memory == nullptr) return;
-  const std::lock_guard lock(blocks_mutex);
-  for (Block& block : blocks) {
-    if (block.start == memory) block = {};
-  }
-}
-
-bool in_a_large_block(const std::byte* address) {
-  const std::lock_guard lock(blocks_mutex);
-  for (const Block& block : blocks) {
-    if (block.start != nullptr && block.start <= address && address < block.start + block.size) return true;
-  }
-  return false;
-}
-
-// oneDNN puts the arguments of each call into a small map of its own; what it does inside is not ours to count.
-bool called_from_onednn(void* caller) {
-  Dl_info info;
-  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && std::strstr(info.dli_fname, "libdnnl") != nullptr;
-}
-
-void* allocate(std::size_t size, std::size_t alignment, void* caller) {
-  if (watching.load() && !called_from_onednn(caller)) {
-    allocations.fetch_add(1);
-    if (allowed.load() >= 0 && allowed.fetch_sub(1) <= 0) {
-      allowed.store(-1);
-      throw std::bad_alloc();
-    }
-  }
-  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) {
-    if (rounded >= kLarge) note_block(memory, rounded);
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-// Not inlined: the compiler would see free() meet operator new.
-[[gnu::noinline]] void release(void* memory) {
-  forget_block(memory);
-  std::free(memory);
-}
-
-}  // namespace
-
-// Not inlined: the return address must be the caller's.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  return allocate(size, 16, __builtin_return_address(0));
-}
-[[gnu::noinline]] void* operator new[](std::size_t size) {
-  return allocate(size, 16, __builtin_return_address(0));
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
-}
-void operator delete(void* memory) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  release(memory);
-}
 
 namespace encdec {
 namespace {
@@ -132,19 +29,6 @@ constexpr Dim kModelDim = 64;
 constexpr Dim kHiddenDim = 160;
 constexpr Dim kVocabulary = 100;
 constexpr int kThreads = 2;
-
-// Counts what happens while it lives.
-class Watch {
- public:
-  Watch() {
-    allocations.store(0);
-    watching.store(true);
-  }
-  ~Watch() { watching.store(false); }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  int count() const { return allocations.load(); }
-};
 
 std::map<std::string, Tensor> under(const std::string& scope, const std::map<std::string, Tensor>& tensors) {
   std::map<std::string, Tensor> moved;
@@ -212,7 +96,7 @@ class LittleTransformer {
     Graph graph("decoder");
     const AttentionOptions attention{.model_dim = kModelDim, .heads = 4};
     const Edge x = embed(graph, graph.input("target_ids", {kTargetRows}, DataType::int32));
-    const Edge memory = graph.input("memory", {kSourceRows, 2 * kModelDim}, memory_type(memory_form()));
+    const Edge memory = graph.input("memory", {kSourceRows, 2 * kModelDim}, memory_form().type);
     const Edge attended = graph.add<MaskedDecoderAttention>(weights_ / "masked_attention", {x}, attention);
     const Edge mixed = norm(graph, "attention_norm", {x, attended});
     const Edge crossed = graph.add<CrossAttention>(weights_ / "cross_attention", {mixed, memory}, attention);
@@ -241,7 +125,7 @@ class Session {
         decoder_(model.decoder().graph(), team_),
         source_(RandomTensors(2).ids(16, kVocabulary)),
         target_(Tensor::allocate({kSequences}, DataType::int32)),
-        memory_(Tensor::allocate({16, 2 * kModelDim}, memory_type(model.memory_form()))) {}
+        memory_(Tensor::allocate({16, 2 * kModelDim}, model.memory_form().type)) {}
 
   void start() {
     decoder_.cache_index.close_all();
@@ -290,7 +174,7 @@ class Session {
 };
 
 TEST(Allocation, TheWatchSeesAllocations) {
-  const Watch watch;
+  const AllocationWatch watch;
   const Tensor tensor = Tensor::allocate({4});
   EXPECT_GE(watch.count(), 2);  // the memory and its owner's count
 }
@@ -304,7 +188,7 @@ TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslations) {
     constexpr int kQuietRuns = 20, kMostRuns = 2000;
     int quiet_runs = 0;
     for (int run = 0; run < kMostRuns && quiet_runs < kQuietRuns; ++run) {
-      const Watch watch;
+      const AllocationWatch watch;
       session.start();
       session.decode(kSteps);
       quiet_runs = watch.count() == 0 ? quiet_runs + 1 : 0;
@@ -321,7 +205,7 @@ TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
   int fewest = std::numeric_limits<int>::max();
   for (int run = 0; run < 20; ++run) {
     session.start();
-    const Watch watch;
+    const AllocationWatch watch;
     session.decode(CacheIndex::kPageRows - 4);
     fewest = std::min(fewest, watch.count());
   }
@@ -349,8 +233,8 @@ TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
       }
       bool failed = false;
       {
-        const Watch watch;
-        allowed.store(nth);
+        const AllocationWatch watch;
+        fail_allocation(nth);
         try {
           session.start();
           session.decode(20);
@@ -358,7 +242,7 @@ TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
           failed = true;
           ++failures;
         }
-        allowed.store(-1);
+        fail_no_allocation();
       }
       Tensor output;
       session.start();
@@ -386,14 +270,14 @@ TEST(Allocation, AfterAFailedGrowthTheOldSizesStillRun) {
     const Tensor expected = copy_of(encoder.run(small, state)[0]);
     state.sequences = packed(std::array{1000});
     {
-      const Watch watch;
-      allowed.store(nth);
+      const AllocationWatch watch;
+      fail_allocation(nth);
       try {
         encoder.run(large, state);
       } catch (const std::bad_alloc&) {
         ++failures;
       }
-      allowed.store(-1);
+      fail_no_allocation();
     }
     state.sequences = packed(std::array{100});
     const Tensor& output = encoder.run(small, state)[0];

@@ -157,7 +157,7 @@ TEST(Attention, KeysAndValuesMayBeBfloat16InPages) {
                                  .stride = head_dim,
                                  .page_gap = kPage * head_dim * (kHeads - 1),
                                  .head_stride = kPage * head_dim,
-                                 .element = AttentionElement::bfloat16}
+                                 .type = DataType::bfloat16}
                 .of_head(1);
           };
           head.keys = rows(pages[0]);

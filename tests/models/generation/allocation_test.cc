@@ -1,68 +1,11 @@
 // Memory of a search: its steps allocate nothing but room for more tokens. This program replaces operator new.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <new>
 #include <vector>
 
 #include "encdec/models/model.h"
-
-namespace {
-
-std::atomic<int> allocations{0};
-
-// oneDNN puts the arguments of each call into a small map of its own; what it does inside is not ours to count.
-bool called_from_onednn(void* caller) {
-  Dl_info info;
-  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && std::strstr(info.dli_fname, "libdnnl") != nullptr;
-}
-
-void* allocate(std::size_t size, std::size_t alignment, void* caller) {
-  if (!called_from_onednn(caller)) allocations.fetch_add(1);
-  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return memory;
-  throw std::bad_alloc();
-}
-
-// Not inlined: the compiler would see free() meet operator new.
-[[gnu::noinline]] void release(void* memory) {
-  std::free(memory);
-}
-
-}  // namespace
-
-// Not inlined: the return address must be the caller's.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  return allocate(size, 16, __builtin_return_address(0));
-}
-[[gnu::noinline]] void* operator new[](std::size_t size) {
-  return allocate(size, 16, __builtin_return_address(0));
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
-}
-void operator delete(void* memory) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  release(memory);
-}
+#include "tests/support/allocation_watch.h"
 
 namespace encdec {
 namespace {
@@ -79,11 +22,12 @@ std::vector<int> allocations_by_step(GenerateOptions options, int sources) {
   for (int i = 0; i < sources; ++i) inputs.push_back({TokenIds{5, 6, 3 + i}});
   std::vector<int> counts;
   counts.reserve(2 * kTokens);
+  const AllocationWatch watch;
   int before = 0;
   options.min_new_tokens = options.max_new_tokens = kTokens;
   options.on_progress = [&](const GenerateProgress&) {
-    counts.push_back(allocations.load() - before);
-    before = allocations.load();
+    counts.push_back(watch.count() - before);
+    before = watch.count();
   };
   model.generate_inputs(inputs, options);
   counts.clear();
