@@ -145,6 +145,8 @@ ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
       const int count = std::min(2 * kTileRows, rows.count - row);
       if (count != configured) {
         const TileConfiguration tiles = configuration(std::min(count, kTileRows), std::max(0, count - kTileRows));
+        // gcc 12 does not know that all of it is read.
+        asm volatile("" : : "r"(&tiles) : "memory");
         _tile_loadconfig(&tiles);
         configured = count;
       }
