@@ -7,6 +7,7 @@
 
 #include "encdec/engine/backend/packed_matrix.h"
 #include "encdec/engine/error.h"
+#include "encdec/engine/row_sharing.h"
 #include "encdec/engine/run_state.h"
 
 namespace encdec {
@@ -197,13 +198,10 @@ backend::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const 
   Tensor values = state.scratch({static_cast<Dim>((static_cast<std::size_t>(rows) * row_bytes + 3) / 4)});
   Tensor scales = state.scratch({rows});
   std::byte* to = values.raw();
-  const int parts = input.elements() < kWorkWorthSharing ? 1 : state.team().size();
-  state.team().run(parts, [&](int part, int) {
-    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
-      std::byte* converted = to + static_cast<std::size_t>(row) * row_bytes;
-      scales.data<float>()[row] = kernels::convert_row(form, input.row(row), static_cast<int>(input_width_), converted);
-      std::fill(converted + used, converted + row_bytes, std::byte{0});
-    }
+  for_each_row(input, state.team(), [&](int row) {
+    std::byte* converted = to + static_cast<std::size_t>(row) * row_bytes;
+    scales.data<float>()[row] = kernels::convert_row(form, input.row(row), static_cast<int>(input_width_), converted);
+    std::fill(converted + used, converted + row_bytes, std::byte{0});
   });
   return {.count = rows, .input = to, .scales = scales.data<float>()};
 }

@@ -7,13 +7,13 @@
 
 namespace encdec {
 
-// Calls body(row) for every row of `output`, shared out among the team where there is enough to do.
+// Calls body(row) for every row of a tensor, shared out among the team where there is enough to do.
 template <class Body>
-void for_each_row(const Tensor& output, ThreadTeam& team, const Body& body) {
+void for_each_row(const Tensor& rows_of, ThreadTeam& team, const Body& body) {
   // Elements below which the other threads would come too late.
   constexpr std::int64_t kWorkWorthSharing = 16'384;
-  const int rows = static_cast<int>(output.rows());
-  const int parts = output.elements() < kWorkWorthSharing ? 1 : team.size();
+  const int rows = static_cast<int>(rows_of.rows());
+  const int parts = rows_of.elements() < kWorkWorthSharing ? 1 : team.size();
   team.run(parts, [&](int part, int) {
     for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) body(row);
   });

@@ -4,9 +4,9 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/normalization.h"
+#include "encdec/engine/row_sharing.h"
 #include "encdec/engine/run_state.h"
 #include "encdec/layers/linear.h"
-#include "encdec/layers/row_sharing.h"
 
 namespace encdec {
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)

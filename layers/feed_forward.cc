@@ -4,8 +4,8 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/activation.h"
+#include "encdec/engine/row_sharing.h"
 #include "encdec/engine/run_state.h"
-#include "encdec/layers/row_sharing.h"
 
 namespace encdec {
 namespace {

@@ -162,17 +162,17 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
   const auto build = [&](Precision precision) {
     PackOptions pack{.threads = threads, .precision = precision};
-    if (options.packed_weights_cache.empty()) {
-      return std::make_shared<const Transformer>(impl->config,
-                                                 WeightScope(impl->weights, description.weight_names, pack));
+    std::shared_ptr<PackedWeightsCache> cache;
+    if (!options.packed_weights_cache.empty()) {
+      cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, packed_weights_key(content, pack));
+      pack.packed = cache;
     }
-    const auto cache =
-        std::make_shared<PackedWeightsCache>(options.packed_weights_cache, packed_weights_key(content, pack));
-    pack.packed = cache;
     auto network =
         std::make_shared<const Transformer>(impl->config, WeightScope(impl->weights, description.weight_names, pack));
-    cache->finish();
-    impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
+    if (cache != nullptr) {
+      cache->finish();
+      impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
+    }
     return network;
   };
   impl->network = options.precision == Precision::automatic ? build_fastest(build) : build(options.precision);
