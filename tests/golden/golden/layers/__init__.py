@@ -1,0 +1,1 @@
+"""One module a layer, each with a function cases() that gives Cases."""

@@ -1,0 +1,30 @@
+"""One case of a layer's golden values."""
+
+import zlib
+from dataclasses import dataclass, field
+
+import torch
+
+
+def random(name, *shape, limit=1.0):
+    """Float64 numbers of [-limit, limit) that float32 holds exactly: the same for the same name."""
+    generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+    return ((2 * torch.rand(shape, generator=generator) - 1) * limit).double()
+
+
+@dataclass
+class Case:
+    """Inputs, weights and outputs by name. Outputs are computed in float64 from the values that are stored."""
+
+    name: str
+    inputs: dict
+    outputs: dict
+    weights: dict = field(default_factory=dict)
+
+    def tensors(self):
+        parts = {"input": self.inputs, "weight": self.weights, "output": self.outputs}
+        return {f"{self.name}/{part}/{name}": stored(value) for part, named in parts.items() for name, value in named.items()}
+
+
+def stored(value):
+    return (value.float() if value.is_floating_point() else value.int()).contiguous()
