@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "encdec/engine/tensor.h"
+
+namespace encdec {
+
+// The attentions of figure 1 (Vaswani et al. 2017).
+enum class AttentionKind : std::uint8_t {
+  encoder_self,  // of source tokens to each other
+  decoder_self,  // of target tokens to those before them
+  cross,         // of target tokens to the source
+};
+
+std::string_view to_string(AttentionKind kind);
+
+// Of several layers, or heads: each for itself, the mean of all, or one.
+struct AttentionChoice {
+  enum class Of : std::uint8_t { each, mean, one };
+
+  Of of = Of::each;
+  int number = 0;  // of the one: from 0, or negative from the end
+};
+
+// How each query of one kind of attention divides its attention among the keys.
+struct AttentionMap {
+  AttentionKind kind = AttentionKind::cross;
+  Tensor weights;  // float32 [layers, heads, queries, keys]; 1 layer where their mean or one of them is asked for, and
+                   // likewise 1 head. Rows add up to 1; keys that a query does not see have 0.
+};
+
+}  // namespace encdec
