@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "encdec/engine/tensor.h"
 
@@ -22,6 +23,13 @@ struct AttentionChoice {
 
   Of of = Of::each;
   int number = 0;  // of the one: from 0, or negative from the end
+};
+
+// Which maps are wanted.
+struct AttentionSelection {
+  std::vector<AttentionKind> kinds = {};  // empty: all that the model has
+  AttentionChoice layers = {};
+  AttentionChoice heads = {};
 };
 
 // How each query of one kind of attention divides its attention among the keys.

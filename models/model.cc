@@ -17,6 +17,12 @@
 
 namespace encdec {
 
+// A target that a decoder is made to read.
+struct ForcedTarget {
+  Prompt prompt;
+  TokenIds read = {};  // by the decoder: the prompt's target, then the target but for its last token
+};
+
 struct Model::Impl {
   TransformerConfig config;
   CheckpointFormat format = CheckpointFormat::safetensors;
@@ -30,6 +36,9 @@ struct Model::Impl {
   std::unique_ptr<SessionPool> sessions;
 
   Generator::Parts generator_parts() { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
+  TokenIds encode_target(const std::string& target, const EncodeOptions& languages);
+  ForcedTarget force(const TokenIds& source, const TokenIds& target, const GenerationConfig& settings,
+                     std::size_t number);
 };
 
 namespace {
@@ -120,6 +129,29 @@ Dim longest(std::span<const TokenIds> rows) {
 }
 
 }  // namespace
+
+TokenIds Model::Impl::encode_target(const std::string& target, const EncodeOptions& languages) {
+  TokenIds ids = tokenizer_of(generator_parts()).encode_target(target, languages);
+  if (config.target_language != TargetLanguage::start_token || ids.empty()) return ids;
+  // Such tokenizers put the language at the end of a target, for whoever shifts it to the front.
+  const auto token = tokenizer->language_token(languages.target_language);
+  if (token ? ids.back() == *token : ids.back() == generation.decoder_start_token) ids.pop_back();
+  return ids;
+}
+
+// `number` of the pair, for messages. Throws InputError for tokens that the model does not have, or too many of them.
+ForcedTarget Model::Impl::force(const TokenIds& source, const TokenIds& target, const GenerationConfig& settings,
+                                std::size_t number) {
+  ForcedTarget forced{.prompt = config.has_encoder()
+                                    ? Prompt{source, {decoder_start_token(generator_parts(), settings)}}
+                                    : Prompt{{}, source}};
+  forced.read = forced.prompt.target;
+  forced.read.insert(forced.read.end(), target.begin(), target.end());
+  if (!target.empty()) forced.read.pop_back();
+  check_tokens(target, {.vocabulary = config.decoder.vocabulary}, "target", number);
+  check_tokens(forced.read, config.decoder, "target", number);
+  return forced;
+}
 
 namespace {
 
@@ -255,17 +287,7 @@ std::vector<ScoreResult> Model::score(const std::vector<std::string>& sources, c
   const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
   std::vector<TokenIds> source_ids, target_ids;
   for (const std::string& source : sources) source_ids.push_back(tokenizer.encode(source, languages));
-  for (const std::string& target : targets) target_ids.push_back(tokenizer.encode_target(target, languages));
-  if (impl_->config.target_language == TargetLanguage::start_token) {
-    // Such tokenizers put the language at the end of a target, for whoever shifts it to the front.
-    for (TokenIds& target : target_ids) {
-      const auto token = tokenizer.language_token(options.target_lang);
-      if (!target.empty() &&
-          (token ? target.back() == *token : target.back() == impl_->generation.decoder_start_token)) {
-        target.pop_back();
-      }
-    }
-  }
+  for (const std::string& target : targets) target_ids.push_back(impl_->encode_target(target, languages));
   return score_ids(source_ids, target_ids, options);
 }
 
@@ -286,16 +308,11 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
   GenerationConfig generation = impl_->generation;
   set_languages(impl_->generator_parts(), options.source_lang, options.target_lang, generation);
   std::vector<Prompt> prompts;
-  std::vector<TokenIds> read;  // by the decoder
+  std::vector<TokenIds> read;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    prompts.push_back(config.has_encoder()
-                          ? Prompt{sources[i], {decoder_start_token(impl_->generator_parts(), generation)}}
-                          : Prompt{{}, sources[i]});
-    read.push_back(prompts.back().target);
-    read.back().insert(read.back().end(), targets[i].begin(), targets[i].end());
-    if (!targets[i].empty()) read.back().pop_back();
-    check_tokens(targets[i], {.vocabulary = config.decoder.vocabulary}, "target", i + 1);
-    check_tokens(read.back(), config.decoder, "target", i + 1);
+    ForcedTarget forced = impl_->force(sources[i], targets[i], generation, i + 1);
+    prompts.push_back(std::move(forced.prompt));
+    read.push_back(std::move(forced.read));
   }
 
   std::vector<ScoreResult> results(sources.size());
@@ -318,6 +335,34 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
     first += members.size();
   }
   return results;
+}
+
+AttentionMaps Model::attention(const std::string& source, const std::string& target,
+                               const AttentionMapOptions& options) const {
+  const Tokenizer& tokenizer = tokenizer_of(impl_->generator_parts());
+  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+  const TokenIds target_ids = impl_->config.has_decoder() ? impl_->encode_target(target, languages) : TokenIds();
+  return attention_ids(tokenizer.encode(source, languages), target_ids, options);
+}
+
+AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& target,
+                                   const AttentionMapOptions& options) const {
+  const TransformerConfig& config = impl_->config;
+  check_not_empty(std::span(&source, 1), "source");
+  check_rows(std::span(&source, 1), config.input_stack(), "source");
+  SessionPool::Lease session(*impl_->sessions);
+  if (!config.has_decoder()) {
+    if (!target.empty()) {
+      throw InputError(
+          fmt::format("a target of {} tokens, expected none: {} does not read it", target.size(), config.model_type));
+    }
+    return read_attention(*session, source, {}, {}, options.selection);
+  }
+  GenerationConfig generation = impl_->generation;
+  set_languages(impl_->generator_parts(), options.source_lang, options.target_lang, generation);
+  ForcedTarget forced = impl_->force(source, target, generation, 1);
+  return read_attention(*session, std::move(forced.prompt.source), std::move(forced.read),
+                        std::span(target).last(std::min<std::size_t>(1, target.size())), options.selection);
 }
 
 ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "encdec/engine/tensor.h"
+#include "encdec/models/attention_reader.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/config.h"
 #include "encdec/models/generation/generate_options.h"
@@ -49,6 +50,12 @@ struct ScoreOptions {
 struct ScoreResult {
   double score = 0.0;               // sum of the tokens' log-probabilities
   std::vector<float> token_scores;  // of each token of the target
+};
+
+struct AttentionMapOptions {
+  AttentionSelection selection = {};
+  std::string source_lang = {};
+  std::string target_lang = {};
 };
 
 struct EmbedOptions {
@@ -111,6 +118,16 @@ class Model {
   // The same for token ids, used exactly as given.
   std::vector<ScoreResult> score_ids(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                                      const ScoreOptions& options = {}) const;
+
+  // How the model divides its attention while it reads a source and a target (teacher forcing). Rows of an
+  // encoder-decoder's decoder maps stand for the tokens of the target: they tell what the model looked at to produce
+  // each, be it likely or not. A decoder-only model reads the source and goes on with the target; an encoder-only model
+  // takes an empty target. The target is as in score(). Throws as score() does, and as read_attention() does.
+  AttentionMaps attention(const std::string& source, const std::string& target,
+                          const AttentionMapOptions& options = {}) const;
+  // The same for token ids, used exactly as given.
+  AttentionMaps attention_ids(const TokenIds& source, const TokenIds& target,
+                              const AttentionMapOptions& options = {}) const;
 
   // One pass over sources and targets of the same number (teacher forcing): targets begin with the decoder start token.
   // An encoder-only model has no targets, a decoder-only model no sources. Throws InputError if the numbers are not so,

@@ -93,8 +93,15 @@ void Session::set_source_attention(SourceAttention mode) {
       for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
     };
   }
-  const std::string node = fmt::format("decoder.{}.cross_attention", config.decoder.layers - 1);
-  decoder_state_->observe_attention(model_->decoder->graph().find(node), std::move(observer));
+  observe_attention(AttentionKind::cross, config.decoder.layers - 1, std::move(observer));
+}
+
+void Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
+  const bool is_encoder = kind == AttentionKind::encoder_self;
+  const std::string node = fmt::format("{}.{}.{}_attention", is_encoder ? "encoder" : "decoder", layer,
+                                       kind == AttentionKind::cross ? "cross" : "self");
+  const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();
+  (is_encoder ? encoder_state_ : decoder_state_)->observe_attention(graph.find(node), std::move(observer));
 }
 
 std::span<const float> Session::source_attention(std::size_t input) const {

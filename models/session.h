@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "encdec/models/attention_map.h"
 #include "encdec/models/source_memory.h"
 #include "encdec/models/transformer.h"
 #include "encdec/models/vocabulary_shortlist.h"
@@ -68,6 +69,10 @@ class Session {
   // How the last token of input number `input` of the last decode() divides its attention among the tokens of its
   // source: the mean of the heads of the last layer.
   std::span<const float> source_attention(std::size_t input) const;
+
+  // Is told how each row of an encode() or decode() divides its attention in a layer, head by head; none if empty. The
+  // model must have such an attention.
+  void observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
 
   // Sees every node of all graphs as it has run; none if empty.
   void set_observer(const NodeObserver& observer);

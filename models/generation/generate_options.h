@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "encdec/models/attention_reader.h"
 #include "encdec/models/generation/generation_config.h"
 #include "encdec/models/session.h"
 
@@ -29,6 +30,9 @@ struct Hypothesis {
   std::vector<float> token_scores;
   // By token: the likeliest ones at its place, best first, if GenerateOptions::top_log_probs asks for them.
   std::vector<std::vector<TokenScore>> top_log_probs;
+  // If GenerateOptions::attention asks for it; without maps for an empty source. The last rows of the decoder's are
+  // those of `token_ids`.
+  AttentionMaps attention = {};
 };
 
 struct GenerateResult {
@@ -83,6 +87,9 @@ struct GenerateOptions {
 
   // So many of the likeliest tokens are told at each step.
   int top_log_probs = 0;
+  // What the model looked at: read again when a result is there, so that searches need not keep what they may not need.
+  // It is the same, bit by bit.
+  std::optional<AttentionSelection> attention = {};
 
   // Sources decoded together; 0 for what fits memory and CPU. Results do not depend on it.
   int batch_size = 0;

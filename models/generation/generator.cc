@@ -180,6 +180,7 @@ GenerationConfig with_options(const Generator::Parts& parts, const GenerateOptio
   check_range("batch_size", options.batch_size, 0, kMaxTokenCount);
   check_range("workers", options.workers, 1, kMaxWorkers);
   check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
+  if (options.attention) check_selection(parts.network.config, *options.attention);
   if (config.do_sample && !config.force_words.empty()) {
     throw ConfigError("force_words with do_sample, expected greedy or beam search");
   }
@@ -352,9 +353,20 @@ class Call {
         std::ranges::move(sequence.top_log_probs, std::back_inserter(hypothesis.top_log_probs));
       }
       if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, hypothesis.token_ids);
+      if (options_.attention) hypothesis.attention = attention_of(job.prompt, sequence.tokens);
       result.hypotheses.push_back(std::move(hypothesis));
     }
     return result;
+  }
+
+  AttentionMaps attention_of(const Prompt& prompt, const TokenIds& generated) const {
+    const std::size_t read = generated.empty() ? 0 : generated.size() - 1;
+    TokenIds decoder_input = prompt.target;
+    decoder_input.insert(decoder_input.end(), generated.begin(), generated.begin() + static_cast<std::ptrdiff_t>(read));
+    // Not the worker's session: that one is in the midst of a step.
+    SessionPool::Lease session(parts_.sessions);
+    return read_attention(*session, prompt.source, std::move(decoder_input), std::span(generated).subspan(read),
+                          *options_.attention);
   }
 
   Generator::Parts parts_;

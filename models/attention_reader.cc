@@ -1,0 +1,143 @@
+#include "encdec/models/attention_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+namespace {
+
+using Of = AttentionChoice::Of;
+
+bool has(const TransformerConfig& config, AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::encoder_self: return config.has_encoder();
+    case AttentionKind::decoder_self: return config.has_decoder();
+    case AttentionKind::cross: return config.architecture == Architecture::encoder_decoder;
+  }
+  return false;
+}
+
+std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const AttentionSelection& selection) {
+  std::vector<AttentionKind> kinds = selection.kinds;
+  if (kinds.empty()) kinds = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross};
+  for (const AttentionKind kind : selection.kinds) {
+    if (!has(config, kind)) {
+      throw ConfigError(fmt::format("{} is asked for, but {} has none", to_string(kind), config.model_type));
+    }
+  }
+  std::erase_if(kinds, [&](AttentionKind kind) { return !has(config, kind); });
+  return kinds;
+}
+
+// Of `count` layers or heads: those that are read, and where in a map they go.
+struct Places {
+  Places(const AttentionChoice& choice, int count_, std::string_view what) : count(count_) {
+    if (choice.of == Of::one) {
+      first = choice.number < 0 ? count + choice.number : choice.number;
+      if (first < 0 || first >= count) {
+        throw ConfigError(
+            fmt::format("attention {} {}, expected 0 to {}, or -{} to -1", what, choice.number, count - 1, count));
+      }
+      count = 1;
+    }
+    is_mean = choice.of == Of::mean;
+  }
+  bool contains(int number) const { return number >= first && number < first + count; }
+  Dim place(int number) const { return is_mean ? 0 : number - first; }
+  Dim size() const { return is_mean ? std::min(count, 1) : count; }
+  float share() const { return is_mean ? 1.0f / static_cast<float>(count) : 1.0f; }
+
+  int first = 0;
+  int count;
+  bool is_mean = false;
+};
+
+const StackConfig& stack_of(const TransformerConfig& config, AttentionKind kind) {
+  return kind == AttentionKind::encoder_self ? config.encoder : config.decoder;
+}
+
+// Has a session fill maps while it reads.
+class Recording {
+ public:
+  explicit Recording(Session& session) : session_(session) {}
+  ~Recording() {
+    for (const auto& [kind, layer] : observed_) session_.observe_attention(kind, layer, {});
+    session_.reset();
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  void fill(AttentionMap& map, const Places& layers, const Places& heads) {
+    for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
+      observed_.emplace_back(map.kind, layer);
+      session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& attention) {
+        if (!heads.contains(attention.head)) return;
+        const float share = layers.share() * heads.share();
+        const Shape& shape = map.weights.shape();
+        const Dim head = layers.place(layer) * shape[1] + heads.place(attention.head);
+        float* row = map.weights.row(head * shape[2] + attention.row);
+        for (std::size_t i = 0; i < attention.weights.size(); ++i) row[i] += share * attention.weights[i];
+      });
+    }
+  }
+
+ private:
+  Session& session_;
+  std::vector<std::pair<AttentionKind, int>> observed_;
+};
+
+}  // namespace
+
+void check_selection(const TransformerConfig& config, const AttentionSelection& selection) {
+  for (const AttentionKind kind : chosen_kinds(config, selection)) {
+    Places(selection.layers, stack_of(config, kind).layers, "layer");
+    Places(selection.heads, stack_of(config, kind).heads, "head");
+  }
+}
+
+AttentionMaps read_attention(Session& session, TokenIds source, TokenIds decoder_input,
+                             std::span<const std::int32_t> target, const AttentionSelection& selection) {
+  const TransformerConfig& config = session.model().config;
+  session.reset();
+  Recording recording(session);
+  AttentionMaps result{.source = std::move(source), .decoder_input = std::move(decoder_input)};
+  if (!result.decoder_input.empty()) result.target.assign(result.decoder_input.begin() + 1, result.decoder_input.end());
+  result.target.insert(result.target.end(), target.begin(), target.end());
+
+  const std::vector<AttentionKind> kinds = chosen_kinds(config, selection);
+  const auto sources = static_cast<Dim>(result.source.size()), targets = static_cast<Dim>(result.decoder_input.size());
+  std::int64_t bytes = 0;
+  result.maps.reserve(kinds.size());  // they are filled where they lie
+  for (const AttentionKind kind : kinds) {
+    const StackConfig& stack = stack_of(config, kind);
+    const Places layers(selection.layers, stack.layers, "layer"), heads(selection.heads, stack.heads, "head");
+    const Dim queries = kind == AttentionKind::encoder_self ? sources : targets;
+    const Dim keys = kind == AttentionKind::decoder_self ? targets : sources;
+    const Shape shape{layers.size(), heads.size(), queries, keys};
+    bytes += shape.elements() * static_cast<std::int64_t>(sizeof(float));
+    if (bytes > kMostAttentionBytes) {
+      throw InputError(
+          fmt::format("attention maps of {} source and {} target tokens take {} bytes or more, expected at "
+                      "most {}: choose a kind, a layer or a head",
+                      sources, targets, bytes, kMostAttentionBytes));
+    }
+    result.maps.push_back({kind, Tensor::allocate(shape)});
+    recording.fill(result.maps.back(), layers, heads);
+  }
+
+  int opened = Session::kNoSource;
+  if (sources > 0) {
+    const Session::Encoded encoded = session.encode(std::span(&result.source, 1));
+    if (config.has_decoder()) opened = encoded.sources.front();
+  }
+  if (targets > 0) {
+    const Session::TargetTokens input{session.open_target(opened), result.decoder_input};
+    session.decode(std::span(&input, 1));
+  }
+  return result;
+}
+
+}  // namespace encdec

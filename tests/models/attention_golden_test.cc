@@ -1,0 +1,224 @@
+// Attention weights of checkpoints in tests/golden: what transformers tells with output_attentions=True.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/model.h"
+#include "tests/support/comparison.h"
+
+namespace encdec {
+namespace {
+
+// The reference computes in float32 itself; users are promised 1e-5.
+constexpr double kTolerance = 2e-6;
+
+const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const auto& family : std::filesystem::directory_iterator(kGolden)) {
+    if (!family.is_directory()) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(family)) {
+      if (std::filesystem::exists(entry.path() / "attention.safetensors")) {
+        names.push_back(family.path().filename() / entry.path().filename());
+      }
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string stored_name(AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::encoder_self: return "encoder_self";
+    case AttentionKind::decoder_self: return "decoder_self";
+    case AttentionKind::cross: return "cross";
+  }
+  return {};
+}
+
+double difference(const Tensor& found, const Tensor& expected) {
+  if (found.shape() != expected.shape()) return std::numeric_limits<double>::infinity();
+  double worst = 0;
+  for (std::int64_t i = 0; i < expected.elements(); ++i) {
+    const double off = std::abs(double{found.data<float>()[i]} - double{expected.data<float>()[i]});
+    worst = off <= worst ? worst : off;
+  }
+  return worst;
+}
+
+// The mean of [L, H, Q, K] over layers and heads: [1, 1, Q, K].
+Tensor mean_of(const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  Tensor mean = Tensor::allocate({1, 1, shape[2], shape[3]});
+  const Dim maps = shape[0] * shape[1], size = shape[2] * shape[3];
+  for (Dim i = 0; i < maps * size; ++i) {
+    mean.data<float>()[i % size] += weights.data<float>()[i] / static_cast<float>(maps);
+  }
+  return mean;
+}
+
+class AttentionGolden : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    expected_ = read_safetensors(kGolden / GetParam() / "attention.safetensors");
+    source_ = ids("source_ids");
+    decoder_input_ = ids("decoder_input_ids");
+  }
+
+  TokenIds ids(const std::string& name) const {
+    const Tensor* tensor = expected_->find(name);
+    if (tensor == nullptr) return {};
+    const auto* first = tensor->data<std::int32_t>();
+    return {first, first + tensor->elements()};
+  }
+
+  static Model load(Precision precision = Precision::float32, int threads = 1) {
+    return Model::load(kGolden / GetParam() / "model", {.threads = threads, .precision = precision});
+  }
+
+  // As transformers was asked: the decoder reads all of the decoder's input. What would follow it does not matter.
+  AttentionMaps attention(const Model& model, const AttentionSelection& selection = {}) const {
+    if (!model.config().has_decoder()) return model.attention_ids(source_, {}, {.selection = selection});
+    if (!model.config().has_encoder()) return model.attention_ids(decoder_input_, {}, {.selection = selection});
+    EXPECT_EQ(decoder_input_.front(), model.generation_config().decoder_start_token);
+    TokenIds target(decoder_input_.begin() + 1, decoder_input_.end());
+    target.push_back(0);
+    return model.attention_ids(source_, target, {.selection = selection});
+  }
+
+  std::shared_ptr<const WeightStore> expected_;
+  TokenIds source_, decoder_input_;
+};
+
+TEST_P(AttentionGolden, EveryHeadOfEveryLayerEqualsTheReference) {
+  const Model model = load();
+  const AttentionMaps found = attention(model);
+  EXPECT_EQ(found.source, source_);
+  EXPECT_EQ(found.decoder_input, decoder_input_);
+  std::size_t stored = 0;
+  for (const auto& [name, tensor] : expected_->tensors()) stored += tensor.shape().rank() == 4;
+  ASSERT_EQ(found.maps.size(), stored);
+  for (const AttentionMap& map : found.maps) {
+    EXPECT_LE(difference(map.weights, *expected_->find(stored_name(map.kind))), kTolerance) << to_string(map.kind);
+  }
+}
+
+TEST_P(AttentionGolden, ChoicesAreOfTheSameMaps) {
+  const Model model = load();
+  for (const AttentionMap& all : attention(model).maps) {
+    const AttentionMap mean = attention(model, {.kinds = {all.kind},
+                                                .layers = {.of = AttentionChoice::Of::mean},
+                                                .heads = {.of = AttentionChoice::Of::mean}})
+                                  .maps.front();
+    EXPECT_LE(difference(mean.weights, mean_of(all.weights)), 1e-6);
+    const AttentionMap last = attention(model, {.kinds = {all.kind},
+                                                .layers = {.of = AttentionChoice::Of::one, .number = -1},
+                                                .heads = {.of = AttentionChoice::Of::one, .number = 0}})
+                                  .maps.front();
+    const Shape& shape = all.weights.shape();
+    const Tensor layer = Tensor(all.weights).slice(shape[0] - 1, 1).reshape({shape[1], shape[2] * shape[3]});
+    EXPECT_TRUE(same_bits(layer.slice(0, 1).reshape({1, 1, shape[2], shape[3]}), last.weights));
+  }
+}
+
+TEST_P(AttentionGolden, EveryPrecisionTellsWeightsThatAddUpToOne) {
+  for (const Precision precision : {Precision::bfloat16, Precision::int8}) {
+    for (const AttentionMap& map : attention(load(precision)).maps) {
+      EXPECT_LE(difference(map.weights, *expected_->find(stored_name(map.kind))), 0.1) << to_string(map.kind);
+      for (std::int64_t row = 0; row < map.weights.rows(); ++row) {
+        const float* weights = map.weights.row(row);
+        EXPECT_NEAR(std::accumulate(weights, weights + map.weights.width(), 0.0), 1.0, 1e-5);
+      }
+    }
+  }
+}
+
+TEST_P(AttentionGolden, NumberOfThreadsDoesNotChangeABit) {
+  const AttentionMaps one = attention(load()), three = attention(load(Precision::float32, 3));
+  for (std::size_t i = 0; i < one.maps.size(); ++i) {
+    EXPECT_TRUE(same_bits(one.maps[i].weights, three.maps[i].weights));
+  }
+}
+
+TEST_P(AttentionGolden, WhatWasGeneratedIsReadAgain) {
+  for (const Precision precision : {Precision::float32, Precision::int8}) {
+    const Model model = load(precision);
+    if (!model.config().has_decoder()) return;
+    const bool has_encoder = model.config().has_encoder();
+    const std::vector<TokenIds> sources = {{4, 5, 6}, has_encoder ? source_ : decoder_input_, {7}};
+    const AttentionSelection selection{.kinds = {has_encoder ? AttentionKind::cross : AttentionKind::decoder_self},
+                                       .layers = {.of = AttentionChoice::Of::one, .number = -1},
+                                       .heads = {.of = AttentionChoice::Of::mean}};
+    for (const int beams : {1, 3}) {
+      GenerateOptions options{.num_beams = beams, .max_new_tokens = 6};
+      const auto plain = model.generate_ids(sources, options);
+      options.attention = selection;
+      const auto results = model.generate_ids(sources, options);
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const Hypothesis& hypothesis = results[i].hypotheses.front();
+        EXPECT_EQ(hypothesis.token_ids, plain[i].hypotheses.front().token_ids) << "asking changes nothing";
+        const AttentionMaps expected = model.attention_ids(sources[i], hypothesis.token_ids, {.selection = selection});
+        EXPECT_EQ(hypothesis.attention.target, expected.target);
+        ASSERT_EQ(hypothesis.attention.maps.size(), 1u);
+        EXPECT_TRUE(same_bits(expected.maps[0].weights, hypothesis.attention.maps[0].weights)) << beams;
+      }
+    }
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& instance) {
+  std::string name = instance.param;
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, AttentionGolden, testing::ValuesIn(case_names()), test_name);
+
+// What refuses to be asked.
+std::string message_of(const std::string& family, const AttentionSelection& selection, const TokenIds& source,
+                       const TokenIds& target) {
+  const Model model = Model::load(kGolden / family / "model", {.threads = 1});
+  try {
+    model.attention_ids(source, target, {.selection = selection});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST(Attention, RefusesWhatTheModelDoesNotHave) {
+  using Of = AttentionChoice::Of;
+  EXPECT_EQ(message_of("bert/base", {.kinds = {AttentionKind::cross}}, {4, 5}, {}),
+            "cross-attention is asked for, but bert has none");
+  EXPECT_EQ(message_of("bert/base", {}, {4, 5}, {6}), "a target of 1 tokens, expected none: bert does not read it");
+  EXPECT_EQ(message_of("gpt2/without_prefix", {.kinds = {AttentionKind::encoder_self}}, {4, 5}, {}),
+            "encoder self-attention is asked for, but gpt2 has none");
+  EXPECT_EQ(message_of("marian/odd_sizes", {.layers = {.of = Of::one, .number = 3}}, {4, 5}, {6}),
+            "attention layer 3, expected 0 to 0, or -1 to -1");
+  EXPECT_EQ(message_of("marian/odd_sizes", {.heads = {.of = Of::one, .number = -4}}, {4, 5}, {6}),
+            "attention head -4, expected 0 to 2, or -3 to -1");
+  EXPECT_EQ(message_of("marian/odd_sizes", {}, {}, {6}), "source 1: no tokens, expected at least one");
+  EXPECT_THAT(message_of("marian/odd_sizes", {}, {4}, {1'000'000}), testing::HasSubstr("target 1: token id 1000000"));
+}
+
+TEST(Attention, MapsTooLargeForMemoryAreRefusedBeforeTheyAreMade) {
+  const TokenIds longest(40'000, 4);
+  EXPECT_THAT(message_of("t5/v1_1", {}, longest, {5}), testing::HasSubstr("choose a kind, a layer or a head"));
+}
+
+TEST(Attention, AModelWithoutATargetHasTheEncodersMapOnly) {
+  const Model model = Model::load(kGolden / "marian/odd_sizes/model", {.threads = 1});
+  const AttentionMaps found =
+      model.attention_ids({4, 5, 6}, {}, {.selection = {.kinds = {AttentionKind::encoder_self}}});
+  EXPECT_EQ(found.maps.front().weights.shape()[3], 3);
+}
+
+}  // namespace
+}  // namespace encdec
