@@ -34,12 +34,13 @@ std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const A
 
 // Of `count` layers or heads: those that are read, and where in a map they go.
 struct Places {
-  Places(const AttentionChoice& choice, int count_, std::string_view what) : count(count_) {
+  // `what` is "layer" or "head".
+  Places(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
     if (choice.of == Of::one) {
       first = choice.number < 0 ? count + choice.number : choice.number;
       if (first < 0 || first >= count) {
-        throw ConfigError(
-            fmt::format("attention {} {}, expected 0 to {}, or -{} to -1", what, choice.number, count - 1, count));
+        throw ConfigError(fmt::format("{}: {} {}, expected 0 to {}, or -{} to -1", to_string(kind), what, choice.number,
+                                      count - 1, count));
       }
       count = 1;
     }
@@ -93,8 +94,8 @@ class Recording {
 
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection) {
   for (const AttentionKind kind : chosen_kinds(config, selection)) {
-    Places(selection.layers, stack_of(config, kind).layers, "layer");
-    Places(selection.heads, stack_of(config, kind).heads, "head");
+    Places(kind, "layer", selection.layers, stack_of(config, kind).layers);
+    Places(kind, "head", selection.heads, stack_of(config, kind).heads);
   }
 }
 
@@ -113,7 +114,8 @@ AttentionMaps read_attention(Session& session, TokenIds source, TokenIds decoder
   result.maps.reserve(kinds.size());  // they are filled where they lie
   for (const AttentionKind kind : kinds) {
     const StackConfig& stack = stack_of(config, kind);
-    const Places layers(selection.layers, stack.layers, "layer"), heads(selection.heads, stack.heads, "head");
+    const Places layers(kind, "layer", selection.layers, stack.layers);
+    const Places heads(kind, "head", selection.heads, stack.heads);
     const Dim queries = kind == AttentionKind::encoder_self ? sources : targets;
     const Dim keys = kind == AttentionKind::decoder_self ? targets : sources;
     const Shape shape{layers.size(), heads.size(), queries, keys};

@@ -131,7 +131,7 @@ TEST_P(AttentionGolden, ChoicesAreOfTheSameMaps) {
 TEST_P(AttentionGolden, EveryPrecisionTellsWeightsThatAddUpToOne) {
   for (const Precision precision : {Precision::bfloat16, Precision::int8}) {
     for (const AttentionMap& map : attention(load(precision)).maps) {
-      EXPECT_LE(difference(map.weights, *expected_->find(stored_name(map.kind))), 0.1) << to_string(map.kind);
+      EXPECT_LE(difference(map.weights, *expected_->find(stored_name(map.kind))), 0.2) << to_string(map.kind);
       for (std::int64_t row = 0; row < map.weights.rows(); ++row) {
         const float* weights = map.weights.row(row);
         EXPECT_NEAR(std::accumulate(weights, weights + map.weights.width(), 0.0), 1.0, 1e-5);
@@ -201,9 +201,9 @@ TEST(Attention, RefusesWhatTheModelDoesNotHave) {
   EXPECT_EQ(message_of("gpt2/without_prefix", {.kinds = {AttentionKind::encoder_self}}, {4, 5}, {}),
             "encoder self-attention is asked for, but gpt2 has none");
   EXPECT_EQ(message_of("marian/odd_sizes", {.layers = {.of = Of::one, .number = 3}}, {4, 5}, {6}),
-            "attention layer 3, expected 0 to 0, or -1 to -1");
+            "encoder self-attention: layer 3, expected 0 to 2, or -3 to -1");
   EXPECT_EQ(message_of("marian/odd_sizes", {.heads = {.of = Of::one, .number = -4}}, {4, 5}, {6}),
-            "attention head -4, expected 0 to 2, or -3 to -1");
+            "encoder self-attention: head -4, expected 0 to 2, or -3 to -1");
   EXPECT_EQ(message_of("marian/odd_sizes", {}, {}, {6}), "source 1: no tokens, expected at least one");
   EXPECT_THAT(message_of("marian/odd_sizes", {}, {4}, {1'000'000}), testing::HasSubstr("target 1: token id 1000000"));
 }
