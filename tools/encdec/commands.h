@@ -16,6 +16,7 @@ class UsageError : public std::runtime_error {
 };
 
 // One subcommand each, in the file of its name: declares its options, and returns what to do once they are parsed.
+Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
 Action add_embed(CLI::App& command);
 Action add_forward(CLI::App& command);

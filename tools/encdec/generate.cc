@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "attention_file.h"
 #include "commands.h"
 #include "generation_options.h"
 #include "interrupt.h"
@@ -39,6 +40,8 @@ struct Options {
   std::string output;
   std::string prefix;
   std::string stats;
+  std::string attention;
+  TypedAttention attention_choices;
   GenerationArguments generation;
   int threads = 0;
   Precision precision = Precision::float32;
@@ -74,6 +77,7 @@ class Generation final : private GenerateStream {
                           options.quiet ? Notes::hide : Notes::show)) {
     stats_.load_seconds = stopwatch_.seconds();
     check_lines_can_be_read(model_, form(), options.model);
+    if (!options.attention.empty()) attention_file_.emplace(options.attention, options.attention_choices, model_);
     if (prefix_) pairs_.emplace(input_, *prefix_);
     if (options.stream) streamer_.emplace(output_, options.token_ids ? nullptr : model_.tokenizer());
   }
@@ -89,6 +93,7 @@ class Generation final : private GenerateStream {
       stats_.generate_seconds = stopwatch.seconds() - waiting_seconds_;
       bar_.clear();
       output_.commit();
+      if (attention_file_) attention_file_->commit();
     } catch (const Interrupted& stop) {
       end_early();
       throw Interrupted(stop.signal(), what_is_kept());
@@ -123,6 +128,7 @@ class Generation final : private GenerateStream {
                              {.source_language = typed.source_lang, .target_language = typed.target_lang});
     GenerateOptions options = with_tokens(options_.generation, lookup);
     if (!options_.json) options.num_return_sequences = 1;  // one line out for one line in
+    if (attention_file_) options.attention = attention_file_->selection();
     if (streamer_) {
       options.on_token = [this](std::size_t source, std::int32_t token) {
         const std::lock_guard lock(mutex_);
@@ -144,9 +150,11 @@ class Generation final : private GenerateStream {
     const bool is_there = pairs_ ? pairs_->next(line, prefix) : input_.next(line);
     waiting_seconds_ += stopwatch.seconds();
     if (!is_there) return std::nullopt;
+    const std::string source = attention_file_ ? line : std::string();
     GenerateInput input = parse(std::move(line), std::move(prefix));
     const std::lock_guard lock(mutex_);
     unfinished_.push_back(input_.bytes());
+    if (attention_file_) sources_.push_back(source);
     return input;
   }
 
@@ -185,6 +193,10 @@ class Generation final : private GenerateStream {
     } else {
       output_.write(format(result) + "\n");
       output_.flush();
+    }
+    if (attention_file_) {
+      attention_file_->write(sources_.front(), result);
+      sources_.pop_front();
     }
     ++lines_;
     finished_bytes_ = unfinished_.front();
@@ -230,6 +242,7 @@ class Generation final : private GenerateStream {
   OutputFile output_;
   std::unique_ptr<OutputFile> stats_file_;
   Model model_;
+  std::optional<AttentionFile> attention_file_;
   std::optional<LineStreamer> streamer_;
   ProgressBar bar_ = ProgressBar::hidden();
   Stats stats_;
@@ -237,6 +250,7 @@ class Generation final : private GenerateStream {
 
   std::mutex mutex_;                     // of what follows, and of the output
   std::deque<std::int64_t> unfinished_;  // lines that are read and not written: where each ends in the input
+  std::deque<std::string> sources_;      // of these, where their attention is told
   std::int64_t finished_bytes_ = 0;
   std::int64_t lines_ = 0;  // in the output
 };
@@ -272,6 +286,13 @@ void add_options(CLI::App& command, Options& options) {
       ->capture_default_str();
   command.add_option("--stats", options.stats, "Write times, token counts and memory to this file, as a JSON object")
       ->type_name("FILE");
+  command
+      .add_option(
+          "--attention", options.attention,
+          "Write what each result looked at to this file: hard alignments (0-0 1-2), weights (.json), or a page "
+          "(.html)")
+      ->type_name("FILE");
+  add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes on standard error");
 }
 
@@ -280,6 +301,19 @@ void check(const Options& options) {
   const GenerateOptions& generate = options.generation.options;
   if (!options.stats.empty() && options.stats == options.output) {
     throw UsageError("--stats and --output name the same file, expected two");
+  }
+  if (!options.attention.empty() && (options.attention == options.output || options.attention == options.stats)) {
+    throw UsageError(fmt::format("--attention and {} name the same file, expected two",
+                                 options.attention == options.output ? "--output" : "--stats"));
+  }
+  if (options.attention.empty() && (options.attention_choices.layers || options.attention_choices.heads)) {
+    throw UsageError("--attention-layer or --attention-head without --attention, expected a file for them");
+  }
+  if (attention_format(options.attention) == AttentionFormat::image) {
+    throw UsageError(
+        fmt::format("--attention {}: expected .html, .json or a file for alignments; encdec attention draws "
+                    "pictures",
+                    options.attention));
   }
   if (options.stream && options.json) throw UsageError("--stream and --json, expected one of them");
   if (options.stream && !options.output.empty()) {

@@ -42,6 +42,8 @@ constexpr std::array kSubcommands = {
     Subcommand{"score", "How likely a model finds given targets: one JSON object for each pair of lines", add_score},
     Subcommand{"embed", "One vector for each text, from an encoder-only model", add_embed},
     Subcommand{"tokenize", "Texts to token ids and back", add_tokenize},
+    Subcommand{"attention", "What the model looks at: attention weights as a picture, a page or numbers",
+               add_attention},
     Subcommand{"inspect", "What is in a checkpoint folder: sizes, precision, tensors, graph", add_inspect},
     Subcommand{"bench", "Speed of generation: exactly so many tokens for random sources, as one JSON object",
                add_bench},

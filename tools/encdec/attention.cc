@@ -1,0 +1,214 @@
+#include <encdec/engine/error.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "attention_labels.h"
+#include "attention_options.h"
+#include "attention_text.h"
+#include "commands.h"
+#include "line_reader.h"
+#include "load_model.h"
+#include "options.h"
+#include "output_file.h"
+#include "text.h"
+#include "token_ids.h"
+#include "token_lookup.h"
+
+namespace encdec::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::optional<std::string> source;
+  std::optional<std::string> target;
+  std::string input;
+  std::string target_file;
+  std::string output;
+  std::string kind;
+  TypedAttention choices;
+  std::string source_lang;
+  std::string target_lang;
+  std::optional<int> max_new_tokens;
+  int threads = 0;
+  Precision precision = Precision::float32;
+  std::string weights_cache;
+  bool token_ids = false;
+  bool quiet = false;
+};
+
+// A text, and where it stands, for messages.
+struct Line {
+  std::string text;
+  std::string position;
+};
+
+Line only_line(const std::string& path) {
+  LineReader reader(path);
+  Line line, more;
+  reader.next(line.text);
+  line.position = reader.position();
+  if (reader.next(more.text)) {
+    throw InputError(fmt::format("{}: another line, expected one: generate --attention takes many", reader.position()));
+  }
+  return line;
+}
+
+Line source_of(const Options& options) {
+  return options.source ? Line{*options.source, "source"} : only_line(options.input);
+}
+
+std::optional<Line> target_of(const Options& options) {
+  if (options.target) return Line{*options.target, "target"};
+  if (!options.target_file.empty()) return only_line(options.target_file);
+  return std::nullopt;
+}
+
+std::optional<AttentionKind> kind_named(const std::string& name) {
+  if (name == "encoder") return AttentionKind::encoder_self;
+  if (name == "decoder") return AttentionKind::decoder_self;
+  if (name == "cross") return AttentionKind::cross;
+  return std::nullopt;
+}
+
+// Pictures show one map where nothing else is asked for; files have room for all.
+AttentionSelection selection_of(const Options& options, const TransformerConfig& config) {
+  const AttentionFormat format = attention_format(options.output);
+  const bool has_room = !options.output.empty() && (format == AttentionFormat::page || format == AttentionFormat::json);
+  AttentionSelection selection =
+      selection_of(options.choices, has_room ? UntypedChoices::all : UntypedChoices::last_layer_mean);
+  if (const auto kind = kind_named(options.kind)) selection.kinds = {*kind};
+  if (options.kind.empty() && !has_room) selection.kinds = {main_kind(config)};
+  return selection;
+}
+
+// From the source to the maps: of the target, or else of what the model generates.
+class Reading {
+ public:
+  Reading(const Options& options, const Model& model)
+      : options_(options), model_(model), selection_(selection_of(options, model.config())) {}
+
+  const AttentionSelection& selection() const { return selection_; }
+
+  AttentionMaps read() const {
+    const Line source = source_of(options_);
+    const auto target = target_of(options_);
+    if (source.text.empty()) throw InputError(source.position + ": empty, expected a source");
+    if (target && !model_.config().has_decoder()) {
+      throw UsageError(fmt::format("a target, expected none: {} has no decoder", options_.model));
+    }
+    const bool generates = !target && model_.config().has_decoder();
+    if (options_.token_ids) {
+      const TokenIds ids = parse_token_ids(source.text, model_.config().input_stack().vocabulary, source.position);
+      if (generates) return generated({.source = ids});
+      return model_.attention_ids(ids, target ? target_ids(*target) : TokenIds(), map_options());
+    }
+    check_utf8(source.text, source.position);
+    if (generates) return generated({.source = source.text});
+    if (target) check_utf8(target->text, target->position);
+    return model_.attention(source.text, target ? target->text : std::string(), map_options());
+  }
+
+ private:
+  AttentionMapOptions map_options() const {
+    return {.selection = selection_, .source_lang = options_.source_lang, .target_lang = options_.target_lang};
+  }
+  TokenIds target_ids(const Line& target) const {
+    return parse_token_ids(target.text, model_.config().decoder.vocabulary, target.position);
+  }
+  AttentionMaps generated(const GenerateInput& input) const {
+    GenerateOptions options{.max_new_tokens = options_.max_new_tokens,
+                            .source_lang = options_.source_lang,
+                            .target_lang = options_.target_lang,
+                            .attention = selection_};
+    options.num_return_sequences = 1;
+    return std::move(model_.generate_inputs(std::span(&input, 1), options).front().hypotheses.front().attention);
+  }
+
+  const Options& options_;
+  const Model& model_;
+  AttentionSelection selection_;
+};
+
+// {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}
+std::string to_json(const std::vector<LabelledAttention>& maps, const AttentionSelection& selection) {
+  std::string json = "{";
+  for (const LabelledAttention& map : maps) {
+    if (json.size() > 1) json += ",";
+    json += fmt::format(R"("{}":{{{}}})", json_name(map.map.kind), json_members(map, selection));
+  }
+  return json + "}\n";
+}
+
+void show(const Options& options) {
+  const bool is_terminal = options.output.empty();
+  const AttentionFormat format = attention_format(options.output);
+  if (!is_terminal && format == AttentionFormat::alignment) {
+    throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
+  }
+  OutputFile output(options.output, OutputFile::Unfinished::remove);
+  const Model model = load_model(
+      options.model,
+      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
+      options.quiet ? Notes::hide : Notes::show);
+  check_lines_can_be_read(model, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
+  const Reading reading(options, model);
+  const std::vector<LabelledAttention> maps = label(model, reading.read(), reading.selection());
+  output.write(to_json(maps, reading.selection()));
+  output.commit();
+}
+
+CLI::Validator kind_name() {
+  const auto check = [](const std::string& text) {
+    return text == "all" || kind_named(text) ? std::string()
+                                             : "'" + text + "', expected encoder, decoder, cross or all";
+  };
+  return CLI::Validator(check, "", "");
+}
+
+}  // namespace
+
+Action add_attention(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  add_model_option(command, options->model);
+  command.add_option("source", options->source, "The source; else the line of --input")->type_name("TEXT");
+  command
+      .add_option(
+          "target", options->target,
+          "The target whose tokens the attention is asked of, be they likely or not; else what the model generates")
+      ->type_name("TEXT");
+  add_input_option(command, options->input, "A file with the source, one line in UTF-8");
+  command.add_option("--target", options->target_file, "A file with the target, one line")->type_name("FILE");
+  command
+      .add_option("--output", options->output,
+                  "A page (.html), a picture (.png) or numbers (.json); the terminal if not given")
+      ->type_name("FILE");
+  command
+      .add_option("--kind", options->kind,
+                  "encoder or decoder (self-attention), cross, or all; pictures show cross-attention where there is "
+                  "any, pages all")
+      ->check(kind_name())
+      ->type_name("KIND");
+  add_attention_choices(command, "--layer", "--head", options->choices);
+  command.add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to generate where no target is given")
+      ->check(integer_from(1, kMaxTokens))
+      ->type_name("N");
+  command.add_flag("--token-ids", options->token_ids,
+                   "Source and target are token ids separated by spaces, used exactly as given; needs no tokenizer");
+  add_language_options(command, options->source_lang, options->target_lang);
+  add_threads_option(command, options->threads);
+  add_precision_option(command, options->precision);
+  add_weights_cache_option(command, options->weights_cache);
+  command.add_flag("--quiet", options->quiet, "No notes on standard error");
+  command.footer(
+      "Rows are queries, columns are keys. A decoder's row is named by the token that it led to. Terminal and picture "
+      "show the\n"
+      "mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of "
+      "every\n"
+      "layer, unless one is chosen.");
+  return [options] { show(*options); };
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <encdec/models/model.h>
+
+#include <string>
+
+#include "attention_options.h"
+#include "labelled_attention.h"
+#include "output_file.h"
+
+namespace encdec::cli {
+
+// The file of `generate --attention`: for each input, what its results looked at. By the end of its name:
+//   a page, of the best results
+//   JSON, an object a line: {"hypotheses": [{"alignment": "0-0 1-2", "queries": ..., see json_members()}]}
+//   else a line of hard alignments of the best result, without its end token; see hard_alignment()
+// An empty source has an empty line, and no hypotheses.
+class AttentionFile {
+ public:
+  // Keeps references. Opens the file at once.
+  AttentionFile(const std::string& path, const TypedAttention& typed, const Model& model);
+
+  // What to ask of generate().
+  const AttentionSelection& selection() const { return selection_; }
+
+  // Results in the order of the inputs. `source` is the input's line.
+  void write(const std::string& source, const GenerateResult& result);
+  void commit();
+
+ private:
+  std::string alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const;
+
+  AttentionFormat format_;
+  AttentionSelection selection_;
+  OutputFile output_;
+  const Model& model_;
+};
+
+}  // namespace encdec::cli

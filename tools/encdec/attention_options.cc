@@ -1,0 +1,64 @@
+#include "attention_options.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "options.h"
+
+namespace encdec::cli {
+namespace {
+
+// A number that says so, for the last one too.
+constexpr int kMaxNumber = 1'000'000;
+
+std::optional<AttentionChoice> parse_choice(const std::string& text) {
+  if (text == "all") return AttentionChoice{};
+  if (text == "mean") return AttentionChoice{.of = AttentionChoice::Of::mean};
+  AttentionChoice one{.of = AttentionChoice::Of::one};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), one.number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (one.number > kMaxNumber || one.number < -kMaxNumber) return std::nullopt;
+  return one;
+}
+
+void add_choice(CLI::App& command, const std::string& name, const std::string& description,
+                std::optional<AttentionChoice>& choice) {
+  const auto check = [](const std::string& text) {
+    return parse_choice(text) ? std::string()
+                              : "'" + text + "', expected a number from 0, a negative one from the end, mean or all";
+  };
+  command
+      .add_option_function<std::string>(
+          name, [&choice](const std::string& text) { choice = parse_choice(text); }, description)
+      ->check(CLI::Validator(check, "", ""))
+      ->type_name("N|mean|all");
+}
+
+}  // namespace
+
+AttentionFormat attention_format(const std::string& path) {
+  const std::string end = std::filesystem::path(path).extension().string();
+  if (end == ".html" || end == ".htm") return AttentionFormat::page;
+  if (end == ".png") return AttentionFormat::image;
+  if (end == ".json" || end == ".jsonl") return AttentionFormat::json;
+  return AttentionFormat::alignment;
+}
+
+void add_attention_choices(CLI::App& command, const std::string& layer, const std::string& head,
+                           TypedAttention& typed) {
+  add_choice(command, layer, "Of attention: a layer from 0 (-1 is the last), the mean of all, or all", typed.layers);
+  add_choice(command, head, "Of attention: a head from 0, the mean of all, or all", typed.heads);
+}
+
+AttentionSelection selection_of(const TypedAttention& typed, UntypedChoices otherwise) {
+  AttentionSelection selection;
+  if (otherwise == UntypedChoices::last_layer_mean) {
+    selection.layers = {.of = AttentionChoice::Of::one, .number = -1};
+    selection.heads = {.of = AttentionChoice::Of::mean};
+  }
+  if (typed.layers) selection.layers = *typed.layers;
+  if (typed.heads) selection.heads = *typed.heads;
+  return selection;
+}
+
+}  // namespace encdec::cli
