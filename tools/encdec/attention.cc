@@ -87,49 +87,46 @@ AttentionSelection selection_of(const Options& options, const TransformerConfig&
 // From the source to the maps: of the target, or else of what the model generates.
 class Reading {
  public:
-  Reading(const Options& options, const Model& model)
-      : options_(options), model_(model), selection_(selection_of(options, model.config())) {}
+  explicit Reading(const Options& options)
+      : options_(options), source_(source_of(options)), target_(target_of(options)) {
+    if (source_.text.empty()) throw InputError(source_.position + ": empty, expected a source");
+  }
 
-  const AttentionSelection& selection() const { return selection_; }
-
-  AttentionMaps read() const {
-    const Line source = source_of(options_);
-    const auto target = target_of(options_);
-    if (source.text.empty()) throw InputError(source.position + ": empty, expected a source");
-    if (target && !model_.config().has_decoder()) {
+  AttentionMaps read(const Model& model, const AttentionSelection& selection) const {
+    if (target_ && !model.config().has_decoder()) {
       throw UsageError(fmt::format("a target, expected none: {} has no decoder", options_.model));
     }
-    const bool generates = !target && model_.config().has_decoder();
+    const bool generates = !target_ && model.config().has_decoder();
+    const AttentionMapOptions options{
+        .selection = selection, .source_lang = options_.source_lang, .target_lang = options_.target_lang};
     if (options_.token_ids) {
-      const TokenIds ids = parse_token_ids(source.text, model_.config().input_stack().vocabulary, source.position);
-      if (generates) return generated({.source = ids});
-      return model_.attention_ids(ids, target ? target_ids(*target) : TokenIds(), map_options());
+      const TokenIds source = parse_token_ids(source_.text, model.config().input_stack().vocabulary, source_.position);
+      if (generates) return generated(model, {.source = source}, options);
+      return model.attention_ids(source, target_ids(model), options);
     }
-    check_utf8(source.text, source.position);
-    if (generates) return generated({.source = source.text});
-    if (target) check_utf8(target->text, target->position);
-    return model_.attention(source.text, target ? target->text : std::string(), map_options());
+    check_utf8(source_.text, source_.position);
+    if (generates) return generated(model, {.source = source_.text}, options);
+    if (target_) check_utf8(target_->text, target_->position);
+    return model.attention(source_.text, target_ ? target_->text : std::string(), options);
   }
 
  private:
-  AttentionMapOptions map_options() const {
-    return {.selection = selection_, .source_lang = options_.source_lang, .target_lang = options_.target_lang};
+  TokenIds target_ids(const Model& model) const {
+    if (!target_) return {};
+    return parse_token_ids(target_->text, model.config().decoder.vocabulary, target_->position);
   }
-  TokenIds target_ids(const Line& target) const {
-    return parse_token_ids(target.text, model_.config().decoder.vocabulary, target.position);
-  }
-  AttentionMaps generated(const GenerateInput& input) const {
-    GenerateOptions options{.max_new_tokens = options_.max_new_tokens,
-                            .source_lang = options_.source_lang,
-                            .target_lang = options_.target_lang,
-                            .attention = selection_};
-    options.num_return_sequences = 1;
-    return std::move(model_.generate_inputs(std::span(&input, 1), options).front().hypotheses.front().attention);
+  AttentionMaps generated(const Model& model, const GenerateInput& input, const AttentionMapOptions& asked) const {
+    GenerateOptions options{.num_return_sequences = 1,
+                            .max_new_tokens = options_.max_new_tokens,
+                            .source_lang = asked.source_lang,
+                            .target_lang = asked.target_lang,
+                            .attention = asked.selection};
+    return std::move(model.generate_inputs(std::span(&input, 1), options).front().hypotheses.front().attention);
   }
 
   const Options& options_;
-  const Model& model_;
-  AttentionSelection selection_;
+  Line source_;
+  std::optional<Line> target_;
 };
 
 // {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}
@@ -148,15 +145,16 @@ void show(const Options& options) {
   if (!is_terminal && format == AttentionFormat::alignment) {
     throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
   }
+  const Reading reading(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);
   const Model model = load_model(
       options.model,
       {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
       options.quiet ? Notes::hide : Notes::show);
   check_lines_can_be_read(model, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
-  const Reading reading(options, model);
-  const std::vector<LabelledAttention> maps = label(model, reading.read(), reading.selection());
-  output.write(to_json(maps, reading.selection()));
+  const AttentionSelection selection = selection_of(options, model.config());
+  const std::vector<LabelledAttention> maps = label(model, reading.read(model, selection), selection);
+  output.write(to_json(maps, selection));
   output.commit();
 }
 
