@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSubcommands[] = {"bench", "embed", "forward", "generate", "inspect", "score", "tokenize"};
+constexpr const char* kSubcommands[] = {"attention", "bench", "embed", "forward", "generate", "inspect", "score", "tokenize"};
 
 TEST(Usage, HelpTellsOfSubcommandsAndOptions) {
   const Finished finished = encdec_command({"--help"});

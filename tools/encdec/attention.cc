@@ -142,6 +142,8 @@ std::string to_json(const std::vector<LabelledAttention>& maps, const AttentionS
 void show(const Options& options) {
   const bool is_terminal = options.output.empty();
   const AttentionFormat format = attention_format(options.output);
+  if (options.source && !options.input.empty()) throw UsageError("a source and --input, expected one of them");
+  if (options.target && !options.target_file.empty()) throw UsageError("a target and --target, expected one of them");
   if (!is_terminal && format == AttentionFormat::alignment) {
     throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
   }

@@ -1,0 +1,272 @@
+// encdec attention, and generate --attention: what the model looked at, as numbers and alignments.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/files.h"
+#include "tests/tools/generate_command.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Written by users, computed by transformers: the promise of the command.
+constexpr double kTolerance = 1e-5;
+
+std::string other_golden(std::string_view name) {
+  return (std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model").string();
+}
+
+// Numbers of nested arrays, one after another.
+std::vector<float> flat(const json& numbers) {
+  std::vector<float> all;
+  if (!numbers.is_array()) return {numbers.get<float>()};
+  for (const json& part : numbers) {
+    for (const float value : flat(part)) all.push_back(value);
+  }
+  return all;
+}
+
+double difference(const std::vector<float>& found, const Tensor& expected) {
+  if (found.size() != static_cast<std::size_t>(expected.elements())) return 1e9;
+  double worst = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    worst = std::max(worst, std::abs(double{found[i]} - double{expected.data<float>()[i]}));
+  }
+  return worst;
+}
+
+std::string ids_of(const Tensor& ids, std::int64_t first) {
+  std::string line;
+  for (std::int64_t i = first; i < ids.elements(); ++i) line += std::to_string(ids.data<std::int32_t>()[i]) + " ";
+  return line;
+}
+
+class Attention : public testing::Test {
+ protected:
+  // Of a command that writes map.json.
+  json map(std::vector<std::string> arguments, const std::string& input = {}) const {
+    arguments.insert(arguments.begin(), "attention");
+    arguments.insert(arguments.end(), {"--quiet", "--output", folder_.path("map.json")});
+    const Finished finished = encdec_command(std::move(arguments), input);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.output, "");
+    return json::parse(folder_.read("map.json"));
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(Attention, NumbersEqualTheReference) {
+  for (const char* name : {"marian/odd_sizes", "t5/few_buckets", "gpt2/without_prefix", "bert/base", "mbart/fifty"}) {
+    const auto expected = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "attention.safetensors";
+    const bool has_source = std::string(name).find("gpt2") == std::string::npos;
+    const bool has_target = std::string(name).find("bert") == std::string::npos;
+    std::vector<std::string> arguments = {"--model", other_golden(name), "--token-ids"};
+    if (has_source) arguments.push_back(ids_of(read_tensor(expected, "source_ids"), 0));
+    if (has_target && has_source) {
+      // What follows the decoder's input does not matter.
+      arguments.push_back(ids_of(read_tensor(expected, "decoder_input_ids"), 1) + "4");
+    }
+    if (!has_source) {
+      arguments.push_back(ids_of(read_tensor(expected, "decoder_input_ids"), 0));
+      arguments.push_back("4");
+    }
+    const json found = map(arguments);
+    EXPECT_EQ(found.contains("cross"), has_source && has_target) << name;
+    for (const auto& [kind, part] : found.items()) {
+      EXPECT_LE(difference(flat(part["weights"]), read_tensor(expected, kind)), kTolerance) << name << ", " << kind;
+      EXPECT_EQ(part["weights"].size(), part["layers"].size());
+      EXPECT_EQ(part["weights"][0].size(), part["heads"].size());
+      EXPECT_EQ(part["weights"][0][0].size(), part["queries"].size());
+      EXPECT_EQ(part["weights"][0][0][0].size(), part["keys"].size());
+    }
+  }
+}
+
+TEST_F(Attention, TokensAreSpelledAsTheVocabularyDoes) {
+  const json cross = map({"--model", golden_model("text"), "the cat", "the dog"})["cross"];
+  EXPECT_EQ(cross["keys"].back(), "</s>");
+  EXPECT_EQ(cross["queries"].back(), "</s>");
+  const Finished pieces =
+      encdec_command({"tokenize", "--model", golden_model("text"), "--target", "--pieces"}, "the dog\n");
+  std::string line;
+  for (const std::string token : cross["queries"]) {
+    if (!line.empty()) line += ' ';
+    line += token;
+  }
+  EXPECT_EQ(line + "\n", pieces.output);
+}
+
+TEST_F(Attention, LinesOfFilesAreTheSameAsArguments) {
+  const std::string model = golden_model("text");
+  const json typed = map({"--model", model, "the cat", "the dog"});
+  EXPECT_EQ(
+      map({"--model", model, "--input", folder_.write("s", "the cat\n"), "--target", folder_.write("t", "the dog")}),
+      typed);
+  EXPECT_EQ(map({"--model", model, "--target", folder_.path("t")}, "the cat\n"), typed);
+}
+
+TEST_F(Attention, WithoutATargetItIsThatOfWhatIsGenerated) {
+  const std::string source = split_lines(golden_sources("odd_sizes")).front();
+  const std::string generated = split_lines(golden_outputs("odd_sizes")).front();
+  const std::vector<std::string> model = {"--model", golden_model("odd_sizes"), "--token-ids"};
+  auto with_target = model, without = model;
+  with_target.insert(with_target.end(), {source, generated});
+  without.push_back(source);
+  EXPECT_EQ(map(without), map(with_target));
+}
+
+TEST_F(Attention, LayersAndHeadsAreChosen) {
+  const std::vector<std::string> base = {"--model", golden_model("shared_swish"), "--token-ids", "4 5 6 7", "8 9"};
+  const auto with = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return map(arguments);
+  };
+  const json all = with({"--kind", "all"});
+  EXPECT_EQ(all.size(), 3u);
+  const json one = with({"--kind", "cross", "--layer", "-1", "--head", "2"});
+  EXPECT_EQ(one.size(), 1u);
+  EXPECT_EQ(one["cross"]["weights"], all["cross"]["weights"][1][2]);
+  EXPECT_EQ(one["cross"]["layers"], json({"1"}));
+  EXPECT_EQ(one["cross"]["heads"], json({"2"}));
+  const json mean = with({"--kind", "encoder", "--layer", "mean", "--head", "all"});
+  ASSERT_EQ(mean["encoder_self"]["weights"].size(), 4u);
+  EXPECT_NEAR(mean["encoder_self"]["weights"][3][1][2].get<double>(),
+              (all["encoder_self"]["weights"][0][3][1][2].get<double>() +
+               all["encoder_self"]["weights"][1][3][1][2].get<double>()) /
+                  2,
+              1e-6);
+}
+
+TEST_F(Attention, WrongUsageIsToldInOneLine) {
+  const std::string text = golden_model("text"), output = folder_.path("map.json");
+  const auto attention = [&](std::vector<std::string> arguments, const std::string& input = {}) {
+    arguments.insert(arguments.begin(), {"attention", "--quiet", "--model"});
+    return encdec_command(std::move(arguments), input);
+  };
+  EXPECT_TRUE(
+      failed(attention({text, "a", "--kind", "self"}), 2, {"--kind", "'self'", "encoder, decoder, cross or all"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--layer", "last"}), 2, {"--layer", "'last'", "mean or all"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--output", "map.pdf"}), 2, {"map.pdf", ".html, .png or .json"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
+  EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
+  EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));
+  EXPECT_TRUE(failed(attention({text, "", "--output", output}), 1, {"source: empty"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--layer", "7", "--output", output}), 1,
+                     {"encoder self-attention: layer 7, expected 0 to 0"}));
+  EXPECT_TRUE(failed(attention({other_golden("bert/base"), "--token-ids", "4 5", "6", "--output", output}), 2,
+                     {"target", "no decoder"}));
+  EXPECT_TRUE(failed(attention({other_golden("gpt2/with_prefix"), "--token-ids", "4 5", "--kind", "cross"}), 1,
+                     {"cross-attention", "gpt2 has none"}));
+  EXPECT_TRUE(failed(attention({golden_model("odd_sizes"), "--token-ids", "4 99999999"}), 1, {"source", "99999999"}));
+  EXPECT_TRUE(failed(attention({text, "\xff"}), 1, {"source", "UTF-8"}));
+  EXPECT_FALSE(folder_.has("map.json")) << "nothing is left of what failed";
+  EXPECT_FALSE(folder_.has("map.json.partial"));
+}
+
+// Of generate.
+class AttentionOfResults : public Attention {
+ protected:
+  std::string attention_of(std::string_view model, const std::string& sources, const std::string& name,
+                           std::vector<std::string> options = {}) const {
+    options.insert(options.end(), {"--token-ids", "--attention", folder_.path(name)});
+    const Finished finished = run_generate(model, std::move(options), sources);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return folder_.read(name);
+  }
+};
+
+TEST_F(AttentionOfResults, WeightsAreThoseOfTheResult) {
+  const std::string sources = golden_sources("odd_sizes");
+  const auto lines = split_lines(attention_of("odd_sizes", sources, "a.json", {"--attention-layer", "all"}));
+  const auto source_lines = split_lines(sources), results = split_lines(golden_outputs("odd_sizes"));
+  ASSERT_EQ(lines.size(), source_lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const json hypothesis = json::parse(lines[i])["hypotheses"][0];
+    const json expected = map({"--model", golden_model("odd_sizes"), "--token-ids", source_lines[i], results[i],
+                               "--kind", "cross", "--head", "mean"});
+    EXPECT_EQ(hypothesis["weights"], expected["cross"]["weights"]) << i;
+    EXPECT_EQ(hypothesis["queries"], expected["cross"]["queries"]) << i;
+  }
+}
+
+TEST_F(AttentionOfResults, AlignmentsNameTheKeyThatGetsMost) {
+  const std::string sources = golden_sources("odd_sizes");
+  const auto weights = split_lines(attention_of("odd_sizes", sources, "a.json"));
+  const auto alignments = split_lines(attention_of("odd_sizes", sources, "a.align"));
+  ASSERT_EQ(alignments.size(), weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const json hypothesis = json::parse(weights[i])["hypotheses"][0];
+    EXPECT_EQ(hypothesis["alignment"], alignments[i]);
+    std::string expected;
+    for (std::size_t query = 0; query < hypothesis["weights"].size(); ++query) {
+      const auto row = flat(hypothesis["weights"][query]);
+      if (hypothesis["queries"][query] == "0" && query + 1 == hypothesis["weights"].size()) break;  // the end token
+      if (query > 0) expected += ' ';
+      expected += std::to_string(std::ranges::max_element(row) - row.begin()) + "-" + std::to_string(query);
+    }
+    EXPECT_EQ(alignments[i], expected);
+  }
+}
+
+TEST_F(AttentionOfResults, LinesKeepTheirPlacesWhateverTheBatch) {
+  const std::string sources = "4 5 6\n\n7 8\n";
+  const std::string alone = attention_of("odd_sizes", sources, "1", {"--batch-size", "1", "--num-beams", "3"});
+  EXPECT_EQ(split_lines(alone).size(), 3u);
+  EXPECT_EQ(split_lines(alone)[1], "");
+  EXPECT_EQ(attention_of("odd_sizes", sources, "64", {"--batch-size", "64", "--num-beams", "3", "--threads", "2"}),
+            alone);
+  EXPECT_EQ(attention_of("odd_sizes", sources, "w", {"--workers", "2", "--num-beams", "3"}), alone);
+  EXPECT_EQ(json::parse(split_lines(attention_of("odd_sizes", sources, "a.jsonl"))[1]),
+            json({{"hypotheses", json::array()}}));
+}
+
+TEST_F(AttentionOfResults, EveryHypothesisHasItsOwn) {
+  const Finished finished = run_generate("odd_sizes",
+                                         {"--token-ids", "--json", "--num-beams", "3", "--num-return-sequences", "3",
+                                          "--attention", folder_.path("a.json")},
+                                         "4 5 6\n");
+  const json results = json::parse(finished.output), attention = json::parse(folder_.read("a.json"));
+  ASSERT_EQ(attention["hypotheses"].size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(attention["hypotheses"][i]["weights"].size(), results["hypotheses"][i]["token_ids"].size());
+  }
+}
+
+TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneTellOfIt) {
+  for (const char* precision : {"bfloat16", "int8", "auto"}) {
+    attention_of("odd_sizes", "4 5 6\n", "a", {"--precision", precision});
+    EXPECT_THAT(folder_.read("a"), testing::MatchesRegex("[0-2]-0( [0-2]-[0-9]+)*\n"));
+  }
+  const Finished finished = encdec_command({"generate", "--model", other_golden("gpt2/without_prefix"), "--token-ids",
+                                            "--max-new-tokens", "3", "--quiet", "--attention", folder_.path("g.json")},
+                                           "4 5 6\n");
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  const json hypothesis = json::parse(folder_.read("g.json"))["hypotheses"][0];
+  EXPECT_EQ(hypothesis["queries"].size(), hypothesis["weights"].size());
+  EXPECT_EQ(hypothesis["keys"].size(), 2 + hypothesis["weights"].size()) << "the prompt, and what was generated before";
+  EXPECT_EQ(hypothesis["weights"][0][3], 0) << "a token does not see what comes after it";
+}
+
+TEST_F(AttentionOfResults, WrongUsageIsToldInOneLine) {
+  const auto generate = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"generate", "--model", golden_model("text")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return encdec_command(arguments, "a\n");
+  };
+  EXPECT_TRUE(failed(generate({"--attention", "x", "--output", "x"}), 2, {"--attention", "--output"}));
+  EXPECT_TRUE(failed(generate({"--attention", "x.png"}), 2, {"x.png", ".html, .json"}));
+  EXPECT_TRUE(failed(generate({"--attention-layer", "1"}), 2, {"--attention-layer", "--attention"}));
+  EXPECT_TRUE(
+      failed(generate({"--attention", folder_.path("x"), "--attention-head", "77"}), 1, {"head 77", "expected 0 to"}));
+  EXPECT_TRUE(failed(generate({"--attention", "/nonexistent/x"}), 1, {"/nonexistent/x"}));
+  EXPECT_TRUE(folder_.names().empty());
+}
+
+}  // namespace
+}  // namespace encdec
