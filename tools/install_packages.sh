@@ -7,6 +7,7 @@ packages=(
   libdnnl-dev ocl-icd-opencl-dev # oneDNN; its CMake package looks for OpenCL but does not depend on it
   libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev libsentencepiece-dev
   zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
+  libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
   libbenchmark-dev libgtest-dev libgmock-dev
 )
 

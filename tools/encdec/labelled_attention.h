@@ -2,6 +2,7 @@
 
 #include <encdec/models/attention_map.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,17 @@ struct LabelledAttention {
   std::vector<std::string> layers;   // "1", "2", ... or "mean"
   std::vector<std::string> heads;
 };
+
+// Throws InputError, naming what does not fit, unless there is a label for each layer, head, query and key, at least
+// one of each, and every weight is from 0 to 1.
+void check(const LabelledAttention& attention);
+
+// The weights [queries, keys] of one head.
+std::span<const float> weights_of(const LabelledAttention& attention, std::size_t layer, std::size_t head);
+float largest_weight(const LabelledAttention& attention);
+
+// "layer 3", "mean of layers": what the label of a layer or head stands for.
+std::string layer_name(const LabelledAttention& attention, std::size_t layer);
+std::string head_name(const LabelledAttention& attention, std::size_t head);
 
 }  // namespace encdec::cli

@@ -1,0 +1,233 @@
+#include "attention_image.h"
+
+#include <encdec/engine/error.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "color_map.h"
+#include "image_canvas.h"
+#include "token_text.h"
+
+namespace encdec::cli {
+namespace {
+
+// Pixels.
+constexpr int kMargin = 24;
+constexpr int kGap = 24;      // between maps, and between what belongs together and what does not
+constexpr int kLabelGap = 6;  // between a map and its labels
+constexpr Font kTitle = {20, Font::Weight::bold};
+constexpr Font kCaption = {14, Font::Weight::normal};
+constexpr int kTitleHeight = 32;
+constexpr int kCaptionHeight = 24;
+constexpr int kScaleCell = 12, kScaleCells = 16;
+// Sizes of cells to choose from: one map may have the largest, tokens need the smallest readable one.
+constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
+constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10;
+constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;  // 256 MiB
+constexpr std::int64_t kMaxReadableSide = 8000;  // larger, and the cells are made smaller as long as one can read
+constexpr std::size_t kMaxTokenBytes = 256;      // more is never seen
+
+std::string short_token(const std::string& token) {
+  return visible(std::string_view(token).substr(0, kMaxTokenBytes));
+}
+
+int ceil_int(double value) {
+  return static_cast<int>(std::ceil(value));
+}
+
+// The maps of one kind of attention, and where they lie.
+struct Section {
+  const LabelledAttention* attention = nullptr;
+  int columns = 1, rows = 1;             // of maps
+  int query_length = 0, key_length = 0;  // pixels of labels, with the space to the map; 0 if there are none
+  int map_width = 0, map_height = 0;
+  int column_width = 0;                // of a map and its caption
+  std::int64_t width = 0, height = 0;  // of all
+
+  std::size_t maps() const { return attention->layers.size() * attention->heads.size(); }
+};
+
+Font label_font(int cell) {
+  return {std::min(cell * 0.75, 16.0), Font::Weight::normal};
+}
+
+int label_length(const std::vector<std::string>& tokens, const TextSetter& setter, int cell) {
+  if (cell < kSmallestReadableCell) return 0;
+  const Font font = label_font(cell);
+  double length = 0;
+  for (const std::string& token : tokens) length = std::max(length, setter.width(short_token(token), font));
+  return ceil_int(std::min(length, 10 * font.size)) + 1 + kLabelGap;
+}
+
+std::string caption_of(const LabelledAttention& attention, std::size_t map) {
+  const std::size_t layer = map / attention.heads.size(), head = map % attention.heads.size();
+  return layer_name(attention, layer) + ", " + head_name(attention, head);
+}
+
+// One layer's heads, or one head's layers, fill lines like words.
+int columns_of(const LabelledAttention& attention) {
+  if (attention.layers.size() > 1 && attention.heads.size() > 1) return static_cast<int>(attention.heads.size());
+  return ceil_int(std::sqrt(static_cast<double>(std::max(attention.layers.size(), attention.heads.size()))));
+}
+
+Section place(const LabelledAttention& attention, const TextSetter& setter, int cell) {
+  Section section;
+  section.attention = &attention;
+  section.columns = columns_of(attention);
+  section.rows = (static_cast<int>(section.maps()) + section.columns - 1) / section.columns;
+  section.query_length = label_length(attention.queries, setter, cell);
+  section.key_length = label_length(attention.keys, setter, cell);
+  section.map_width = static_cast<int>(attention.keys.size()) * cell;
+  section.map_height = static_cast<int>(attention.queries.size()) * cell;
+  double caption = 0;
+  for (std::size_t map = 0; map < section.maps(); ++map) {
+    caption = std::max(caption, setter.width(caption_of(attention, map), kCaption));
+  }
+  section.column_width = std::max(section.map_width, ceil_int(caption) + 1);
+  const std::int64_t columns = section.columns, rows = section.rows;
+  section.width = section.query_length + columns * section.column_width + (columns - 1) * kGap;
+  section.height = kTitleHeight + section.key_length + rows * (kCaptionHeight + section.map_height) + (rows - 1) * kGap;
+  return section;
+}
+
+struct Picture {
+  int cell = 0;
+  std::vector<Section> sections;
+  std::int64_t width = 0, height = 0;
+
+  bool fits() const {
+    const std::int64_t side = cell > kSmallestReadableCell ? kMaxReadableSide : ImageCanvas::kMaxSide;
+    return width <= side && height <= side && width * height <= kMaxPixels;
+  }
+};
+
+Picture arrange(std::span<const LabelledAttention> attentions, const TextSetter& setter, int cell) {
+  Picture picture;
+  picture.cell = cell;
+  picture.width = ceil_int(setter.width("weight 0", kCaption)) + kScaleCells * kScaleCell + 100;
+  picture.height = 2 * kMargin + kCaptionHeight;
+  for (const LabelledAttention& attention : attentions) {
+    picture.sections.push_back(place(attention, setter, cell));
+    picture.width = std::max(picture.width, picture.sections.back().width);
+    picture.height += picture.sections.back().height + kGap;
+  }
+  picture.width += 2 * kMargin;
+  return picture;
+}
+
+Picture arrange(std::span<const LabelledAttention> attentions, const TextSetter& setter) {
+  const bool one_map = attentions.size() == 1 && attentions[0].layers.size() * attentions[0].heads.size() == 1;
+  Picture picture;
+  for (const int cell : kCells) {
+    if (!one_map && cell > kLargestGridCell) continue;
+    picture = arrange(attentions, setter, cell);
+    if (picture.fits()) return picture;
+  }
+  throw InputError(fmt::format("image: {} x {} pixels, expected at most {} a side and {} in all", picture.width,
+                               picture.height, ImageCanvas::kMaxSide, kMaxPixels));
+}
+
+// Draws sections on a canvas, one below the other.
+class Painter {
+ public:
+  Painter(const Picture& picture, const TextSetter& setter, float largest)
+      : setter_(setter),
+        canvas_(static_cast<int>(picture.width), static_cast<int>(picture.height)),
+        cell_(picture.cell),
+        width_(static_cast<double>(picture.width) - 2 * kMargin),
+        largest_(largest) {}
+
+  void draw(const Section& section) {
+    canvas_.draw(setter_, std::string(to_string(section.attention->map.kind)), kTitle,
+                 {{kMargin, y_}, width_, kTitleHeight});
+    y_ += kTitleHeight;
+    for (int row = 0; row < section.rows; ++row) {
+      const double top = y_ + kCaptionHeight + (row == 0 ? section.key_length : 0);
+      for (int column = 0; column < section.columns; ++column) draw_map(section, row, column, top);
+      if (section.query_length > 0) draw_queries(section, top);
+      y_ = top + section.map_height + kGap;
+    }
+  }
+
+  void draw_scale() {
+    std::vector<Color> colors(kScaleCells);
+    for (std::size_t i = 0; i < kScaleCells; ++i) {
+      colors[i] = color_of(ColorMap::blues, static_cast<double>(i) / (kScaleCells - 1));
+    }
+    const double name = std::ceil(setter_.width("weight 0", kCaption)) + 1;
+    const double x = kMargin + name + kLabelGap, top = y_ + (kCaptionHeight - kScaleCell) / 2;
+    canvas_.draw(setter_, "weight 0", kCaption, {{kMargin, y_}, name, kCaptionHeight});
+    canvas_.draw_cells({x, top}, kScaleCell, colors, kScaleCells);
+    canvas_.draw_frame({x, top}, kScaleCells * kScaleCell, kScaleCell);
+    canvas_.draw(setter_, fmt::format("{:.2g}", largest_), kCaption,
+                 {{x + kScaleCells * kScaleCell + kLabelGap, y_}, 80, kCaptionHeight});
+  }
+
+  std::string png() const { return canvas_.png(); }
+
+ private:
+  void draw_map(const Section& section, int row, int column, double top) {
+    const LabelledAttention& attention = *section.attention;
+    const auto map = static_cast<std::size_t>(row * section.columns + column);
+    if (map >= section.maps()) return;
+    const double left = kMargin + section.query_length + column * (section.column_width + kGap);
+    canvas_.draw(setter_, caption_of(attention, map), kCaption,
+                 {{left, y_}, static_cast<double>(section.column_width), kCaptionHeight});
+    std::vector<Color> colors;
+    colors.reserve(attention.queries.size() * attention.keys.size());
+    for (const float weight : weights_of(attention, map / attention.heads.size(), map % attention.heads.size())) {
+      colors.push_back(color_of(ColorMap::blues, largest_ > 0 ? weight / largest_ : 0));
+    }
+    const int keys = static_cast<int>(attention.keys.size()), queries = static_cast<int>(attention.queries.size());
+    canvas_.draw_cells({left, top}, cell_, colors, keys);
+    if (cell_ >= kSmallestReadableCell) canvas_.draw_grid({left, top}, {keys, queries, cell_});
+    canvas_.draw_frame({left, top}, section.map_width, section.map_height);
+    if (row == 0 && section.key_length > 0) draw_keys(section, left, top);
+  }
+
+  void draw_keys(const Section& section, double left, double top) {
+    for (const std::string& key : section.attention->keys) {
+      const double length = section.key_length - kLabelGap, height = cell_;
+      canvas_.draw(setter_, short_token(key), label_font(cell_),
+                   {{left, top - kLabelGap}, length, height, ImageCanvas::Align::start, ImageCanvas::Direction::up});
+      left += cell_;
+    }
+  }
+
+  void draw_queries(const Section& section, double top) {
+    for (const std::string& query : section.attention->queries) {
+      const double length = section.query_length - kLabelGap, height = cell_;
+      canvas_.draw(setter_, short_token(query), label_font(cell_),
+                   {{kMargin, top}, length, height, ImageCanvas::Align::end});
+      top += cell_;
+    }
+  }
+
+  const TextSetter& setter_;
+  ImageCanvas canvas_;
+  int cell_;
+  double width_;
+  float largest_;
+  double y_ = kMargin;
+};
+
+}  // namespace
+
+std::string draw_png(std::span<const LabelledAttention> attentions) {
+  float largest = 0;
+  for (const LabelledAttention& attention : attentions) {
+    check(attention);
+    largest = std::max(largest, largest_weight(attention));
+  }
+  const TextSetter setter;
+  const Picture picture = arrange(attentions, setter);
+  Painter painter(picture, setter, largest);
+  for (const Section& section : picture.sections) painter.draw(section);
+  painter.draw_scale();
+  return painter.png();
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,121 @@
+#include "token_text.h"
+
+#include <encdec/models/tokenizer/pipeline/characters.h>
+#include <encdec/models/tokenizer/utf8.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+
+namespace encdec::cli {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+constexpr char32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
+constexpr std::string_view kEllipsis = "…";
+constexpr std::string_view kDottedCircle = "◌";
+constexpr std::string_view kLeftToRightMark = "\u200E";
+// Marks without end make a cluster as long as a file.
+constexpr std::size_t kMaxClusterCharacters = 8;
+
+const utf8proc_property_t& property(char32_t c) {
+  return *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+}
+
+// Lines, directions, spaces of no width, and what has no meaning. The joiners shape letters and emoji.
+bool is_invisible(char32_t c) {
+  if (c == kJoiner || c == kNonJoiner) return false;
+  switch (property(c).category) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CN: return true;
+    default: return false;
+  }
+}
+
+char32_t visible(char32_t c) {
+  if (c == ' ') return 0x2423;
+  if (c < 0x20) return 0x2400 + c;
+  if (c == 0x7F) return 0x2421;
+  return is_invisible(c) ? kReplacement : c;
+}
+
+// Columns as terminals count them: where utf8proc differs, wcwidth() is followed.
+int columns_of(char32_t c) {
+  if (c >= 0x1160 && c <= 0x11FF) return 0;  // vowels and finals of Hangul: part of the letter before them
+  if (property(c).category == UTF8PROC_CATEGORY_MC) return 1;
+  return utf8proc_charwidth(static_cast<utf8proc_int32_t>(c));
+}
+
+bool is_emoji_part(char32_t c) {
+  return (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xFE00 && c <= 0xFE0F);  // skin tones; variants
+}
+
+bool is_right_to_left(char32_t c) {
+  const auto direction = property(c).bidi_class;
+  return direction == UTF8PROC_BIDI_CLASS_R || direction == UTF8PROC_BIDI_CLASS_AL;
+}
+
+// Terminals that reorder text must do so in this cluster alone: a mark ends the text from right to left.
+Glyph glyph_of(std::string_view cluster, int max_columns) {
+  Glyph glyph;
+  bool right_to_left = false;
+  std::size_t characters = 0;
+  for (const CodePoint& c : code_points(cluster)) {
+    if (c.value == kJoiner || ++characters > kMaxClusterCharacters) break;
+    if (is_emoji_part(c.value) && c.offset > 0) continue;
+    const int columns = columns_of(c.value);
+    if (glyph.columns + columns > max_columns) break;
+    append_utf8(glyph.text, c.value);
+    glyph.columns += columns;
+    right_to_left = right_to_left || is_right_to_left(c.value);
+  }
+  if (glyph.columns == 0) glyph = {std::string(kDottedCircle) + glyph.text, 1};  // a mark without its letter
+  if (right_to_left) glyph.text += kLeftToRightMark;
+  return glyph;
+}
+
+}  // namespace
+
+std::string visible(std::string_view token) {
+  const std::string valid = replace_invalid_utf8(token);
+  std::string result;
+  for (const CodePoint& c : code_points(valid)) append_utf8(result, visible(c.value));
+  return result;
+}
+
+std::vector<Glyph> glyphs(std::string_view token, int columns) {
+  const std::string text = visible(token);
+  std::vector<Glyph> result;
+  int used = 0;
+  GraphemeScanner scanner(text);
+  for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
+    result.push_back(glyph_of(cluster, columns));
+    used += result.back().columns;
+    if (used <= columns) continue;
+    while (!result.empty() && used >= columns) {
+      used -= result.back().columns;
+      result.pop_back();
+    }
+    result.push_back({std::string(kEllipsis), 1});
+    break;
+  }
+  return result;
+}
+
+std::vector<Glyph> glyphs_downwards(std::string_view token, int rows) {
+  const std::string text = visible(token);
+  std::vector<Glyph> result;
+  GraphemeScanner scanner(text);
+  for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
+    if (static_cast<int>(result.size()) == rows) {
+      result.back() = {std::string(kEllipsis), 1};
+      break;
+    }
+    result.push_back(glyph_of(cluster, 2));
+  }
+  return result;
+}
+
+}  // namespace encdec::cli
