@@ -63,8 +63,7 @@ int label_length(const std::vector<std::string>& tokens, const TextSetter& sette
 }
 
 std::string caption_of(const LabelledAttention& attention, std::size_t map) {
-  const std::size_t layer = map / attention.heads.size(), head = map % attention.heads.size();
-  return layer_name(attention, layer) + ", " + head_name(attention, head);
+  return map_name(attention, map / attention.heads.size(), map % attention.heads.size());
 }
 
 // One layer's heads, or one head's layers, fill lines like words.

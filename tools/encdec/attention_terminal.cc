@@ -146,8 +146,7 @@ void draw_in_terminal(const LabelledAttention& attention, const TerminalStyle& s
   const Panels panels(attention, style);
   for (std::size_t layer = 0; layer < attention.layers.size(); ++layer) {
     for (std::size_t head = 0; head < attention.heads.size(); ++head) {
-      write(fmt::format("{}, {}, {}\n\n", to_string(attention.map.kind), layer_name(attention, layer),
-                        head_name(attention, head)));
+      write(fmt::format("{}, {}\n\n", to_string(attention.map.kind), map_name(attention, layer, head)));
       panels.draw(weights_of(attention, layer, head), write);
       write("\n");
     }

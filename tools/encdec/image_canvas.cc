@@ -36,12 +36,19 @@ void be_quiet() {
   }
 }
 
-bool has_fonts(PangoFontMap* map) {
-  PangoFontFamily** families = nullptr;
-  int count = 0;
-  pango_font_map_list_families(map, &families, &count);
-  g_free(families);
-  return count > 0;
+// The bars by which sentencepiece writes spaces must not outshine the letters.
+void make_spaces_pale(PangoLayout* layout, const std::string& text) {
+  constexpr std::string_view kSpace = "▁";
+  constexpr guint16 kPale = 0xB400;
+  PangoAttrList* attributes = pango_attr_list_new();
+  for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at + kSpace.size())) {
+    PangoAttribute* attribute = pango_attr_foreground_new(kPale, kPale, kPale);
+    attribute->start_index = static_cast<guint>(at);
+    attribute->end_index = static_cast<guint>(at + kSpace.size());
+    pango_attr_list_insert(attributes, attribute);
+  }
+  pango_layout_set_attributes(layout, attributes);
+  pango_attr_list_unref(attributes);
 }
 
 Layout layout_of(PangoContext* context, const std::string& text, const Font& font) {
@@ -54,7 +61,13 @@ Layout layout_of(PangoContext* context, const std::string& text, const Font& fon
   pango_layout_set_font_description(layout.get(), description.get());
   pango_layout_set_single_paragraph_mode(layout.get(), TRUE);
   pango_layout_set_text(layout.get(), text.data(), static_cast<int>(text.size()));
+  make_spaces_pale(layout.get(), text);
   return layout;
+}
+
+// Without any font there are families all the same, but no letters.
+bool has_fonts(PangoContext* context) {
+  return pango_layout_get_unknown_glyphs_count(layout_of(context, "a", {}).get()) == 0;
 }
 
 struct Extent {
@@ -87,10 +100,10 @@ void TextSetter::Free::operator()(PangoContext* context) const {
 TextSetter::TextSetter() {
   be_quiet();
   const std::unique_ptr<PangoFontMap, Unref> map(pango_cairo_font_map_new());
-  if (!has_fonts(map.get())) {
+  context_.reset(pango_font_map_create_context(map.get()));
+  if (!has_fonts(context_.get())) {
     throw FileError("fontconfig: no font, expected at least one, such as those of Debian's fonts-dejavu-core");
   }
-  context_.reset(pango_font_map_create_context(map.get()));
   // Not those of the desktop, if there is one: the same text is as wide everywhere, at every angle.
   const std::unique_ptr<cairo_font_options_t, FreeOptions> options(cairo_font_options_create());
   cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);

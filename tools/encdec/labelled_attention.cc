@@ -9,11 +9,12 @@
 namespace encdec::cli {
 namespace {
 
+constexpr std::string_view kMean = "mean";
 // Rows of rounded numbers add up to a little more than 1.
 constexpr float kLargestWeight = 1.001F;
 
 std::string name_of(const std::string& label, const char* what) {
-  return label == "mean" ? fmt::format("mean of {}s", what) : fmt::format("{} {}", what, label);
+  return label == kMean ? fmt::format("mean of {}s", what) : fmt::format("{} {}", what, label);
 }
 
 }  // namespace
@@ -45,12 +46,11 @@ float largest_weight(const LabelledAttention& attention) {
   return *std::max_element(weights.data<float>(), weights.data<float>() + weights.elements());
 }
 
-std::string layer_name(const LabelledAttention& attention, std::size_t layer) {
-  return name_of(attention.layers[layer], "layer");
-}
-
-std::string head_name(const LabelledAttention& attention, std::size_t head) {
-  return name_of(attention.heads[head], "head");
+std::string map_name(const LabelledAttention& attention, std::size_t layer, std::size_t head) {
+  const std::string& layer_label = attention.layers[layer];
+  const std::string& head_label = attention.heads[head];
+  if (layer_label == kMean && head_label == kMean) return "mean of layers and heads";
+  return name_of(layer_label, "layer") + ", " + name_of(head_label, "head");
 }
 
 }  // namespace encdec::cli

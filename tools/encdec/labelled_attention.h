@@ -25,8 +25,7 @@ void check(const LabelledAttention& attention);
 std::span<const float> weights_of(const LabelledAttention& attention, std::size_t layer, std::size_t head);
 float largest_weight(const LabelledAttention& attention);
 
-// "layer 3", "mean of layers": what the label of a layer or head stands for.
-std::string layer_name(const LabelledAttention& attention, std::size_t layer);
-std::string head_name(const LabelledAttention& attention, std::size_t head);
+// "layer 3, head 5", "mean of layers and heads"
+std::string map_name(const LabelledAttention& attention, std::size_t layer, std::size_t head);
 
 }  // namespace encdec::cli

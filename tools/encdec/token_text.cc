@@ -2,6 +2,7 @@
 
 #include <encdec/models/tokenizer/pipeline/characters.h>
 #include <encdec/models/tokenizer/utf8.h>
+#include <fmt/format.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -34,11 +35,19 @@ bool is_invisible(char32_t c) {
   }
 }
 
-char32_t visible(char32_t c) {
-  if (c == ' ') return 0x2423;
-  if (c < 0x20) return 0x2400 + c;
-  if (c == 0x7F) return 0x2421;
-  return is_invisible(c) ? kReplacement : c;
+void append_visible(std::string& text, char32_t c) {
+  switch (c) {
+    case ' ': text += "␣"; return;
+    case '\n': text += "\\n"; return;
+    case '\r': text += "\\r"; return;
+    case '\t': text += "\\t"; return;
+    default: break;
+  }
+  if (c < 0x20 || c == 0x7F) {
+    text += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+  } else {
+    append_utf8(text, is_invisible(c) ? kReplacement : c);
+  }
 }
 
 // Columns as terminals count them: where utf8proc differs, wcwidth() is followed.
@@ -81,7 +90,7 @@ Glyph glyph_of(std::string_view cluster, int max_columns) {
 std::string visible(std::string_view token) {
   const std::string valid = replace_invalid_utf8(token);
   std::string result;
-  for (const CodePoint& c : code_points(valid)) append_utf8(result, visible(c.value));
+  for (const CodePoint& c : code_points(valid)) append_visible(result, c.value);
   return result;
 }
 
