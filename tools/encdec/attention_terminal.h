@@ -1,15 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <string_view>
-
 #include "labelled_attention.h"
 #include "terminal_style.h"
+#include "text_sink.h"
 
 namespace encdec::cli {
-
-// Where text goes, piece by piece.
-using TextSink = std::function<void(std::string_view)>;
 
 // Draws a heat map for each layer and head: keys above, queries to the left, and for each pair a cell of two columns.
 // A map that is too wide goes on below, with the queries repeated. The last line tells what the colours mean: from 0 to

@@ -35,6 +35,11 @@ bool is_invisible(char32_t c) {
   }
 }
 
+// Marks and joiners belong to the letter before them.
+bool lacks_letter(char32_t first) {
+  return is_mark(first) || first == kJoiner || first == kNonJoiner;
+}
+
 void append_visible(std::string& text, char32_t c) {
   switch (c) {
     case ' ': text += "␣"; return;
@@ -80,7 +85,6 @@ Glyph glyph_of(std::string_view cluster, int max_columns) {
     glyph.columns += columns;
     right_to_left = right_to_left || is_right_to_left(c.value);
   }
-  if (glyph.columns == 0) glyph = {std::string(kDottedCircle) + glyph.text, 1};  // a mark without its letter
   if (right_to_left) glyph.text += kLeftToRightMark;
   return glyph;
 }
@@ -90,6 +94,7 @@ Glyph glyph_of(std::string_view cluster, int max_columns) {
 std::string visible(std::string_view token) {
   const std::string valid = replace_invalid_utf8(token);
   std::string result;
+  if (!valid.empty() && lacks_letter(first_character(valid).value)) result += kDottedCircle;
   for (const CodePoint& c : code_points(valid)) append_visible(result, c.value);
   return result;
 }

@@ -1,0 +1,141 @@
+#include "attention_page.h"
+
+#include <encdec/engine/error.h>
+#include <encdec/models/tokenizer/pipeline/characters.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "token_text.h"
+
+namespace encdec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kTemplate =
+#include "attention_page.html.inc"
+    ;
+constexpr std::string_view kExamplesGoHere = "<!-- examples -->\n";
+constexpr std::size_t kBegin = kTemplate.find(kExamplesGoHere);
+static_assert(kBegin != std::string_view::npos);
+
+// The strings of browsers have at most 2^29 characters, of which a weight takes 8/3.
+constexpr std::int64_t kMaxWeights = std::int64_t{1} << 27;
+
+void check(const AttentionExample& example) {
+  std::int64_t weights = 0;
+  for (const LabelledAttention& attention : example.attentions) {
+    check(attention);
+    weights += attention.map.weights.elements();
+    if (attention.map.kind != AttentionKind::cross) continue;
+    const std::size_t queries = attention.queries.size(), keys = attention.keys.size();
+    for (const auto& link : example.alignment) {
+      if (link.query < queries && link.key < keys) continue;
+      throw InputError(fmt::format("page: alignment of query {} with key {}, expected less than {} and {}", link.query,
+                                   link.key, queries, keys));
+    }
+  }
+  if (example.attentions.empty()) throw InputError("page: an example without attention, expected one kind at least");
+  if (weights > kMaxWeights) {
+    throw InputError(
+        fmt::format("page: {} weights in one example, expected at most {}: means have less", weights, kMaxWeights));
+  }
+}
+
+// JSON in which nothing ends a script element.
+std::string inside_script(const Json& json) {
+  std::string result;
+  for (const char c : json.dump()) {
+    if (c == '<') {
+      result += "\\u003c";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string inside_attribute(std::string_view text) {
+  std::string result;
+  for (const char c : replace_invalid_utf8(text)) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '"': result += "&quot;"; break;
+      case '<': result += "&lt;"; break;
+      case '\0': result += "\uFFFD"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
+Json visible_tokens(const std::vector<std::string>& tokens) {
+  Json array = Json::array();
+  for (const std::string& token : tokens) array.push_back(visible(token));
+  return array;
+}
+
+// Base64 (RFC 4648) of three weights, as 16-bit numbers, low byte first.
+void append_base64(std::string& text, std::span<const float, 3> weights) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::uint64_t bits = 0;
+  for (const float weight : weights) {
+    const auto value = static_cast<std::uint64_t>(std::lround(std::min(weight, 1.0F) * 65535.0));
+    bits = bits << 16 | (value & 0xFF) << 8 | value >> 8;
+  }
+  for (int shift = 42; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 0x3F];
+}
+
+}  // namespace
+
+AttentionPage::AttentionPage(TextSink write) : write_(std::move(write)) {
+  write_(kTemplate.substr(0, kBegin));
+}
+
+void AttentionPage::add(const AttentionExample& example) {
+  check(example);
+  Json alignment = Json::array();
+  for (const auto& link : example.alignment) alignment.push_back({link.query, link.key});
+  write_(fmt::format("<script type=\"application/json\" data-title=\"{}\">{{\"alignment\":{},\"attentions\":[",
+                     inside_attribute(example.title), inside_script(alignment)));
+  bool first = true;
+  for (const LabelledAttention& attention : example.attentions) {
+    const Json labels = {
+        {"kind", to_string(attention.map.kind)},        {"marked", attention.map.kind == AttentionKind::cross},
+        {"layers", visible_tokens(attention.layers)},   {"heads", visible_tokens(attention.heads)},
+        {"queries", visible_tokens(attention.queries)}, {"keys", visible_tokens(attention.keys)}};
+    write_(fmt::format("{}{{\"labels\":{},\"weights\":\"", first ? "" : ",", inside_script(labels)));
+    write_weights(attention);
+    write_("\"}");
+    first = false;
+  }
+  write_("]}</script>\n");
+}
+
+void AttentionPage::write_weights(const LabelledAttention& attention) {
+  constexpr std::size_t kPieceBytes = 1 << 16;
+  const Tensor& weights = attention.map.weights;
+  const std::span values(weights.data<float>(), static_cast<std::size_t>(weights.elements()));
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); i += 3) {
+    float three[3] = {};
+    std::ranges::copy(values.subspan(i, std::min<std::size_t>(3, values.size() - i)), three);
+    append_base64(text, three);
+    if (text.size() < kPieceBytes) continue;
+    write_(text);
+    text.clear();
+  }
+  write_(text);
+}
+
+void AttentionPage::end() {
+  write_(kTemplate.substr(kBegin + kExamplesGoHere.size()));
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "labelled_attention.h"
+#include "text_sink.h"
+
+namespace encdec::cli {
+
+// What a page shows together.
+struct AttentionExample {
+  struct Link {
+    std::size_t query, key;
+  };
+
+  std::string title;  // such as source and target; any bytes
+  std::vector<LabelledAttention> attentions;
+  std::vector<Link> alignment;  // marked in cross-attention; may be empty
+};
+
+// Writes one HTML page that needs nothing else, no network either, in which a reader chooses among examples, kinds of
+// attention, layers and heads, and sees the weight of each pair of tokens. Goes from the constructor over add() to
+// end(); no example is kept in memory. Weights are stored as multiples of 1/65535.
+class AttentionPage {
+ public:
+  explicit AttentionPage(TextSink write);
+
+  // Throws InputError, before anything is written, if labels, weights and alignment do not fit, or there are more
+  // weights than a browser can take at once.
+  void add(const AttentionExample& example);
+  void end();
+
+ private:
+  void write_weights(const LabelledAttention& attention);
+
+  TextSink write_;
+};
+
+}  // namespace encdec::cli
