@@ -1,12 +1,17 @@
 #include <encdec/engine/error.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "attention_image.h"
 #include "attention_labels.h"
 #include "attention_options.h"
+#include "attention_page.h"
+#include "attention_terminal.h"
 #include "attention_text.h"
 #include "commands.h"
 #include "line_reader.h"
@@ -28,6 +33,7 @@ struct Options {
   std::string target_file;
   std::string output;
   std::string kind;
+  ColorChoice color = ColorChoice::automatic;
   TypedAttention choices;
   std::string source_lang;
   std::string target_lang;
@@ -92,6 +98,8 @@ class Reading {
     if (source_.text.empty()) throw InputError(source_.position + ": empty, expected a source");
   }
 
+  const std::string& source() const { return source_.text; }
+
   AttentionMaps read(const Model& model, const AttentionSelection& selection) const {
     if (target_ && !model.config().has_decoder()) {
       throw UsageError(fmt::format("a target, expected none: {} has no decoder", options_.model));
@@ -139,6 +147,32 @@ std::string to_json(const std::vector<LabelledAttention>& maps, const AttentionS
   return json + "}\n";
 }
 
+// The source, and what the decoder read and led to.
+std::string title_of(const Model& model, const AttentionMaps& attention, const std::string& source) {
+  if (attention.target.empty()) return source;
+  const std::string target = model.tokenizer() != nullptr ? decode_known(*model.tokenizer(), attention.target)
+                                                          : format_token_ids(attention.target);
+  return source + " \u2192 " + target;
+}
+
+void write(const std::vector<LabelledAttention>& maps, const AttentionSelection& selection, const Options& options,
+           const std::string& title, OutputFile& output) {
+  const TextSink sink = [&output](std::string_view text) { output.write(text); };
+  if (options.output.empty()) {
+    const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
+    for (const LabelledAttention& map : maps) draw_in_terminal(map, style, sink);
+    return;
+  }
+  switch (attention_format(options.output)) {
+    case AttentionFormat::json: return output.write(to_json(maps, selection));
+    case AttentionFormat::image: return output.write(draw_png(maps));
+    default: break;
+  }
+  AttentionPage page(sink);
+  page.add({.title = title, .attentions = maps, .alignment = {}});
+  page.end();
+}
+
 void show(const Options& options) {
   const bool is_terminal = options.output.empty();
   const AttentionFormat format = attention_format(options.output);
@@ -155,8 +189,12 @@ void show(const Options& options) {
       options.quiet ? Notes::hide : Notes::show);
   check_lines_can_be_read(model, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
   const AttentionSelection selection = selection_of(options, model.config());
-  const std::vector<LabelledAttention> maps = label(model, reading.read(model, selection), selection);
-  output.write(to_json(maps, selection));
+  const AttentionMaps attention = reading.read(model, selection);
+  std::vector<LabelledAttention> maps = label(model, attention, selection);
+  std::erase_if(maps, [](const LabelledAttention& map) { return map.queries.empty(); });  // of an empty target
+  std::ranges::stable_partition(
+      maps, [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
+  write(maps, selection, options, title_of(model, attention, reading.source()), output);
   output.commit();
 }
 
@@ -164,6 +202,20 @@ CLI::Validator kind_name() {
   const auto check = [](const std::string& text) {
     return text == "all" || kind_named(text) ? std::string()
                                              : "'" + text + "', expected encoder, decoder, cross or all";
+  };
+  return CLI::Validator(check, "", "");
+}
+
+std::optional<ColorChoice> color_named(const std::string& name) {
+  if (name == "auto") return ColorChoice::automatic;
+  if (name == "always") return ColorChoice::always;
+  if (name == "never") return ColorChoice::never;
+  return std::nullopt;
+}
+
+CLI::Validator color_name() {
+  const auto check = [](const std::string& text) {
+    return color_named(text) ? std::string() : "'" + text + "', expected auto, always or never";
   };
   return CLI::Validator(check, "", "");
 }
@@ -192,6 +244,12 @@ Action add_attention(CLI::App& command) {
       ->check(kind_name())
       ->type_name("KIND");
   add_attention_choices(command, "--layer", "--head", options->choices);
+  command
+      .add_option_function<std::string>(
+          "--color", [options](const std::string& text) { options->color = *color_named(text); },
+          "In the terminal: auto where it has colours, always, never")
+      ->check(color_name())
+      ->type_name("WHEN");
   command.add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to generate where no target is given")
       ->check(integer_from(1, kMaxTokens))
       ->type_name("N");

@@ -6,7 +6,7 @@
 
 #include "attention_labels.h"
 #include "attention_text.h"
-#include "commands.h"
+#include "token_ids.h"
 
 namespace encdec::cli {
 namespace {
@@ -24,10 +24,13 @@ AttentionFile::AttentionFile(const std::string& path, const TypedAttention& type
     : format_(attention_format(path)),
       selection_(selection_for(format_, typed, model.config())),
       output_(path, format_ == AttentionFormat::page ? OutputFile::Unfinished::remove : OutputFile::Unfinished::keep),
-      model_(model) {}
+      model_(model) {
+  if (format_ == AttentionFormat::page) page_.emplace([this](std::string_view text) { output_.write(text); });
+}
 
 // Its end token stands for nothing in the text.
-std::string AttentionFile::alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const {
+std::vector<AttentionExample::Link> AttentionFile::alignment_of(const LabelledAttention& attention,
+                                                                const Hypothesis& hypothesis) const {
   const auto& ends = model_.generation_config().eos_tokens;
   std::size_t count = hypothesis.token_ids.size();
   if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
@@ -35,24 +38,40 @@ std::string AttentionFile::alignment_of(const LabelledAttention& attention, cons
 }
 
 void AttentionFile::write(const std::string& source, const GenerateResult& result) {
-  std::string json;
-  for (const Hypothesis& hypothesis : result.hypotheses) {
-    if (hypothesis.attention.maps.empty()) break;  // of an empty source
-    const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
-    const std::string alignment = alignment_of(attention, hypothesis);
-    if (format_ == AttentionFormat::json) {
-      json += fmt::format(R"({}{{"alignment":"{}",{}}})", json.empty() ? "" : ",", alignment,
-                          json_members(attention, selection_));
-      continue;
-    }
-    output_.write(alignment);
-    break;
+  const Hypothesis& best = result.hypotheses.front();
+  const bool is_empty = best.token_ids.empty();
+  switch (format_) {
+    case AttentionFormat::page:
+      if (!is_empty) write_page(source, best);
+      break;
+    case AttentionFormat::json: write_json(result); break;
+    default:
+      if (!is_empty) output_.write(to_pharaoh(alignment_of(label_generated(model_, best, selection_), best)));
+      output_.write("\n");
   }
-  output_.write(format_ == AttentionFormat::json ? fmt::format("{{\"hypotheses\":[{}]}}\n", json) : "\n");
   output_.flush();
 }
 
+void AttentionFile::write_page(const std::string& source, const Hypothesis& best) {
+  const std::string target = best.text.empty() ? format_token_ids(best.token_ids) : best.text;
+  const LabelledAttention attention = label_generated(model_, best, selection_);
+  page_->add(
+      {.title = source + " \u2192 " + target, .attentions = {attention}, .alignment = alignment_of(attention, best)});
+}
+
+void AttentionFile::write_json(const GenerateResult& result) {
+  std::string hypotheses;
+  for (const Hypothesis& hypothesis : result.hypotheses) {
+    if (hypothesis.token_ids.empty()) continue;
+    const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
+    hypotheses += fmt::format(R"({}{{"alignment":"{}",{}}})", hypotheses.empty() ? "" : ",",
+                              to_pharaoh(alignment_of(attention, hypothesis)), json_members(attention, selection_));
+  }
+  output_.write(fmt::format("{{\"hypotheses\":[{}]}}\n", hypotheses));
+}
+
 void AttentionFile::commit() {
+  if (page_) page_->end();
   output_.commit();
 }
 

@@ -2,9 +2,12 @@
 
 #include <encdec/models/model.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "attention_options.h"
+#include "attention_page.h"
 #include "labelled_attention.h"
 #include "output_file.h"
 
@@ -28,11 +31,15 @@ class AttentionFile {
   void commit();
 
  private:
-  std::string alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const;
+  std::vector<AttentionExample::Link> alignment_of(const LabelledAttention& attention,
+                                                   const Hypothesis& hypothesis) const;
+  void write_page(const std::string& source, const Hypothesis& best);
+  void write_json(const GenerateResult& result);
 
   AttentionFormat format_;
   AttentionSelection selection_;
   OutputFile output_;
+  std::optional<AttentionPage> page_;
   const Model& model_;
 };
 

@@ -38,27 +38,34 @@ Shape told_shape(const Shape& shape, const AttentionSelection& selection) {
   return Shape(std::span<const Dim>(dims));
 }
 
-}  // namespace
-
-Tensor mean_map(const AttentionMap& map) {
-  const Shape& shape = map.weights.shape();
+// The mean of the last layer's heads: [queries, keys].
+Tensor last_layer_mean(const Tensor& weights) {
+  const Shape& shape = weights.shape();
   Tensor mean = Tensor::allocate({shape[2], shape[3]});
-  const Dim maps = shape[0] * shape[1], size = shape[2] * shape[3];
-  for (Dim m = 0; m < maps; ++m) {
-    const float* weights = map.weights.data<float>() + m * size;
-    for (Dim i = 0; i < size; ++i) mean.data<float>()[i] += weights[i] / static_cast<float>(maps);
+  const Dim size = shape[2] * shape[3];
+  for (Dim head = 0; head < shape[1]; ++head) {
+    const float* from = weights.data<float>() + ((shape[0] - 1) * shape[1] + head) * size;
+    for (Dim i = 0; i < size; ++i) mean.data<float>()[i] += from[i] / static_cast<float>(shape[1]);
   }
   return mean;
 }
 
-std::string hard_alignment(const AttentionMap& map, std::size_t queries) {
-  const Tensor mean = mean_map(map);
-  std::string pairs;
-  if (mean.width() == 0) return pairs;
+}  // namespace
+
+std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std::size_t queries) {
+  const Tensor mean = last_layer_mean(map.weights);
+  std::vector<AttentionExample::Link> alignment;
   for (std::size_t query = 0; query < queries; ++query) {
     const float* weights = mean.row(static_cast<std::int64_t>(query));
-    const auto key = std::max_element(weights, weights + mean.width()) - weights;
-    fmt::format_to(std::back_inserter(pairs), "{}{}-{}", query == 0 ? "" : " ", key, query);
+    alignment.push_back({query, static_cast<std::size_t>(std::max_element(weights, weights + mean.width()) - weights)});
+  }
+  return alignment;
+}
+
+std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment) {
+  std::string pairs;
+  for (const auto& [query, key] : alignment) {
+    fmt::format_to(std::back_inserter(pairs), "{}{}-{}", pairs.empty() ? "" : " ", key, query);
   }
   return pairs;
 }

@@ -1,23 +1,20 @@
 #pragma once
 
-#include <encdec/models/session.h>
-
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attention_page.h"
 #include "labelled_attention.h"
 
 namespace encdec::cli {
 
-// The mean over all layers and heads of a map: [queries, keys].
-Tensor mean_map(const AttentionMap& map);
-
-// Hard alignment of the first `queries` rows in the format of Pharaoh, "0-0 2-1": key and query, numbered from 0, for
-// each query the key that gets most of its attention in the mean of the map; of equal ones the first.
-std::string hard_alignment(const AttentionMap& map, std::size_t queries);
+// Hard alignment of the first `queries` rows: for each the key that gets most of its attention, in the mean of the
+// heads of the map's last layer; of equal ones the first.
+std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std::size_t queries);
+// In the format of Pharaoh: "0-0 2-1", key and query, numbered from 0.
+std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment);
 
 // "encoder_self", "decoder_self" or "cross".
 std::string_view json_name(AttentionKind kind);
