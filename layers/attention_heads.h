@@ -36,7 +36,7 @@ KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precis
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
-// sequence's first head as a kernels::HeadAttention without head_dim and scale; the other heads' queries and outputs
+// sequence's first head as a kernels::HeadAttention without its widths and scale; the other heads' queries and outputs
 // lie beside it.
 template <class Describe>
 void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias,
@@ -58,6 +58,7 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
       head.keys = head.keys.of_head(number);
       head.values = head.values.of_head(number);
       head.head_dim = head_dim;
+      head.value_dim = head_dim;
       head.scale = options.scale();
       head.relative_bias = bias.of_head(number);
       head.bias_reach = bias.reach();

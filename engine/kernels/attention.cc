@@ -111,7 +111,7 @@ HWY_INLINE void attend_few(const HeadAttention& head, int first, float* HWY_REST
     for (int k = 0; k < kKeysAtOnce; ++k) {
       const int row = std::min(j + k, group.most_keys() - 1);
       keys[k] = head.keys.row<T>(row);
-      prefetch_row(head.values.row<T>(row), head.head_dim);
+      prefetch_row(head.values.row<T>(row), head.value_dim);
     }
     score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
@@ -189,8 +189,8 @@ struct PackedValues {
     for (int j = 0; j < head.key_count; ++j) {
       const T* HWY_RESTRICT from = head.values.row<T>(j);
       float* HWY_RESTRICT to = data + static_cast<std::ptrdiff_t>(j) * width;
-      for (int i = 0; i < head.head_dim; i += kLanes) {
-        hn::StoreU(load_some(D(), from + i, head.head_dim - i), D(), to + i);
+      for (int i = 0; i < head.value_dim; i += kLanes) {
+        hn::StoreU(load_some(D(), from + i, head.value_dim - i), D(), to + i);
       }
     }
   }
@@ -262,7 +262,7 @@ struct ManyQueriesScratch {
       : stride(scores_stride(head.key_count)),
         keys(kTileQueries * stride),
         values(keys + stride * static_cast<std::size_t>(head.head_dim)),
-        value_width((head.head_dim + kLanes - 1) / kLanes * kLanes),
+        value_width((head.value_dim + kLanes - 1) / kLanes * kLanes),
         end(values + static_cast<std::size_t>(head.key_count) * static_cast<std::size_t>(value_width)) {}
 };
 
@@ -294,7 +294,7 @@ template <class T>
 void attend_typed(const HeadAttention& head, float* scratch) {
   int i = 0;
   for (; i < head.query_count && keys_seen(head, i) == 0; ++i) {
-    std::fill_n(head.output + i * head.output_stride, head.head_dim, 0.0f);
+    std::fill_n(head.output + i * head.output_stride, head.value_dim, 0.0f);
   }
   if (has_many_queries(head)) i = attend_many<T>(head, i, scratch);
   if (!head.causal) {

@@ -37,13 +37,14 @@ struct AttentionRows {
 struct HeadAttention {
   const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
   std::ptrdiff_t query_stride = 0;
-  float* output = nullptr;  // row i at output + i * output_stride, head_dim floats
+  float* output = nullptr;  // row i at output + i * output_stride, value_dim floats
   std::ptrdiff_t output_stride = 0;
-  AttentionRows keys;  // head_dim elements each, of one type with the values
-  AttentionRows values;
+  AttentionRows keys;    // head_dim elements each, of one type with the values
+  AttentionRows values;  // value_dim elements each
   int query_count = 0;
   int key_count = 0;
   int head_dim = 0;
+  int value_dim = 0;
   float scale = 1.0f;
   // Query i sees the first key_count - (query_count - 1 - i) keys: the last query sees them all.
   bool causal = false;

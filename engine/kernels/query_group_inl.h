@@ -143,15 +143,15 @@ HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, co
       float* output = head.output + (group.first + q) * head.output_stride + i;
       const V normalizer = hn::Set(d, group.normalizers[q]);
       for (int c = 0; c < kCount; ++c) {
-        store_some(hn::Mul(sums[q][c], normalizer), d, output + c * kLanes, head.head_dim - i - c * kLanes);
+        store_some(hn::Mul(sums[q][c], normalizer), d, output + c * kLanes, head.value_dim - i - c * kLanes);
       }
     }
     i += kCount * kLanes;
   };
   const auto load_all = [d](const auto* from) HWY_ATTR { return load(d, from); };
-  while (i + kChunks * kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, kChunks>(), load_all);
-  while (i + kLanes <= head.head_dim) sum_chunks(std::integral_constant<int, 1>(), load_all);
-  if (const int rest = head.head_dim - i; rest > 0) {
+  while (i + kChunks * kLanes <= head.value_dim) sum_chunks(std::integral_constant<int, kChunks>(), load_all);
+  while (i + kLanes <= head.value_dim) sum_chunks(std::integral_constant<int, 1>(), load_all);
+  if (const int rest = head.value_dim - i; rest > 0) {
     sum_chunks(std::integral_constant<int, 1>(),
                [&](const auto* from) HWY_ATTR { return values.load_first(from, rest); });
   }

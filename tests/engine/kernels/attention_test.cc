@@ -43,18 +43,19 @@ struct Operands {
     return {.query = query.data<float>(),
             .query_stride = width,
             .output = output.data<float>(),
-            .output_stride = width,
+            .output_stride = static_cast<std::ptrdiff_t>(output.width()),
             .keys = {key.data<float>(), width, nullptr},
-            .values = {value.data<float>(), width, nullptr},
+            .values = {value.data<float>(), static_cast<std::ptrdiff_t>(value.width()), nullptr},
             .query_count = static_cast<int>(query.shape()[0]),
             .key_count = static_cast<int>(key.shape()[0]),
             .head_dim = static_cast<int>(width),
+            .value_dim = static_cast<int>(value.width()),
             .scale = 1.0f / std::sqrt(static_cast<float>(width)),
             .causal = mask == Mask::causal};
   }
 
   Tensor run() const {
-    Tensor output = Tensor::allocate(query.shape());
+    Tensor output = Tensor::allocate({query.shape()[0], value.width()});
     return run(head(output), output);
   }
 
@@ -75,6 +76,21 @@ TEST(Attention, FollowsTheFormulaForEverySize) {
       }
       const Operands many(2, 9, 500, head_dim);
       EXPECT_TRUE(is_close_to(many.expected(), many.run())) << "head_dim " << head_dim;
+    }
+  });
+}
+
+TEST(Attention, ValuesMayHaveAnotherWidthThanKeys) {
+  for_each_vector_target([] {
+    for (const int head_dim : {1, 8, 33}) {
+      for (const int value_dim : kHeadDims) {
+        for (const int queries : {1, 6, 40}) {
+          Operands operands(19, queries, 41, head_dim);
+          operands.value = RandomTensors(20).uniform({41, value_dim});
+          ASSERT_TRUE(is_close_to(operands.expected(), operands.run()))
+              << queries << " queries, head_dim " << head_dim << ", value_dim " << value_dim;
+        }
+      }
     }
   });
 }
@@ -178,7 +194,6 @@ TEST(Attention, WritesOnlyItsOwnColumns) {
       Tensor wide = Tensor::allocate({7, 2 * head_dim});
       std::fill_n(wide.data<float>(), wide.elements(), 7.0f);
       HeadAttention head = operands.head(wide);
-      head.output_stride = 2 * head_dim;
       Operands::run(head, wide);
       for (int row = 0; row < 7; ++row) {
         for (int i = head_dim; i < 2 * head_dim; ++i) ASSERT_EQ(wide.row(row)[i], 7.0f) << "head_dim " << head_dim;
