@@ -35,6 +35,7 @@ using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& o
 struct AttentionWeights {
   int row = 0;
   int head = 0;
+  int first_key = 0;  // of those; the others' weights are zero
   std::span<const float> weights;
 };
 

@@ -19,9 +19,12 @@ KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precis
 
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {
   for (int i = 0; i < head.query_count; ++i) {
-    const int seen = std::max(0, head.causal ? head.key_count - (head.query_count - 1 - i) : head.key_count);
-    const float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count;
-    observer({.row = first_row + i, .head = number, .weights = {weights, static_cast<std::size_t>(seen)}});
+    const kernels::KeyRange seen = kernels::keys_seen(head, i);
+    const float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count + seen.first;
+    observer({.row = first_row + i,
+              .head = number,
+              .first_key = seen.first,
+              .weights = {weights, static_cast<std::size_t>(seen.count())}});
   }
 }
 

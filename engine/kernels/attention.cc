@@ -84,9 +84,10 @@ HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_REST
   }
 }
 
-// Floats from one query's scores to the next one's.
-std::size_t scores_stride(int key_count) {
-  return (static_cast<std::size_t>(key_count) / kPanelKeys + 1) * kPanelKeys;
+// Floats from one query's scores to the next one's. Scores are padded to whole vectors, in a window from its first key.
+std::size_t scores_stride(const HeadAttention& head) {
+  const std::size_t panels = static_cast<std::size_t>(head.key_count) / kPanelKeys + 1;
+  return (head.window < head.key_count ? panels + 1 : panels) * kPanelKeys;
 }
 
 template <class T>
@@ -104,19 +105,21 @@ HWY_INLINE void prefetch_row(const T* row, int count) {
 
 template <class T, int kQueries>
 HWY_INLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
-  const std::size_t stride = scores_stride(head.key_count);
+  const std::size_t stride = scores_stride(head);
   QueryGroup<kQueries> group(head, first);
-  for (int j = 0; j < group.most_keys(); j += kKeysAtOnce) {
+  for (int j = group.first_key(); j < group.end_key(); j += kKeysAtOnce) {
     const T* keys[kKeysAtOnce];
     for (int k = 0; k < kKeysAtOnce; ++k) {
-      const int row = std::min(j + k, group.most_keys() - 1);
+      const int row = std::min(j + k, group.end_key() - 1);
       keys[k] = head.keys.row<T>(row);
       prefetch_row(head.values.row<T>(row), head.value_dim);
     }
     score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
   weigh_keys(head, scratch, stride, group);
-  for (int j = 0; j < group.most_keys(); ++j) prefetch_row(head.keys.row<T>(j) + head.keys.head_stride, head.head_dim);
+  for (int j = group.first_key(); j < group.end_key(); ++j) {
+    prefetch_row(head.keys.row<T>(j) + head.keys.head_stride, head.head_dim);
+  }
   weigh_values<kChunksAtOnce>(head, ScatteredValues<T>{head.values}, scratch, stride, group);
 }
 
@@ -259,7 +262,7 @@ struct ManyQueriesScratch {
   std::size_t end;
 
   explicit ManyQueriesScratch(const HeadAttention& head)
-      : stride(scores_stride(head.key_count)),
+      : stride(scores_stride(head)),
         keys(kTileQueries * stride),
         values(keys + stride * static_cast<std::size_t>(head.head_dim)),
         value_width((head.value_dim + kLanes - 1) / kLanes * kLanes),
@@ -276,7 +279,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
   values.pack<T>(head);
   for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
     QueryGroup<kTileQueries> group(head, first);
-    for (int j = 0; j < group.most_keys(); j += kPanelKeys) {
+    for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
       score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,
                   places.stride);
     }
@@ -287,13 +290,13 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
 }
 
 std::size_t scratch_of(const HeadAttention& head) {
-  return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head.key_count);
+  return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);
 }
 
 template <class T>
 void attend_typed(const HeadAttention& head, float* scratch) {
   int i = 0;
-  for (; i < head.query_count && keys_seen(head, i) == 0; ++i) {
+  for (; i < head.query_count && keys_seen(head, i).count() == 0; ++i) {
     std::fill_n(head.output + i * head.output_stride, head.value_dim, 0.0f);
   }
   if (has_many_queries(head)) i = attend_many<T>(head, i, scratch);

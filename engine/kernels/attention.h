@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "encdec/engine/dtype.h"
 
@@ -46,15 +48,35 @@ struct HeadAttention {
   int head_dim = 0;
   int value_dim = 0;
   float scale = 1.0f;
-  // Query i sees the first key_count - (query_count - 1 - i) keys: the last query sees them all.
+  // The last query stands at the last key, and each one before it one key earlier. A causal query sees no key after its
+  // own position.
   bool causal = false;
+  // Keys farther from a query's position than this, on either side, are not seen.
+  int window = std::numeric_limits<int>::max();
   // Of a key at the query's own position; those before and after it lie beside, up to `bias_reach` positions away, and
-  // farther ones get the last. The last query stands at the last key. Null for no bias.
+  // farther ones get the last. Null for no bias.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
-  // Where the softmax of query i goes, at weights + i * key_count, for as many keys as it sees. Null for nowhere.
+  // Where the softmax of query i goes: that of key j to weights[i * key_count + j], if it is seen. Null for nowhere.
   float* weights = nullptr;
 };
+
+// Keys [first, end), perhaps none. Both grow with the query.
+struct KeyRange {
+  int first = 0;
+  int end = 0;
+
+  int count() const { return end - first; }
+};
+
+// The keys that query i sees.
+inline KeyRange keys_seen(const HeadAttention& head, int i) {
+  const int position = head.key_count - head.query_count + i;
+  const int window = std::min(head.window, head.key_count + head.query_count);
+  const int first = std::max(position - window, 0);
+  const int end = head.causal ? position + 1 : std::min(position + window + 1, head.key_count);
+  return {first, std::max(first, end)};
+}
 
 // Floats of scratch that attend() needs.
 std::size_t attention_scratch(const HeadAttention& head);

@@ -71,11 +71,6 @@ HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
   return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// How many keys query i sees: the more, the later it is.
-int keys_seen(const HeadAttention& head, int i) {
-  return head.causal ? std::max(0, head.key_count - (head.query_count - 1 - i)) : head.key_count;
-}
-
 // Queries side by side, all of which see a key. Where there are fewer than kQueries, the last one stands in for those
 // that are missing.
 template <int kQueries>
@@ -83,7 +78,7 @@ struct QueryGroup {
   int first;
   int count;
   const float* queries[kQueries];
-  int key_counts[kQueries];
+  KeyRange keys[kQueries];
   float normalizers[kQueries];
 
   HWY_INLINE QueryGroup(const HeadAttention& head, int first_query)
@@ -91,10 +86,12 @@ struct QueryGroup {
     for (int q = 0; q < kQueries; ++q) {
       const int i = first + std::min(q, count - 1);
       queries[q] = head.query + i * head.query_stride;
-      key_counts[q] = keys_seen(head, i);
+      keys[q] = keys_seen(head, i);
     }
   }
-  int most_keys() const { return key_counts[kQueries - 1]; }
+  // The keys that some of them see.
+  int first_key() const { return keys[0].first; }
+  int end_key() const { return keys[kQueries - 1].end; }
 };
 
 // Turns each query's scores into weights, but for the factor of its normalizer.
@@ -102,14 +99,14 @@ template <int kQueries>
 HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratch, std::size_t stride,
                            QueryGroup<kQueries>& group) {
   for (int q = 0; q < group.count; ++q) {
-    float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride;
-    const int i = group.first + q, key_count = group.key_counts[q];
+    const int i = group.first + q, first = group.keys[q].first, key_count = group.keys[q].count();
+    float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride + first;
     if (head.relative_bias != nullptr) {
-      add_relative_bias(head, head.key_count - head.query_count + i, key_count, scores);
+      add_relative_bias(head, head.key_count - head.query_count + i - first, key_count, scores);
     }
     group.normalizers[q] = exponentials(scores, key_count);
     if (head.weights != nullptr) {
-      float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count;
+      float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count + first;
       for (int j = 0; j < key_count; ++j) weights[j] = scores[j] * group.normalizers[q];
     }
   }
@@ -136,9 +133,15 @@ HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, co
         for (int c = 0; c < kCount; ++c) sums[q][c] = hn::MulAdd(weight, chunk[c], sums[q][c]);
       }
     };
-    int j = 0;
-    for (; j < group.key_counts[0]; ++j) add_value(j, [](int) { return true; });
-    for (; j < group.most_keys(); ++j) add_value(j, [&](int q) { return j < group.key_counts[q]; });
+    const auto add_to_some = [&](KeyRange keys) HWY_ATTR {
+      for (int j = keys.first; j < keys.end; ++j) {
+        add_value(j, [&](int q) { return group.keys[q].first <= j && j < group.keys[q].end; });
+      }
+    };
+    const int last_first = group.keys[kQueries - 1].first, first_end = group.keys[0].end;
+    if constexpr (kQueries > 1) add_to_some({group.first_key(), last_first});
+    for (int j = last_first; j < first_end; ++j) add_value(j, [](int) { return true; });
+    if constexpr (kQueries > 1) add_to_some({std::max(last_first, first_end), group.end_key()});
     for (int q = 0; q < group.count; ++q) {
       float* output = head.output + (group.first + q) * head.output_stride + i;
       const V normalizer = hn::Set(d, group.normalizers[q]);

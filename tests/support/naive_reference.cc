@@ -244,34 +244,43 @@ Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, co
   const double scale = options.scale != 0 ? options.scale : 1.0 / std::sqrt(static_cast<double>(query.columns));
   Matrix output(query.rows, value.columns);
   for (std::int64_t i = 0; i < query.rows; ++i) {
-    const std::int64_t seen = options.mask == Mask::causal ? key.rows - (query.rows - 1 - i) : key.rows;
-    if (seen <= 0) continue;
-    Matrix scores(1, seen);
-    for (std::int64_t j = 0; j < seen; ++j) {
+    const std::int64_t position = key.rows - query.rows + i;
+    std::vector<std::int64_t> seen;
+    for (std::int64_t j = 0; j < key.rows; ++j) {
+      const bool hidden = (options.mask == Mask::causal && j > position) ||
+                          (options.window >= 0 && std::abs(j - position) > options.window);
+      if (!hidden) seen.push_back(j);
+    }
+    if (seen.empty()) continue;
+    const auto count = static_cast<std::int64_t>(seen.size());
+    Matrix scores(1, count);
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::int64_t j = seen[static_cast<std::size_t>(n)];
       double magnitude = 0.0, inherited = 0.0;
       for (std::int64_t k = 0; k < query.columns; ++k) {
         const double q = std::abs(query.at(i, k)), p = std::abs(key.at(j, k));
-        scores.at(0, j) += query.at(i, k) * key.at(j, k) * scale;
+        scores.at(0, n) += query.at(i, k) * key.at(j, k) * scale;
         inherited += q * key.error(j, k) + p * query.error(i, k) + query.error(i, k) * key.error(j, k);
         magnitude += (q + query.error(i, k)) * (p + key.error(j, k));
       }
       // Two more roundings: of the scale, and of the product with it.
-      scores.error(0, j) = scale * (inherited + gamma(query.columns + 3) * magnitude);
+      scores.error(0, n) = scale * (inherited + gamma(query.columns + 3) * magnitude);
       if (options.bias) {
-        scores.at(0, j) += options.bias(options.head, j - (key.rows - query.rows + i));
-        scores.error(0, j) += kUnit * (std::abs(scores.at(0, j)) + scores.error(0, j));
+        scores.at(0, n) += options.bias(options.head, j - position);
+        scores.error(0, n) += kUnit * (std::abs(scores.at(0, n)) + scores.error(0, n));
       }
     }
     const Matrix weights = softmax(scores);
     for (std::int64_t c = 0; c < value.columns; ++c) {
       double magnitude = 0.0, inherited = 0.0;
-      for (std::int64_t j = 0; j < seen; ++j) {
-        const double w = weights.at(0, j), v = std::abs(value.at(j, c));
+      for (std::int64_t n = 0; n < count; ++n) {
+        const std::int64_t j = seen[static_cast<std::size_t>(n)];
+        const double w = weights.at(0, n), v = std::abs(value.at(j, c));
         output.at(i, c) += w * value.at(j, c);
-        inherited += w * value.error(j, c) + v * weights.error(0, j) + weights.error(0, j) * value.error(j, c);
-        magnitude += (w + weights.error(0, j)) * (v + value.error(j, c));
+        inherited += w * value.error(j, c) + v * weights.error(0, n) + weights.error(0, n) * value.error(j, c);
+        magnitude += (w + weights.error(0, n)) * (v + value.error(j, c));
       }
-      output.error(i, c) = inherited + gamma(seen + 1) * magnitude;
+      output.error(i, c) = inherited + gamma(count + 1) * magnitude;
     }
   }
   return output;

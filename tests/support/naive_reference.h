@@ -72,6 +72,7 @@ struct ScoreOptions {
   double scale = 0.0;  // 0: 1 / sqrt(columns of a head's query)
   ScoreBias bias = {};
   int head = 0;
+  std::int64_t window = -1;  // keys farther from the query's position are not seen; -1: however far
 };
 
 // softmax(scale q kᵀ + bias) v of one head; zeros for queries that see no key. The last query stands at the last key.

@@ -28,6 +28,7 @@ struct Operands {
   Tensor key;
   Tensor value;
   Mask mask = Mask::none;
+  int window = -1;  // -1: none
 
   Operands(std::uint64_t seed, int queries, int keys, int head_dim, double query_limit = 1.0) {
     RandomTensors random(seed);
@@ -36,7 +37,9 @@ struct Operands {
     value = random.uniform({keys, head_dim});
   }
 
-  Matrix expected() const { return attention(Matrix(query), Matrix(key), Matrix(value), mask); }
+  Matrix expected() const {
+    return attention(Matrix(query), Matrix(key), Matrix(value), {.mask = mask, .window = window});
+  }
 
   HeadAttention head(Tensor& output) const {
     const auto width = static_cast<std::ptrdiff_t>(query.width());
@@ -51,7 +54,8 @@ struct Operands {
             .head_dim = static_cast<int>(width),
             .value_dim = static_cast<int>(value.width()),
             .scale = 1.0f / std::sqrt(static_cast<float>(width)),
-            .causal = mask == Mask::causal};
+            .causal = mask == Mask::causal,
+            .window = window < 0 ? HeadAttention().window : window};
   }
 
   Tensor run() const {
@@ -104,6 +108,54 @@ TEST(Attention, CausalQueriesSeeOneKeyMoreEach) {
           operands.mask = Mask::causal;
           ASSERT_TRUE(is_close_to(operands.expected(), operands.run()))
               << queries << " queries, past " << past << ", head_dim " << head_dim;
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, KeysOutsideAWindowAreNotSeen) {
+  for_each_vector_target([] {
+    for (const int head_dim : {5, 64}) {
+      for (const int window : {0, 1, 7, 40, 1000}) {
+        for (const int queries : {1, 6, 16, 37, 100}) {
+          for (const int past : {0, 31, -3}) {  // -3: the first may see nothing
+            for (const Mask mask : {Mask::none, Mask::causal}) {
+              Operands operands(21, queries, std::max(0, queries + past), head_dim);
+              operands.mask = mask;
+              operands.window = window;
+              const Tensor output = operands.run();
+              const int blind = queries + past <= 0 ? queries : std::max(0, -past);
+              if (blind == queries) continue;
+              ASSERT_TRUE(is_close_to(operands.expected().slice_rows(blind, queries - blind),
+                                      output.slice(blind, queries - blind)))
+                  << queries << " queries, past " << past << ", window " << window << ", head_dim " << head_dim;
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, AQueryHasTheBitsOfAQueryOfItsWindowAlone) {
+  for_each_vector_target([] {
+    for (const int head_dim : {5, 33, 64}) {
+      for (const int window : {0, 3, 20}) {
+        for (const int rows : {9, 47}) {
+          Operands operands(22, rows, rows, head_dim);
+          operands.window = window;
+          const Tensor all = operands.run();
+          for (int i = 0; i < rows; ++i) {
+            const int first = std::max(i - window, 0), end = std::min(i + window + 1, rows);
+            Operands one = operands;
+            one.window = -1;
+            one.query = operands.query.slice(i, 1);
+            one.key = operands.key.slice(first, end - first);
+            one.value = operands.value.slice(first, end - first);
+            ASSERT_TRUE(same_bits(all.slice(i, 1), one.run()))
+                << "query " << i << " of " << rows << ", window " << window << ", head_dim " << head_dim;
+          }
         }
       }
     }
@@ -313,20 +365,21 @@ TEST(Attention, OfManyCausalQueriesEachHasTheBitsOfItsKeysAlone) {
 
 TEST(Attention, WeightsAreThoseThatTheOutputIsMadeWith) {
   for_each_vector_target([] {
-    for (const bool causal : {false, true}) {
+    for (const auto& [causal, window] : {std::pair(false, -1), {true, -1}, {false, 4}, {true, 9}}) {
       for (const int queries : {1, 4, 21}) {
         Operands operands(18, queries, 33, 16);
         operands.mask = causal ? Mask::causal : Mask::none;
+        operands.window = window;
         Tensor output = Tensor::allocate(operands.query.shape());
         Tensor weights = Tensor::allocate({queries, 33});
         HeadAttention head = operands.head(output);
         head.weights = weights.data<float>();
         Operands::run(head, output);
         for (int i = 0; i < queries; ++i) {
-          const int seen = causal ? 33 - (queries - 1 - i) : 33;
+          const KeyRange seen = keys_seen(head, i);
           for (int column = 0; column < 16; ++column) {
             double sum = 0.0;
-            for (int j = 0; j < seen; ++j) {
+            for (int j = seen.first; j < seen.end; ++j) {
               sum += static_cast<double>(weights.row(i)[j]) * static_cast<double>(operands.value.row(j)[column]);
             }
             // Values are at most 1 and weights add up to 1: each product and sum is off by at most a unit.
@@ -377,6 +430,24 @@ TEST(Attention, AddsTheBiasOfTheDistanceToEveryScore) {
               << keys << " keys, reach " << reach;
         }
       }
+    }
+  });
+}
+
+TEST(Attention, KeysOutsideAWindowMayBeNaN) {
+  for_each_vector_target([] {
+    for (const int rows : {8, 50}) {
+      Operands operands(23, rows, rows, 24);
+      operands.window = 2;
+      const Tensor clean = operands.run();
+      operands.key = copy_of(operands.key);
+      operands.value = copy_of(operands.value);
+      std::fill_n(operands.key.row(3), 24, std::numeric_limits<float>::quiet_NaN());
+      std::fill_n(operands.value.row(3), 24, std::numeric_limits<float>::quiet_NaN());
+      const Tensor poisoned = operands.run();
+      EXPECT_TRUE(same_bits(clean.slice(0, 1), poisoned.slice(0, 1)));
+      EXPECT_TRUE(same_bits(clean.slice(6, rows - 6), poisoned.slice(6, rows - 6)));
+      for (int i = 1; i <= 5; ++i) EXPECT_TRUE(std::isnan(poisoned.row(i)[0])) << i;
     }
   });
 }
