@@ -10,10 +10,24 @@
 namespace encdec {
 namespace {
 
-std::span<const Dim> without_leading_ones(const Shape& shape) {
-  std::span<const Dim> dims = shape.dims();
+std::span<const Dim> without_leading_ones(std::span<const Dim> dims) {
   while (!dims.empty() && dims.front() == 1) dims = dims.subspan(1);
   return dims;
+}
+
+// Without the trailing ones that are more than `rank` dimensions: those of convolutions of width 1.
+std::span<const Dim> without_extra_trailing_ones(const Shape& shape, int rank) {
+  std::span<const Dim> dims = shape.dims();
+  while (std::ssize(dims) > rank && dims.back() == 1) dims = dims.first(dims.size() - 1);
+  return dims;
+}
+
+// Scales are those of the rows as stored, so what has scales keeps its trailing ones.
+bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
+  const std::span<const Dim> dims = without_leading_ones(expected.dims());
+  if (std::ranges::equal(without_leading_ones(stored.dims()), dims)) return true;
+  const std::span<const Dim> fewer = without_extra_trailing_ones(stored, expected.rank());
+  return scale == nullptr && std::ranges::equal(without_leading_ones(fewer), dims);
 }
 
 // Elements [first, first + count) of a quantised tensor, all of one row. The memory of files need not be aligned.
@@ -148,7 +162,7 @@ WeightScope::Located WeightScope::locate(std::string_view name, const Shape& sha
     throw WeightError(
         fmt::format("{}: stored as {}, expected float32, float16 or bfloat16", where(), to_string(tensor->type())));
   }
-  if (!std::ranges::equal(without_leading_ones(tensor->shape()), without_leading_ones(expected))) {
+  if (!fits(tensor->shape(), expected, found.scale)) {
     throw WeightError(
         fmt::format("{}: shape {}, expected {}", where(), to_string(tensor->shape()), to_string(expected)));
   }

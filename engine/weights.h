@@ -140,9 +140,10 @@ class WeightScope {
 
   const PackOptions& pack() const { return pack_; }
 
-  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra), stored as
-  // float32, float16 or bfloat16, or quantised, and then given as float32. A view of the store where it can be. Throws
-  // WeightError naming the stored tensor and its file or folder, what was found and what was expected.
+  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra, trailing ones
+  // extra), stored as float32, float16 or bfloat16, or quantised, and then given as float32. A view of the store where
+  // it can be. Throws WeightError naming the stored tensor and its file or folder, what was found and what was
+  // expected.
   Tensor tensor(std::string_view name, const Shape& shape) const;
   // A matrix of this scope that has the shape [outputs, inputs], likewise, without copying any of it.
   WeightMatrix matrix(std::string_view name, const Shape& shape) const;

@@ -179,6 +179,29 @@ TEST(WeightScope, LeadingOnesMayBeMissingOrExtra) {
   EXPECT_EQ(make_scope({{"one", Tensor::allocate({})}}).tensor("one", {1, 1}).shape(), Shape({1, 1}));
 }
 
+TEST(WeightScope, TrailingOnesMayBeExtra) {
+  Tensor convolution = Tensor::allocate({2, 3, 1, 1});
+  for (int i = 0; i < 6; ++i) convolution.data<float>()[i] = static_cast<float>(i);
+  const WeightScope scope = make_scope({{"weight", convolution}, {"column", Tensor::allocate({3, 1, 1})}});
+  EXPECT_EQ(scope.tensor("weight", {2, 3}).shape(), Shape({2, 3}));
+  float row[3];
+  scope.matrix("weight", {2, 3}).copy_rows(1, 1, row);
+  EXPECT_THAT(row, ElementsAre(3, 4, 5));
+  EXPECT_EQ(scope.tensor("column", {3}).shape(), Shape({3}));
+  EXPECT_EQ(scope.tensor("column", {3, 1}).shape(), Shape({3, 1}));
+  EXPECT_EQ(message_of([&] {
+              scope.tensor("weight", {3, 2});
+            }),
+            "test: tensor 'weight': shape [2, 3, 1, 1], expected [3, 2]");
+  EXPECT_THROW(make_scope({{"w", Tensor::allocate({3, 1})}}).tensor("w", {1, 3}), WeightError);
+  auto quantized = std::make_shared<WeightStore>("folder");
+  quantized->add("w", Tensor::allocate({2, 3, 1}, DataType::int8), Tensor::allocate({6}));
+  EXPECT_EQ(message_of([&] {
+              WeightScope(quantized).matrix("w", {2, 3});
+            }),
+            "folder: tensor 'w': shape [2, 3, 1], expected [2, 3]");
+}
+
 TEST(WeightScope, OnlyTypesOfWeightsAreTaken) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
     EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), type);
