@@ -36,8 +36,8 @@ KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precis
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
-// sequence's first head as a kernels::HeadAttention without its widths and scale; the other heads' queries and outputs
-// lie beside it.
+// sequence's first head as a kernels::HeadAttention without head_dim and scale, nor value_dim unless it is another; the
+// other heads' queries and outputs lie beside it.
 template <class Describe>
 void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias,
                   std::span<const Sequence> sequences, RunState& state, const Describe& describe) {
@@ -52,13 +52,12 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
       const Sequence& sequence = sequences[static_cast<std::size_t>(item / options.heads)];
       kernels::HeadAttention head = describe(sequence);
       const int number = item % options.heads;
-      const int offset = number * head_dim;
-      head.query += offset;
-      head.output += offset;
+      head.query += number * head_dim;
       head.keys = head.keys.of_head(number);
       head.values = head.values.of_head(number);
       head.head_dim = head_dim;
-      head.value_dim = head_dim;
+      if (head.value_dim == 0) head.value_dim = head_dim;
+      head.output += number * head.value_dim;
       head.scale = options.scale();
       head.relative_bias = bias.of_head(number);
       head.bias_reach = bias.reach();

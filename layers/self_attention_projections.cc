@@ -33,6 +33,20 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   return projected;
 }
 
+kernels::HeadAttention SelfAttentionProjections::among_themselves(const Sequence& sequence, Tensor& projected,
+                                                                  Tensor& attended) const {
+  const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
+  const float* first = projected.row(sequence.first_row);
+  return {.query = first,
+          .query_stride = 3 * inner,
+          .output = attended.row(sequence.first_row),
+          .output_stride = inner,
+          .keys = {.data = first + inner, .stride = 3 * inner, .head_stride = head_dim},
+          .values = {.data = first + 2 * inner, .stride = 3 * inner, .head_stride = head_dim},
+          .query_count = sequence.rows,
+          .key_count = sequence.rows};
+}
+
 void SelfAttentionProjections::finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const {
   output_.apply(attended, options_.residual == Residual::add ? &inputs.back() : nullptr, output, state);
 }

@@ -20,6 +20,8 @@ class SelfAttentionProjections {
   // x [R, D] -> [R, 3*H*K]: queries of all heads, then keys, then values.
   Tensor project(const Tensor& input, RunState& state) const;
   const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
+  // A sequence of such rows whose rows attend to each other, into attended [R, H*K], as attend_heads takes it.
+  kernels::HeadAttention among_themselves(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
   // attended [R, H*K] -> output [R, D], plus the last input where a residual is added.
   void finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const;
 
