@@ -52,6 +52,28 @@ inline std::map<std::string, Tensor> only(const std::map<std::string, Tensor>& w
   return chosen;
 }
 
+// The four projections of a scope in which heads are together as wide as the model.
+inline std::map<std::string, Tensor> square_attention_weights(const WeightScope& scope, Dim model_dim) {
+  std::map<std::string, Tensor> weights;
+  for (const std::string name : {"query", "key", "value", "output"}) {
+    weights[name + ".weight"] = scope.tensor(name + ".weight", {model_dim, model_dim});
+    weights[name + ".bias"] = scope.tensor(name + ".bias", {model_dim});
+  }
+  return weights;
+}
+
+// Attention of each of the packed sequences by itself.
+template <class AttendOne>
+reference::Matrix of_each_sequence(const Tensor& x, const std::vector<int>& rows, const AttendOne& attend_one) {
+  std::vector<reference::Matrix> outputs;
+  std::int64_t first = 0;
+  for (const int count : rows) {
+    outputs.push_back(attend_one(reference::Matrix(x).slice_rows(first, count)));
+    first += count;
+  }
+  return reference::stack(outputs);
+}
+
 inline reference::Matrix project(const std::map<std::string, Tensor>& weights, const std::string& name,
                                  const reference::Matrix& x) {
   const reference::Matrix bias(weights.at(name + ".bias"));

@@ -150,6 +150,31 @@ Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias) {
   return y;
 }
 
+Matrix strided_convolution(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride) {
+  expect(weight.shape().rank() == 3 && weight.shape()[1] == x.columns, "strided_convolution: widths differ");
+  const std::int64_t kernel = weight.shape()[2];
+  Matrix y((x.rows + stride - 1) / stride, weight.shape()[0]);
+  for (std::int64_t j = 0; j < y.rows; ++j) {
+    for (std::int64_t n = 0; n < y.columns; ++n) {
+      double sum = bias != nullptr ? bias->at(0, n) : 0.0;
+      double magnitude = std::abs(sum);
+      double inherited = 0.0;
+      for (std::int64_t t = 0; t < kernel && j * stride + t < x.rows; ++t) {
+        for (std::int64_t c = 0; c < x.columns; ++c) {
+          const double w = element(weight, (n * x.columns + c) * kernel + t);
+          const double error = x.error(j * stride + t, c) * std::abs(w);
+          sum += x.at(j * stride + t, c) * w;
+          magnitude += std::abs(x.at(j * stride + t, c) * w) + error;
+          inherited += error;
+        }
+      }
+      y.at(j, n) = sum;
+      y.error(j, n) = inherited + gamma(kernel * x.columns + 1) * magnitude;
+    }
+  }
+  return y;
+}
+
 Matrix relu(Matrix x) {
   return apply(std::move(x), 1.0, 0.0, [](double v) { return std::max(v, 0.0); });
 }

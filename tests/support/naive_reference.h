@@ -44,6 +44,10 @@ Matrix add(const Matrix& a, const Matrix& b);
 // x Wᵀ + b, weight [N, K]; `bias` is null or [N].
 Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias);
 
+// Along the rows: y_j = b + sum over c and t of weight[n, c, t] x[j * stride + t, c], with zeros after the last row;
+// ceil(rows / stride) rows. Weight [N, C, kernel]; `bias` is null or [N].
+Matrix strided_convolution(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride);
+
 Matrix relu(Matrix x);
 Matrix gelu(Matrix x);          // x * (1 + erf(x / sqrt(2))) / 2
 Matrix gelu_tanh(Matrix x);     // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2
