@@ -12,7 +12,10 @@
 #include "encdec/layers/cross_attention.h"
 #include "encdec/layers/embedding.h"
 #include "encdec/layers/feed_forward.h"
+#include "encdec/layers/image_self_attention.h"
+#include "encdec/layers/local_attention.h"
 #include "encdec/layers/masked_decoder_attention.h"
+#include "encdec/layers/memory_compressed_attention.h"
 #include "encdec/layers/multi_head_attention.h"
 #include "encdec/layers/positional_encoding.h"
 #include "tests/layers/attention_fixture.h"
@@ -195,6 +198,52 @@ TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslations) {
     }
     EXPECT_EQ(quiet_runs, kQuietRuns) << to_string(precision);
   }
+}
+
+// Runs one layer until it has not allocated for some runs; false if that takes too long.
+bool falls_quiet(std::shared_ptr<const Layer> layer, const Tensor& input, std::vector<Sequence> sequences) {
+  Graph graph("test");
+  const Edge x = graph.input("x", input.shape());
+  graph.output(graph.add("layer", std::move(layer), {x}));
+  const Executor executor(std::move(graph));
+  RunState state(executor.graph(), std::make_shared<ThreadTeam>(kThreads));
+  state.sequences = std::move(sequences);
+  const std::array<Tensor, 1> inputs = {input};
+  int quiet_runs = 0;
+  for (int run = 0; run < 2000 && quiet_runs < 20; ++run) {
+    const AllocationWatch watch;
+    executor.run(inputs, state);
+    quiet_runs = watch.count() == 0 ? quiet_runs + 1 : 0;
+  }
+  return quiet_runs == 20;
+}
+
+TEST(Allocation, AttentionToLongInputsAllocatesNothingAfterTheFirstRuns) {
+  RandomTensors random(5);
+  const AttentionOptions attention{.model_dim = kModelDim, .heads = 4};
+  std::map<std::string, Tensor> weights = attention_weights(random, attention);
+  for (const char* name : {"key_convolution", "value_convolution"}) {
+    weights.merge(under(
+        name, {{"weight", random.uniform({kModelDim, kModelDim, 3}, 0.1)}, {"bias", random.uniform({kModelDim})}}));
+  }
+  const WeightScope scope = make_scope(weights, {.threads = kThreads});
+  const Tensor rows = random.uniform({300, kModelDim});
+  const std::vector<Sequence> sequences = packed(std::array{200, 1, 99});
+  EXPECT_TRUE(
+      falls_quiet(std::make_shared<LocalAttention>(scope, LocalAttentionOptions{.attention = attention, .window = 20}),
+                  rows, sequences));
+  EXPECT_TRUE(falls_quiet(
+      std::make_shared<MemoryCompressedAttention>(scope, MemoryCompressedAttentionOptions{.attention = attention}),
+      rows, sequences));
+
+  std::map<std::string, Tensor> projections = {{"gamma", random.uniform({1})}};
+  for (const char* name : {"query", "key", "value"}) {
+    projections[std::string(name) + ".weight"] = random.uniform({8, kModelDim}, 0.2);
+  }
+  projections["output.weight"] = random.uniform({kModelDim, 8}, 0.2);
+  EXPECT_TRUE(falls_quiet(std::make_shared<ImageSelfAttention>(make_scope(projections, {.threads = kThreads}),
+                                                               ImageSelfAttentionOptions{.channels = kModelDim}),
+                          random.uniform({2, 20, 20, kModelDim}), {}));
 }
 
 TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
