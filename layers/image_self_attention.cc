@@ -10,8 +10,8 @@
 namespace encdec {
 namespace {
 
-// Each part of an image's queries takes its keys and values into scratch once more: fewer queries are not worth that.
-constexpr int kFewestQueries = 128;
+// Each part of an image's queries takes all keys and values into scratch once more: not worth it for fewer queries.
+constexpr int kPartQueries = 256;
 
 Dim key_channels(const ImageSelfAttentionOptions& options) {
   return options.key_channels == 0 ? options.channels / 8 : options.key_channels;
@@ -35,14 +35,16 @@ AttentionOptions attention_options(const ImageSelfAttentionOptions& options) {
   return {.model_dim = options.channels, .heads = 1, .head_dim = key_channels(options), .score_scale = 1.0f};
 }
 
-// Each image's queries in so many parts that the team shares them; the memory is the image.
+// Each image's queries in so many parts that the team shares them, and that weights for an observer are few at a time;
+// the memory is the image.
 std::span<const Sequence> parts_of_images(int images, int positions, RunState& state) {
   std::vector<Sequence>& parts = state.sequence_scratch();
   parts.clear();
-  const int count = std::clamp(positions / kFewestQueries, 1, 2 * state.team().size() - 1);
+  const bool alone = state.team().size() == 1 && !state.attention_observer();
+  const int count = alone ? 1 : std::max(positions / kPartQueries, 1);
   for (int image = 0; image < images; ++image) {
     for (int part = 0; part < count; ++part) {
-      const int first = part * positions / count, end = (part + 1) * positions / count;
+      const int first = part * kPartQueries, end = part + 1 == count ? positions : first + kPartQueries;
       parts.push_back({.first_row = image * positions + first,
                        .rows = end - first,
                        .memory_first = image * positions,
@@ -105,7 +107,9 @@ void ImageSelfAttention::forward(Inputs inputs, Tensor& output, RunState& state)
                });
   if (output_.has_value()) output_->apply(attended, nullptr, y, state);
   for_each_row(y, state.team(), [&](int row) {
-    for (Dim c = 0; c < channels_; ++c) y.row(row)[c] = gamma_ * y.row(row)[c] + x.row(row)[c];
+    const float* from = x.row(row);
+    float* to = y.row(row);
+    for (Dim c = 0; c < channels_; ++c) to[c] = gamma_ * to[c] + from[c];
   });
 }
 

@@ -15,9 +15,9 @@ struct LocalAttentionOptions {
   WindowSides sides = WindowSides::both;
 };
 
-// Multi-head self-attention in a sliding window (Luong et al. 2015, section 3.2, "monotonic alignment" without the
-// Gaussian; Beltagy et al. 2020, section 3.1): row i attends to the rows j of its sequence with |i - j| <= window, all
-// others have weight zero. Formula and shapes as MultiHeadAttention, time and memory in proportion to rows * window.
+// Multi-head self-attention in a sliding window (Luong et al. 2015, section 3.2, local-m; Beltagy et al. 2020, section
+// 3.1): row i attends to the rows j of its sequence with |i - j| <= window, all others have weight zero. Otherwise as
+// MultiHeadAttention; takes time in proportion to rows * window.
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
 class LocalAttention final : public Layer {
  public:
