@@ -79,7 +79,7 @@ class Recording {
         const float share = layers.share() * heads.share();
         const Shape& shape = map.weights.shape();
         const Dim head = layers.place(layer) * shape[1] + heads.place(attention.head);
-        float* row = map.weights.row(head * shape[2] + attention.row);
+        float* row = map.weights.row(head * shape[2] + attention.row) + attention.first_key;
         for (std::size_t i = 0; i < attention.weights.size(); ++i) row[i] += share * attention.weights[i];
       });
     }
