@@ -20,6 +20,8 @@ constexpr int kGap = 24;      // between maps, and between what belongs together
 constexpr int kLabelGap = 6;  // between a map and its labels
 constexpr Font kTitle = {20, Font::Weight::bold};
 constexpr Font kCaption = {14, Font::Weight::normal};
+constexpr int kMinWidth = 360;       // of the titles and the scale
+constexpr int kMaxLabelLength = 10;  // in sizes of the font
 constexpr int kTitleHeight = 32;
 constexpr int kCaptionHeight = 24;
 constexpr int kScaleCell = 12, kScaleCells = 16;
@@ -27,7 +29,7 @@ constexpr int kScaleCell = 12, kScaleCells = 16;
 constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
 constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10;
 constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;  // 256 MiB
-constexpr std::int64_t kMaxReadableSide = 8000;  // larger, and the cells are made smaller as long as one can read
+constexpr std::int64_t kMaxReadableSide = 6000;  // larger, and the cells are made smaller as long as one can read
 constexpr std::size_t kMaxTokenBytes = 256;      // more is never seen
 
 std::string short_token(const std::string& token) {
@@ -37,6 +39,12 @@ std::string short_token(const std::string& token) {
 int ceil_int(double value) {
   return static_cast<int>(std::ceil(value));
 }
+
+// One kind of attention, and the widths of its texts at the size of captions.
+struct Measured {
+  const LabelledAttention* attention = nullptr;
+  double query = 0, key = 0, caption = 0;  // the widest of them
+};
 
 // The maps of one kind of attention, and where they lie.
 struct Section {
@@ -54,14 +62,6 @@ Font label_font(int cell) {
   return {std::min(cell * 0.75, 16.0), Font::Weight::normal};
 }
 
-int label_length(const std::vector<std::string>& tokens, const TextSetter& setter, int cell) {
-  if (cell < kSmallestReadableCell) return 0;
-  const Font font = label_font(cell);
-  double length = 0;
-  for (const std::string& token : tokens) length = std::max(length, setter.width(short_token(token), font));
-  return ceil_int(std::min(length, 10 * font.size)) + 1 + kLabelGap;
-}
-
 std::string caption_of(const LabelledAttention& attention, std::size_t map) {
   return map_name(attention, map / attention.heads.size(), map % attention.heads.size());
 }
@@ -72,20 +72,37 @@ int columns_of(const LabelledAttention& attention) {
   return ceil_int(std::sqrt(static_cast<double>(std::max(attention.layers.size(), attention.heads.size()))));
 }
 
-Section place(const LabelledAttention& attention, const TextSetter& setter, int cell) {
+Measured measure(const LabelledAttention& attention, const TextSetter& setter) {
+  const auto widest = [&](const std::vector<std::string>& tokens) {
+    double width = 0;
+    for (const std::string& token : tokens) width = std::max(width, setter.width(short_token(token), kCaption));
+    return width;
+  };
+  Measured measured{&attention, widest(attention.queries), widest(attention.keys)};
+  for (std::size_t map = 0; map < attention.layers.size() * attention.heads.size(); ++map) {
+    measured.caption = std::max(measured.caption, setter.width(caption_of(attention, map), kCaption));
+  }
+  return measured;
+}
+
+// Text grows with its font, which has no hints.
+int label_length(double measured, int cell) {
+  if (cell < kSmallestReadableCell) return 0;
+  const double size = label_font(cell).size;
+  return ceil_int(std::min(measured * size / kCaption.size, kMaxLabelLength * size)) + 1 + kLabelGap;
+}
+
+Section place(const Measured& measured, int cell) {
   Section section;
+  const LabelledAttention& attention = *measured.attention;
   section.attention = &attention;
   section.columns = columns_of(attention);
   section.rows = (static_cast<int>(section.maps()) + section.columns - 1) / section.columns;
-  section.query_length = label_length(attention.queries, setter, cell);
-  section.key_length = label_length(attention.keys, setter, cell);
+  section.query_length = label_length(measured.query, cell);
+  section.key_length = label_length(measured.key, cell);
   section.map_width = static_cast<int>(attention.keys.size()) * cell;
   section.map_height = static_cast<int>(attention.queries.size()) * cell;
-  double caption = 0;
-  for (std::size_t map = 0; map < section.maps(); ++map) {
-    caption = std::max(caption, setter.width(caption_of(attention, map), kCaption));
-  }
-  section.column_width = std::max(section.map_width, ceil_int(caption) + 1);
+  section.column_width = std::max(section.map_width, ceil_int(measured.caption) + 1);
   const std::int64_t columns = section.columns, rows = section.rows;
   section.width = section.query_length + columns * section.column_width + (columns - 1) * kGap;
   section.height = kTitleHeight + section.key_length + rows * (kCaptionHeight + section.map_height) + (rows - 1) * kGap;
@@ -103,13 +120,13 @@ struct Picture {
   }
 };
 
-Picture arrange(std::span<const LabelledAttention> attentions, const TextSetter& setter, int cell) {
+Picture arrange(std::span<const Measured> measured, int cell) {
   Picture picture;
   picture.cell = cell;
-  picture.width = ceil_int(setter.width("weight 0", kCaption)) + kScaleCells * kScaleCell + 100;
+  picture.width = kMinWidth;
   picture.height = 2 * kMargin + kCaptionHeight;
-  for (const LabelledAttention& attention : attentions) {
-    picture.sections.push_back(place(attention, setter, cell));
+  for (const Measured& one : measured) {
+    picture.sections.push_back(place(one, cell));
     picture.width = std::max(picture.width, picture.sections.back().width);
     picture.height += picture.sections.back().height + kGap;
   }
@@ -118,11 +135,13 @@ Picture arrange(std::span<const LabelledAttention> attentions, const TextSetter&
 }
 
 Picture arrange(std::span<const LabelledAttention> attentions, const TextSetter& setter) {
+  std::vector<Measured> measured;
+  for (const LabelledAttention& attention : attentions) measured.push_back(measure(attention, setter));
   const bool one_map = attentions.size() == 1 && attentions[0].layers.size() * attentions[0].heads.size() == 1;
   Picture picture;
   for (const int cell : kCells) {
     if (!one_map && cell > kLargestGridCell) continue;
-    picture = arrange(attentions, setter, cell);
+    picture = arrange(measured, cell);
     if (picture.fits()) return picture;
   }
   throw InputError(fmt::format("image: {} x {} pixels, expected at most {} a side and {} in all", picture.width,

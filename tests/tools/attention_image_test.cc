@@ -1,0 +1,179 @@
+#include "tools/encdec/attention_image.h"
+
+#include <encdec/engine/error.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <memory>
+
+#include "attention_example.h"
+#include "tests/support/temp_folder.h"
+#include "tools/encdec/color_map.h"
+#include "tools/encdec/image_canvas.h"
+
+namespace encdec::cli {
+namespace {
+
+// An image, read back.
+class Image {
+ public:
+  explicit Image(std::string png) : png_(std::move(png)) {
+    surface_ = cairo_image_surface_create_from_png_stream(read, this);
+    EXPECT_EQ(cairo_surface_status(surface_), CAIRO_STATUS_SUCCESS);
+  }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+  ~Image() { cairo_surface_destroy(surface_); }
+
+  int width() const { return cairo_image_surface_get_width(surface_); }
+  int height() const { return cairo_image_surface_get_height(surface_); }
+  Color at(int x, int y) const {
+    std::uint32_t pixel = 0;
+    const int stride = cairo_image_surface_get_stride(surface_);
+    std::memcpy(&pixel, cairo_image_surface_get_data(surface_) + y * stride + x * 4, sizeof pixel);
+    return {static_cast<std::uint8_t>(pixel >> 16), static_cast<std::uint8_t>(pixel >> 8),
+            static_cast<std::uint8_t>(pixel)};
+  }
+  // Pixels that have the colour.
+  int count(const Color& color) const {
+    int pixels = 0;
+    for (int y = 0; y < height(); ++y) {
+      for (int x = 0; x < width(); ++x) pixels += at(x, y) == color ? 1 : 0;
+    }
+    return pixels;
+  }
+
+ private:
+  static cairo_status_t read(void* image, unsigned char* data, unsigned int size) {
+    auto& self = *static_cast<Image*>(image);
+    if (self.position_ + size > self.png_.size()) return CAIRO_STATUS_READ_ERROR;
+    std::memcpy(data, self.png_.data() + self.position_, size);
+    self.position_ += size;
+    return CAIRO_STATUS_SUCCESS;
+  }
+
+  std::string png_;
+  std::size_t position_ = 0;
+  cairo_surface_t* surface_ = nullptr;
+};
+
+std::string png(const LabelledAttention& attention) {
+  return draw_png({&attention, 1});
+}
+
+std::string message(const LabelledAttention& attention) {
+  try {
+    png(attention);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Every query attends to all keys alike: an image that is packed fast.
+LabelledAttention uniform_attention(int layers, int heads, const std::vector<std::string>& tokens) {
+  LabelledAttention attention = random_attention(layers, heads, tokens, tokens);
+  const auto keys = static_cast<float>(tokens.size());
+  std::fill_n(attention.map.weights.data<float>(), attention.map.weights.elements(), 1 / keys);
+  return attention;
+}
+
+TEST(AttentionImage, IsAPng) {
+  EXPECT_THAT(png(random_attention(1, 1, {"q"}, {"k"})), testing::StartsWith("\x89PNG\r\n\x1a\n"));
+}
+
+TEST(AttentionImage, CellsHaveTheColorsOfTheirWeights) {
+  const LabelledAttention attention = attention_of({"a", "b"}, {"c", "d", "e"}, {0, 0.1F, 0.8F, 0.3F, 0.4F, 0.2F});
+  const Image image(png(attention));
+  // The darkest cell, inside the lines between cells, gives the place of the others.
+  const Color darkest = color_of(ColorMap::blues, 1);
+  int x = 0, y = 0;
+  while (y < image.height() && !(image.at(x, y) == darkest && image.at(x + 25, y + 25) == darkest)) {
+    if (++x == image.width() - 30) x = 0, ++y;
+  }
+  ASSERT_LT(y, image.height() - 40);
+  constexpr int kCell = 32;
+  for (int query = 0; query < 2; ++query) {
+    for (int key = 0; key < 3; ++key) {
+      const float weight = attention.map.weights.data<float>()[query * 3 + key];
+      EXPECT_EQ(image.at(x + 5 + (key - 2) * kCell, y + 5 + query * kCell), color_of(ColorMap::blues, weight / 0.8F))
+          << query << ", " << key;
+    }
+  }
+}
+
+TEST(AttentionImage, ShowsAllLayersAndHeadsOfAllKinds) {
+  const std::vector<std::string> tokens(3, "a");
+  const LabelledAttention all = uniform_attention(2, 3, tokens);
+  const Color darkest = color_of(ColorMap::blues, 1);
+  const int map = 9 * 15 * 15;  // pixels of a map without lines, at least
+  EXPECT_GE(Image(png(all)).count(darkest), 6 * map);
+  const LabelledAttention kinds[] = {all, all, all};
+  EXPECT_GE(Image(draw_png(kinds)).count(darkest), 18 * map);
+  EXPECT_GT(Image(draw_png(kinds)).height(), 2 * Image(png(all)).height());
+}
+
+TEST(AttentionImage, IsTheSameAgain) {
+  const LabelledAttention attention = random_attention(2, 2, hostile_tokens(), hostile_tokens());
+  EXPECT_EQ(png(attention), png(attention));
+}
+
+TEST(AttentionImage, HostileTokensAreDrawnInSilence) {
+  testing::internal::CaptureStderr();
+  const std::string text = png(random_attention(1, 1, hostile_tokens(), hostile_tokens()));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_LT(Image(text).width(), 1200);
+}
+
+TEST(AttentionImage, ManyTokensGetSmallCells) {
+  const std::vector<std::string> tokens(500, "▁token");
+  const Image one(png(uniform_attention(1, 1, tokens)));
+  EXPECT_LE(one.width(), 6000);
+  EXPECT_GE(one.width(), 5000);
+  const Image grid(png(uniform_attention(2, 8, tokens)));
+  EXPECT_GE(grid.width(), 8 * 500);
+  EXPECT_LE(static_cast<std::int64_t>(grid.width()) * grid.height(), std::int64_t{64} << 20);
+}
+
+TEST(AttentionImage, WhatCannotBeDrawnIsNamed) {
+  EXPECT_THAT(
+      message(uniform_attention(2, 500, {"t"})),
+      testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
+  LabelledAttention attention = random_attention(1, 1, {"q"}, {"k"});
+  attention.heads.clear();
+  EXPECT_EQ(message(attention),
+            "cross-attention: weights of shape [1, 1, 1, 1], expected float32 [1, 0, 1, 1], a label for each");
+}
+
+TEST(ImageCanvas, SizesThatCairoRefusesAreErrors) {
+  EXPECT_THROW(ImageCanvas(40000, 1), BackendError);
+  EXPECT_THROW(ImageCanvas(-1, 1), BackendError);
+}
+
+TEST(ColorMap, EndsAndMiddleAreTheTables) {
+  EXPECT_EQ(color_of(ColorMap::blues, 0), (Color{255, 255, 255}));
+  EXPECT_EQ(color_of(ColorMap::blues, 1), (Color{0, 43, 100}));
+  EXPECT_EQ(color_of(ColorMap::blues, 0.5), (Color{49, 150, 221}));
+  EXPECT_EQ(color_of(ColorMap::viridis, -1), (Color{68, 1, 84}));
+  EXPECT_EQ(color_of(ColorMap::viridis, 2), (Color{253, 231, 37}));
+}
+
+TEST(AttentionImageDeathTest, AMachineWithoutFontsIsTold) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // fontconfig reads its settings once in a process
+  const TempFolder folder;
+  const std::string settings = folder.write("fonts.conf", "<fontconfig><dir>/nonexistent</dir></fontconfig>");
+  EXPECT_EXIT(
+      {
+        ::setenv("FONTCONFIG_FILE", settings.c_str(), 1);
+        std::cerr << message(random_attention(1, 1, {"q"}, {"k"}));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "fontconfig: no font, expected at least one, such as those of Debian's");
+}
+
+}  // namespace
+}  // namespace encdec::cli
