@@ -143,6 +143,7 @@ TEST(AttentionImage, WhatCannotBeDrawnIsNamed) {
   EXPECT_THAT(
       message(uniform_attention(2, 500, {"t"})),
       testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
+  EXPECT_THROW(draw_png({}), InputError);
   LabelledAttention attention = random_attention(1, 1, {"q"}, {"k"});
   attention.heads.clear();
   EXPECT_EQ(message(attention),

@@ -50,6 +50,7 @@ TEST(TokenText, LongTokensEndInAnEllipsis) {
   EXPECT_EQ(joined(glyphs("abcdefg", 6)), "abcde…");
   EXPECT_EQ(joined(glyphs("今天天气", 6)), "今天…");
   EXPECT_EQ(joined(glyphs("abc", 1)), "…");
+  EXPECT_EQ(joined(glyphs("今", 1)), "…");
   EXPECT_EQ(joined(glyphs_downwards("abcdef", 6)), "abcdef");
   EXPECT_EQ(joined(glyphs_downwards("abcdefg", 6)), "abcde…");
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "color_map.h"
 #include "image_canvas.h"
@@ -28,16 +27,12 @@ constexpr int kScaleCell = 12, kScaleCells = 16;
 // Sizes of cells to choose from: one map may have the largest, tokens need the smallest readable one.
 constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
 constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10;
-constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;  // 256 MiB
-constexpr std::int64_t kMaxReadableSide = 6000;  // larger, and the cells are made smaller as long as one can read
-constexpr std::size_t kMaxTokenBytes = 256;      // more is never seen
+constexpr int kMaxPixels = 64 << 20;         // 256 MiB
+constexpr int kMaxReadableSide = 6000;       // larger, and the cells are made smaller as long as one can read
+constexpr std::size_t kMaxTokenBytes = 256;  // more is never seen
 
 std::string short_token(const std::string& token) {
   return visible(std::string_view(token).substr(0, kMaxTokenBytes));
-}
-
-int ceil_int(double value) {
-  return static_cast<int>(std::ceil(value));
 }
 
 // One kind of attention, and the widths of its texts at the size of captions.
@@ -46,14 +41,14 @@ struct Measured {
   double query = 0, key = 0, caption = 0;  // the widest of them
 };
 
-// The maps of one kind of attention, and where they lie.
+// The maps of one kind of attention, and where they lie, in pixels.
 struct Section {
   const LabelledAttention* attention = nullptr;
-  int columns = 1, rows = 1;             // of maps
-  int query_length = 0, key_length = 0;  // pixels of labels, with the space to the map; 0 if there are none
-  int map_width = 0, map_height = 0;
-  int column_width = 0;                // of a map and its caption
-  std::int64_t width = 0, height = 0;  // of all
+  int columns = 1, rows = 1;                // of maps
+  double query_length = 0, key_length = 0;  // of labels, with the space to the map; 0 if there are none
+  double map_width = 0, map_height = 0;
+  double column_width = 0;       // of a map and its caption
+  double width = 0, height = 0;  // of all
 
   std::size_t maps() const { return attention->layers.size() * attention->heads.size(); }
 };
@@ -69,7 +64,8 @@ std::string caption_of(const LabelledAttention& attention, std::size_t map) {
 // One layer's heads, or one head's layers, fill lines like words.
 int columns_of(const LabelledAttention& attention) {
   if (attention.layers.size() > 1 && attention.heads.size() > 1) return static_cast<int>(attention.heads.size());
-  return ceil_int(std::sqrt(static_cast<double>(std::max(attention.layers.size(), attention.heads.size()))));
+  const std::size_t maps = attention.layers.size() * attention.heads.size();
+  return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(maps))));
 }
 
 Measured measure(const LabelledAttention& attention, const TextSetter& setter) {
@@ -86,10 +82,10 @@ Measured measure(const LabelledAttention& attention, const TextSetter& setter) {
 }
 
 // Text grows with its font, which has no hints.
-int label_length(double measured, int cell) {
+double label_length(double measured, int cell) {
   if (cell < kSmallestReadableCell) return 0;
   const double size = label_font(cell).size;
-  return ceil_int(std::min(measured * size / kCaption.size, kMaxLabelLength * size)) + 1 + kLabelGap;
+  return std::ceil(std::min(measured * size / kCaption.size, kMaxLabelLength * size)) + 1 + kLabelGap;
 }
 
 Section place(const Measured& measured, int cell) {
@@ -100,10 +96,10 @@ Section place(const Measured& measured, int cell) {
   section.rows = (static_cast<int>(section.maps()) + section.columns - 1) / section.columns;
   section.query_length = label_length(measured.query, cell);
   section.key_length = label_length(measured.key, cell);
-  section.map_width = static_cast<int>(attention.keys.size()) * cell;
-  section.map_height = static_cast<int>(attention.queries.size()) * cell;
-  section.column_width = std::max(section.map_width, ceil_int(measured.caption) + 1);
-  const std::int64_t columns = section.columns, rows = section.rows;
+  section.map_width = static_cast<double>(attention.keys.size()) * cell;
+  section.map_height = static_cast<double>(attention.queries.size()) * cell;
+  section.column_width = std::max(section.map_width, std::ceil(measured.caption) + 1);
+  const int columns = section.columns, rows = section.rows;
   section.width = section.query_length + columns * section.column_width + (columns - 1) * kGap;
   section.height = kTitleHeight + section.key_length + rows * (kCaptionHeight + section.map_height) + (rows - 1) * kGap;
   return section;
@@ -112,10 +108,10 @@ Section place(const Measured& measured, int cell) {
 struct Picture {
   int cell = 0;
   std::vector<Section> sections;
-  std::int64_t width = 0, height = 0;
+  double width = 0, height = 0;
 
   bool fits() const {
-    const std::int64_t side = cell > kSmallestReadableCell ? kMaxReadableSide : ImageCanvas::kMaxSide;
+    const int side = cell > kSmallestReadableCell ? kMaxReadableSide : ImageCanvas::kMaxSide;
     return width <= side && height <= side && width * height <= kMaxPixels;
   }
 };
@@ -155,7 +151,7 @@ class Painter {
       : setter_(setter),
         canvas_(static_cast<int>(picture.width), static_cast<int>(picture.height)),
         cell_(picture.cell),
-        width_(static_cast<double>(picture.width) - 2 * kMargin),
+        width_(picture.width - 2 * kMargin),
         largest_(largest) {}
 
   void draw(const Section& section) {
@@ -176,7 +172,7 @@ class Painter {
       colors[i] = color_of(ColorMap::blues, static_cast<double>(i) / (kScaleCells - 1));
     }
     const double name = std::ceil(setter_.width("weight 0", kCaption)) + 1;
-    const double x = kMargin + name + kLabelGap, top = y_ + (kCaptionHeight - kScaleCell) / 2;
+    const double x = kMargin + name + kLabelGap, top = y_ + (kCaptionHeight - kScaleCell) / 2.0;
     canvas_.draw(setter_, "weight 0", kCaption, {{kMargin, y_}, name, kCaptionHeight});
     canvas_.draw_cells({x, top}, kScaleCell, colors, kScaleCells);
     canvas_.draw_frame({x, top}, kScaleCells * kScaleCell, kScaleCell);
@@ -189,11 +185,10 @@ class Painter {
  private:
   void draw_map(const Section& section, int row, int column, double top) {
     const LabelledAttention& attention = *section.attention;
-    const auto map = static_cast<std::size_t>(row * section.columns + column);
+    const auto map = static_cast<std::size_t>(std::int64_t{row} * section.columns + column);
     if (map >= section.maps()) return;
     const double left = kMargin + section.query_length + column * (section.column_width + kGap);
-    canvas_.draw(setter_, caption_of(attention, map), kCaption,
-                 {{left, y_}, static_cast<double>(section.column_width), kCaptionHeight});
+    canvas_.draw(setter_, caption_of(attention, map), kCaption, {{left, y_}, section.column_width, kCaptionHeight});
     std::vector<Color> colors;
     colors.reserve(attention.queries.size() * attention.keys.size());
     for (const float weight : weights_of(attention, map / attention.heads.size(), map % attention.heads.size())) {
@@ -235,6 +230,7 @@ class Painter {
 }  // namespace
 
 std::string draw_png(std::span<const LabelledAttention> attentions) {
+  if (attentions.empty()) throw InputError("image: no attention, expected one kind at least");
   float largest = 0;
   for (const LabelledAttention& attention : attentions) {
     check(attention);

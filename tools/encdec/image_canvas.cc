@@ -27,13 +27,14 @@ struct FreePattern {
 };
 using Layout = std::unique_ptr<PangoLayout, Unref>;
 
+void ignore(const char*, GLogLevelFlags, const char*, gpointer) {}
+
 // Text that cannot be shown well is shown badly: that is no reason for messages.
 void be_quiet() {
-  for (const char* domain : {"Pango", "GLib", "GLib-GObject"}) {
-    g_log_set_handler(
-        domain, static_cast<GLogLevelFlags>(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL),
-        [](const char*, GLogLevelFlags, const char*, gpointer) {}, nullptr);
-  }
+  constexpr auto kMessages = static_cast<GLogLevelFlags>(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL);
+  static const guint pango = g_log_set_handler("Pango", kMessages, ignore, nullptr);
+  static const guint glib = g_log_set_handler("GLib", kMessages, ignore, nullptr);
+  static_cast<void>(pango + glib);
 }
 
 // The bars by which sentencepiece writes spaces must not outshine the letters.
@@ -209,7 +210,7 @@ void ImageCanvas::draw_grid(Point corner, const Grid& grid) {
   check(cairo_status(context));
 }
 
-void ImageCanvas::draw_frame(Point corner, int width, int height) {
+void ImageCanvas::draw_frame(Point corner, double width, double height) {
   cairo_t* context = context_.get();
   cairo_rectangle(context, corner.x - kHalf, corner.y - kHalf, width + 1, height + 1);
   cairo_set_line_width(context, 1);

@@ -63,7 +63,7 @@ class ImageCanvas {
     int columns, rows, cell;
   };
   void draw_grid(Point corner, const Grid& grid);
-  void draw_frame(Point corner, int width, int height);
+  void draw_frame(Point corner, double width, double height);
 
   std::string png() const;
 

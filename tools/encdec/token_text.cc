@@ -105,7 +105,7 @@ std::vector<Glyph> glyphs(std::string_view token, int columns) {
   int used = 0;
   GraphemeScanner scanner(text);
   for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
-    result.push_back(glyph_of(cluster, columns));
+    result.push_back(glyph_of(cluster, std::max(columns, 2)));
     used += result.back().columns;
     if (used <= columns) continue;
     while (!result.empty() && used >= columns) {
