@@ -11,11 +11,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "encdec/engine/kernels/attention.h"
-#include "encdec/engine/kernels/exponential_inl.h"
+#include "encdec/engine/kernels/softmax_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,24 +50,6 @@ HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int k
   }
   for (; j < far; ++j) scores[j] += head.relative_bias[j - position];
   for (; j < key_count; ++j) scores[j] += head.relative_bias[head.bias_reach];
-}
-
-// Turns `count` scores into exp(score - max), padded with zeros to whole vectors; returns one over their sum.
-HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  const int padded = (count + lanes - 1) / lanes * lanes;
-  std::fill(scores + count, scores + padded, -std::numeric_limits<float>::infinity());
-  V maximum = hn::Set(d, -std::numeric_limits<float>::infinity());
-  for (int j = 0; j < padded; j += lanes) maximum = hn::Max(maximum, hn::LoadU(d, scores + j));
-  maximum = hn::MaxOfLanes(d, maximum);
-  V sum = hn::Zero(d);
-  for (int j = 0; j < padded; j += lanes) {
-    const V weight = exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + j), maximum));
-    hn::StoreU(weight, d, scores + j);
-    sum = hn::Add(sum, weight);
-  }
-  return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
 // Queries side by side, all of which see a key. Where there are fewer than kQueries, the last one stands in for those

@@ -1,0 +1,168 @@
+#include "encdec/engine/kernels/dense_attention.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/dense_attention.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+// after highway.h
+#include "encdec/engine/kernels/activation_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+
+// A tile of queries and keys, or queries and vectors of a value, is summed in registers.
+constexpr int kQueriesAtOnce = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+constexpr int kKeysAtOnce = 4;
+constexpr int kChunksAtOnce = 4;
+
+// Calls body(first, count) for `count` items, kAtOnce of them as long as there are so many, then one by one; the
+// number is a constant of the type of its argument.
+template <int kAtOnce, class Body>
+HWY_INLINE void in_groups(int count, const Body& body) {
+  int i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) body(i, std::integral_constant<int, kAtOnce>());
+  for (; i < count; ++i) body(i, std::integral_constant<int, 1>());
+}
+
+// Calls add(i, read) for every vector of a row of `width` floats, where read(address) fills up with zeros.
+template <class Add>
+HWY_INLINE void for_each_vector(int width, const Add& add) {
+  int i = 0;
+  for (; i + kLanes <= width; i += kLanes) add(i, [](const float* from) HWY_ATTR { return hn::LoadU(D(), from); });
+  if (const int rest = width - i; rest > 0) {
+    add(i, [rest](const float* from) HWY_ATTR { return load_some(D(), from, rest); });
+  }
+}
+
+HWY_INLINE float sum_of_lanes(V v) {
+  return hn::GetLane(hn::SumOfLanes(D(), v));
+}
+
+template <int kQueries, int kKeys>
+HWY_INLINE void dot_product_tile(const ScoredRows& rows, int query, int key, float divisor) {
+  const float* HWY_RESTRICT queries = rows.queries + static_cast<std::ptrdiff_t>(query) * rows.width;
+  const float* HWY_RESTRICT keys = rows.keys + static_cast<std::ptrdiff_t>(key) * rows.width;
+  V sums[kQueries][kKeys];
+  for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(D()));
+  for_each_vector(rows.width, [&](int i, const auto& read) HWY_ATTR {
+    V k[kKeys];
+    for (int n = 0; n < kKeys; ++n) k[n] = read(keys + static_cast<std::ptrdiff_t>(n) * rows.width + i);
+    for (int m = 0; m < kQueries; ++m) {
+      const V q = read(queries + static_cast<std::ptrdiff_t>(m) * rows.width + i);
+      for (int n = 0; n < kKeys; ++n) sums[m][n] = hn::MulAdd(q, k[n], sums[m][n]);
+    }
+  });
+  for (int m = 0; m < kQueries; ++m) {
+    float* scores = rows.scores + (query + m) * rows.scores_stride + key;
+    for (int n = 0; n < kKeys; ++n) scores[n] = sum_of_lanes(sums[m][n]) / divisor;
+  }
+}
+
+void dot_product_scores_of(const ScoredRows& rows, float divisor) {
+  in_groups<kQueriesAtOnce>(rows.query_count, [&](int query, auto queries) HWY_ATTR {
+    in_groups<kKeysAtOnce>(rows.key_count, [&](int key, auto keys) HWY_ATTR {
+      dot_product_tile<decltype(queries)::value, decltype(keys)::value>(rows, query, key, divisor);
+    });
+  });
+}
+
+template <int kKeys>
+HWY_INLINE void additive_tile(const ScoredRows& rows, int query, int key, const float* HWY_RESTRICT weights,
+                              float bias) {
+  const float* HWY_RESTRICT q = rows.queries + static_cast<std::ptrdiff_t>(query) * rows.width;
+  const float* HWY_RESTRICT keys = rows.keys + static_cast<std::ptrdiff_t>(key) * rows.width;
+  V sums[kKeys];
+  std::fill(std::begin(sums), std::end(sums), hn::Zero(D()));
+  for_each_vector(rows.width, [&](int i, const auto& read) HWY_ATTR {
+    const V weight = read(weights + i);  // zeros beyond the row: what is there does not count
+    for (int n = 0; n < kKeys; ++n) {
+      const V sum = hn::Add(read(q + i), read(keys + static_cast<std::ptrdiff_t>(n) * rows.width + i));
+      sums[n] = hn::MulAdd(weight, activate(Activation::tanh, D(), sum), sums[n]);
+    }
+  });
+  float* scores = rows.scores + query * rows.scores_stride + key;
+  for (int n = 0; n < kKeys; ++n) scores[n] = sum_of_lanes(sums[n]) + bias;
+}
+
+void additive_scores_of(const ScoredRows& rows, const float* weights, float bias) {
+  for (int query = 0; query < rows.query_count; ++query) {
+    in_groups<kKeysAtOnce>(rows.key_count, [&](int key, auto keys) HWY_ATTR {
+      additive_tile<decltype(keys)::value>(rows, query, key, weights, bias);
+    });
+  }
+}
+
+// `count` columns from `column` on.
+template <int kQueries, int kChunks, class Read>
+HWY_INLINE void weighted_sum_tile(const WeighedRows& rows, int query, int column, int count, const Read& read) {
+  const float* HWY_RESTRICT weights = rows.weights + query * rows.weights_stride;
+  const float* HWY_RESTRICT value = rows.values + column;
+  V sums[kQueries][kChunks];
+  for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(D()));
+  for (int j = 0; j < rows.value_count; ++j, value += rows.width) {
+    V chunk[kChunks];
+    for (int c = 0; c < kChunks; ++c) chunk[c] = read(value + c * kLanes);
+    for (int m = 0; m < kQueries; ++m) {
+      const V weight = hn::Set(D(), weights[m * rows.weights_stride + j]);
+      for (int c = 0; c < kChunks; ++c) sums[m][c] = hn::MulAdd(weight, chunk[c], sums[m][c]);
+    }
+  }
+  for (int m = 0; m < kQueries; ++m) {
+    float* output = rows.output + static_cast<std::ptrdiff_t>(query + m) * rows.width + column;
+    for (int c = 0; c < kChunks; ++c) store_some(sums[m][c], D(), output + c * kLanes, count - c * kLanes);
+  }
+}
+
+void weighted_sum_of(const WeighedRows& rows) {
+  in_groups<kQueriesAtOnce>(rows.query_count, [&](int query, auto queries) HWY_ATTR {
+    constexpr int kQueries = decltype(queries)::value;
+    const auto load_all = [](const float* from) HWY_ATTR { return hn::LoadU(D(), from); };
+    constexpr int kStep = kChunksAtOnce * kLanes;
+    int i = 0;
+    for (; i + kStep <= rows.width; i += kStep) {
+      weighted_sum_tile<kQueries, kChunksAtOnce>(rows, query, i, kStep, load_all);
+    }
+    for (; i + kLanes <= rows.width; i += kLanes) weighted_sum_tile<kQueries, 1>(rows, query, i, kLanes, load_all);
+    if (const int rest = rows.width - i; rest > 0) {
+      weighted_sum_tile<kQueries, 1>(rows, query, i, rest,
+                                     [rest](const float* from) HWY_ATTR { return load_some(D(), from, rest); });
+    }
+  });
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(dot_product_scores_of);
+HWY_EXPORT(additive_scores_of);
+HWY_EXPORT(weighted_sum_of);
+
+void dot_product_scores(const ScoredRows& rows, float divisor) {
+  HWY_DYNAMIC_DISPATCH(dot_product_scores_of)(rows, divisor);
+}
+
+void additive_scores(const ScoredRows& rows, const float* weights, float bias) {
+  HWY_DYNAMIC_DISPATCH(additive_scores_of)(rows, weights, bias);
+}
+
+void weighted_sum(const WeighedRows& rows) {
+  HWY_DYNAMIC_DISPATCH(weighted_sum_of)(rows);
+}
+
+}  // namespace encdec::kernels
+#endif
