@@ -63,6 +63,14 @@ Matrix multiply(const Matrix& a, const Matrix& b);
 // Of each row.
 Matrix softmax(const Matrix& scores);
 
+// Attention over a dense batch in its parts, one member: scores of queries and keys, masked, and values weighed.
+Matrix dot_product_scores(const Matrix& query, const Matrix& key, double divisor);
+// w tanh(q_i + k_j) + b for rows that are projected already; `weight` is [1, h], `bias` null or [1].
+Matrix additive_scores(const Matrix& query, const Matrix& key, const Matrix& weight, const Matrix* bias);
+// -1e6 from each row's length on.
+Matrix mask_beyond(Matrix scores, std::span<const std::int32_t> lengths);
+Matrix weighted_sum(const Matrix& weights, const Matrix& values);
+
 enum class Mask {
   none,
   causal,  // the last query sees all keys, each one before it one key less
