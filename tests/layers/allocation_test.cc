@@ -9,13 +9,17 @@
 
 #include "encdec/engine/executor.h"
 #include "encdec/layers/add_norm.h"
+#include "encdec/layers/additive_attention.h"
 #include "encdec/layers/cross_attention.h"
+#include "encdec/layers/dot_product_attention.h"
+#include "encdec/layers/dropout.h"
 #include "encdec/layers/embedding.h"
 #include "encdec/layers/feed_forward.h"
 #include "encdec/layers/image_self_attention.h"
 #include "encdec/layers/local_attention.h"
 #include "encdec/layers/masked_decoder_attention.h"
 #include "encdec/layers/memory_compressed_attention.h"
+#include "encdec/layers/masked_softmax.h"
 #include "encdec/layers/multi_head_attention.h"
 #include "encdec/layers/positional_encoding.h"
 #include "tests/layers/attention_fixture.h"
@@ -211,6 +215,37 @@ bool falls_quiet(std::shared_ptr<const Layer> layer, const Tensor& input, std::v
   const std::array<Tensor, 1> inputs = {input};
   int quiet_runs = 0;
   for (int run = 0; run < 2000 && quiet_runs < 20; ++run) {
+// Both kinds, in one node and in parts.
+Graph dense_attention_graph() {
+  RandomTensors random(5);
+  const WeightScope weights = make_scope({{"query.weight", random.uniform({48, kModelDim})},
+                                          {"key.weight", random.uniform({48, kModelDim})},
+                                          {"value.weight", random.uniform({1, 48})}},
+                                         {.threads = kThreads});
+  const AdditiveOptions additive{.query_dim = kModelDim, .key_dim = kModelDim, .hidden_dim = 48};
+  Graph graph("dense attention");
+  const Edge queries = graph.input("queries", {kBatch, kTargetRows, kModelDim});
+  const Edge keys = graph.input("keys", {kBatch, kSourceRows, kModelDim});
+  const Edge lengths = graph.input("lengths", {kBatch}, DataType::int32);
+  const Edge once =
+      graph.add("additive", std::make_shared<AdditiveAttention>(weights, additive), {queries, keys, keys, lengths});
+  const Edge twice =
+      graph.add("dot product", std::make_shared<DotProductAttention>(DotProductOptions{}), {once, keys, keys, lengths});
+  const Edge scores = graph.add("additive scores", std::make_shared<AdditiveScores>(weights, additive), {twice, keys});
+  const Edge others = graph.add("scores", std::make_shared<DotProductScores>(DotProductOptions{}), {scores, scores});
+  const Edge softmax = graph.add("softmax", std::make_shared<MaskedSoftmax>(), {others, lengths});
+  const Edge kept = graph.add("dropout", std::make_shared<Dropout>(DropoutOptions{.rate = 0.1f}), {softmax});
+  graph.output(graph.add("sum", std::make_shared<WeightedSum>(), {kept, twice}));
+  return graph;
+}
+
+TEST(Allocation, DenseAttentionAllocatesNothingAfterTheFirstRuns) {
+  const Executor executor(dense_attention_graph());
+  RandomTensors random(6);
+  const std::array<Tensor, 3> inputs = {random.uniform({3, 29, kModelDim}), random.uniform({3, 70, kModelDim}),
+                                        random.ids(3, 80)};
+  constexpr int kQuietRuns = 20, kMostRuns = 2000;
+  for (int run = 0; run < kMostRuns && quiet_runs < kQuietRuns; ++run) {
     const AllocationWatch watch;
     executor.run(inputs, state);
     quiet_runs = watch.count() == 0 ? quiet_runs + 1 : 0;
@@ -244,6 +279,7 @@ TEST(Allocation, AttentionToLongInputsAllocatesNothingAfterTheFirstRuns) {
   EXPECT_TRUE(falls_quiet(std::make_shared<ImageSelfAttention>(make_scope(projections, {.threads = kThreads}),
                                                                ImageSelfAttentionOptions{.channels = kModelDim}),
                           random.uniform({2, 20, 20, kModelDim}), {}));
+  EXPECT_EQ(quiet_runs, kQuietRuns);
 }
 
 TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
