@@ -1,0 +1,119 @@
+// Self-attention with numbers small enough to check with a pencil.
+//
+// Three tokens, each a row of four numbers. From each row three others are made by matrices that a model would learn: a
+// key (what the token offers), a query (what it looks for) and a value (what it passes on). A token's output is a
+// mixture of all values; how much of each is decided by how well its query matches each key.
+#include <encdec/engine/executor.h>
+#include <encdec/layers/dot_product_scores.h>
+#include <encdec/layers/linear.h>
+#include <encdec/layers/masked_softmax.h>
+#include <encdec/layers/weighted_sum.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "show.h"
+
+namespace {
+
+using namespace encdec;
+
+constexpr Dim kWidth = 4;    // of a token
+constexpr Dim kHeadDim = 3;  // of its key, query and value
+
+Tensor matrix(const Shape& shape, const std::vector<float>& numbers) {
+  Tensor tensor = Tensor::allocate(shape);
+  std::ranges::copy(numbers, tensor.data<float>());
+  return tensor;
+}
+
+// On paper a projection is x W, with W of kWidth rows. Checkpoints store it as [out, in], for W transposed.
+Tensor transposed(const Tensor& w) {
+  Tensor weight = Tensor::allocate({w.shape()[1], w.shape()[0]});
+  for (Dim in = 0; in < w.shape()[0]; ++in) {
+    for (Dim out = 0; out < w.shape()[1]; ++out) weight.row(out)[in] = w.row(in)[out];
+  }
+  return weight;
+}
+
+// What a checkpoint would hold.
+WeightScope made_up_weights() {
+  const Shape shape{kWidth, kHeadDim};
+  auto store = std::make_shared<WeightStore>("by hand");
+  store->add("keys.weight", transposed(matrix(shape, {0, 0, 1,  //
+                                                      1, 1, 0,  //
+                                                      0, 1, 0,  //
+                                                      1, 1, 0})));
+  store->add("queries.weight", transposed(matrix(shape, {1, 0, 1,  //
+                                                         1, 0, 0,  //
+                                                         0, 0, 1,  //
+                                                         0, 1, 1})));
+  store->add("values.weight", transposed(matrix(shape, {0, 2, 0,  //
+                                                        0, 3, 0,  //
+                                                        1, 0, 3,  //
+                                                        1, 1, 0})));
+  return WeightScope(std::shared_ptr<const WeightStore>(std::move(store)));
+}
+
+// The network, a node a line. kSourceRows stands for the number of tokens, whatever it will be.
+Graph self_attention(const WeightScope& weights) {
+  const LinearOptions projection{.input_width = kWidth, .output_width = kHeadDim, .bias = Bias::none};
+  Graph graph("self-attention");
+  const Edge x = graph.input("x", {kSourceRows, kWidth});
+  const Edge keys = graph.add<Linear>(weights / "keys", {x}, projection);
+  const Edge queries = graph.add<Linear>(weights / "queries", {x}, projection);
+  const Edge values = graph.add<Linear>(weights / "values", {x}, projection);
+  // How well each query matches each key. Models divide by sqrt(kHeadDim); whole numbers are easier to follow.
+  const DotProductOptions plain{.scale = ScoreScale::plain};
+  const Edge scores = graph.add("scores", std::make_shared<DotProductScores>(plain), {queries, keys});
+  // Each row becomes positive and adds up to 1. Nothing is masked here: every token sees every token.
+  const Edge softmax = graph.add("softmax", std::make_shared<MaskedSoftmax>(), {scores});
+  graph.output(graph.add("outputs", std::make_shared<WeightedSum>(), {softmax, values}));
+  return graph;
+}
+
+void run() {
+  const Tensor x = matrix({3, kWidth}, {1, 0, 1, 0,  //
+                                        0, 2, 0, 2,  //
+                                        1, 1, 1, 1});
+  example::show("x", x, "{:g}");
+
+  const Executor executor(self_attention(made_up_weights()));
+  RunState state(executor.graph());
+  // A look at every node's output when it has been computed.
+  Tensor values = Tensor::allocate({3, kHeadDim});
+  state.observer = [&](const Graph::Node& node, const Tensor& output) {
+    example::show(node.name, output, node.name == "softmax" ? "{:.4e}" : node.name == "outputs" ? "{:.4f}" : "{:g}");
+    if (node.name == "values") std::copy_n(output.data<float>(), output.elements(), values.data<float>());
+  };
+  executor.run(std::array{x}, state);
+
+  // On paper one would round the softmax, and then nothing but three mixtures of rows is left.
+  const Tensor rounded = matrix({3, 3}, {0.0f, 0.5f, 0.5f,  //
+                                         0.0f, 1.0f, 0.0f,  //
+                                         0.0f, 0.9f, 0.1f});
+  example::show("softmax, rounded by hand", rounded, "{:g}");
+  Graph pooling("pooling");
+  const Edge weights = pooling.input("weights", {kTargetRows, kSourceRows});
+  pooling.output(pooling.add("outputs", std::make_shared<WeightedSum>(),
+                             {weights, pooling.input("values", {kSourceRows, kHeadDim})}));
+  const Executor pool(std::move(pooling));
+  RunState pool_state(pool.graph());
+  example::show("outputs of the rounded softmax", pool.run(std::array{rounded, values}, pool_state)[0], "{:g}");
+}
+
+}  // namespace
+
+int main() {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "self_attention: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
