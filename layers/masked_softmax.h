@@ -9,7 +9,7 @@ namespace encdec {
 //   {scores: [R, K]} or {scores, valid lengths: int32 [R]} -> [R, K]
 // Masked scores are finite on purpose: a row of length 0 weighs every key 1/K. A length above K masks nothing, a
 // negative one counts as 0. Masked keys of other rows weigh 0, unless all valid scores are near -1e6 or below it.
-// Without keys, K = 0, there are no weights. A score that is not a number makes all of its row so.
+// Without keys, K = 0, there are no weights. A valid score that is not a number makes all of its row so.
 class MaskedSoftmax final : public Layer {
  public:
   std::string_view kind() const override { return "masked_softmax"; }
