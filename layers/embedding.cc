@@ -1,10 +1,8 @@
 #include "encdec/layers/embedding.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "encdec/engine/error.h"
+#include "encdec/layers/token_id.h"
 
 namespace encdec {
 
@@ -13,7 +11,7 @@ Embedding::Embedding(const WeightScope& weights, const EmbeddingOptions& options
       options_(options) {}
 
 Shape Embedding::output_shape(Shapes inputs) const {
-  if (inputs.size() != 1 || inputs[0].rank() != 1) throw ShapeError("expected one input of token ids, [rows]");
+  expect_token_ids(inputs);
   return {inputs[0][0], options_.model_dim};
 }
 
@@ -25,10 +23,7 @@ void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
       std::fill_n(output.row(r), width, 0.0f);
       continue;
     }
-    if (ids[r] < 0 || ids[r] >= options_.vocabulary) {
-      throw InputError(fmt::format("token id {}, expected 0 to {} (vocabulary size {})", ids[r],
-                                   options_.vocabulary - 1, options_.vocabulary));
-    }
+    expect_token_id(ids[r], options_.vocabulary);
     float* row = output.row(r);
     if (options_.tied != nullptr) {
       options_.tied->copy_weights(ids[r], row);
