@@ -7,6 +7,7 @@
 
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
+#include "tests/support/golden_layer.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
@@ -110,6 +111,49 @@ TEST(PositionalEncoding, PadsDoNotCountAsPositions) {
   EXPECT_TRUE(equals(add(Matrix(input), Matrix(gather_rows(table, expected_rows))), executor.run(inputs, state)[0]));
   EXPECT_EQ(shape_error(layer, {{kTargetRows, 4}}), "1 inputs, expected 2");
   EXPECT_EQ(shape_error(layer, {{kTargetRows, 4}, {kSourceRows}}), "token ids have shape [S], expected [T]");
+}
+
+// A layout's name in the golden cases, and what may be wrong with an encoding that PyTorch computed: a timing signal's
+// angle is a float32, rounded twice, of positions below 64.
+struct GoldenSinusoid {
+  std::string name;
+  SinusoidLayout layout;
+  double angle_error = 0.0;
+};
+
+TEST(PositionalEncoding, SinusoidsAreThoseOfPyTorch) {
+  const GoldenLayer golden("positions");
+  for (const auto& [name, layout, angle_error] : {GoldenSinusoid{"interleaved", SinusoidLayout::interleaved},
+                                                  {"halves", SinusoidLayout::halves},
+                                                  {"timing_signal", SinusoidLayout::timing_signal, 64 * 0x1p-22}}) {
+    for (const Dim width : {8, 7}) {
+      const std::string c = name + "/" + std::to_string(width);
+      const Tensor x = golden.input(c, "x"), sum = golden.output(c, "sum");
+      const int past = golden.input(c, "past").data<std::int32_t>()[0];
+      LayerRunner runner(std::make_shared<PositionalEncoding>(layout, width), std::vector<Shape>{{kTargetRows, width}});
+      const Tensor output = runner.run(std::array{x}, packed(std::array{5}, std::array{past}));
+      Matrix expected(0, 0);
+      if (layout == SinusoidLayout::timing_signal) {
+        expected = Matrix(sum);
+        for (double& error : expected.errors) error += angle_error + 2 * 0x1p-23;
+      } else {
+        expected = add(Matrix(x), sinusoids(layout, past, 5, width));
+      }
+      EXPECT_TRUE(is_close_to(expected, sum)) << c;
+      EXPECT_TRUE(is_close_to(expected, output)) << c;
+    }
+  }
+}
+
+TEST(PositionalEncoding, LearnedRowsAreThoseOfPyTorch) {
+  const GoldenLayer golden("positions");
+  const Tensor x = golden.input("learned", "x");
+  LayerRunner runner(std::make_shared<PositionalEncoding>(golden.weights("learned"), learned(7, 7, 2)),
+                     std::vector<Shape>{{kTargetRows, 7}});
+  const Tensor table = golden.weights("learned").tensor("weight", {9, 7});
+  const Matrix expected = add(Matrix(x), Matrix(table).slice_rows(2, 5));
+  EXPECT_TRUE(is_close_to(expected, golden.output("learned", "sum")));
+  EXPECT_TRUE(same_bits(golden.output("learned", "sum"), runner.run(std::array{x}, packed(std::array{5}))));
 }
 
 // From M2M100SinusoidalPositionalEmbedding.get_embedding of transformers 5.23, rounded to six digits.

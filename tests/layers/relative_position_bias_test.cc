@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "encdec/engine/error.h"
@@ -10,6 +11,7 @@
 #include "tests/layers/attention_fixture.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
+#include "tests/support/golden_layer.h"
 
 namespace encdec {
 namespace {
@@ -156,6 +158,56 @@ TEST(MaskedDecoderAttention, RelativePositionsGoOnFromTheCache) {
     for (std::size_t i = 0; i < stacked.values.size(); ++i)
       all.data<float>()[i] = static_cast<float>(stacked.values[i]);
     EXPECT_TRUE(is_close_to(c.expected(Mask::causal), all)) << first << " rows at once";
+  }
+}
+
+TEST(RelativePositionBias, IsThatOfT5InPyTorch) {
+  constexpr int kRows = 27;
+  const GoldenLayer golden("positions");
+  for (const auto& [name, direction] :
+       {std::pair{"relative/both", Direction::both}, {"relative/backward", Direction::backward}}) {
+    const WeightScope weights = golden.weights(name);
+    const AttentionOptions options{.model_dim = 15,
+                                   .heads = 3,
+                                   .bias = Bias::none,
+                                   .score_scale = 1.0f,
+                                   .relative_positions = {.buckets = 8, .max_distance = 20, .direction = direction}};
+    const RelativePositionBias bias(weights / "relative_position_bias", options.relative_positions, 3);
+    const Tensor biases = golden.output(name, "bias");  // [H * queries, keys]
+    const auto golden_bias = [&](int head, std::int64_t query, std::int64_t key) {
+      return biases.row(head * kRows + query)[key];
+    };
+    for (int head = 0; head < 3; ++head) {
+      for (int query = 0; query < kRows; ++query) {
+        for (int key = 0; key < kRows; ++key) {
+          const int distance = std::clamp(key - query, -bias.reach(), bias.reach());
+          ASSERT_EQ(bias.of_head(head)[distance], golden_bias(head, query, key)) << name << ", " << distance;
+        }
+      }
+    }
+    const Tensor x = golden.input(name, "x");
+    const bool backward = direction == Direction::backward;
+    const auto project = [&](const char* part, const Matrix& rows) {
+      return linear(rows, Matrix((weights / part).tensor("weight", {15, 15})), nullptr);
+    };
+    const auto bias_at = [&](int head, std::int64_t distance) -> double {
+      return distance <= 0 ? golden_bias(head, -distance, 0) : golden_bias(head, 0, distance);
+    };
+    const Matrix expected = project(
+        "output",
+        multi_head_attention(project("query", Matrix(x)), project("key", Matrix(x)), project("value", Matrix(x)), 3,
+                             {.mask = backward ? Mask::causal : Mask::none, .scale = 1.0, .bias = bias_at}));
+    std::shared_ptr<const Layer> layer;
+    if (backward) {
+      layer = std::make_shared<MaskedDecoderAttention>(weights, options);
+    } else {
+      layer = std::make_shared<MultiHeadAttention>(weights, options);
+    }
+    LayerRunner runner(layer, std::vector<Shape>{{kTargetRows, 15}});
+    std::vector<Sequence> sequences = packed(std::array{kRows});
+    runner.open_slots(sequences);
+    EXPECT_TRUE(is_close_to(expected, golden.output(name, "y"))) << name;
+    EXPECT_TRUE(is_close_to(expected, runner.run(std::array{x}, sequences))) << name;
   }
 }
 
