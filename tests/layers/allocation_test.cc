@@ -11,6 +11,7 @@
 #include "encdec/engine/executor.h"
 #include "encdec/layers/add_norm.h"
 #include "encdec/layers/additive_attention.h"
+#include "encdec/layers/concatenated_positions.h"
 #include "encdec/layers/cross_attention.h"
 #include "encdec/layers/dot_product_attention.h"
 #include "encdec/layers/dropout.h"
@@ -22,7 +23,9 @@
 #include "encdec/layers/masked_softmax.h"
 #include "encdec/layers/memory_compressed_attention.h"
 #include "encdec/layers/multi_head_attention.h"
+#include "encdec/layers/one_hot.h"
 #include "encdec/layers/positional_encoding.h"
+#include "encdec/layers/timestep_encoding.h"
 #include "tests/layers/attention_fixture.h"
 #include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
@@ -282,6 +285,35 @@ TEST(Allocation, AttentionToLongInputsAllocatesNothingAfterTheFirstRuns) {
   EXPECT_TRUE(falls_quiet(std::make_shared<ImageSelfAttention>(make_scope(projections, {.threads = kThreads}),
                                                                ImageSelfAttentionOptions{.channels = kModelDim}),
                           random.uniform({2, 20, 20, kModelDim}), {}));
+}
+
+TEST(Allocation, ExplicitInputsAllocateNothingAfterTheFirstRuns) {
+  constexpr int kRows = 9;
+  RandomTensors random(5);
+  Graph graph("inputs");
+  const Edge ids = graph.input("ids", {kSourceRows}, DataType::int32);
+  const Edge step = graph.input("step", {1}, DataType::int32);
+  const Edge tokens = graph.add("one_hot", std::make_shared<OneHot>(kVocabulary), {ids});
+  const ConcatenatedPositionOptions options{
+      .input_width = kVocabulary, .output_width = kModelDim, .bias = Bias::none, .positions = {.model_dim = 16}};
+  const Edge placed = graph.add(
+      "positions",
+      std::make_shared<ConcatenatedPositions>(
+          make_scope({{"weight", random.uniform({kModelDim, kVocabulary + 16})}}, {.threads = kThreads}), options),
+      {tokens});
+  graph.output(graph.add("step_encoding", std::make_shared<TimestepEncoding>(SinusoidLayout::interleaved, kModelDim),
+                         {placed, step}));
+  const Executor executor(std::move(graph));
+  RunState state(executor.graph(), std::make_shared<ThreadTeam>(kThreads));
+  // Also of a position and a step that lie beyond the tabulated ones.
+  state.sequences = packed(std::array{kRows}, std::array{1020});
+  const std::array<Tensor, 2> inputs = {random.ids(kRows, kVocabulary), Tensor::allocate({1}, DataType::int32)};
+  std::int32_t far_step = 1500;
+  const std::array<Tensor, 2> far = {inputs[0], Tensor(&far_step, DataType::int32, {1})};
+  EXPECT_TRUE(falls_quiet([&] {
+    executor.run(inputs, state);
+    executor.run(far, state);
+  }));
 }
 
 TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
