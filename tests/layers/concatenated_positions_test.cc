@@ -116,7 +116,7 @@ TEST(ConcatenatedPositions, WithTwoIdentitiesItAddsPositions) {
 TEST(ConcatenatedPositions, IsWhatPyTorchGives) {
   const GoldenLayer golden("positions");
   for (const auto& [name, kind] :
-       {std::pair{"concatenated/sinusoidal", Kind::sinusoidal}, {"concatenated/learned", Kind::learned}}) {
+       {std::pair{"concatenated_sinusoidal", Kind::sinusoidal}, {"concatenated_learned", Kind::learned}}) {
     const WeightScope weights = golden.weights(name);
     const ConcatenatedPositionOptions options{
         .input_width = 6,

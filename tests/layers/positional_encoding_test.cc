@@ -127,7 +127,7 @@ TEST(PositionalEncoding, SinusoidsAreThoseOfPyTorch) {
                                                   {"halves", SinusoidLayout::halves},
                                                   {"timing_signal", SinusoidLayout::timing_signal, 64 * 0x1p-22}}) {
     for (const Dim width : {8, 7}) {
-      const std::string c = name + "/" + std::to_string(width);
+      const std::string c = name + "_" + std::to_string(width);
       const Tensor x = golden.input(c, "x"), sum = golden.output(c, "sum");
       const int past = golden.input(c, "past").data<std::int32_t>()[0];
       LayerRunner runner(std::make_shared<PositionalEncoding>(layout, width), std::vector<Shape>{{kTargetRows, width}});

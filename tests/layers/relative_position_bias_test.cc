@@ -165,7 +165,7 @@ TEST(RelativePositionBias, IsThatOfT5InPyTorch) {
   constexpr int kRows = 27;
   const GoldenLayer golden("positions");
   for (const auto& [name, direction] :
-       {std::pair{"relative/both", Direction::both}, {"relative/backward", Direction::backward}}) {
+       {std::pair{"relative_both", Direction::both}, {"relative_backward", Direction::backward}}) {
     const WeightScope weights = golden.weights(name);
     const AttentionOptions options{.model_dim = 15,
                                    .heads = 3,

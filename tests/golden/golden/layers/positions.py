@@ -34,7 +34,7 @@ def sinusoid_cases():
         for width, past in (8, 0), (7, 40):
             x = random(f"positions/{layout.__name__}/{width}", 5, width)
             positions = torch.arange(past, past + 5)
-            name = f"{layout.__name__}/{width}"
+            name = f"{layout.__name__}_{width}"
             yield Case(name, {"x": x, "past": torch.tensor([past])}, {"sum": x + layout(positions, width)})
 
 
@@ -51,8 +51,8 @@ def concatenated_cases():
     positions = torch.arange(3, 8)
     table = random("positions/concatenated/table", 8, 3)
     for name, encodings, weights in [
-        ("concatenated/sinusoidal", interleaved(positions, 3), {}),
-        ("concatenated/learned", table[positions], {"positions.weight": table}),
+        ("concatenated_sinusoidal", interleaved(positions, 3), {}),
+        ("concatenated_learned", table[positions], {"positions.weight": table}),
     ]:
         linear = nn.Linear(9, 5).double()
         linear.weight.data, linear.bias.data = random(f"{name}/weight", 5, 9), random(f"{name}/bias", 5)
@@ -61,7 +61,7 @@ def concatenated_cases():
 
 
 def relative_cases():
-    for name, is_decoder in ("relative/both", False), ("relative/backward", True):
+    for name, is_decoder in ("relative_both", False), ("relative_backward", True):
         config = T5Config(d_model=15, d_kv=5, num_heads=3, relative_attention_num_buckets=8, relative_attention_max_distance=20, is_decoder=is_decoder)
         attention = T5Attention(config, has_relative_attention_bias=True).double()
         weights = {"relative_position_bias.weight": random(f"{name}/table", 8, 3, limit=2)}
