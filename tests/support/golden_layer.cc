@@ -36,6 +36,10 @@ Tensor GoldenLayer::output(const std::string& case_name, const std::string& name
   return found(*store_, case_name + "/output/" + name);
 }
 
+Tensor GoldenLayer::weight(const std::string& case_name, const std::string& name) const {
+  return found(*store_, case_name + "/weight/" + name);
+}
+
 bool GoldenLayer::has_input(const std::string& case_name, const std::string& name) const {
   return store_->find(case_name + "/input/" + name) != nullptr;
 }

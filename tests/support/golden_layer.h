@@ -19,6 +19,7 @@ class GoldenLayer {
   // float32, or int32 where they are lengths or ids. Throw std::out_of_range if they are not there.
   Tensor input(const std::string& case_name, const std::string& name) const;
   Tensor output(const std::string& case_name, const std::string& name) const;
+  Tensor weight(const std::string& case_name, const std::string& name) const;
   bool has_input(const std::string& case_name, const std::string& name) const;
   // Named as the layer asks for them.
   WeightScope weights(const std::string& case_name) const;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace encdec {
+
+// What a position that has halted hands on to the next step, for the others to attend to.
+enum class HaltedState : std::uint8_t {
+  transformed,  // it goes on being transformed: the listing of Dehghani et al. 2018, appendix C
+  copied,       // what it halted with: their section 2.2
+};
+
+struct HaltingOptions {
+  int max_steps = 1;
+  float threshold = 0.99f;  // a position halts when its probabilities add up to more
+};
+
+// Adaptive computation time (Graves 2016) of positions, each for itself: how many steps each takes, and how much of its
+// result each step makes up. With p the probability that a position halts at a step, and h the sum of those before:
+//   h + p <= threshold:  the step has weight p, and the position goes on
+//   h + p >  threshold:  it has weight 1 - h, the remainder, and the position has halted
+// A result is then, step by step, weight * transformed + (1 - weight) * result. The listing adds the remainder to h and
+// asks whether that is below 1; here a position that has halted is known to have, whatever float32 makes of the sum. A
+// position ends at a sum of exactly the threshold, as if it were alone: the listing lets it go on while others do.
+class AdaptiveHalting {
+ public:
+  explicit AdaptiveHalting(const HaltingOptions& options) : options_(options) {}
+
+  // So many positions, before their first step.
+  void reset(std::int64_t positions);
+
+  // Whether another step matters to a position.
+  bool is_running(std::int64_t position) const {
+    const auto i = static_cast<std::size_t>(position);
+    return halting_[i] < options_.threshold && updates_[i] < options_.max_steps;
+  }
+  // The weight of the next step of a position that halts with the given probability; 0 if it is not running.
+  float step(std::int64_t position, float probability);
+
+  // By position: steps that had a weight, and the last one's where it halted, else 0.
+  std::span<const std::int32_t> updates() const { return updates_; }
+  std::span<const float> remainders() const { return remainders_; }
+
+ private:
+  HaltingOptions options_;
+  std::vector<float> halting_;  // h
+  std::vector<float> remainders_;
+  std::vector<std::int32_t> updates_;
+};
+
+}  // namespace encdec

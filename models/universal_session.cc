@@ -1,0 +1,85 @@
+#include "encdec/models/universal_session.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+
+UniversalSession::UniversalSession(std::shared_ptr<const UniversalTransformer> model,
+                                   const std::shared_ptr<ThreadTeam>& team)
+    : model_(std::move(model)),
+      source_embedding_(model_->source_embedding.graph(), team),
+      encoder_(model_->encoder_block, model_->config.encoder, model_->config.first_step, team),
+      memory_state_(model_->source_memory.graph(), team),
+      target_embedding_(model_->target_embedding.graph(), team),
+      decoder_(model_->decoder_block, model_->config.decoder, model_->config.first_step, team),
+      output_(model_->output.graph(), team),
+      memory_(model_->memory_form) {}
+
+// Puts the tokens of all sequences into ids_.
+std::vector<Sequence> UniversalSession::packed_ids(std::span<const TokenIds> tokens, std::string_view what) {
+  std::vector<Sequence> sequences;
+  ids_.clear();
+  for (const TokenIds& ids : tokens) {
+    if (ids.empty()) {
+      throw InputError(
+          fmt::format("{} {} of {}: no tokens, expected at least 1", what, sequences.size() + 1, tokens.size()));
+    }
+    sequences.push_back({.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(ids.size())});
+    ids_.insert(ids_.end(), ids.begin(), ids.end());
+  }
+  if (tokens.empty()) throw InputError(fmt::format("no {}s, expected at least 1", what));
+  return sequences;
+}
+
+DepthRecurrence::Result UniversalSession::encode(std::span<const TokenIds> sources) {
+  sources_.clear();
+  slots_.clear();
+  decoder_.close_all_slots();
+  memory_.remove_all();
+  const std::vector<Sequence> sequences = packed_ids(sources, "source");
+  const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  const Tensor embedded = model_->source_embedding.run(std::span(&ids, 1), source_embedding_)[0];
+  const auto encoded = encoder_.run(embedded, sequences, nullptr, DepthRecurrence::End::all_halted);
+  const auto memories = model_->source_memory.run(std::span(&encoded.hidden, 1), memory_state_);
+  for (const Sequence& sequence : sequences) {
+    sources_.push_back(memory_.add(memories, sequence.first_row, sequence.rows));
+    slots_.push_back(decoder_.open_slot());
+  }
+  return encoded;
+}
+
+Tensor UniversalSession::decode(std::span<const TokenIds> tokens) {
+  return run_decoder(tokens, DepthRecurrence::End::all_steps);
+}
+
+Tensor UniversalSession::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets) {
+  encode(sources);
+  const Tensor logits = run_decoder(targets, DepthRecurrence::End::all_halted);
+  slots_.clear();
+  decoder_.close_all_slots();
+  return logits;
+}
+
+Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecurrence::End end) {
+  if (tokens.size() != slots_.size()) {
+    throw InputError(fmt::format("{} targets, expected {}, one for each source", tokens.size(), slots_.size()));
+  }
+  std::vector<Sequence> sequences = packed_ids(tokens, "target");
+  const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  // First of all: it refuses ids that are not there.
+  const Tensor embedded = model_->target_embedding.run(std::span(&ids, 1), target_embedding_)[0];
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const SourceMemory::Rows rows = memory_.rows(sources_[i]);
+    sequences[i].slot = slots_[i];
+    sequences[i].past = decoder_.length(slots_[i]);
+    sequences[i].memory_first = rows.first;
+    sequences[i].memory_rows = rows.count;
+    decoder_.append(slots_[i], sequences[i].rows);
+  }
+  decoded_ = decoder_.run(embedded, sequences, &memory_.tensors()[0], end);
+  return model_->output.run(std::span(&decoded_.hidden, 1), output_)[0];
+}
+
+}  // namespace encdec
