@@ -1,0 +1,45 @@
+// parse_word_vectors over any bytes, in every format.
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/word_vectors.h"
+#include "tests/fuzz/read_all.h"
+
+namespace encdec {
+namespace {
+
+void parse(std::span<const std::byte> bytes, const WordVectorOptions& options) {
+  try {
+    const WordVectors vectors = parse_word_vectors(bytes, "x.vec", options);
+    const Tensor& values = vectors.vectors();
+    require(values.rows() == static_cast<Dim>(vectors.words().size()) && values.rows() > 0, "a vector for each word");
+    require(vectors.duplicates() >= 0, "a number of duplicates");
+    require(!options.limit || values.rows() + vectors.duplicates() <= *options.limit, "a limit is kept");
+    // A vector of text has two bytes for each number at least.
+    require(values.elements() <= static_cast<std::int64_t>(bytes.size()), "memory for what the file holds");
+    for (std::int64_t i = 0; i < values.elements(); ++i)
+      require(std::isfinite(values.data<float>()[i]), "finite values");
+    for (std::size_t i = 0; i < vectors.words().size(); ++i) {
+      require(!vectors.words()[i].empty(), "no empty words");
+      require(vectors.find(vectors.words()[i]) == static_cast<std::int32_t>(i), "a word is found where it is");
+    }
+  } catch (const FileError& error) {
+    require_good_message(error.what(), "x.vec");
+  }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  using Format = WordVectorFormat;
+  const auto bytes = std::as_bytes(std::span(data, size));
+  for (const Format format : {Format::automatic, Format::word2vec_text, Format::word2vec_binary, Format::glove}) {
+    parse(bytes, {.format = format});
+    parse(bytes, {.format = format, .limit = 2});
+  }
+  return 0;
+}
