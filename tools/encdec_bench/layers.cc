@@ -15,13 +15,6 @@
 namespace encdec::bench {
 namespace {
 
-Tensor token_ids(std::int64_t count, Dim vocabulary) {
-  Tensor ids = Tensor::allocate({count}, DataType::int32);
-  for (std::int64_t i = 0; i < count; ++i)
-    ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(i * 7919 % vocabulary);
-  return ids;
-}
-
 void bench_linear(benchmark::State& state) {
   const std::int64_t rows = state.range(0);
   const Dim in = state.range(1), out = state.range(2);

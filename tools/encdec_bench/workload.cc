@@ -59,6 +59,13 @@ Tensor noise(const Shape& shape) {
   return tensor;
 }
 
+Tensor token_ids(std::int64_t count, Dim vocabulary) {
+  Tensor ids = Tensor::allocate({count}, DataType::int32);
+  for (std::int64_t i = 0; i < count; ++i)
+    ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(i * 7919 % vocabulary);
+  return ids;
+}
+
 std::shared_ptr<const WeightStore> random_store(const WeightShapes& shapes) {
   auto store = std::make_shared<WeightStore>("random weights");
   for (const auto& [name, shape] : shapes) store->add(name, noise(shape));

@@ -17,6 +17,8 @@ Precision precision();
 
 // Small pseudo-random values: speed does not depend on them, but denormal numbers would be slow.
 Tensor noise(const Shape& shape);
+// int32 [count] of all over a vocabulary.
+Tensor token_ids(std::int64_t count, Dim vocabulary);
 
 // Tensors of these names and shapes, filled with noise.
 using WeightShapes = std::map<std::string, Shape>;
