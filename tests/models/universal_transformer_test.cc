@@ -433,6 +433,20 @@ TEST(UniversalTransformer, ASessionGivesTheSameBitsAgain) {
   }
 }
 
+TEST(UniversalSession, ARefusedTokenLeavesTheTargetsAsTheyWere) {
+  const auto model = make_model(config_for(kMiddle, Loop::transformed, kSteps));
+  const Batch source = {sources()[0], sources()[1]}, first = {{1, 2}, {3}}, then = {{4}, {5, 6}};
+  UniversalSession session(model);
+  session.encode(source);
+  session.decode(first);
+  const Tensor expected = copy_of(session.decode(then));
+  session.encode(source);
+  session.decode(first);
+  EXPECT_THROW(session.decode({{Ids{4}, Ids{5, kTargetVocabulary}}}), InputError);
+  EXPECT_THROW(session.decode({{Ids{4}}}), InputError);
+  EXPECT_TRUE(same_bits(expected, session.decode(then)));
+}
+
 TEST(UniversalTransformer, TheLoopEndsWhenAllPositionsHaveHalted) {
   UniversalTransformerConfig config = config_for(kMiddle, Loop::transformed, 40);
   UniversalSession session(make_model(config));
