@@ -8,8 +8,9 @@
 namespace encdec {
 
 // The loop of a Universal Transformer: applies one block to states again and again, with another step each time. Each
-// step has a RunState, and so a key/value cache, of its own: at step t a row attends to what the rows before it were at
-// step t. A sequence's result does not depend on its neighbours, bit by bit, also where they halt later.
+// step of a decoder has a RunState, and so a key/value cache, of its own: at step t a row attends to what the rows
+// before it were at step t. A sequence's result does not depend on its neighbours, bit by bit, also where they halt
+// later; sequences that have halted leave the batch. After the first runs nothing is allocated.
 class DepthRecurrence {
  public:
   // The block must outlive it.

@@ -17,20 +17,20 @@ UniversalSession::UniversalSession(std::shared_ptr<const UniversalTransformer> m
       output_(model_->output.graph(), team),
       memory_(model_->memory_form) {}
 
-// Puts the tokens of all sequences into ids_.
-std::vector<Sequence> UniversalSession::packed_ids(std::span<const TokenIds> tokens, std::string_view what) {
-  std::vector<Sequence> sequences;
+// The tokens of a batch side by side, and which are whose in sequences_.
+Tensor UniversalSession::pack(std::span<const TokenIds> tokens, std::string_view what) {
+  if (tokens.empty()) throw InputError(fmt::format("no {}s, expected at least 1", what));
+  sequences_.clear();
   ids_.clear();
   for (const TokenIds& ids : tokens) {
     if (ids.empty()) {
       throw InputError(
-          fmt::format("{} {} of {}: no tokens, expected at least 1", what, sequences.size() + 1, tokens.size()));
+          fmt::format("{} {} of {}: no tokens, expected at least 1", what, sequences_.size() + 1, tokens.size()));
     }
-    sequences.push_back({.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(ids.size())});
+    sequences_.push_back({.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(ids.size())});
     ids_.insert(ids_.end(), ids.begin(), ids.end());
   }
-  if (tokens.empty()) throw InputError(fmt::format("no {}s, expected at least 1", what));
-  return sequences;
+  return {ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())}};
 }
 
 DepthRecurrence::Result UniversalSession::encode(std::span<const TokenIds> sources) {
@@ -38,12 +38,11 @@ DepthRecurrence::Result UniversalSession::encode(std::span<const TokenIds> sourc
   slots_.clear();
   decoder_.close_all_slots();
   memory_.remove_all();
-  const std::vector<Sequence> sequences = packed_ids(sources, "source");
-  const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  const Tensor ids = pack(sources, "source");
   const Tensor embedded = model_->source_embedding.run(std::span(&ids, 1), source_embedding_)[0];
-  const auto encoded = encoder_.run(embedded, sequences, nullptr, DepthRecurrence::End::all_halted);
+  const auto encoded = encoder_.run(embedded, sequences_, nullptr, DepthRecurrence::End::all_halted);
   const auto memories = model_->source_memory.run(std::span(&encoded.hidden, 1), memory_state_);
-  for (const Sequence& sequence : sequences) {
+  for (const Sequence& sequence : sequences_) {
     sources_.push_back(memory_.add(memories, sequence.first_row, sequence.rows));
     slots_.push_back(decoder_.open_slot());
   }
@@ -66,19 +65,19 @@ Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecu
   if (tokens.size() != slots_.size()) {
     throw InputError(fmt::format("{} targets, expected {}, one for each source", tokens.size(), slots_.size()));
   }
-  std::vector<Sequence> sequences = packed_ids(tokens, "target");
-  const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  const Tensor ids = pack(tokens, "target");
   // First of all: it refuses ids that are not there.
   const Tensor embedded = model_->target_embedding.run(std::span(&ids, 1), target_embedding_)[0];
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
+  for (std::size_t i = 0; i < sequences_.size(); ++i) {
     const SourceMemory::Rows rows = memory_.rows(sources_[i]);
-    sequences[i].slot = slots_[i];
-    sequences[i].past = decoder_.length(slots_[i]);
-    sequences[i].memory_first = rows.first;
-    sequences[i].memory_rows = rows.count;
-    decoder_.append(slots_[i], sequences[i].rows);
+    Sequence& sequence = sequences_[i];
+    sequence.slot = slots_[i];
+    sequence.past = decoder_.length(slots_[i]);
+    sequence.memory_first = rows.first;
+    sequence.memory_rows = rows.count;
+    decoder_.append(slots_[i], sequence.rows);
   }
-  decoded_ = decoder_.run(embedded, sequences, &memory_.tensors()[0], end);
+  decoded_ = decoder_.run(embedded, sequences_, &memory_.tensors()[0], end);
   return model_->output.run(std::span(&decoded_.hidden, 1), output_)[0];
 }
 

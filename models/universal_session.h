@@ -37,7 +37,7 @@ class UniversalSession {
 
  private:
   Tensor run_decoder(std::span<const TokenIds> tokens, DepthRecurrence::End end);
-  std::vector<Sequence> packed_ids(std::span<const TokenIds> tokens, std::string_view what);
+  Tensor pack(std::span<const TokenIds> tokens, std::string_view what);
 
   std::shared_ptr<const UniversalTransformer> model_;
   RunState source_embedding_;
@@ -48,8 +48,9 @@ class UniversalSession {
   RunState output_;
   SourceMemory memory_;
   std::vector<int> sources_;
-  std::vector<int> slots_;  // of the targets, in their sources' order
-  TokenIds ids_;
+  std::vector<int> slots_;           // of the targets, in their sources' order
+  TokenIds ids_;                     // of the batch, one sequence after another
+  std::vector<Sequence> sequences_;  // of ids_
   DepthRecurrence::Result decoded_;
 };
 

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <numeric>
+#include <limits>
 #include <optional>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/universal_session.h"
 #include "tests/layers/attention_fixture.h"
+#include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 #include "tests/support/layer_runner.h"
@@ -445,6 +446,22 @@ TEST(UniversalSession, ARefusedTokenLeavesTheTargetsAsTheyWere) {
   EXPECT_THROW(session.decode({{Ids{4}, Ids{5, kTargetVocabulary}}}), InputError);
   EXPECT_THROW(session.decode({{Ids{4}}}), InputError);
   EXPECT_TRUE(same_bits(expected, session.decode(then)));
+}
+
+TEST(UniversalSession, AllocatesNothingAfterTheFirstBatches) {
+  for (const Loop loop : kLoops) {
+    UniversalSession session(make_model(config_for(kMiddle, loop, kSteps)));
+    const Batch source = sources(), target = targets(), token(source.size(), Ids{1});
+    int fewest = std::numeric_limits<int>::max();
+    for (int round = 0; round < 10; ++round) {
+      const AllocationWatch watch;
+      session.forward(source, target);
+      session.encode(source);
+      for (int step = 0; step < 4; ++step) session.decode(token);
+      fewest = std::min(fewest, watch.count());
+    }
+    EXPECT_EQ(fewest, 0);
+  }
 }
 
 TEST(UniversalTransformer, TheLoopEndsWhenAllPositionsHaveHalted) {
