@@ -9,6 +9,7 @@
 // after highway.h
 #include <hwy/cache_control.h>
 
+#include "encdec/engine/kernels/dot_products_inl.h"
 #include "encdec/engine/kernels/query_group_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,7 +21,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
 
 // A few queries: keys and values are read where they lie.
-constexpr int kKeysAtOnce = 4;
 constexpr int kChunksAtOnce = 4;  // vectors of a value row that are summed together
 // Queries that share each load of a key or value; as many as the registers hold accumulators for.
 constexpr int kQueriesAtOnce = kHasManyRegisters ? 4 : 2;
@@ -34,52 +34,13 @@ constexpr int kPanelKeys = kTileVectors * kLanes;
 constexpr int kManyQueries = 16;
 constexpr int kManyKeys = 16;
 
-// Sums of the lanes of four vectors, as the first four floats of `sums`. Always the same tree of additions.
-HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
-#if HWY_TARGET == HWY_SCALAR
-  sums[0] = hn::GetLane(a), sums[1] = hn::GetLane(b), sums[2] = hn::GetLane(c), sums[3] = hn::GetLane(e);
-  (void)d;
-#else
-  const hn::Repartition<double, D> pairs;
-  const V ab = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));  // a02 b02 a13 b13 per 128 bits
-  const V ce = hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
-  const auto ab_pairs = hn::BitCast(pairs, ab), ce_pairs = hn::BitCast(pairs, ce);
-  const V blocks = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, ab_pairs, ce_pairs)),
-                           hn::BitCast(d, hn::InterleaveUpper(pairs, ab_pairs, ce_pairs)));  // a b c e per 128 bits
-  const hn::FixedTag<float, 4> block;
-  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(blocks, d, lanes);
-  auto total = hn::Load(block, lanes);
-  for (std::size_t i = 4; i < hn::Lanes(d); i += 4) total = hn::Add(total, hn::Load(block, lanes + i));
-  hn::StoreU(total, block, sums);
-#endif
-}
-
 // scores[q * stride + j] = scale * <query q, key j> for four keys.
 template <int kQueries, class T>
 HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                                 const T* HWY_RESTRICT const* keys, float* HWY_RESTRICT scores, std::size_t stride) {
-  const D d;
-  V sums[kQueries][kKeysAtOnce];
-  for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
-  const auto add_products = [&](int i, const auto& read) HWY_ATTR {
-    V key[kKeysAtOnce];
-    for (int k = 0; k < kKeysAtOnce; ++k) key[k] = read(keys[k] + i);
-    for (int q = 0; q < kQueries; ++q) {
-      const V query = read(queries[q] + i);
-      for (int k = 0; k < kKeysAtOnce; ++k) sums[q][k] = hn::MulAdd(query, key[k], sums[q][k]);
-    }
-  };
-  int i = 0;
-  for (; i + kLanes <= head.head_dim; i += kLanes) {
-    add_products(i, [d](const auto* from) HWY_ATTR { return load(d, from); });
-  }
-  if (const int rest = head.head_dim - i; rest > 0) {
-    add_products(i, [rest](const auto* from) HWY_ATTR { return load_some(D(), from, rest); });
-  }
+  multiply_four_keys<kQueries>(queries, keys, head.head_dim, scores, static_cast<std::ptrdiff_t>(stride));
   for (int q = 0; q < kQueries; ++q) {
     float* HWY_RESTRICT row = scores + static_cast<std::size_t>(q) * stride;
-    sum_lanes(d, sums[q][0], sums[q][1], sums[q][2], sums[q][3], row);
     for (int k = 0; k < kKeysAtOnce; ++k) row[k] *= head.scale;
   }
 }

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 // after highway.h
 #include "encdec/engine/kernels/activation_inl.h"
+#include "encdec/engine/kernels/dot_products_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,9 +22,8 @@ using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
-// A tile of queries and keys, or queries and vectors of a value, is summed in registers.
+// Queries that share each load of keys or values, and vectors of a value that are summed together.
 constexpr int kQueriesAtOnce = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr int kKeysAtOnce = 4;
 constexpr int kChunksAtOnce = 4;
 
 // Calls body(first, count) for `count` items, kAtOnce of them as long as there are so many, then one by one; the
@@ -45,60 +45,54 @@ HWY_INLINE void for_each_vector(int width, const Add& add) {
   }
 }
 
-HWY_INLINE float sum_of_lanes(V v) {
-  return hn::GetLane(hn::SumOfLanes(D(), v));
-}
-
-template <int kQueries, int kKeys>
-HWY_INLINE void dot_product_tile(const ScoredRows& rows, int query, int key, float divisor) {
-  const float* HWY_RESTRICT queries = rows.queries + static_cast<std::ptrdiff_t>(query) * rows.width;
-  const float* HWY_RESTRICT keys = rows.keys + static_cast<std::ptrdiff_t>(key) * rows.width;
-  V sums[kQueries][kKeys];
-  for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(D()));
-  for_each_vector(rows.width, [&](int i, const auto& read) HWY_ATTR {
-    V k[kKeys];
-    for (int n = 0; n < kKeys; ++n) k[n] = read(keys + static_cast<std::ptrdiff_t>(n) * rows.width + i);
-    for (int m = 0; m < kQueries; ++m) {
-      const V q = read(queries + static_cast<std::ptrdiff_t>(m) * rows.width + i);
-      for (int n = 0; n < kKeys; ++n) sums[m][n] = hn::MulAdd(q, k[n], sums[m][n]);
+// Calls tile(key, keys, store) for every four keys of the rows: `keys` are four addresses, the last key standing in for
+// those that are missing, and store(query, sums) puts the first ones of four sums where they belong.
+template <class Tile>
+HWY_INLINE void for_four_keys(const ScoredRows& rows, const Tile& tile) {
+  for (int first = 0; first < rows.key_count; first += kKeysAtOnce) {
+    const float* keys[kKeysAtOnce];
+    for (int k = 0; k < kKeysAtOnce; ++k) {
+      keys[k] = rows.keys + static_cast<std::ptrdiff_t>(std::min(first + k, rows.key_count - 1)) * rows.width;
     }
-  });
-  for (int m = 0; m < kQueries; ++m) {
-    float* scores = rows.scores + (query + m) * rows.scores_stride + key;
-    for (int n = 0; n < kKeys; ++n) scores[n] = sum_of_lanes(sums[m][n]) / divisor;
+    const int count = std::min(kKeysAtOnce, rows.key_count - first);
+    tile(keys, [&, count](int query, const float* sums) {
+      std::copy_n(sums, count, rows.scores + query * rows.scores_stride + first);
+    });
   }
 }
 
 void dot_product_scores_of(const ScoredRows& rows, float divisor) {
-  in_groups<kQueriesAtOnce>(rows.query_count, [&](int query, auto queries) HWY_ATTR {
-    in_groups<kKeysAtOnce>(rows.key_count, [&](int key, auto keys) HWY_ATTR {
-      dot_product_tile<decltype(queries)::value, decltype(keys)::value>(rows, query, key, divisor);
+  in_groups<kQueriesAtOnce>(rows.query_count, [&](int query, auto query_count) HWY_ATTR {
+    constexpr int kQueries = decltype(query_count)::value;
+    const float* queries[kQueries];
+    for (int q = 0; q < kQueries; ++q) queries[q] = rows.queries + static_cast<std::ptrdiff_t>(query + q) * rows.width;
+    for_four_keys(rows, [&](const float* const* keys, const auto& store) HWY_ATTR {
+      float products[kQueries * kKeysAtOnce];
+      multiply_four_keys<kQueries>(queries, keys, rows.width, products, kKeysAtOnce);
+      for (float& product : products) product /= divisor;
+      for (int q = 0; q < kQueries; ++q) store(query + q, products + q * kKeysAtOnce);
     });
   });
 }
 
-template <int kKeys>
-HWY_INLINE void additive_tile(const ScoredRows& rows, int query, int key, const float* HWY_RESTRICT weights,
-                              float bias) {
-  const float* HWY_RESTRICT q = rows.queries + static_cast<std::ptrdiff_t>(query) * rows.width;
-  const float* HWY_RESTRICT keys = rows.keys + static_cast<std::ptrdiff_t>(key) * rows.width;
-  V sums[kKeys];
-  std::fill(std::begin(sums), std::end(sums), hn::Zero(D()));
-  for_each_vector(rows.width, [&](int i, const auto& read) HWY_ATTR {
-    const V weight = read(weights + i);  // zeros beyond the row: what is there does not count
-    for (int n = 0; n < kKeys; ++n) {
-      const V sum = hn::Add(read(q + i), read(keys + static_cast<std::ptrdiff_t>(n) * rows.width + i));
-      sums[n] = hn::MulAdd(weight, activate(Activation::tanh, D(), sum), sums[n]);
-    }
-  });
-  float* scores = rows.scores + query * rows.scores_stride + key;
-  for (int n = 0; n < kKeys; ++n) scores[n] = sum_of_lanes(sums[n]) + bias;
-}
-
 void additive_scores_of(const ScoredRows& rows, const float* weights, float bias) {
+  const D d;
   for (int query = 0; query < rows.query_count; ++query) {
-    in_groups<kKeysAtOnce>(rows.key_count, [&](int key, auto keys) HWY_ATTR {
-      additive_tile<decltype(keys)::value>(rows, query, key, weights, bias);
+    const float* HWY_RESTRICT q = rows.queries + static_cast<std::ptrdiff_t>(query) * rows.width;
+    for_four_keys(rows, [&](const float* const* keys, const auto& store) HWY_ATTR {
+      V sums[kKeysAtOnce];
+      std::fill(std::begin(sums), std::end(sums), hn::Zero(d));
+      for_each_vector(rows.width, [&](int i, const auto& read) HWY_ATTR {
+        const V weight = read(weights + i);  // zeros beyond the row: what is there does not count
+        const V compared = read(q + i);
+        for (int k = 0; k < kKeysAtOnce; ++k) {
+          sums[k] = hn::MulAdd(weight, activate(Activation::tanh, d, hn::Add(compared, read(keys[k] + i))), sums[k]);
+        }
+      });
+      float scores[kKeysAtOnce];
+      sum_lanes(d, sums[0], sums[1], sums[2], sums[3], scores);
+      for (float& score : scores) score += bias;
+      store(query, scores);
     });
   }
 }
