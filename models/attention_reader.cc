@@ -74,13 +74,13 @@ class Recording {
   void fill(AttentionMap& map, const Places& layers, const Places& heads) {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
       observed_.emplace_back(map.kind, layer);
-      session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& attention) {
-        if (!heads.contains(attention.head)) return;
+      session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& told) {
+        if (!heads.contains(told.head)) return;
         const float share = layers.share() * heads.share();
         const Shape& shape = map.weights.shape();
-        const Dim head = layers.place(layer) * shape[1] + heads.place(attention.head);
-        float* row = map.weights.row(head * shape[2] + attention.row) + attention.first_key;
-        for (std::size_t i = 0; i < attention.weights.size(); ++i) row[i] += share * attention.weights[i];
+        const Dim head = layers.place(layer) * shape[1] + heads.place(told.head);
+        float* row = map.weights.row(head * shape[2] + told.row) + told.first_key;
+        for (std::size_t i = 0; i < told.weights.size(); ++i) row[i] += share * told.weights[i];
       });
     }
   }
@@ -99,19 +99,24 @@ void check_selection(const TransformerConfig& config, const AttentionSelection& 
   }
 }
 
-AttentionMaps read_attention(Session& session, TokenIds source, TokenIds decoder_input,
-                             std::span<const std::int32_t> target, const AttentionSelection& selection) {
+AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target) {
+  AttentionMaps tokens{.source = source, .decoder_input = prompt};
+  if (!target.empty()) tokens.decoder_input.insert(tokens.decoder_input.end(), target.begin(), target.end() - 1);
+  if (!prompt.empty()) tokens.target.assign(tokens.decoder_input.begin() + 1, tokens.decoder_input.end());
+  if (!target.empty()) tokens.target.push_back(target.back());
+  return tokens;
+}
+
+void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention) {
   const TransformerConfig& config = session.model().config;
   session.reset();
   Recording recording(session);
-  AttentionMaps result{.source = std::move(source), .decoder_input = std::move(decoder_input)};
-  if (!result.decoder_input.empty()) result.target.assign(result.decoder_input.begin() + 1, result.decoder_input.end());
-  result.target.insert(result.target.end(), target.begin(), target.end());
-
   const std::vector<AttentionKind> kinds = chosen_kinds(config, selection);
-  const auto sources = static_cast<Dim>(result.source.size()), targets = static_cast<Dim>(result.decoder_input.size());
+  const auto sources = static_cast<Dim>(attention.source.size()),
+             targets = static_cast<Dim>(attention.decoder_input.size());
   std::int64_t bytes = 0;
-  result.maps.reserve(kinds.size());  // they are filled where they lie
+  attention.maps.clear();
+  attention.maps.reserve(kinds.size());  // they are filled where they lie
   for (const AttentionKind kind : kinds) {
     const StackConfig& stack = stack_of(config, kind);
     const Places layers(kind, "layer", selection.layers, stack.layers);
@@ -126,20 +131,19 @@ AttentionMaps read_attention(Session& session, TokenIds source, TokenIds decoder
                       "most {}: choose a kind, a layer or a head",
                       sources, targets, bytes, kMostAttentionBytes));
     }
-    result.maps.push_back({kind, Tensor::allocate(shape)});
-    recording.fill(result.maps.back(), layers, heads);
+    attention.maps.push_back({kind, Tensor::allocate(shape)});
+    recording.fill(attention.maps.back(), layers, heads);
   }
 
   int opened = Session::kNoSource;
   if (sources > 0) {
-    const Session::Encoded encoded = session.encode(std::span(&result.source, 1));
+    const Session::Encoded encoded = session.encode(std::span(&attention.source, 1));
     if (config.has_decoder()) opened = encoded.sources.front();
   }
   if (targets > 0) {
-    const Session::TargetTokens input{session.open_target(opened), result.decoder_input};
+    const Session::TargetTokens input{session.open_target(opened), attention.decoder_input};
     session.decode(std::span(&input, 1));
   }
-  return result;
 }
 
 }  // namespace encdec

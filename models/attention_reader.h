@@ -17,12 +17,13 @@ struct AttentionMaps {
   std::vector<AttentionMap> maps = {};
 };
 
-// How a network reads `source` and `decoder_input`, both as in AttentionMaps. `target` is what stands behind the
-// decoder's input: nothing, or one token. Encoder-self maps are [.., S, S], decoder-self [.., T, T], cross [.., T, S].
-// Resets the session. Throws ConfigError for kinds, layers and heads that the model does not have, InputError where the
-// maps would take more than kMostAttentionBytes.
-AttentionMaps read_attention(Session& session, TokenIds source, TokenIds decoder_input,
-                             std::span<const std::int32_t> target, const AttentionSelection& selection);
+// The tokens of a target after a prompt, of which there are maps to be read. The decoder reads all but the last.
+AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target);
+
+// Has a network read such tokens, and fills in the maps: [.., S, S] of the encoder, [.., T, T] of the decoder, [.., T,
+// S] across. Resets the session. Throws ConfigError for kinds, layers and heads that the model does not have,
+// InputError where the maps would take more than kMostAttentionBytes.
+void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention);
 
 // Throws ConfigError, as read_attention() would.
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection);

@@ -356,13 +356,16 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
       throw InputError(
           fmt::format("a target of {} tokens, expected none: {} does not read it", target.size(), config.model_type));
     }
-    return read_attention(*session, source, {}, {}, options.selection);
+    AttentionMaps maps{.source = source};
+    read_attention(*session, options.selection, maps);
+    return maps;
   }
   GenerationConfig generation = impl_->generation;
   set_languages(impl_->generator_parts(), options.source_lang, options.target_lang, generation);
-  ForcedTarget forced = impl_->force(source, target, generation, 1);
-  return read_attention(*session, std::move(forced.prompt.source), std::move(forced.read),
-                        std::span(target).last(std::min<std::size_t>(1, target.size())), options.selection);
+  const Prompt prompt = impl_->force(source, target, generation, 1).prompt;
+  AttentionMaps maps = attention_tokens(prompt.source, prompt.target, target);
+  read_attention(*session, options.selection, maps);
+  return maps;
 }
 
 ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,

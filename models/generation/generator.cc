@@ -261,6 +261,31 @@ TokenIds producible_tokens(const GenerationConfig& config) {
   return tokens;
 }
 
+// A stream whose results get their attention maps when it is their turn to be written: maps are large, and none of them
+// waits for an earlier result.
+class AttentiveStream final : public GenerateStream {
+ public:
+  // Without a selection nothing is added.
+  AttentiveStream(GenerateStream& stream, SessionPool& sessions, const std::optional<AttentionSelection>& selection)
+      : stream_(stream), sessions_(sessions), selection_(selection) {}
+
+  std::optional<GenerateInput> next(Wait wait) override { return stream_.next(wait); }
+  void write(GenerateResult result) override {
+    if (selection_) {
+      SessionPool::Lease session(sessions_);
+      for (Hypothesis& hypothesis : result.hypotheses) {
+        if (!hypothesis.token_ids.empty()) read_attention(*session, *selection_, hypothesis.attention);
+      }
+    }
+    stream_.write(std::move(result));
+  }
+
+ private:
+  GenerateStream& stream_;
+  SessionPool& sessions_;
+  const std::optional<AttentionSelection>& selection_;
+};
+
 // A call: its feed, its workers, and what they tell.
 class Call {
  public:
@@ -270,7 +295,8 @@ class Call {
         options_(options),
         rules_(config, options.top_log_probs),
         limits_(choose_batch_limits(parts.network, config, options.batch_size, options.workers)),
-        feed_(stream, Prompter(parts, options, rules_)),
+        stream_(stream, parts.sessions, options.attention),
+        feed_(stream_, Prompter(parts, options, rules_)),
         progress_(static_cast<std::size_t>(options.workers)) {
     if (!config.shortlist.empty()) shortlist_.emplace(parts.network, producible_tokens(config));
   }
@@ -353,20 +379,12 @@ class Call {
         std::ranges::move(sequence.top_log_probs, std::back_inserter(hypothesis.top_log_probs));
       }
       if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, hypothesis.token_ids);
-      if (options_.attention) hypothesis.attention = attention_of(job.prompt, sequence.tokens);
+      if (options_.attention) {
+        hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, sequence.tokens);
+      }
       result.hypotheses.push_back(std::move(hypothesis));
     }
     return result;
-  }
-
-  AttentionMaps attention_of(const Prompt& prompt, const TokenIds& generated) const {
-    const std::size_t read = generated.empty() ? 0 : generated.size() - 1;
-    TokenIds decoder_input = prompt.target;
-    decoder_input.insert(decoder_input.end(), generated.begin(), generated.begin() + static_cast<std::ptrdiff_t>(read));
-    // Not the worker's session: that one is in the midst of a step.
-    SessionPool::Lease session(parts_.sessions);
-    return read_attention(*session, prompt.source, std::move(decoder_input), std::span(generated).subspan(read),
-                          *options_.attention);
   }
 
   Generator::Parts parts_;
@@ -374,6 +392,7 @@ class Call {
   SearchRules rules_;
   BatchLimits limits_;
   std::optional<VocabularyShortlist> shortlist_;
+  AttentiveStream stream_;
   SourceFeed feed_;
   std::mutex telling_;
   std::vector<GenerateProgress> progress_;  // by worker
