@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "encdec/engine/kernels/softmax.h"
 #include "encdec/layers/compared_rows.h"
 #include "encdec/layers/valid_lengths.h"
@@ -20,10 +22,27 @@ Shape dense_attention_shape(const Layer& scores, Shapes inputs);
 void tell_weights(const QueryBlock& block, const float* weights, Dim stride, int key_count,
                   const AttentionObserver& observer);
 
-// `scores` has compare() and score().
+// The layer of a scoring layer, which has compare() and score() beside what a Layer has.
 template <class Scores>
-void attend_densely(const Scores& scores, Inputs inputs, Tensor& output, RunState& state) {
-  const ComparedRows compared = scores.compare(inputs[0], inputs[1], state);
+class DenseAttention : public Layer {
+ public:
+  // Throws ShapeError.
+  Shape output_shape(Shapes inputs) const override { return dense_attention_shape(scores_, inputs); }
+  // Throws InputError if the lengths are not int32.
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ protected:
+  // Takes what Scores takes.
+  template <class... Args>
+  explicit DenseAttention(Args&&... args) : scores_(std::forward<Args>(args)...) {}
+
+ private:
+  Scores scores_;
+};
+
+template <class Scores>
+void DenseAttention<Scores>::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  const ComparedRows compared = scores_.compare(inputs[0], inputs[1], state);
   const Tensor& values = inputs[2];
   const ValidLengths lengths = inputs.size() == 4 ? ValidLengths(inputs[3], output.shape()) : ValidLengths();
   const int key_count = compared.key_count();
@@ -32,7 +51,7 @@ void attend_densely(const Scores& scores, Inputs inputs, Tensor& output, RunStat
   const Dim work = key_count * (compared.keys.width() + values.width());
   for_each_query_block(output.shape(), work, state, [&](const QueryBlock& block, int thread) {
     float* weights = state.thread_scratch(thread, QueryBlock::kMostQueries * stride);
-    scores.score(compared, block, weights, static_cast<Dim>(stride));
+    scores_.score(compared, block, weights, static_cast<Dim>(stride));
     for (int i = 0; i < block.count; ++i) {
       kernels::masked_softmax(weights + static_cast<std::size_t>(i) * stride, key_count,
                               lengths.of(block.row + i, key_count));

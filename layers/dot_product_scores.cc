@@ -10,8 +10,8 @@ namespace encdec {
 
 Shape DotProductScores::output_shape(Shapes inputs) const {
   const Shape scores = scores_shape(inputs);
-  if (inputs[0].last() != inputs[1].last()) {
-    throw ShapeError(fmt::format("queries have shape {} and keys {}, expected rows of equal width",
+  if (inputs[0].last() != inputs[1].last() || inputs[0].last() == 0) {
+    throw ShapeError(fmt::format("queries have shape {} and keys {}, expected rows of equal width, at least 1",
                                  to_string(inputs[0]), to_string(inputs[1])));
   }
   return scores;

@@ -16,6 +16,7 @@ Shape Embedding::output_shape(Shapes inputs) const {
 }
 
 void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
+  expect_integers(inputs[0], "token ids");
   const auto* ids = inputs[0].data<std::int32_t>();
   const Dim width = options_.model_dim;
   for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {

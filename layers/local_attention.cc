@@ -14,12 +14,7 @@ LocalAttention::LocalAttention(const WeightScope& weights, const LocalAttentionO
 }
 
 void LocalAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  for (const Sequence& sequence : state.sequences) {
-    if (sequence.past != 0) {
-      throw InputError(fmt::format(
-          "local_attention: a sequence has a past of {} positions, expected 0: nothing is cached", sequence.past));
-    }
-  }
+  expect_no_past(state.sequences, kind());
   const AttentionOptions& attention = options_.attention;
   Tensor projected = projections_.project(inputs[0], state);
   Tensor attended = state.scratch({inputs[0].rows(), attention.inner_dim()});

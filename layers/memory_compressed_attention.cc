@@ -31,6 +31,7 @@ MemoryCompressedAttention::MemoryCompressedAttention(const WeightScope& weights,
       value_convolution_(weights / "value_convolution", convolution_options(options)) {}
 
 void MemoryCompressedAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  expect_no_past(state.sequences, kind());
   const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
   Tensor projected = projections_.project(inputs[0], state);
   const Tensor keys = key_convolution_.convolve(projected, inner, state);

@@ -27,6 +27,7 @@ class MemoryCompressedAttention final : public Layer {
 
   std::string_view kind() const override { return "memory_compressed_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
+  // Nothing is cached: throws InputError if a sequence has a past.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

@@ -1,13 +1,17 @@
 #include "encdec/layers/one_hot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "encdec/engine/error.h"
 #include "encdec/layers/token_id.h"
 
 namespace encdec {
 
 OneHot::OneHot(Dim vocabulary) : vocabulary_(vocabulary) {
-  if (vocabulary < 1) throw ShapeError(fmt::format("a vocabulary of {} tokens, expected at least 1", vocabulary));
+  if (vocabulary < 1)
+    throw ConfigError(fmt::format("one_hot: a vocabulary of {} tokens, expected at least 1", vocabulary));
 }
 
 Shape OneHot::output_shape(Shapes inputs) const {
@@ -16,6 +20,7 @@ Shape OneHot::output_shape(Shapes inputs) const {
 }
 
 void OneHot::forward(Inputs inputs, Tensor& output, RunState&) const {
+  expect_integers(inputs[0], "token ids");
   const auto* ids = inputs[0].data<std::int32_t>();
   std::fill_n(output.data<float>(), output.elements(), 0.0f);
   for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {

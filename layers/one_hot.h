@@ -9,7 +9,7 @@ namespace encdec {
 // the same bits. What reads more than one row of a table, such as classes of words or mixtures of tokens, begins here.
 class OneHot final : public Layer {
  public:
-  // Throws ShapeError for a vocabulary without tokens.
+  // Throws ConfigError for a vocabulary without tokens.
   explicit OneHot(Dim vocabulary);
 
   std::string_view kind() const override { return "one_hot"; }

@@ -5,6 +5,7 @@
 #include "encdec/engine/layer.h"
 #include "encdec/engine/run_state.h"
 #include "encdec/engine/weights.h"
+#include "encdec/layers/token_id.h"
 
 namespace encdec {
 
@@ -56,6 +57,7 @@ class PositionTable {
   // position that a learned encoding does not have.
   template <class Use>
   void for_each_row(Inputs inputs, RunState& state, const Use& use) const {
+    if (options_.pad_token) expect_integers(inputs[1], "token ids");
     const std::int32_t* token_ids = options_.pad_token ? inputs[1].data<std::int32_t>() : nullptr;
     Tensor beyond;
     for (const Sequence& sequence : state.sequences) {

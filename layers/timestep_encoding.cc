@@ -5,6 +5,7 @@
 #include "encdec/engine/error.h"
 #include "encdec/engine/row_sharing.h"
 #include "encdec/layers/linear.h"
+#include "encdec/layers/token_id.h"
 
 namespace encdec {
 
@@ -16,6 +17,7 @@ Shape TimestepEncoding::output_shape(Shapes inputs) const {
 }
 
 void TimestepEncoding::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  expect_integers(inputs[1], "step");
   const std::int32_t step = inputs[1].data<std::int32_t>()[0];
   if (step < 0) throw InputError(fmt::format("step {}, expected 0 or more", step));
   Tensor beyond;

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "encdec/engine/error.h"
+#include "encdec/layers/token_id.h"
 
 namespace encdec {
 
 ValidLengths::ValidLengths(const Tensor& lengths, const Shape& rows) {
-  if (lengths.type() != DataType::int32) {
-    throw InputError(fmt::format("valid lengths: stored as {}, expected int32", to_string(lengths.type())));
-  }
+  expect_integers(lengths, "valid lengths");
   lengths_ = lengths.data<std::int32_t>();
   // A length for each row, or for each member of the batch.
   if (lengths.shape().rank() + 1 < rows.rank()) rows_for_each_ = rows[-2];

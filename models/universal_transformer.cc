@@ -17,8 +17,14 @@ namespace {
 
 using Config = UniversalTransformerConfig;
 
+// More is a typing error, and each step of a decoder has memory of its own.
+constexpr int kMaxSteps = 1024;
+constexpr int kMaxOffset = 1 << 20;
+
 void check(const UniversalStackConfig& stack, std::string_view name) {
-  if (stack.steps < 1) throw ConfigError(fmt::format("{}: {} steps, expected at least 1", name, stack.steps));
+  if (stack.steps < 1 || stack.steps > kMaxSteps) {
+    throw ConfigError(fmt::format("{}: {} steps, expected 1 to {}", name, stack.steps, kMaxSteps));
+  }
   const float threshold = stack.halting_threshold.value_or(0.5f);
   if (!(threshold > 0.0f && threshold < 1.0f)) {
     throw ConfigError(fmt::format("{}: halting threshold {}, expected more than 0 and less than 1", name, threshold));
@@ -28,9 +34,10 @@ void check(const UniversalStackConfig& stack, std::string_view name) {
 const Config& checked(const Config& config) {
   check(config.encoder, "encoder");
   check(config.decoder, "decoder");
-  if (config.first_position < 0 || config.first_step < 0) {
-    throw ConfigError(
-        fmt::format("first position {}, first step {}, expected 0 or more", config.first_position, config.first_step));
+  const auto is_offset = [](int first) { return first >= 0 && first <= kMaxOffset; };
+  if (!is_offset(config.first_position) || !is_offset(config.first_step)) {
+    throw ConfigError(fmt::format("first position {}, first step {}, expected 0 to {}", config.first_position,
+                                  config.first_step, kMaxOffset));
   }
   return config;
 }

@@ -14,7 +14,8 @@ constexpr std::size_t softmax_row(int count) {
 }
 
 // Turns `count` scores into their softmax, those from `valid` on being kMaskedScore: in place, in softmax_row(count)
-// floats. `valid` is in [0, count]. Where a score is not below kMaskedScore, masked ones weigh exactly 0.
+// floats. `valid` is in [0, count]. Masked ones weigh exactly 0,
+// unless all others are near kMaskedScore or below it.
 void masked_softmax(float* scores, int count, int valid);
 
 }  // namespace encdec::kernels

@@ -74,7 +74,7 @@ TEST(DotProductScores, RefuseInputsThatDoNotFit) {
   const auto layer = layer_with(ScoreScale::plain);
   EXPECT_EQ(shape_error(layer, {{2, 3, 4}}), "1 inputs, expected queries and keys");
   EXPECT_EQ(shape_error(layer, {{2, 3, 4}, {2, 5, 6}}),
-            "queries have shape [2, 3, 4] and keys [2, 5, 6], expected rows of equal width");
+            "queries have shape [2, 3, 4] and keys [2, 5, 6], expected rows of equal width, at least 1");
   for (const Shape& keys : {Shape{3, 5, 4}, Shape{5, 4}, Shape{4}, Shape{2, 3, 5, 4}}) {
     EXPECT_EQ(shape_error(layer, {{2, 3, 4}, keys}),
               "queries have shape [2, 3, 4] and keys " + to_string(keys) +

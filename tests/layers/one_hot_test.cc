@@ -144,7 +144,7 @@ TEST(OneHot, RefusesIdsOutsideTheVocabulary) {
 TEST(OneHot, RefusesWhatDoesNotFit) {
   EXPECT_EQ(shape_error(std::make_shared<OneHot>(9), {{3, 4}}), "expected one input of token ids, [rows]");
   EXPECT_EQ(shape_error(std::make_shared<OneHot>(9), {}), "expected one input of token ids, [rows]");
-  EXPECT_THROW(OneHot(0), ShapeError);
+  EXPECT_THROW(OneHot(0), ConfigError);
 }
 
 }  // namespace

@@ -512,10 +512,10 @@ TEST(UniversalTransformer, RefusesConfigurationsThatContradictThemselves) {
     change(config);
     return message_of([&] { make_model(config); });
   };
-  EXPECT_EQ(refusal([](auto& c) { c.encoder.steps = 0; }), "encoder: 0 steps, expected at least 1");
+  EXPECT_EQ(refusal([](auto& c) { c.encoder.steps = 0; }), "encoder: 0 steps, expected 1 to 1024");
   EXPECT_EQ(refusal([](auto& c) { c.decoder.halting_threshold = 1.0f; }),
             "decoder: halting threshold 1, expected more than 0 and less than 1");
-  EXPECT_EQ(refusal([](auto& c) { c.first_step = -1; }), "first position 1, first step -1, expected 0 or more");
+  EXPECT_EQ(refusal([](auto& c) { c.first_step = -1; }), "first position 1, first step -1, expected 0 to 1048576");
 }
 
 TEST(UniversalSession, RefusesInputsThatDoNotFit) {

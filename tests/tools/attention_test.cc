@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/files.h"
@@ -143,6 +144,42 @@ TEST_F(Attention, LayersAndHeadsAreChosen) {
               1e-6);
 }
 
+// Sees to it that nothing but the arguments decides about colours.
+Finished in_terminal(std::vector<std::string> arguments) {
+  ::unsetenv("NO_COLOR");
+  ::setenv("COLUMNS", "100", 1);
+  arguments.insert(arguments.begin(), {"attention", "--quiet"});
+  return encdec_command(std::move(arguments));
+}
+
+TEST_F(Attention, ATerminalShowsTheMainMap) {
+  const std::string model = golden_model("text");
+  const Finished plain = in_terminal({"--model", model, "the cat", "the dog"});
+  EXPECT_EQ(plain.status, 0) << plain.errors;
+  EXPECT_THAT(plain.output, testing::StartsWith("cross-attention, layer 0, mean of heads\n"));
+  EXPECT_THAT(plain.output, testing::Not(HasSubstr("\x1b"))) << "it goes to no terminal";
+  EXPECT_THAT(in_terminal({"--model", model, "the cat", "the dog", "--color", "always"}).output, HasSubstr("\x1b[48;"));
+  const std::string all = in_terminal({"--model", model, "the cat", "the dog", "--kind", "all", "--head", "0"}).output;
+  for (const char* kind : {"encoder self-attention", "decoder self-attention", "cross-attention"}) {
+    EXPECT_THAT(all, HasSubstr(std::string(kind) + ", layer 0, head 0"));
+  }
+}
+
+TEST_F(Attention, PicturesAndPagesAreWrittenWhole) {
+  const auto drawn = [&](const std::string& name) {
+    const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
+                                              "the dog", "--output", folder_.path(name)});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return folder_.read(name);
+  };
+  EXPECT_TRUE(drawn("map.png").starts_with("\x89PNG\r\n"));
+  const std::string page = drawn("map.html");
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>")) << page.substr(0, 40);
+  EXPECT_THAT(page, HasSubstr("the cat \u2192 the dog"));
+  EXPECT_THAT(page, HasSubstr("encoder self-attention"));
+  EXPECT_EQ(folder_.names(), (std::vector<std::string>{"map.html", "map.png"}));
+}
+
 TEST_F(Attention, WrongUsageIsToldInOneLine) {
   const std::string text = golden_model("text"), output = folder_.path("map.json");
   const auto attention = [&](std::vector<std::string> arguments, const std::string& input = {}) {
@@ -226,6 +263,17 @@ TEST_F(AttentionOfResults, LinesKeepTheirPlacesWhateverTheBatch) {
             json({{"hypotheses", json::array()}}));
 }
 
+TEST_F(AttentionOfResults, APageHasAnExampleForEachResult) {
+  const std::string page = attention_of("odd_sizes", "4 5 6\n\n7 8\n", "a.html");
+  std::size_t examples = 0;
+  for (std::size_t at = page.find("application/json"); at != std::string::npos;
+       at = page.find("application/json", at + 1)) {
+    ++examples;
+  }
+  EXPECT_EQ(examples, 2u) << "none for the empty source";
+  for (const char* title : {"4 5 6 \u2192 ", "7 8 \u2192 "}) EXPECT_THAT(page, HasSubstr(title));
+}
+
 TEST_F(AttentionOfResults, EveryHypothesisHasItsOwn) {
   const Finished finished = run_generate("odd_sizes",
                                          {"--token-ids", "--json", "--num-beams", "3", "--num-return-sequences", "3",
@@ -260,6 +308,7 @@ TEST_F(AttentionOfResults, WrongUsageIsToldInOneLine) {
     return encdec_command(arguments, "a\n");
   };
   EXPECT_TRUE(failed(generate({"--attention", "x", "--output", "x"}), 2, {"--attention", "--output"}));
+  EXPECT_TRUE(failed(generate({"--attention", "./x", "--stats", "x"}), 2, {"--attention", "--stats"}));
   EXPECT_TRUE(failed(generate({"--attention", "x.png"}), 2, {"x.png", ".html, .json"}));
   EXPECT_TRUE(failed(generate({"--attention-layer", "1"}), 2, {"--attention-layer", "--attention"}));
   EXPECT_TRUE(

@@ -54,7 +54,9 @@ void AttentionFile::write(const std::string& source, const GenerateResult& resul
 
 void AttentionFile::write_page(const std::string& source, const Hypothesis& best) {
   const std::string target = best.text.empty() ? format_token_ids(best.token_ids) : best.text;
-  const LabelledAttention attention = label_generated(model_, best, selection_);
+  LabelledAttention attention = label_generated(model_, best, selection_);
+  // One long text must not cost the page of all others.
+  if (attention.map.weights.elements() > AttentionPage::kMaxWeights) attention = last_layer_mean(attention);
   page_->add(
       {.title = source + " \u2192 " + target, .attentions = {attention}, .alignment = alignment_of(attention, best)});
 }

@@ -14,7 +14,7 @@
 namespace encdec::cli {
 
 // The file of `generate --attention`: for each input, what its results looked at. By the end of its name:
-//   a page, of the best results
+//   a page, of the best results; the last layer's mean where a browser could not hold all heads
 //   JSON, an object a line: {"hypotheses": [{"alignment": "0-0 1-2", "queries": ..., see json_members()}]}
 //   else a line of hard alignments of the best result, without its end token; see hard_alignment()
 // An empty source has an empty line, and no hypotheses.

@@ -25,9 +25,6 @@ constexpr std::string_view kExamplesGoHere = "<!-- examples -->\n";
 constexpr std::size_t kBegin = kTemplate.find(kExamplesGoHere);
 static_assert(kBegin != std::string_view::npos);
 
-// The strings of browsers have at most 2^29 characters, of which a weight takes 8/3.
-constexpr std::int64_t kMaxWeights = std::int64_t{1} << 27;
-
 void check(const AttentionExample& example) {
   std::int64_t weights = 0;
   for (const LabelledAttention& attention : example.attentions) {
@@ -42,9 +39,9 @@ void check(const AttentionExample& example) {
     }
   }
   if (example.attentions.empty()) throw InputError("page: an example without attention, expected one kind at least");
-  if (weights > kMaxWeights) {
-    throw InputError(
-        fmt::format("page: {} weights in one example, expected at most {}: means have less", weights, kMaxWeights));
+  if (weights > AttentionPage::kMaxWeights) {
+    throw InputError(fmt::format("page: {} weights in one example, expected at most {}: means have less", weights,
+                                 AttentionPage::kMaxWeights));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,13 @@ struct AttentionExample {
 // end(); no example is kept in memory. Weights are stored as multiples of 1/65535.
 class AttentionPage {
  public:
+  // Of one example. The strings of browsers have at most 2^29 characters, of which a weight takes 8/3.
+  static constexpr std::int64_t kMaxWeights = std::int64_t{1} << 27;
+
   explicit AttentionPage(TextSink write);
 
   // Throws InputError, before anything is written, if labels, weights and alignment do not fit, or there are more
-  // weights than a browser can take at once.
+  // weights than kMaxWeights.
   void add(const AttentionExample& example);
   void end();
 

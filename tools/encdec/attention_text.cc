@@ -39,7 +39,7 @@ Shape told_shape(const Shape& shape, const AttentionSelection& selection) {
 }
 
 // The mean of the last layer's heads: [queries, keys].
-Tensor last_layer_mean(const Tensor& weights) {
+Tensor mean_of_last(const Tensor& weights) {
   const Shape& shape = weights.shape();
   Tensor mean = Tensor::allocate({shape[2], shape[3]});
   const Dim size = shape[2] * shape[3];
@@ -53,13 +53,22 @@ Tensor last_layer_mean(const Tensor& weights) {
 }  // namespace
 
 std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std::size_t queries) {
-  const Tensor mean = last_layer_mean(map.weights);
+  const Tensor mean = mean_of_last(map.weights);
   std::vector<AttentionExample::Link> alignment;
   for (std::size_t query = 0; query < queries; ++query) {
     const float* weights = mean.row(static_cast<std::int64_t>(query));
     alignment.push_back({query, static_cast<std::size_t>(std::max_element(weights, weights + mean.width()) - weights)});
   }
   return alignment;
+}
+
+LabelledAttention last_layer_mean(const LabelledAttention& attention) {
+  LabelledAttention mean = attention;
+  const Shape& shape = attention.map.weights.shape();
+  mean.map.weights = mean_of_last(attention.map.weights).reshape({1, 1, shape[2], shape[3]});
+  mean.layers = {attention.layers.back()};
+  mean.heads = {"mean"};
+  return mean;
 }
 
 std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment) {
@@ -80,6 +89,7 @@ std::string_view json_name(AttentionKind kind) {
 }
 
 std::string json_members(const LabelledAttention& attention, const AttentionSelection& selection) {
+  check(attention);
   std::string json =
       fmt::format(R"("queries":{},"keys":{},"layers":{},"heads":{},"weights":)", quoted(attention.queries),
                   quoted(attention.keys), quoted(attention.layers), quoted(attention.heads));

@@ -13,6 +13,8 @@ namespace encdec::cli {
 // Hard alignment of the first `queries` rows: for each the key that gets most of its attention, in the mean of the
 // heads of the map's last layer; of equal ones the first.
 std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std::size_t queries);
+// The mean of the heads of the last layer of a map, under the names "LAYER" and "mean".
+LabelledAttention last_layer_mean(const LabelledAttention& attention);
 // In the format of Pharaoh: "0-0 2-1", key and query, numbered from 0.
 std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment);
 
@@ -21,7 +23,8 @@ std::string_view json_name(AttentionKind kind);
 
 // {"queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [...]} without the braces. The weights
 // are [layers][heads][queries][keys]; where the mean of the layers or one of them was asked for, their dimension is
-// left out, and likewise that of the heads. Numbers have the shortest digits that stand for the same float.
+// left out, and likewise that of the heads. Numbers have the shortest digits that stand for the same float. Throws
+// InputError where weights are not from 0 to 1.
 std::string json_members(const LabelledAttention& attention, const AttentionSelection& selection);
 
 }  // namespace encdec::cli

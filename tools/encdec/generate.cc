@@ -6,10 +6,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "attention_file.h"
 #include "commands.h"
@@ -194,13 +198,13 @@ class Generation final : private GenerateStream {
       output_.write(format(result) + "\n");
       output_.flush();
     }
+    ++lines_;
+    finished_bytes_ = unfinished_.front();
+    unfinished_.pop_front();
     if (attention_file_) {
       attention_file_->write(sources_.front(), result);
       sources_.pop_front();
     }
-    ++lines_;
-    finished_bytes_ = unfinished_.front();
-    unfinished_.pop_front();
   }
 
   std::string format(const GenerateResult& result) const {
@@ -296,15 +300,23 @@ void add_options(CLI::App& command, Options& options) {
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes on standard error");
 }
 
+bool are_one_file(const std::string& path, const std::string& other) {
+  if (path.empty() || other.empty()) return false;
+  std::error_code no_such_file;
+  return path == other || std::filesystem::weakly_canonical(std::filesystem::absolute(path), no_such_file) ==
+                              std::filesystem::weakly_canonical(std::filesystem::absolute(other), no_such_file);
+}
+
 // What is fine option by option, but not together.
 void check(const Options& options) {
   const GenerateOptions& generate = options.generation.options;
-  if (!options.stats.empty() && options.stats == options.output) {
-    throw UsageError("--stats and --output name the same file, expected two");
-  }
-  if (!options.attention.empty() && (options.attention == options.output || options.attention == options.stats)) {
-    throw UsageError(fmt::format("--attention and {} name the same file, expected two",
-                                 options.attention == options.output ? "--output" : "--stats"));
+  const std::array<std::pair<const char*, const std::string*>, 3> files = {
+      {{"--stats", &options.stats}, {"--attention", &options.attention}, {"--output", &options.output}}};
+  for (auto one = files.begin(); one != files.end(); ++one) {
+    for (auto other = one + 1; other != files.end(); ++other) {
+      if (!are_one_file(*one->second, *other->second)) continue;
+      throw UsageError(fmt::format("{} and {} name the same file, expected two", one->first, other->first));
+    }
   }
   if (options.attention.empty() && (options.attention_choices.layers || options.attention_choices.heads)) {
     throw UsageError("--attention-layer or --attention-head without --attention, expected a file for them");

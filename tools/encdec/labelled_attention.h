@@ -13,7 +13,7 @@ struct LabelledAttention {
   AttentionMap map;
   std::vector<std::string> queries;  // rows: tokens as the vocabulary spells them
   std::vector<std::string> keys;     // columns
-  std::vector<std::string> layers;   // "1", "2", ... or "mean"
+  std::vector<std::string> layers;   // "0", "1", ... or "mean"
   std::vector<std::string> heads;
 };
 

@@ -7,8 +7,8 @@
 namespace encdec::cli {
 
 // A token as a picture may show it, whatever bytes it has: valid UTF-8 on one line, in which nothing controls a
-// terminal or the direction of what stands beside it. Control characters and spaces become their pictures (U+2400,
-// U+2423), what is invisible or no UTF-8 becomes U+FFFD.
+// terminal or the direction of what stands beside it. Control characters become escapes (\n, \x1b), a space its picture
+// (U+2423), what is invisible or no UTF-8 U+FFFD.
 std::string visible(std::string_view token);
 
 // What a terminal shows in one place: a grapheme cluster and its columns.
