@@ -1,7 +1,10 @@
 #include "encdec/engine/run_state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "encdec/engine/error.h"
 #include "encdec/engine/run_state_memory.h"
 
 namespace encdec {
@@ -34,6 +37,14 @@ void ScratchStack::reset() {
   for (const Tensor& block : blocks_) total += block.bytes();
   blocks_.clear();
   blocks_.push_back(allocate_bytes(total));
+}
+
+void expect_all_rows(std::span<const Sequence> sequences, Dim rows) {
+  Dim covered = 0;
+  for (const Sequence& sequence : sequences) covered += sequence.rows;
+  if (covered == rows) return;
+  throw InputError(fmt::format("{} sequences have {} rows together, expected {}: those of RunState::sequences",
+                               sequences.size(), covered, rows));
 }
 
 RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)

@@ -27,6 +27,10 @@ struct Sequence {
   int memory_rows = 0;
 };
 
+// Throws InputError unless these sequences have so many rows together: a layer that reads sequences would leave rows
+// out.
+void expect_all_rows(std::span<const Sequence> sequences, Dim rows);
+
 // Called with a node and its output when the node has run: the way to see inside a graph. Node by node in order.
 using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& output)>;
 

@@ -2,20 +2,9 @@
 
 #include <algorithm>
 
-#include "encdec/engine/error.h"
-
 namespace encdec {
-namespace {
-
-const PositionOptions& checked(const PositionOptions& options) {
-  if (options.kind != PositionOptions::Kind::none) return options;
-  throw ConfigError("concatenated_positions: no positions, expected sinusoidal or learned ones");
-}
-
-}  // namespace
-
 ConcatenatedPositions::ConcatenatedPositions(const WeightScope& weights, const ConcatenatedPositionOptions& options)
-    : positions_(weights / "positions", checked(options.positions)),
+    : positions_(weights / "positions", options.positions),
       linear_(weights, {.input_width = options.input_width + options.positions.model_dim,
                         .output_width = options.output_width,
                         .bias = options.bias}) {}

@@ -20,7 +20,7 @@ struct ConcatenatedPositionOptions {
 class ConcatenatedPositions final : public Layer {
  public:
   // Takes weight [N, D + P] and bias [N], and what PositionTable takes as positions.weight. Throws WeightError, naming
-  // the tensor, if one is missing or does not fit, ConfigError for no kind of positions.
+  // the tensor, if one is missing or does not fit, ConfigError as PositionTable does.
   ConcatenatedPositions(const WeightScope& weights, const ConcatenatedPositionOptions& options);
 
   std::string_view kind() const override { return "concatenated_positions"; }

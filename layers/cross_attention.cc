@@ -70,6 +70,7 @@ Shape CrossAttention::output_shape(Shapes inputs) const {
 }
 
 void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  expect_all_rows(state.sequences, inputs[0].rows());
   const Dim inner = options_.inner_dim();
   const Tensor& memory = inputs[1];
   Tensor queries = state.scratch({inputs[0].rows(), inner});

@@ -44,6 +44,17 @@ void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float
 
 namespace {
 
+const PositionOptions& checked(const PositionOptions& options) {
+  if (options.kind == Kind::none) throw ConfigError("positions of no kind, expected sinusoidal or learned ones");
+  if (options.model_dim < 1 || options.offset < 0 || options.positions < 0 || options.pad_token.value_or(0) < 0) {
+    throw ConfigError(
+        fmt::format("positions: width {}, {} positions, offset {}, pad token {}, expected a width of at "
+                    "least 1 and nothing below 0",
+                    options.model_dim, options.positions, options.offset, options.pad_token.value_or(0)));
+  }
+  return options;
+}
+
 Tensor tabulate_sinusoids(SinusoidLayout layout, Dim model_dim) {
   Tensor table = Tensor::allocate({kTabulatedPositions, model_dim});
   for (Dim position = 0; position < kTabulatedPositions; ++position) {
@@ -54,12 +65,11 @@ Tensor tabulate_sinusoids(SinusoidLayout layout, Dim model_dim) {
 
 }  // namespace
 
-PositionTable::PositionTable(SinusoidLayout layout, Dim width) : table_(tabulate_sinusoids(layout, width)) {
-  options_.layout = layout;
-}
+PositionTable::PositionTable(SinusoidLayout layout, Dim width)
+    : options_(checked({.model_dim = width, .layout = layout})), table_(tabulate_sinusoids(layout, width)) {}
 
 PositionTable::PositionTable(const WeightScope& weights, const PositionOptions& options)
-    : options_(options),
+    : options_(checked(options)),
       table_(options.kind == Kind::learned ? Tensor() : tabulate_sinusoids(options.layout, options.model_dim)) {
   if (options.kind == Kind::learned || weights.has("weight")) {
     const Tensor stored = weights.tensor("weight", {options.positions + options.offset, options.model_dim});

@@ -34,7 +34,8 @@ struct PositionOptions {
   SinusoidLayout layout = SinusoidLayout::halves;
   Dim positions = 0;  // that a stored table has
   Dim offset = 0;     // rows before position 0: 2 in BART's family
-  // As in fairseq, pads do not count as positions, and get the row of this number: zeros where it is sinusoidal.
+  // As in fairseq, pads do not count as positions, and get the row of this number: zeros where it is sinusoidal, also
+  // of a stored table, whatever position it stands for.
   std::optional<std::int32_t> pad_token = {};
 };
 
@@ -42,10 +43,11 @@ struct PositionOptions {
 // Positions count from 0, and from the past of a sequence whose earlier tokens are cached.
 class PositionTable {
  public:
-  // Sinusoidal, computed.
+  // Sinusoidal, computed. Throws ConfigError for a width below 1.
   PositionTable(SinusoidLayout layout, Dim width);
   // Takes weight [positions + offset, width]; a sinusoidal encoding takes it only if it is there: stored in half
-  // precision it differs from a computed one. Throws WeightError, naming the tensor.
+  // precision it differs from a computed one. Throws WeightError, naming the tensor, and ConfigError for no kind of
+  // positions and numbers below 0.
   PositionTable(const WeightScope& weights, const PositionOptions& options);
 
   Dim width() const { return table_.width(); }
@@ -57,6 +59,7 @@ class PositionTable {
   // position that a learned encoding does not have.
   template <class Use>
   void for_each_row(Inputs inputs, RunState& state, const Use& use) const {
+    expect_all_rows(state.sequences, inputs[0].rows());
     if (options_.pad_token) expect_integers(inputs[1], "token ids");
     const std::int32_t* token_ids = options_.pad_token ? inputs[1].data<std::int32_t>() : nullptr;
     Tensor beyond;

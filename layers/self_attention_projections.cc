@@ -28,6 +28,7 @@ Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
 }
 
 Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) const {
+  expect_all_rows(state.sequences, input.rows());
   Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
   query_key_value_.apply(input, nullptr, projected, state);
   return projected;

@@ -10,7 +10,7 @@ namespace encdec {
 // What a position that has halted hands on to the next step, for the others to attend to.
 enum class HaltedState : std::uint8_t {
   transformed,  // it goes on being transformed: the listing of Dehghani et al. 2018, appendix C
-  copied,       // what it halted with: their section 2.2
+  copied,       // the state, not the weighted result, that it halted with: their section 2.2
 };
 
 struct HaltingOptions {

@@ -63,7 +63,9 @@ Tensor UniversalSession::forward(std::span<const TokenIds> sources, std::span<co
 
 Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecurrence::End end) {
   if (tokens.size() != slots_.size()) {
-    throw InputError(fmt::format("{} targets, expected {}, one for each source", tokens.size(), slots_.size()));
+    throw InputError(
+        fmt::format("{} targets, expected {}, one for each source that encode() has read; forward() leaves none",
+                    tokens.size(), slots_.size()));
   }
   const Tensor ids = pack(tokens, "target");
   // First of all: it refuses ids that are not there.

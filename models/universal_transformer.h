@@ -14,7 +14,8 @@ struct UniversalStackConfig {
   Dim vocabulary = 0;  // V
   float embedding_scale = 1.0f;
   int steps = 1;  // of the recurrence; with adaptive halting the most that a position takes
-  // With it, positions halt when their probabilities add up to more than this threshold; without, after all steps.
+  // With it, positions halt when their probabilities add up to more than this threshold, which lies between 0 and 1
+  // (Graves' 1 - epsilon: 0.99); without, after all steps.
   std::optional<float> halting_threshold = {};
   HaltedState halted_state = HaltedState::transformed;
 

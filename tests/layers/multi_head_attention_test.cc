@@ -139,5 +139,17 @@ TEST(MultiHeadAttention, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(shape_error(layer(Residual::add), {{4, 10}, {5, 10}}), "residual has shape [5, 10], expected [4, 10]");
 }
 
+TEST(MultiHeadAttention, SequencesMustHaveAllRows) {
+  const Case c(9, {10, 2}, {3, 2});
+  LayerRunner runner(std::make_shared<MultiHeadAttention>(make_scope(c.weights), c.options),
+                     std::array{Shape{kSourceRows, 10}});
+  try {
+    runner.run(c.inputs, packed(std::array{3}));
+    FAIL() << "two rows would be left out";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "1 sequences have 3 rows together, expected 5: those of RunState::sequences");
+  }
+}
+
 }  // namespace
 }  // namespace encdec

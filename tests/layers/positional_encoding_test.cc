@@ -175,5 +175,26 @@ TEST(PositionalEncoding, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(shape_error(layer, {{kSourceRows, 9}}), "input has shape [S, 9], expected [rows, 8]");
 }
 
+TEST(PositionalEncoding, OptionsThatMeanNothingAreRefused) {
+  const WeightScope none = make_scope({});
+  const auto refused = [&](const PositionOptions& options) {
+    EXPECT_THROW(PositionalEncoding(none, options), ConfigError);
+  };
+  refused({.kind = PositionOptions::Kind::none, .model_dim = 4});
+  refused({.model_dim = 0});
+  refused({.model_dim = 4, .offset = -1});
+  refused({.model_dim = 4, .pad_token = -1});
+  EXPECT_THROW(PositionalEncoding(SinusoidLayout::halves, -4), ConfigError);
+}
+
+TEST(PositionalEncoding, SequencesMustHaveAllRows) {
+  LayerRunner runner(std::make_shared<PositionalEncoding>(SinusoidLayout::halves, 4),
+                     std::array{Shape{kSourceRows, 4}});
+  const std::array<Tensor, 1> inputs = {Tensor::allocate({5, 4})};
+  EXPECT_THROW(runner.run(inputs, {}), InputError);
+  EXPECT_THROW(runner.run(inputs, packed(std::array{4})), InputError);
+  EXPECT_NO_THROW(runner.run(inputs, packed(std::array{4, 1})));
+}
+
 }  // namespace
 }  // namespace encdec

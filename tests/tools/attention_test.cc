@@ -132,12 +132,12 @@ TEST_F(Attention, LayersAndHeadsAreChosen) {
   EXPECT_EQ(all.size(), 3u);
   const json one = with({"--kind", "cross", "--layer", "-1", "--head", "2"});
   EXPECT_EQ(one.size(), 1u);
-  EXPECT_EQ(one["cross"]["weights"], all["cross"]["weights"][1][2]);
+  EXPECT_EQ(one["cross"]["weights"], json::array({json::array({all["cross"]["weights"][1][2]})}));
   EXPECT_EQ(one["cross"]["layers"], json({"1"}));
   EXPECT_EQ(one["cross"]["heads"], json({"2"}));
   const json mean = with({"--kind", "encoder", "--layer", "mean", "--head", "all"});
-  ASSERT_EQ(mean["encoder_self"]["weights"].size(), 4u);
-  EXPECT_NEAR(mean["encoder_self"]["weights"][3][1][2].get<double>(),
+  ASSERT_EQ(mean["encoder_self"]["weights"][0].size(), 4u);
+  EXPECT_NEAR(mean["encoder_self"]["weights"][0][3][1][2].get<double>(),
               (all["encoder_self"]["weights"][0][3][1][2].get<double>() +
                all["encoder_self"]["weights"][1][3][1][2].get<double>()) /
                   2,
@@ -193,6 +193,7 @@ TEST_F(Attention, WrongUsageIsToldInOneLine) {
   EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));
+  EXPECT_TRUE(failed(attention({text}, ""), 1, {"standard input: no line"}));
   EXPECT_TRUE(failed(attention({text, "", "--output", output}), 1, {"source: empty"}));
   EXPECT_TRUE(failed(attention({text, "a", "--layer", "7", "--output", output}), 1,
                      {"encoder self-attention: layer 7, expected 0 to 0"}));
@@ -241,9 +242,9 @@ TEST_F(AttentionOfResults, AlignmentsNameTheKeyThatGetsMost) {
     const json hypothesis = json::parse(weights[i])["hypotheses"][0];
     EXPECT_EQ(hypothesis["alignment"], alignments[i]);
     std::string expected;
-    for (std::size_t query = 0; query < hypothesis["weights"].size(); ++query) {
-      const auto row = flat(hypothesis["weights"][query]);
-      if (hypothesis["queries"][query] == "0" && query + 1 == hypothesis["weights"].size()) break;  // the end token
+    for (std::size_t query = 0; query < hypothesis["queries"].size(); ++query) {
+      const auto row = flat(hypothesis["weights"][0][0][query]);
+      if (hypothesis["queries"][query] == "0" && query + 1 == hypothesis["queries"].size()) break;  // the end token
       if (query > 0) expected += ' ';
       expected += std::to_string(std::ranges::max_element(row) - row.begin()) + "-" + std::to_string(query);
     }
@@ -265,11 +266,9 @@ TEST_F(AttentionOfResults, LinesKeepTheirPlacesWhateverTheBatch) {
 
 TEST_F(AttentionOfResults, APageHasAnExampleForEachResult) {
   const std::string page = attention_of("odd_sizes", "4 5 6\n\n7 8\n", "a.html");
+  const std::string begin = "<script type=\"application/json\"";
   std::size_t examples = 0;
-  for (std::size_t at = page.find("application/json"); at != std::string::npos;
-       at = page.find("application/json", at + 1)) {
-    ++examples;
-  }
+  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) ++examples;
   EXPECT_EQ(examples, 2u) << "none for the empty source";
   for (const char* title : {"4 5 6 \u2192 ", "7 8 \u2192 "}) EXPECT_THAT(page, HasSubstr(title));
 }
@@ -282,7 +281,7 @@ TEST_F(AttentionOfResults, EveryHypothesisHasItsOwn) {
   const json results = json::parse(finished.output), attention = json::parse(folder_.read("a.json"));
   ASSERT_EQ(attention["hypotheses"].size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(attention["hypotheses"][i]["weights"].size(), results["hypotheses"][i]["token_ids"].size());
+    EXPECT_EQ(attention["hypotheses"][i]["weights"][0][0].size(), results["hypotheses"][i]["token_ids"].size());
   }
 }
 
@@ -296,9 +295,9 @@ TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneTellOfIt) {
                                            "4 5 6\n");
   EXPECT_EQ(finished.status, 0) << finished.errors;
   const json hypothesis = json::parse(folder_.read("g.json"))["hypotheses"][0];
-  EXPECT_EQ(hypothesis["queries"].size(), hypothesis["weights"].size());
-  EXPECT_EQ(hypothesis["keys"].size(), 2 + hypothesis["weights"].size()) << "the prompt, and what was generated before";
-  EXPECT_EQ(hypothesis["weights"][0][3], 0) << "a token does not see what comes after it";
+  EXPECT_EQ(hypothesis["queries"].size(), hypothesis["weights"][0][0].size());
+  EXPECT_EQ(hypothesis["keys"].size(), 2 + hypothesis["queries"].size()) << "the prompt, and what was generated before";
+  EXPECT_EQ(hypothesis["weights"][0][0][0][3], 0) << "a token does not see what comes after it";
 }
 
 TEST_F(AttentionOfResults, WrongUsageIsToldInOneLine) {
@@ -310,6 +309,7 @@ TEST_F(AttentionOfResults, WrongUsageIsToldInOneLine) {
   EXPECT_TRUE(failed(generate({"--attention", "x", "--output", "x"}), 2, {"--attention", "--output"}));
   EXPECT_TRUE(failed(generate({"--attention", "./x", "--stats", "x"}), 2, {"--attention", "--stats"}));
   EXPECT_TRUE(failed(generate({"--attention", "x.png"}), 2, {"x.png", ".html, .json"}));
+  EXPECT_TRUE(failed(generate({"--attention", "x", "--attention-head", "all"}), 2, {"--attention x", "one or mean"}));
   EXPECT_TRUE(failed(generate({"--attention-layer", "1"}), 2, {"--attention-layer", "--attention"}));
   EXPECT_TRUE(
       failed(generate({"--attention", folder_.path("x"), "--attention-head", "77"}), 1, {"head 77", "expected 0 to"}));

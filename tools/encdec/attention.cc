@@ -14,6 +14,7 @@
 #include "attention_terminal.h"
 #include "attention_text.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "line_reader.h"
 #include "load_model.h"
 #include "options.h"
@@ -51,12 +52,14 @@ struct Line {
   std::string position;
 };
 
+// Of a terminal, what stands there when it has a line: nobody should have to end it.
 Line only_line(const std::string& path) {
   LineReader reader(path);
   Line line, more;
-  reader.next(line.text);
+  if (!reader.next(line.text)) throw InputError(reader.name() + ": no line, expected one");
   line.position = reader.position();
-  if (reader.next(more.text)) {
+  const bool waits = path.empty() && ::isatty(STDIN_FILENO) == 1;
+  if ((!waits || reader.ready()) && reader.next(more.text)) {
     throw InputError(fmt::format("{}: another line, expected one: generate --attention takes many", reader.position()));
   }
   return line;
@@ -128,7 +131,8 @@ class Reading {
                             .max_new_tokens = options_.max_new_tokens,
                             .source_lang = asked.source_lang,
                             .target_lang = asked.target_lang,
-                            .attention = asked.selection};
+                            .attention = asked.selection,
+                            .on_progress = [](const GenerateProgress&) { throw_if_interrupted(); }};
     return std::move(model.generate_inputs(std::span(&input, 1), options).front().hypotheses.front().attention);
   }
 
@@ -138,11 +142,11 @@ class Reading {
 };
 
 // {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}
-std::string to_json(const std::vector<LabelledAttention>& maps, const AttentionSelection& selection) {
+std::string to_json(const std::vector<LabelledAttention>& maps) {
   std::string json = "{";
   for (const LabelledAttention& map : maps) {
     if (json.size() > 1) json += ",";
-    json += fmt::format(R"("{}":{{{}}})", json_name(map.map.kind), json_members(map, selection));
+    json += fmt::format(R"("{}":{{{}}})", json_name(map.map.kind), json_members(map));
   }
   return json + "}\n";
 }
@@ -155,8 +159,8 @@ std::string title_of(const Model& model, const AttentionMaps& attention, const s
   return source + " \u2192 " + target;
 }
 
-void write(const std::vector<LabelledAttention>& maps, const AttentionSelection& selection, const Options& options,
-           const std::string& title, OutputFile& output) {
+void write(const std::vector<LabelledAttention>& maps, const std::string& title, const Options& options,
+           OutputFile& output) {
   const TextSink sink = [&output](std::string_view text) { output.write(text); };
   if (options.output.empty()) {
     const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
@@ -164,7 +168,7 @@ void write(const std::vector<LabelledAttention>& maps, const AttentionSelection&
     return;
   }
   switch (attention_format(options.output)) {
-    case AttentionFormat::json: return output.write(to_json(maps, selection));
+    case AttentionFormat::json: return output.write(to_json(maps));
     case AttentionFormat::image: return output.write(draw_png(maps));
     default: break;
   }
@@ -194,7 +198,8 @@ void show(const Options& options) {
   std::erase_if(maps, [](const LabelledAttention& map) { return map.queries.empty(); });  // of an empty target
   std::ranges::stable_partition(
       maps, [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
-  write(maps, selection, options, title_of(model, attention, reading.source()), output);
+  throw_if_interrupted();
+  write(maps, title_of(model, attention, reading.source()), options, output);
   output.commit();
 }
 
@@ -265,7 +270,7 @@ Action add_attention(CLI::App& command) {
       "show the\n"
       "mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of "
       "every\n"
-      "layer, unless one is chosen.");
+      "layer, unless one is chosen; so do numbers: weights[layer][head][row][column].");
   return [options] { show(*options); };
 }
 

@@ -67,7 +67,7 @@ void AttentionFile::write_json(const GenerateResult& result) {
     if (hypothesis.token_ids.empty()) continue;
     const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
     hypotheses += fmt::format(R"({}{{"alignment":"{}",{}}})", hypotheses.empty() ? "" : ",",
-                              to_pharaoh(alignment_of(attention, hypothesis)), json_members(attention, selection_));
+                              to_pharaoh(alignment_of(attention, hypothesis)), json_members(attention));
   }
   output_.write(fmt::format("{{\"hypotheses\":[{}]}}\n", hypotheses));
 }

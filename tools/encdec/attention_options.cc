@@ -37,7 +37,8 @@ void add_choice(CLI::App& command, const std::string& name, const std::string& d
 }  // namespace
 
 AttentionFormat attention_format(const std::string& path) {
-  const std::string end = std::filesystem::path(path).extension().string();
+  std::string end = std::filesystem::path(path).extension().string();
+  for (char& c : end) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (end == ".html" || end == ".htm") return AttentionFormat::page;
   if (end == ".png") return AttentionFormat::image;
   if (end == ".json" || end == ".jsonl") return AttentionFormat::json;

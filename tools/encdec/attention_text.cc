@@ -28,16 +28,6 @@ void append_numbers(const Shape& shape, int axis, const float*& next, std::strin
   json += ']';
 }
 
-// Without the dimensions of layers and heads that were not asked for one by one.
-Shape told_shape(const Shape& shape, const AttentionSelection& selection) {
-  std::vector<Dim> dims;
-  if (selection.layers.of == AttentionChoice::Of::each) dims.push_back(shape[0]);
-  if (selection.heads.of == AttentionChoice::Of::each) dims.push_back(shape[1]);
-  dims.push_back(shape[2]);
-  dims.push_back(shape[3]);
-  return Shape(std::span<const Dim>(dims));
-}
-
 // The mean of the last layer's heads: [queries, keys].
 Tensor mean_of_last(const Tensor& weights) {
   const Shape& shape = weights.shape();
@@ -88,13 +78,13 @@ std::string_view json_name(AttentionKind kind) {
   return {};
 }
 
-std::string json_members(const LabelledAttention& attention, const AttentionSelection& selection) {
+std::string json_members(const LabelledAttention& attention) {
   check(attention);
   std::string json =
       fmt::format(R"("queries":{},"keys":{},"layers":{},"heads":{},"weights":)", quoted(attention.queries),
                   quoted(attention.keys), quoted(attention.layers), quoted(attention.heads));
   const float* next = attention.map.weights.data<float>();
-  append_numbers(told_shape(attention.map.weights.shape(), selection), 0, next, json);
+  append_numbers(attention.map.weights.shape(), 0, next, json);
   return json;
 }
 

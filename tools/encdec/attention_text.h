@@ -21,10 +21,9 @@ std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment);
 // "encoder_self", "decoder_self" or "cross".
 std::string_view json_name(AttentionKind kind);
 
-// {"queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [...]} without the braces. The weights
-// are [layers][heads][queries][keys]; where the mean of the layers or one of them was asked for, their dimension is
-// left out, and likewise that of the heads. Numbers have the shortest digits that stand for the same float. Throws
-// InputError where weights are not from 0 to 1.
-std::string json_members(const LabelledAttention& attention, const AttentionSelection& selection);
+// "queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [layers][heads][queries][keys]: members
+// of an object. Numbers have the shortest digits that stand for the same float. Throws InputError where weights are not
+// from 0 to 1.
+std::string json_members(const LabelledAttention& attention);
 
 }  // namespace encdec::cli

@@ -291,10 +291,10 @@ void add_options(CLI::App& command, Options& options) {
   command.add_option("--stats", options.stats, "Write times, token counts and memory to this file, as a JSON object")
       ->type_name("FILE");
   command
-      .add_option(
-          "--attention", options.attention,
-          "Write what each result looked at to this file: hard alignments (0-0 1-2), weights (.json), or a page "
-          "(.html)")
+      .add_option("--attention", options.attention,
+                  "Write what each result looked at to this file: hard alignments (0-0 1-2: source token, target "
+                  "token), weights "
+                  "(.json), or a page (.html). Each result is read once more for it")
       ->type_name("FILE");
   add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes on standard error");
@@ -320,6 +320,14 @@ void check(const Options& options) {
   }
   if (options.attention.empty() && (options.attention_choices.layers || options.attention_choices.heads)) {
     throw UsageError("--attention-layer or --attention-head without --attention, expected a file for them");
+  }
+  const auto is_each = [](const std::optional<AttentionChoice>& choice) {
+    return choice && choice->of == AttentionChoice::Of::each;
+  };
+  if (attention_format(options.attention) == AttentionFormat::alignment &&
+      (is_each(options.attention_choices.layers) || is_each(options.attention_choices.heads))) {
+    throw UsageError(fmt::format("--attention {}: all layers or heads, expected one or mean: a line has one alignment",
+                                 options.attention));
   }
   if (attention_format(options.attention) == AttentionFormat::image) {
     throw UsageError(
