@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <locale>
+#include <sstream>
 #include <unordered_set>
 
 #include "encdec/engine/checked_math.h"
@@ -75,10 +77,11 @@ std::optional<float> finite_number(std::string_view text) {
   const char* const end = text.data() + text.size();
   float value = 0.0f;
   auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range) {  // also of numbers that are nearest to zero
-    double wide = 0.0;
-    error = std::from_chars(text.data(), end, wide).ec;
-    value = std::abs(wide) < 1.0 ? static_cast<float>(wide) : std::numeric_limits<float>::infinity();
+  // What is nearest to infinity, or to zero: a stream takes zero and fails at infinity.
+  if (error == std::errc::result_out_of_range) {
+    std::istringstream stream{std::string(text)};
+    stream.imbue(std::locale::classic());
+    if (stream >> value) error = std::errc();
   }
   if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;

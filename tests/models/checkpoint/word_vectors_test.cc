@@ -155,6 +155,12 @@ TEST(WordVectors, NumbersBecomeTheNearestFloat) {
       {"1e-42", 1e-42f},
       {"1e-60", 0.0f},
       {"-1e-60", -0.0f},
+      {"1e-400", 0.0f},
+      {"-1e-99999999999999999999", -0.0f},
+      {"0." + std::string(500, '0') + "1", 0.0f},
+      {"0." + std::string(500, '0') + "1e501", 1.0f},
+      {"7.006492321624085e-46", 0.0f},  // half of the least float, which goes to the even one
+      {"7.006492321624086e-46", 0x1p-149f},
       {"3.4028235e38", 3.4028235e38f},
       // Halfway between two floats but for the last digit: rounded once.
       {"1.00000005960464477539062500001", 1.00000012f}};
@@ -165,8 +171,8 @@ TEST(WordVectors, NumbersBecomeTheNearestFloat) {
 }
 
 TEST(WordVectors, RefusesWhatIsNoFiniteNumber) {
-  for (const std::string text :
-       {"nan", "inf", "-inf", "NaN", "1e39", "-1e39", "1e400", "0x10", "1,5", "1_0", "+-1", "--1", "1e", "", "\t1"}) {
+  for (const std::string text : {"nan", "inf", "-inf", "NaN", "1e39", "-1e39", "1e400", "-1e99999999999999999999",
+                                 "0x10", "1,5", "1_0", "+-1", "--1", "1e", "", "\t1"}) {
     if (text.empty()) continue;
     EXPECT_THAT(refusal_of("a 1 2\nb " + text + " 2\n"), testing::StartsWith("line 2: '")) << text;
   }
