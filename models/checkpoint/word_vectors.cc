@@ -166,6 +166,16 @@ void add_line(std::string_view line, Collector& collector) {
   collector.add(line);
 }
 
+// Too small a number of dimensions would leave numbers to the words. A line shows it where a number is the last of
+// several tokens before its vector: of a file's first lines, which frequent words have, that is no word with spaces.
+// `witness` tells the number of dimensions.
+void refuse_more_numbers(std::string_view line, std::uint64_t dims, const Collector& collector,
+                         std::string_view witness) {
+  for (std::uint64_t i = 0; i < dims; ++i) take_last(line);
+  if (line.find(' ') == line.npos || !finite_number(take_last(line))) return;
+  throw collector.error(fmt::format("more than {} numbers, expected as many as {}", dims, witness));
+}
+
 // A header that no file of this size can keep is refused before memory is asked for.
 void check(const Header& header, std::uint64_t smallest_entry, const Body& body) {
   const auto smallest = checked_multiply(header.words, smallest_entry);
@@ -202,14 +212,7 @@ WordVectors parse_word2vec_text(const Header& header, Body body) {
   collector.reserve(wanted, header.dims);
   std::string_view line;
   while (collector.entries() < wanted && take_line(body.text, line)) {
-    // A header that has too few dimensions would leave numbers to the words.
-    if (collector.entries() == 0 && static_cast<std::uint64_t>(std::ranges::count(line, ' ')) > header.dims) {
-      std::string_view word = line;
-      for (std::uint64_t i = 0; i < header.dims; ++i) take_last(word);
-      if (word.find(' ') != word.npos && finite_number(take_last(word))) {
-        throw collector.error(fmt::format("more than {} numbers, expected as many as the header says", header.dims));
-      }
-    }
+    if (collector.entries() == 0) refuse_more_numbers(line, header.dims, collector, "the header says");
     add_line(line, collector);
   }
   if (collector.entries() < wanted) {
@@ -222,13 +225,21 @@ WordVectors parse_word2vec_text(const Header& header, Body body) {
 }
 
 WordVectors parse_glove(Body body) {
-  std::string_view rest = body.text, line;
-  if (!take_line(rest, line)) throw FileError(fmt::format("{}: no words, expected at least 1", body.file));
-  const auto dims = static_cast<std::uint64_t>(std::ranges::count(line, ' '));
+  const auto lines = static_cast<std::uint64_t>(std::ranges::count(body.text, '\n')) + 1;
+  const auto bytes = static_cast<std::uint64_t>(body.text.size());
+  std::string_view line;
+  if (!take_line(body.text, line)) throw FileError(fmt::format("{}: no words, expected at least 1", body.file));
+  std::string_view numbers = line;
+  take_until(numbers, ' ');
+  std::uint64_t dims = 0;
+  while (!take_last(numbers).empty()) ++dims;
   Collector collector(body.file, "line", 1);
   if (dims == 0) throw collector.error("no numbers, expected a word and its vector");
-  const auto lines = static_cast<std::uint64_t>(std::ranges::count(body.text, '\n')) + 1;
-  collector.reserve(std::min({lines, body.text.size() / smallest_line(dims) + 1, body.limit}), dims);
+  collector.reserve(std::min({lines, bytes / smallest_line(dims) + 1, body.limit}), dims);
+  add_line(line, collector);
+  // The first line may be a short one, or the damaged header of a word2vec file.
+  std::string_view rest = body.text;
+  if (take_line(rest, line)) refuse_more_numbers(line, dims, collector, "the first line has");
   while (collector.entries() < body.limit && take_line(body.text, line)) add_line(line, collector);
   return collector.result();
 }
@@ -297,13 +308,15 @@ WeightScope WordVectors::scope() const {
 WordVectors parse_word_vectors(std::span<const std::byte> bytes, const std::string& file,
                                const WordVectorOptions& options) {
   refuse_git_lfs_pointer(bytes, file);
-  if (as_text(bytes).starts_with("\x1f\x8b")) {
+  std::string_view content = as_text(bytes);
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // a byte order mark in UTF-8
+  if (content.starts_with("\x1f\x8b")) {
     throw FileError(fmt::format("{}: compressed with gzip, expected the file itself: gunzip gets it", file));
   }
   if (options.limit.value_or(1) < 1) {
     throw InputError(fmt::format("{}: a limit of {} words, expected at least 1", file, *options.limit));
   }
-  Body body{as_text(bytes), file, static_cast<std::uint64_t>(options.limit.value_or(kMaxWords + 1))};
+  Body body{content, file, static_cast<std::uint64_t>(options.limit.value_or(kMaxWords + 1))};
   if (options.format == Format::glove) return parse_glove(body);
   Body behind = body;
   const std::string_view first = without_end(take_until(behind.text, '\n'));

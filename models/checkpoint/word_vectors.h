@@ -23,7 +23,7 @@ enum class WordVectorFormat : std::uint8_t {
 
 struct WordVectorOptions {
   WordVectorFormat format = WordVectorFormat::automatic;
-  std::optional<std::int64_t> limit = {};  // only the first so many entries: files begin with the frequent words
+  std::optional<std::int64_t> limit = {};  // only the first so many, from 1: files begin with the frequent words
 };
 
 // Words and their vectors, in the order of their file.
@@ -57,12 +57,15 @@ class WordVectors {
 // a header whose first word is a number, say the format.
 //
 // A line's vector is its last D numbers and its word all that stands before them, spaces included: GloVe's files have
-// such words. Without a header, D is what the first line has behind its first space. Lines may end with spaces, a
-// carriage return, or both. Numbers are decimal, whatever the locale, and become the nearest float32. Where a word
-// occurs again the first entry counts. Refused are empty words, values that are not finite, and headers that do not
-// tell the number of entries.
+// such words. Without a header, D is how many tokens the first line has behind its first space. So that a wrong D does
+// not make words of numbers, the first line behind a header, and without one the second, may not have more than D: a
+// word of several tokens that ends with a number is taken from later lines only. A UTF-8 byte order mark is skipped.
+// Lines may end with spaces, a carriage return, or both. Numbers are decimal, whatever the locale, and become the
+// nearest float32, be it zero. Where a word occurs again the first entry counts. Refused are empty words, values that
+// are not finite, and headers that do not tell the number of entries.
 //
-// Throws FileError: which file, which line or word (from 1), what was found, what was expected.
+// Throws FileError: which file, which line or word (from 1), what was found, what was expected; InputError for a limit
+// below 1.
 WordVectors read_word_vectors(const std::filesystem::path& path, const WordVectorOptions& options = {});
 
 // The same for a file that is given as its bytes; `file` names it in messages.

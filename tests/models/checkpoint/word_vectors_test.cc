@@ -226,6 +226,52 @@ TEST(WordVectors, RefusesHeadersThatDoNotTellTheTruth) {
   EXPECT_EQ(refusal_of("2 1\na 1\n\nb 2\n", text), "line 3: 0 numbers, expected a word and 1");
 }
 
+// What is no header is read as GloVe's first line.
+TEST(WordVectors, RefusesFirstLinesThatHaveTooFewNumbers) {
+  const std::string rest = "\nthe .1 .2 .3\nof .4 .5 .6\n";
+  for (const std::string first : {"+2 3", "2 3.0", "2. 3", "2  3", "V 3", "the .1"}) {
+    EXPECT_EQ(refusal_of(first + rest), "line 2: more than 1 numbers, expected as many as the first line has") << first;
+    EXPECT_EQ(refusal_of(first + rest, {.limit = 1}),
+              "line 2: more than 1 numbers, expected as many as the first line has");
+  }
+  for (const std::string first : {"2 3 100", "the .1 .2", "the  .1  .2"}) {
+    EXPECT_EQ(refusal_of(first + rest), "line 2: more than 2 numbers, expected as many as the first line has") << first;
+  }
+  EXPECT_EQ(refusal_of("2 3 100 7" + rest), "no error");  // a word and its vector
+  EXPECT_EQ(refusal_of("2 3 100 7 7" + rest),
+            "line 2: 'the' where number 1 of 4 stands, expected a finite decimal number");
+  EXPECT_EQ(refusal_of("2\t3" + rest), "line 1: no numbers, expected a word and its vector");
+  EXPECT_EQ(refusal_of(" 2 3" + rest), "line 1: an empty word, expected a word and its vector");
+}
+
+TEST(WordVectors, WordsWithSpacesMayStandInLineTwoAndThoseThatEndWithNumbersBehindIt) {
+  EXPECT_THAT(parse("the 1 2\n. . . 3 4\n1 1 5 6\n").words(), ElementsAre("the", ". . .", "1 1"));
+  EXPECT_THAT(parse("the 1 2\n7 3 4\n").words(), ElementsAre("the", "7"));
+  EXPECT_EQ(refusal_of("the 1 2\n1 1 5 6\n"), "line 2: more than 2 numbers, expected as many as the first line has");
+  EXPECT_EQ(refusal_of("2 2\n1 1 5 6\nthe 1 2\n"), "line 2: more than 2 numbers, expected as many as the header says");
+}
+
+TEST(WordVectors, SpacesBetweenTheFirstNumbersAreNoDimensions) {
+  const WordVectors vectors = parse("the  1   2\nof 3 4\n");
+  EXPECT_EQ(row(vectors, "the"), (std::vector{1.0f, 2.0f}));
+  EXPECT_EQ(row(vectors, "of"), (std::vector{3.0f, 4.0f}));
+}
+
+TEST(WordVectors, AByteOrderMarkIsSkipped) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::vector<std::pair<std::string, Format>> files = {{"2 2\nthe 1 2\nof 3 4\n", Format::word2vec_text},
+                                                             {"the 1 2\nof 3 4\n", Format::glove},
+                                                             {"1 2\nthe " + floats({1, 2}), Format::word2vec_binary}};
+  for (const auto& [text, format] : files) {
+    for (const Format asked : {Format::automatic, format}) {
+      const WordVectors vectors = parse(mark + text, {.format = asked});
+      EXPECT_EQ(vectors.words()[0], "the");
+      EXPECT_EQ(row(vectors, "the"), (std::vector{1.0f, 2.0f}));
+    }
+  }
+  EXPECT_EQ(refusal_of(mark), "no words, expected at least 1");
+}
+
 TEST(WordVectors, RefusesWhatHasNoWordsOrNumbers) {
   EXPECT_EQ(refusal_of(""), "no words, expected at least 1");
   EXPECT_EQ(refusal_of("\n \r\n"), "no words, expected at least 1");
