@@ -3,6 +3,10 @@
 #include <encdec/layers/one_hot.h>
 #include <encdec/models/universal_session.h>
 
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
 #include "bench_layer.h"
 
 namespace encdec::bench {
@@ -38,44 +42,93 @@ void bench_concatenated_positions(benchmark::State& state) {
 
 constexpr Dim kVocabulary = 1000;
 
-std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim model, Dim hidden, int steps) {
+// Both stacks alike.
+std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim model, Dim hidden,
+                                                                         const UniversalStackConfig& stack_config) {
   UniversalTransformerConfig config;
   config.model_dim = model;
   config.heads = static_cast<int>(model / 64);
   config.hidden_dim = hidden;
-  config.encoder = config.decoder = {.vocabulary = kVocabulary, .steps = steps};
-  WeightShapes shapes{{"encoder.embedding.weight", {kVocabulary, model}},
-                      {"decoder.embedding.weight", {kVocabulary, model}}};
+  config.encoder = config.decoder = stack_config;
+  WeightShapes shapes;
   add_attention(shapes, "decoder.cross_attention", model);
   add_norm(shapes, "decoder.cross_attention_norm", model);
   for (const std::string stack : {"encoder", "decoder"}) {
+    shapes[stack + ".embedding.weight"] = {stack_config.vocabulary, model};
     add_attention(shapes, stack + ".self_attention", model);
     add_norm(shapes, stack + ".self_attention_norm", model);
     add_feed_forward(shapes, stack + ".transition", model, hidden);
     add_norm(shapes, stack + ".transition_norm", model);
+    add_projection(shapes, stack + ".halting", 1, model);
   }
-  add_projection(shapes, "output_projection", kVocabulary, model);
+  add_projection(shapes, "output_projection", stack_config.vocabulary, model);
   return std::make_shared<const UniversalTransformer>(config, random_weights(shapes));
+}
+
+// Sources of the same length through the whole encoder, with what its positions take of at most so many steps.
+void bench_encoder_run(benchmark::State& state, std::optional<float> halting_threshold) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2), hidden = state.range(3);
+  const UniversalStackConfig stack{
+      .vocabulary = kVocabulary, .steps = static_cast<int>(state.range(4)), .halting_threshold = halting_threshold};
+  UniversalSession session(random_universal_transformer(model, hidden, stack),
+                           std::make_shared<ThreadTeam>(thread_count()));
+  const std::int64_t rows = batch * length;
+  const Tensor ids = token_ids(rows, kVocabulary);
+  std::vector<UniversalSession::TokenIds> sources;
+  for (int b = 0; b < batch; ++b) {
+    const auto* first = ids.data<std::int32_t>() + b * length;
+    sources.emplace_back(first, first + length);
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(session.encode(sources));
+
+  const std::span<const std::int32_t> updates = session.encode(sources).updates;
+  Work work{.matmuls = {{rows, model, 2 * model}}};  // what the decoder will read
+  for (int step = 0; step < stack.steps; ++step) {
+    int running = 0;  // sequences: each until all of its positions have halted
+    for (int b = 0; b < batch; ++b) running += std::ranges::max(updates.subspan(b * length, length)) > step;
+    if (running == 0) break;
+    const std::int64_t left = running * length;
+    work.matmuls.insert(work.matmuls.end(),
+                        {{left, model, 3 * model}, {left, model, model}, {left, model, hidden}, {left, hidden, model}});
+    work.attention_operations += running * attention_operations(length, length, model);
+  }
+  count(state, work);
+  state.counters["steps"] = std::accumulate(updates.begin(), updates.end(), 0.0) / static_cast<double>(rows);
 }
 
 // The encoder of 6 steps, or its embedding and one.
 void bench_universal_encoder(benchmark::State& state) {
-  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
-  const Dim model = state.range(2), hidden = state.range(3);
-  const int steps = static_cast<int>(state.range(4));
-  UniversalSession session(random_universal_transformer(model, hidden, steps),
-                           std::make_shared<ThreadTeam>(thread_count()));
-  const std::vector<UniversalSession::TokenIds> sources(
-      static_cast<std::size_t>(batch), UniversalSession::TokenIds(static_cast<std::size_t>(length), 5));
-  for (auto _ : state) benchmark::DoNotOptimize(session.encode(sources));
-  const std::int64_t rows = batch * length;
-  Work work{.matmuls = {{rows, model, 2 * model}},  // what the decoder will read
-            .attention_operations = steps * batch * attention_operations(length, length, model)};
-  for (int step = 0; step < steps; ++step) {
-    work.matmuls.insert(work.matmuls.end(),
-                        {{rows, model, 3 * model}, {rows, model, model}, {rows, model, hidden}, {rows, hidden, model}});
-  }
-  count(state, work);
+  bench_encoder_run(state, {});
+}
+void bench_adaptive_encoder(benchmark::State& state) {
+  bench_encoder_run(state, 0.99f);
+}
+
+// One step of the block's recurrence for one row of each target, after T - 1 positions, with sources of S tokens.
+void bench_universal_decoder_block(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1)),
+            source = static_cast<int>(state.range(2));
+  const Dim model = state.range(3), hidden = state.range(4);
+  const auto transformer = random_universal_transformer(model, hidden, {.vocabulary = kVocabulary});
+  const KeyValueForm& form = transformer->memory_form;
+  Bench bench(transformer->decoder_block.graph(), {noise({batch, model}), token_ids(1, 6),
+                                                   Tensor::allocate({batch * source, 2 * form.width()}, form.type)});
+  bench.set_sequences(batch, 1, length - 1, source);
+  bench.run(state, {.matmuls = {{batch, model, 3 * model},
+                                {batch, model, model},
+                                {batch, model, model},
+                                {batch, model, model},
+                                {batch, model, hidden},
+                                {batch, hidden, model}},
+                    .attention_operations = batch * attention_operations(1, length + source, model)});
+}
+
+void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()
+      ->ArgNames({"B", "T", "D", "F", "steps"})
+      ->Args({1, 32, 512, 2048, 6})
+      ->Args({32, 32, 512, 2048, 6});
 }
 
 BENCHMARK(bench_one_hot)
@@ -90,13 +143,14 @@ BENCHMARK(bench_concatenated_positions)
     ->ArgNames({"B", "T", "D"})
     ->Args({1, 32, 512})
     ->Args({32, 32, 512});
-BENCHMARK(bench_universal_encoder)
-    ->Name("UniversalEncoder")
+BENCHMARK(bench_universal_encoder)->Name("UniversalEncoder")->Apply(encoder_sizes)->Args({1, 32, 512, 2048, 1});
+BENCHMARK(bench_adaptive_encoder)->Name("UniversalEncoder/adaptive")->Apply(encoder_sizes);
+BENCHMARK(bench_universal_decoder_block)
+    ->Name("UniversalDecoderBlock")
     ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "F", "steps"})
-    ->Args({1, 32, 512, 2048, 1})
-    ->Args({1, 32, 512, 2048, 6})
-    ->Args({32, 32, 512, 2048, 6});
+    ->ArgNames({"B", "T", "S", "D", "F"})
+    ->Args({1, 32, 32, 512, 2048})
+    ->Args({32, 32, 32, 512, 2048});
 
 }  // namespace
 }  // namespace encdec::bench

@@ -7,6 +7,7 @@
 #include <encdec/layers/masked_decoder_attention.h>
 #include <encdec/layers/multi_head_attention.h>
 #include <encdec/layers/positional_encoding.h>
+#include <encdec/layers/timestep_encoding.h>
 
 #include <cmath>
 
@@ -38,18 +39,29 @@ void bench_feed_forward(benchmark::State& state) {
   bench.run(state, {.matmuls = {{rows, model, hidden}, {rows, hidden, model}}});
 }
 
-void bench_multi_head_attention(benchmark::State& state) {
+void bench_self_attention(benchmark::State& state, const RelativePositions& relative_positions) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2);
   const std::int64_t rows = batch * length;
+  const AttentionOptions options{
+      .model_dim = model, .heads = static_cast<int>(state.range(3)), .relative_positions = relative_positions};
   WeightShapes shapes;
   add_attention(shapes, "self_attention", model);
-  const AttentionOptions options{.model_dim = model, .heads = static_cast<int>(state.range(3))};
+  shapes["self_attention.relative_position_bias.weight"] = {relative_positions.buckets, options.heads};
   Bench bench(one_layer<MultiHeadAttention>(random_weights(shapes) / "self_attention", {{kSourceRows, model}}, options),
               {noise({rows, model})});
   bench.set_sequences(batch, length);
   bench.run(state, {.matmuls = {{rows, model, 3 * model}, {rows, model, model}},
                     .attention_operations = batch * attention_operations(length, length, model)});
+}
+
+void bench_multi_head_attention(benchmark::State& state) {
+  bench_self_attention(state, {});
+}
+
+// As T5's.
+void bench_relative_attention(benchmark::State& state) {
+  bench_self_attention(state, {.buckets = 32, .max_distance = 128});
 }
 
 // One decoding step: a row for each sequence, after T - 1 positions.
@@ -117,15 +129,50 @@ void bench_embedding(benchmark::State& state) {
   bench.run_moving(state, 2.0 * static_cast<double>(rows * model) * sizeof(float));
 }
 
-void bench_positional_encoding(benchmark::State& state) {
+void bench_positions(benchmark::State& state, std::shared_ptr<const Layer> layer) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2);
   Graph graph("benchmark");
   const Edge x = graph.input("x", {kSourceRows, model});
-  graph.output(graph.add("positions", std::make_shared<PositionalEncoding>(SinusoidLayout::halves, model), {x}));
+  graph.output(graph.add("positions", std::move(layer), {x}));
   Bench bench(std::move(graph), {noise({batch * length, model})});
   bench.set_sequences(batch, length);
   bench.run_moving(state, 3.0 * static_cast<double>(batch * length * model) * sizeof(float));
+}
+
+void bench_positional_encoding(benchmark::State& state) {
+  bench_positions(state, std::make_shared<PositionalEncoding>(SinusoidLayout::halves, state.range(2)));
+}
+
+void bench_learned_positions(benchmark::State& state) {
+  const PositionOptions options{
+      .kind = PositionOptions::Kind::learned, .model_dim = state.range(2), .positions = state.range(1)};
+  bench_positions(state, std::make_shared<PositionalEncoding>(
+                             random_weights({{"weight", {options.positions, options.model_dim}}}), options));
+}
+
+void bench_timestep_encoding(benchmark::State& state) {
+  const std::int64_t rows = state.range(0) * state.range(1);
+  const Dim model = state.range(2);
+  Graph graph("benchmark");
+  const Edge x = graph.input("x", {kSourceRows, model}), step = graph.input("step", {1}, DataType::int32);
+  graph.output(graph.add("steps", std::make_shared<TimestepEncoding>(SinusoidLayout::halves, model), {x, step}));
+  Bench bench(std::move(graph), {noise({rows, model}), token_ids(1, 6)});
+  bench.run_moving(state, 2.0 * static_cast<double>(rows * model) * sizeof(float));
+}
+
+void attention_sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()
+      ->ArgNames({"B", "T", "D", "H"})
+      ->Args({1, 32, 512, 8})
+      ->Args({1, 512, 512, 8})
+      ->Args({32, 32, 512, 8})
+      ->Args({8, 128, 512, 8})
+      ->Args({1, 32, 1024, 16});
+}
+
+void position_sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()->ArgNames({"B", "T", "D"})->Args({1, 32, 512})->Args({32, 32, 512});
 }
 
 BENCHMARK(bench_linear)
@@ -142,15 +189,8 @@ BENCHMARK(bench_feed_forward)
     ->Args({32, 1, 512, 2048})
     ->Args({8, 128, 512, 2048})
     ->Args({1, 32, 1024, 4096});
-BENCHMARK(bench_multi_head_attention)
-    ->Name("MultiHeadAttention")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "H"})
-    ->Args({1, 32, 512, 8})
-    ->Args({1, 512, 512, 8})
-    ->Args({32, 32, 512, 8})
-    ->Args({8, 128, 512, 8})
-    ->Args({1, 32, 1024, 16});
+BENCHMARK(bench_multi_head_attention)->Name("MultiHeadAttention")->Apply(attention_sizes);
+BENCHMARK(bench_relative_attention)->Name("MultiHeadAttention/relative_positions")->Apply(attention_sizes);
 BENCHMARK(bench_masked_decoder_attention)
     ->Name("MaskedDecoderAttention")
     ->UseRealTime()
@@ -187,12 +227,9 @@ BENCHMARK(bench_embedding)
     ->ArgNames({"B", "T", "D", "V"})
     ->Args({1, 32, 512, 32000})
     ->Args({32, 32, 512, 32000});
-BENCHMARK(bench_positional_encoding)
-    ->Name("PositionalEncoding")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D"})
-    ->Args({1, 32, 512})
-    ->Args({32, 32, 512});
+BENCHMARK(bench_positional_encoding)->Name("PositionalEncoding")->Apply(position_sizes);
+BENCHMARK(bench_learned_positions)->Name("PositionalEncoding/learned")->Apply(position_sizes);
+BENCHMARK(bench_timestep_encoding)->Name("TimestepEncoding")->Apply(position_sizes);
 
 }  // namespace
 }  // namespace encdec::bench

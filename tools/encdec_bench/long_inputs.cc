@@ -35,12 +35,15 @@ void bench_all_keys(benchmark::State& state) {
   bench_long_input<MultiHeadAttention>(state, {}, kAttention, work_of(length, static_cast<double>(length)));
 }
 
+template <WindowSides sides>
 void bench_local_attention(benchmark::State& state) {
   const std::int64_t length = state.range(0), window = state.range(1);
-  const double cut_off = static_cast<double>(window * (window + 1)) / static_cast<double>(length);  // at both ends
-  bench_long_input<LocalAttention>(state, {},
-                                   LocalAttentionOptions{.attention = kAttention, .window = static_cast<int>(window)},
-                                   work_of(length, 1.0 + 2.0 * static_cast<double>(window) - cut_off));
+  // A row's own key, and on each side the window's, less what lies beyond an end of the sequence.
+  const double cut_off = static_cast<double>(window * (window + 1)) / 2.0 / static_cast<double>(length);
+  const double side = static_cast<double>(window) - cut_off;
+  bench_long_input<LocalAttention>(
+      state, {}, LocalAttentionOptions{.attention = kAttention, .window = static_cast<int>(window), .sides = sides},
+      work_of(length, 1.0 + (sides == WindowSides::both ? 2.0 : 1.0) * side));
 }
 
 void bench_memory_compressed_attention(benchmark::State& state) {
@@ -75,15 +78,13 @@ void bench_image_self_attention(benchmark::State& state) {
                         attention_operations(static_cast<double>(positions), static_cast<double>(positions), eighth)});
 }
 
+void windows(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()->ArgNames({"T", "window"})->ArgsProduct({{512, 4096}, {32, 128}});
+}
+
 BENCHMARK(bench_all_keys)->Name("LongInput/MultiHeadAttention")->UseRealTime()->ArgName("T")->Arg(512)->Arg(4096);
-BENCHMARK(bench_local_attention)
-    ->Name("LongInput/LocalAttention")
-    ->UseRealTime()
-    ->ArgNames({"T", "window"})
-    ->Args({512, 32})
-    ->Args({512, 128})
-    ->Args({4096, 32})
-    ->Args({4096, 128});
+BENCHMARK(bench_local_attention<WindowSides::both>)->Name("LongInput/LocalAttention")->Apply(windows);
+BENCHMARK(bench_local_attention<WindowSides::before>)->Name("LongInput/LocalAttention/before")->Apply(windows);
 BENCHMARK(bench_memory_compressed_attention)
     ->Name("LongInput/MemoryCompressedAttention")
     ->UseRealTime()

@@ -4,6 +4,8 @@
 #include <encdec/layers/dropout.h>
 #include <encdec/layers/masked_softmax.h>
 
+#include <algorithm>
+
 #include "bench_layer.h"
 
 namespace encdec::bench {
@@ -35,12 +37,15 @@ struct Sizes {
 
   Tensor query_rows() const { return noise({batch, queries, width}); }
   Tensor key_rows() const { return noise({batch, keys, width}); }
-  // Three quarters of the keys.
-  Tensor lengths() const {
-    Tensor lengths = Tensor::allocate({batch}, DataType::int32);
-    for (Dim b = 0; b < batch; ++b) lengths.data<std::int32_t>()[b] = static_cast<std::int32_t>(keys - keys / 4);
+  Tensor scores() const { return noise({batch, queries, keys}); }
+  // Three quarters of the keys, for each member or each query.
+  Tensor lengths(const Shape& shape) const {
+    Tensor lengths = Tensor::allocate(shape, DataType::int32);
+    std::fill_n(lengths.data<std::int32_t>(), lengths.elements(), static_cast<std::int32_t>(keys - keys / 4));
     return lengths;
   }
+  Tensor lengths() const { return lengths({batch}); }
+  double moved_scores() const { return 2.0 * static_cast<double>(batch * queries * keys) * sizeof(float); }
 };
 
 Bench bench_of(std::shared_ptr<const Layer> layer, std::vector<Tensor> inputs) {
@@ -58,9 +63,11 @@ void count_tangents(benchmark::State& state, const Sizes& sizes) {
       benchmark::Counter(sizes.hyperbolic_tangents() * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
+template <ScoreScale scale>
 void bench_dot_product_scores(benchmark::State& state) {
   const Sizes sizes(state);
-  bench_of(std::make_shared<DotProductScores>(DotProductOptions{}), {sizes.query_rows(), sizes.key_rows()})
+  bench_of(std::make_shared<DotProductScores>(DotProductOptions{.scale = scale}),
+           {sizes.query_rows(), sizes.key_rows()})
       .run(state, {.matmuls = sizes.score_matmuls()});
 }
 
@@ -74,13 +81,27 @@ void bench_additive_scores(benchmark::State& state) {
 
 void bench_masked_softmax(benchmark::State& state) {
   const Sizes sizes(state);
-  bench_of(std::make_shared<MaskedSoftmax>(), {noise({sizes.batch, sizes.queries, sizes.keys}), sizes.lengths()})
-      .run_moving(state, 2.0 * static_cast<double>(sizes.batch * sizes.queries * sizes.keys) * sizeof(float));
+  bench_of(std::make_shared<MaskedSoftmax>(), {sizes.scores(), sizes.lengths()})
+      .run_moving(state, sizes.moved_scores());
+}
+
+void bench_masked_softmax_by_query(benchmark::State& state) {
+  const Sizes sizes(state);
+  bench_of(std::make_shared<MaskedSoftmax>(), {sizes.scores(), sizes.lengths({sizes.batch, sizes.queries})})
+      .run_moving(state, sizes.moved_scores());
+}
+
+// As many rows of scores, without a batch.
+void bench_masked_softmax_of_rows(benchmark::State& state) {
+  const Sizes sizes(state);
+  const Dim rows = sizes.batch * sizes.queries;
+  bench_of(std::make_shared<MaskedSoftmax>(), {sizes.scores().reshape({rows, sizes.keys}), sizes.lengths({rows})})
+      .run_moving(state, sizes.moved_scores());
 }
 
 void bench_weighted_sum(benchmark::State& state) {
   const Sizes sizes(state);
-  bench_of(std::make_shared<WeightedSum>(), {noise({sizes.batch, sizes.queries, sizes.keys}), sizes.key_rows()})
+  bench_of(std::make_shared<WeightedSum>(), {sizes.scores(), sizes.key_rows()})
       .run(state, {.matmuls = sizes.sum_matmuls()});
 }
 
@@ -121,9 +142,12 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
       ->Args({4, 64, 64, 256});
 }
 
-BENCHMARK(bench_dot_product_scores)->Name("DotProductScores")->Apply(sizes);
+BENCHMARK(bench_dot_product_scores<ScoreScale::scaled>)->Name("DotProductScores")->Apply(sizes);
+BENCHMARK(bench_dot_product_scores<ScoreScale::plain>)->Name("DotProductScores/plain")->Apply(sizes);
 BENCHMARK(bench_additive_scores)->Name("AdditiveScores")->Apply(sizes);
 BENCHMARK(bench_masked_softmax)->Name("MaskedSoftmax")->Apply(sizes);
+BENCHMARK(bench_masked_softmax_by_query)->Name("MaskedSoftmax/by_query")->Apply(sizes);
+BENCHMARK(bench_masked_softmax_of_rows)->Name("MaskedSoftmax/rows")->Apply(sizes);
 BENCHMARK(bench_weighted_sum)->Name("WeightedSum")->Apply(sizes);
 BENCHMARK(bench_dropout)->Name("Dropout")->Apply(sizes);
 BENCHMARK(bench_dot_product_attention)->Name("DotProductAttention")->Apply(sizes);
