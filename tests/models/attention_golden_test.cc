@@ -11,6 +11,7 @@
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
 #include "tests/support/comparison.h"
+#include "tests/support/golden_cases.h"
 
 namespace encdec {
 namespace {
@@ -19,20 +20,6 @@ namespace {
 constexpr double kTolerance = 2e-6;
 
 const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
-
-std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  for (const auto& family : std::filesystem::directory_iterator(kGolden)) {
-    if (!family.is_directory()) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(family)) {
-      if (std::filesystem::exists(entry.path() / "attention.safetensors")) {
-        names.push_back(family.path().filename() / entry.path().filename());
-      }
-    }
-  }
-  std::ranges::sort(names);
-  return names;
-}
 
 std::string stored_name(AttentionKind kind) {
   switch (kind) {
@@ -179,7 +166,8 @@ std::string test_name(const testing::TestParamInfo<std::string>& instance) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, AttentionGolden, testing::ValuesIn(case_names()), test_name);
+INSTANTIATE_TEST_SUITE_P(Families, AttentionGolden, testing::ValuesIn(golden_cases_with("attention.safetensors")),
+                         test_name);
 
 // What refuses to be asked.
 std::string message_of(const std::string& family, const AttentionSelection& selection, const TokenIds& source,

@@ -10,6 +10,7 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
+#include "tests/support/golden_cases.h"
 
 namespace encdec {
 namespace {
@@ -19,19 +20,8 @@ constexpr double kTolerance = 2e-5;
 
 const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
 
-// "bart/base": every folder of a family that has a checkpoint.
 std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  for (const auto& family : std::filesystem::directory_iterator(kGolden)) {
-    if (!family.is_directory()) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(family)) {
-      if (std::filesystem::exists(entry.path() / "expected.safetensors")) {
-        names.push_back(family.path().filename() / entry.path().filename());
-      }
-    }
-  }
-  std::ranges::sort(names);
-  return names;
+  return golden_cases_with("expected.safetensors");
 }
 
 // Rows of ids, padded with -1 in the file; none if they are not there.
