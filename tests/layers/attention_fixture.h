@@ -3,12 +3,16 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "encdec/layers/attention_heads.h"
+#include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
+#include "tests/support/weights_builder.h"
 
 namespace encdec {
 
@@ -60,6 +64,47 @@ inline std::map<std::string, Tensor> square_attention_weights(const WeightScope&
     weights[name + ".bias"] = scope.tensor(name + ".bias", {model_dim});
   }
   return weights;
+}
+
+// A self-attention of class L, its weights, and packed sequences for it, with a residual where it adds one.
+template <class L, class Options>
+struct SelfAttentionCase {
+  Options options;
+  std::map<std::string, Tensor> weights;
+  std::vector<int> rows;  // of each sequence
+  std::vector<Tensor> inputs;
+
+  SelfAttentionCase(const Options& options_, std::vector<int> rows_) : options(options_), rows(std::move(rows_)) {}
+
+  void make_inputs(RandomTensors& random, const AttentionOptions& attention) {
+    Dim total = 0;
+    for (const int count : rows) total += count;
+    inputs = {random.uniform({total, attention.model_dim})};
+    if (attention.residual == Residual::add) inputs.push_back(random.uniform({total, attention.model_dim}));
+  }
+
+  LayerRunner runner(int threads) const {
+    return {std::make_shared<L>(make_scope(weights, {.threads = threads}), options),
+            std::vector<Shape>(inputs.size(), Shape{kSourceRows, inputs[0].width()}), threads};
+  }
+
+  Tensor run(int threads) const { return runner(threads).run(inputs, packed(rows)); }
+
+  reference::Matrix with_residual(const reference::Matrix& attended) const {
+    return inputs.size() == 2 ? add(attended, reference::Matrix(inputs[1])) : attended;
+  }
+};
+
+// Each sequence alone has the bits that it has among the others.
+template <class Case>
+void expect_neighbours_do_not_change_a_bit(const Case& c) {
+  const Tensor all = c.run(2);
+  LayerRunner runner = c.runner(1);
+  for (const Sequence& sequence : packed(c.rows)) {
+    const Tensor alone =
+        runner.run(std::array{c.inputs[0].slice(sequence.first_row, sequence.rows)}, packed(std::array{sequence.rows}));
+    EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(c);
+  }
 }
 
 // Attention of each of the packed sequences by itself.

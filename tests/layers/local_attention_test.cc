@@ -25,35 +25,17 @@ Matrix expected_of(const std::map<std::string, Tensor>& weights, const LocalAtte
   });
 }
 
-struct Case {
-  LocalAttentionOptions options;
-  std::map<std::string, Tensor> weights;
-  std::vector<int> rows;  // of each sequence
-  std::vector<Tensor> inputs;
-
+struct Case : SelfAttentionCase<LocalAttention, LocalAttentionOptions> {
   Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, int window,
        WindowSides sides = WindowSides::both, Residual residual = Residual::none)
-      : options{.attention = options_for(sizes, residual), .window = window, .sides = sides},
-        rows(std::move(given_rows)) {
+      : SelfAttentionCase({.attention = options_for(sizes, residual), .window = window, .sides = sides},
+                          std::move(given_rows)) {
     RandomTensors random(seed);
     weights = attention_weights(random, options.attention);
-    Dim total = 0;
-    for (const int count : rows) total += count;
-    inputs = {random.uniform({total, sizes.model_dim})};
-    if (residual == Residual::add) inputs.push_back(random.uniform({total, sizes.model_dim}));
+    make_inputs(random, options.attention);
   }
 
-  LayerRunner runner(int threads) const {
-    return {std::make_shared<LocalAttention>(make_scope(weights, {.threads = threads}), options),
-            std::vector<Shape>(inputs.size(), Shape{kSourceRows, options.attention.model_dim}), threads};
-  }
-
-  Tensor run(int threads) const { return runner(threads).run(inputs, packed(rows)); }
-
-  Matrix expected() const {
-    const Matrix y = expected_of(weights, options, inputs[0], rows);
-    return inputs.size() == 2 ? add(y, Matrix(inputs[1])) : y;
-  }
+  Matrix expected() const { return with_residual(expected_of(weights, options, inputs[0], rows)); }
 };
 
 std::string describe(const Case& c) {
@@ -123,14 +105,7 @@ TEST(LocalAttention, RowsOutsideTheWindowDoNotChangeABit) {
 
 TEST(LocalAttention, BatchNeighboursDoNotChangeABit) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
-    const Case c(4, sizes, {3, 40, 1, 9, 17}, 4);
-    const Tensor all = c.run(2);
-    LayerRunner runner = c.runner(1);
-    for (const Sequence& sequence : packed(c.rows)) {
-      const Tensor alone = runner.run(std::array{c.inputs[0].slice(sequence.first_row, sequence.rows)},
-                                      packed(std::array{sequence.rows}));
-      EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(c);
-    }
+    expect_neighbours_do_not_change_a_bit(Case(4, sizes, {3, 40, 1, 9, 17}, 4));
   }
 }
 

@@ -30,16 +30,11 @@ Matrix expected_of(const std::map<std::string, Tensor>& weights, const Options& 
   });
 }
 
-struct Case {
-  Options options;
-  std::map<std::string, Tensor> weights;
-  std::vector<int> rows;  // of each sequence
-  std::vector<Tensor> inputs;
-
+struct Case : SelfAttentionCase<MemoryCompressedAttention, Options> {
   Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, Dim kernel = 3, Dim stride = 3,
        Residual residual = Residual::none)
-      : options{.attention = options_for(sizes, residual), .kernel = kernel, .stride = stride},
-        rows(std::move(given_rows)) {
+      : SelfAttentionCase({.attention = options_for(sizes, residual), .kernel = kernel, .stride = stride},
+                          std::move(given_rows)) {
     RandomTensors random(seed);
     weights = attention_weights(random, options.attention);
     const Dim inner = options.attention.inner_dim();
@@ -48,23 +43,10 @@ struct Case {
           random.uniform({inner, inner, kernel}, std::sqrt(3.0 / static_cast<double>(inner * kernel)));
       weights[name + ".bias"] = random.uniform({inner}, 0.5);
     }
-    Dim total = 0;
-    for (const int count : rows) total += count;
-    inputs = {random.uniform({total, sizes.model_dim})};
-    if (residual == Residual::add) inputs.push_back(random.uniform({total, sizes.model_dim}));
+    make_inputs(random, options.attention);
   }
 
-  LayerRunner runner(int threads) const {
-    return {std::make_shared<MemoryCompressedAttention>(make_scope(weights, {.threads = threads}), options),
-            std::vector<Shape>(inputs.size(), Shape{kSourceRows, options.attention.model_dim}), threads};
-  }
-
-  Tensor run(int threads) const { return runner(threads).run(inputs, packed(rows)); }
-
-  Matrix expected() const {
-    const Matrix y = expected_of(weights, options, inputs[0], rows);
-    return inputs.size() == 2 ? add(y, Matrix(inputs[1])) : y;
-  }
+  Matrix expected() const { return with_residual(expected_of(weights, options, inputs[0], rows)); }
 };
 
 std::string describe(const Case& c) {
@@ -111,14 +93,7 @@ TEST(MemoryCompressedAttention, IsWhatPyTorchGives) {
 
 TEST(MemoryCompressedAttention, BatchNeighboursDoNotChangeABit) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{131, 1}}) {
-    const Case c(2, sizes, {3, 70, 1, 8, 17});
-    const Tensor all = c.run(2);
-    LayerRunner runner = c.runner(1);
-    for (const Sequence& sequence : packed(c.rows)) {
-      const Tensor alone = runner.run(std::array{c.inputs[0].slice(sequence.first_row, sequence.rows)},
-                                      packed(std::array{sequence.rows}));
-      EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(c);
-    }
+    expect_neighbours_do_not_change_a_bit(Case(2, sizes, {3, 70, 1, 8, 17}));
   }
 }
 

@@ -16,41 +16,19 @@ namespace {
 using reference::Mask;
 using reference::Matrix;
 
-struct Case {
-  AttentionOptions options;
-  std::map<std::string, Tensor> weights;
-  std::vector<int> rows;  // of each sequence
-  std::vector<Tensor> inputs;
-
+struct Case : SelfAttentionCase<MultiHeadAttention, AttentionOptions> {
   Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, Residual residual = Residual::none,
        DataType type = DataType::float32)
-      : options(options_for(sizes, residual)), rows(std::move(given_rows)) {
+      : SelfAttentionCase(options_for(sizes, residual), std::move(given_rows)) {
     RandomTensors random(seed);
     weights = attention_weights(random, options, type);
-    Dim total = 0;
-    for (const int count : rows) total += count;
-    inputs = {random.uniform({total, sizes.model_dim})};
-    if (residual == Residual::add) inputs.push_back(random.uniform({total, sizes.model_dim}));
+    make_inputs(random, options);
   }
-
-  LayerRunner runner(int threads) const {
-    return {std::make_shared<MultiHeadAttention>(make_scope(weights, {.threads = threads}), options),
-            std::vector<Shape>(inputs.size(), Shape{kSourceRows, options.model_dim}), threads};
-  }
-
-  Tensor run(int threads) const { return runner(threads).run(inputs, packed(rows)); }
 
   Matrix expected() const {
-    const Matrix x(inputs[0]);
-    std::vector<Matrix> outputs;
-    std::int64_t first = 0;
-    for (const int count : rows) {
-      const Matrix sequence = x.slice_rows(first, count);
-      outputs.push_back(attend(weights, sequence, sequence, options.heads, {.mask = Mask::none}));
-      first += count;
-    }
-    const Matrix y = reference::stack(outputs);
-    return inputs.size() == 2 ? add(y, Matrix(inputs[1])) : y;
+    return with_residual(of_each_sequence(inputs[0], rows, [&](const Matrix& sequence) {
+      return attend(weights, sequence, sequence, options.heads, {.mask = Mask::none});
+    }));
   }
 };
 
@@ -79,14 +57,7 @@ TEST(MultiHeadAttention, HalfPrecisionWeightsAreTaken) {
 
 TEST(MultiHeadAttention, BatchNeighboursDoNotChangeABit) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
-    const Case c(3, sizes, {3, 40, 1, 9, 17});
-    const Tensor all = c.run(2);
-    LayerRunner runner = c.runner(1);
-    for (const Sequence& sequence : packed(c.rows)) {
-      const Tensor alone = runner.run(std::array{c.inputs[0].slice(sequence.first_row, sequence.rows)},
-                                      packed(std::array{sequence.rows}));
-      EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(c);
-    }
+    expect_neighbours_do_not_change_a_bit(Case(3, sizes, {3, 40, 1, 9, 17}));
   }
 }
 
