@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -54,6 +56,23 @@ inline std::string shape_error(std::shared_ptr<const Layer> layer, const std::ve
     return message.starts_with(where) ? message.substr(where.size()) : "does not name the node: " + message;
   }
   return "no exception";
+}
+
+// Of a layer that takes ids of a vocabulary of 9.
+inline void expect_ids_outside_a_vocabulary_of_9_are_refused(LayerRunner runner) {
+  Tensor ids = Tensor::allocate({3}, DataType::int32);
+  for (const std::int32_t id :
+       {-1, 9, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}) {
+    ids.data<std::int32_t>()[2] = id;
+    try {
+      runner.run(std::array{ids}, {});
+      ADD_FAILURE() << "no exception for " << id;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), "token id " + std::to_string(id) + ", expected 0 to 8 (vocabulary size 9)");
+    }
+  }
+  ids.data<std::int32_t>()[2] = 8;
+  EXPECT_NO_THROW(runner.run(std::array{ids}, {}));
 }
 
 }  // namespace encdec
