@@ -6,6 +6,7 @@
 
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
+#include "tests/support/golden_layer.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
@@ -36,6 +37,24 @@ TEST(TimestepEncoding, AddsTheSinusoidOfTheStepToEveryRow) {
         EXPECT_TRUE(is_close_to(add(Matrix(x), reference::stack(std::vector(5, row))), run(layout, x, step)))
             << "width " << width << ", step " << step;
       }
+    }
+  }
+}
+
+TEST(TimestepEncoding, IsThatOfPyTorch) {
+  const GoldenLayer golden("positions");
+  for (const auto& [name, layout] : {std::pair{"interleaved", SinusoidLayout::interleaved},
+                                     {"halves", SinusoidLayout::halves},
+                                     {"timing_signal", SinusoidLayout::timing_signal}}) {
+    for (const Dim width : {8, 7}) {
+      const std::string c = "timestep_" + std::string(name) + "_" + std::to_string(width);
+      const std::int32_t step = golden.input(c, "step").data<std::int32_t>()[0];
+      Matrix expected(golden.output(c, "sum"));
+      // Both sums are rounded once, and the sinusoids before; angles of a timing signal, below 64, are float32, rounded
+      // twice.
+      const double angle_error = layout == SinusoidLayout::timing_signal ? 64 * 0x1p-22 : 0.0;
+      for (double& error : expected.errors) error += angle_error + 2 * 0x1p-23;
+      EXPECT_TRUE(is_close_to(expected, run(layout, golden.input(c, "x"), step))) << c;
     }
   }
 }

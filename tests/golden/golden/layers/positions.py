@@ -38,6 +38,14 @@ def sinusoid_cases():
             yield Case(name, {"x": x, "past": torch.tensor([past])}, {"sum": x + layout(positions, width)})
 
 
+def timestep_cases():
+    for layout in interleaved, halves, timing_signal:
+        for width, step in (8, 1), (7, 41):
+            x = random(f"positions/timestep/{layout.__name__}/{width}", 3, width)
+            name = f"timestep_{layout.__name__}_{width}"
+            yield Case(name, {"x": x, "step": torch.tensor([step])}, {"sum": x + layout(torch.tensor([step]), width)})
+
+
 def learned_case():
     x, table = random("positions/learned/x", 5, 7), random("positions/learned/table", 9, 7)
     learned = nn.Embedding(9, 7).double()
@@ -80,6 +88,7 @@ def relative_cases():
 
 def cases():
     yield from sinusoid_cases()
+    yield from timestep_cases()
     yield from learned_case()
     yield from concatenated_cases()
     yield from relative_cases()
