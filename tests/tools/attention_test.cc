@@ -193,6 +193,7 @@ TEST_F(Attention, WrongUsageIsToldInOneLine) {
   EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--target", "le chat"}), 1, {"le chat: no such file", "behind the source"}));
   EXPECT_TRUE(failed(attention({text}, ""), 1, {"standard input: no line"}));
   EXPECT_TRUE(failed(attention({text, "", "--output", output}), 1, {"source: empty"}));
   EXPECT_TRUE(failed(attention({text, "a", "--layer", "7", "--output", output}), 1,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -71,8 +72,12 @@ Line source_of(const Options& options) {
 
 std::optional<Line> target_of(const Options& options) {
   if (options.target) return Line{*options.target, "target"};
-  if (!options.target_file.empty()) return only_line(options.target_file);
-  return std::nullopt;
+  if (options.target_file.empty()) return std::nullopt;
+  if (!std::filesystem::exists(options.target_file)) {
+    throw FileError(fmt::format("{}: no such file, expected one with the target; as text it stands behind the source",
+                                options.target_file));
+  }
+  return only_line(options.target_file);
 }
 
 std::optional<AttentionKind> kind_named(const std::string& name) {
