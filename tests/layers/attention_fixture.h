@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -105,6 +106,20 @@ void expect_neighbours_do_not_change_a_bit(const Case& c) {
         runner.run(std::array{c.inputs[0].slice(sequence.first_row, sequence.rows)}, packed(std::array{sequence.rows}));
     EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(c);
   }
+}
+
+// A row of the second of three sequences that is not a number leaves the other two alone, bit by bit, and reaches the
+// given row of its own.
+template <class Case>
+void expect_a_nan_stays_in_its_sequence(Case c, int poisoned_row, int reached_row) {
+  const Tensor clean = c.run(2);
+  c.inputs[0] = copy_of(c.inputs[0]);
+  c.inputs[0].row(poisoned_row)[5] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor poisoned = c.run(2);
+  const int behind = c.rows[0] + c.rows[1];
+  EXPECT_TRUE(same_bits(clean.slice(0, c.rows[0]), poisoned.slice(0, c.rows[0])));
+  EXPECT_TRUE(same_bits(clean.slice(behind, c.rows[2]), poisoned.slice(behind, c.rows[2])));
+  EXPECT_TRUE(std::isnan(poisoned.row(reached_row)[0]));
 }
 
 // Attention of each of the packed sequences by itself.
