@@ -23,6 +23,9 @@ struct AttentionChoice {
 
   Of of = Of::each;
   int number = 0;  // of the one: from 0, or negative from the end
+
+  // The one's number from 0, of so many; perhaps not one of them.
+  int number_of(int count) const { return number < 0 ? count + number : number; }
 };
 
 // Which maps are wanted.

@@ -37,7 +37,7 @@ struct Places {
   // `what` is "layer" or "head".
   Places(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
     if (choice.of == Of::one) {
-      first = choice.number < 0 ? count + choice.number : choice.number;
+      first = choice.number_of(count);
       if (first < 0 || first >= count) {
         throw ConfigError(fmt::format("{}: {} {}, expected 0 to {}, or -{} to -1", to_string(kind), what, choice.number,
                                       count - 1, count));

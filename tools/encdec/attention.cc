@@ -208,26 +208,11 @@ void show(const Options& options) {
   output.commit();
 }
 
-CLI::Validator kind_name() {
-  const auto check = [](const std::string& text) {
-    return text == "all" || kind_named(text) ? std::string()
-                                             : "'" + text + "', expected encoder, decoder, cross or all";
-  };
-  return CLI::Validator(check, "", "");
-}
-
 std::optional<ColorChoice> color_named(const std::string& name) {
   if (name == "auto") return ColorChoice::automatic;
   if (name == "always") return ColorChoice::always;
   if (name == "never") return ColorChoice::never;
   return std::nullopt;
-}
-
-CLI::Validator color_name() {
-  const auto check = [](const std::string& text) {
-    return color_named(text) ? std::string() : "'" + text + "', expected auto, always or never";
-  };
-  return CLI::Validator(check, "", "");
 }
 
 }  // namespace
@@ -251,14 +236,15 @@ Action add_attention(CLI::App& command) {
       .add_option("--kind", options->kind,
                   "encoder or decoder (self-attention), cross, or all; pictures show cross-attention where there is "
                   "any, pages all")
-      ->check(kind_name())
+      ->check(expecting("encoder, decoder, cross or all",
+                        [](const std::string& text) { return text == "all" || kind_named(text).has_value(); }))
       ->type_name("KIND");
   add_attention_choices(command, "--layer", "--head", options->choices);
   command
       .add_option_function<std::string>(
           "--color", [options](const std::string& text) { options->color = *color_named(text); },
           "In the terminal: auto where it has colours, always, never")
-      ->check(color_name())
+      ->check(expecting("auto, always or never", [](const std::string& text) { return color_named(text).has_value(); }))
       ->type_name("WHEN");
   command.add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to generate where no target is given")
       ->check(integer_from(1, kMaxTokens))

@@ -34,7 +34,7 @@ std::vector<AttentionExample::Link> AttentionFile::alignment_of(const LabelledAt
   const auto& ends = model_.generation_config().eos_tokens;
   std::size_t count = hypothesis.token_ids.size();
   if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
-  return hard_alignment(attention.map, count);
+  return hard_alignment(attention, count);
 }
 
 void AttentionFile::write(const std::string& source, const GenerateResult& result) {

@@ -27,7 +27,7 @@ std::vector<std::string> token_names(const Model& model, std::span<const std::in
 
 std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, int all) {
   if (choice.of == Of::mean) return {"mean"};
-  if (choice.of == Of::one) return {std::to_string(choice.number < 0 ? all + choice.number : choice.number)};
+  if (choice.of == Of::one) return {std::to_string(choice.number_of(all))};
   std::vector<std::string> names;
   for (Dim i = 0; i < size; ++i) names.push_back(std::to_string(i));
   return names;
@@ -36,6 +36,7 @@ std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, i
 // The last rows of each map.
 Tensor last_queries(const Tensor& weights, Dim count) {
   const Shape& shape = weights.shape();
+  if (count == shape[2]) return weights;
   Tensor last = Tensor::allocate({shape[0], shape[1], count, shape[3]});
   for (Dim map = 0; map < shape[0] * shape[1]; ++map) {
     std::copy_n(weights.row(map * shape[2] + shape[2] - count), count * shape[3], last.row(map * count));

@@ -1,6 +1,5 @@
 #include "attention_options.h"
 
-#include <charconv>
 #include <filesystem>
 
 #include "options.h"
@@ -8,29 +7,24 @@
 namespace encdec::cli {
 namespace {
 
-// A number that says so, for the last one too.
+// No model has as many layers or heads.
 constexpr int kMaxNumber = 1'000'000;
 
 std::optional<AttentionChoice> parse_choice(const std::string& text) {
   if (text == "all") return AttentionChoice{};
   if (text == "mean") return AttentionChoice{.of = AttentionChoice::Of::mean};
-  AttentionChoice one{.of = AttentionChoice::Of::one};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), one.number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (one.number > kMaxNumber || one.number < -kMaxNumber) return std::nullopt;
-  return one;
+  const auto number = parse_number<int>(text);
+  if (!number || *number > kMaxNumber || *number < -kMaxNumber) return std::nullopt;
+  return AttentionChoice{.of = AttentionChoice::Of::one, .number = *number};
 }
 
 void add_choice(CLI::App& command, const std::string& name, const std::string& description,
                 std::optional<AttentionChoice>& choice) {
-  const auto check = [](const std::string& text) {
-    return parse_choice(text) ? std::string()
-                              : "'" + text + "', expected a number from 0, a negative one from the end, mean or all";
-  };
   command
       .add_option_function<std::string>(
           name, [&choice](const std::string& text) { choice = parse_choice(text); }, description)
-      ->check(CLI::Validator(check, "", ""))
+      ->check(expecting("a number from 0, a negative one from the end, mean or all",
+                        [](const std::string& text) { return parse_choice(text).has_value(); }))
       ->type_name("N|mean|all");
 }
 

@@ -29,21 +29,23 @@ void append_numbers(const Shape& shape, int axis, const float*& next, std::strin
 }
 
 // The mean of the last layer's heads: [queries, keys].
-Tensor mean_of_last(const Tensor& weights) {
-  const Shape& shape = weights.shape();
+Tensor mean_of_last(const LabelledAttention& attention) {
+  const Shape& shape = attention.map.weights.shape();
   Tensor mean = Tensor::allocate({shape[2], shape[3]});
-  const Dim size = shape[2] * shape[3];
-  for (Dim head = 0; head < shape[1]; ++head) {
-    const float* from = weights.data<float>() + ((shape[0] - 1) * shape[1] + head) * size;
-    for (Dim i = 0; i < size; ++i) mean.data<float>()[i] += from[i] / static_cast<float>(shape[1]);
+  const std::size_t heads = attention.heads.size();
+  for (std::size_t head = 0; head < heads; ++head) {
+    float* sum = mean.data<float>();
+    for (const float weight : weights_of(attention, attention.layers.size() - 1, head)) {
+      *sum++ += weight / static_cast<float>(heads);
+    }
   }
   return mean;
 }
 
 }  // namespace
 
-std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std::size_t queries) {
-  const Tensor mean = mean_of_last(map.weights);
+std::vector<AttentionExample::Link> hard_alignment(const LabelledAttention& attention, std::size_t queries) {
+  const Tensor mean = mean_of_last(attention);
   std::vector<AttentionExample::Link> alignment;
   for (std::size_t query = 0; query < queries; ++query) {
     const float* weights = mean.row(static_cast<std::int64_t>(query));
@@ -55,7 +57,7 @@ std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std:
 LabelledAttention last_layer_mean(const LabelledAttention& attention) {
   LabelledAttention mean = attention;
   const Shape& shape = attention.map.weights.shape();
-  mean.map.weights = mean_of_last(attention.map.weights).reshape({1, 1, shape[2], shape[3]});
+  mean.map.weights = mean_of_last(attention).reshape({1, 1, shape[2], shape[3]});
   mean.layers = {attention.layers.back()};
   mean.heads = {"mean"};
   return mean;

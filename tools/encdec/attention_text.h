@@ -12,7 +12,7 @@ namespace encdec::cli {
 
 // Hard alignment of the first `queries` rows: for each the key that gets most of its attention, in the mean of the
 // heads of the map's last layer; of equal ones the first.
-std::vector<AttentionExample::Link> hard_alignment(const AttentionMap& map, std::size_t queries);
+std::vector<AttentionExample::Link> hard_alignment(const LabelledAttention& attention, std::size_t queries);
 // The mean of the heads of the last layer of a map, under the names "LAYER" and "mean".
 LabelledAttention last_layer_mean(const LabelledAttention& attention);
 // In the format of Pharaoh: "0-0 2-1", key and query, numbered from 0.

@@ -53,19 +53,14 @@ std::optional<ExponentialDecay> parse_decay(const std::string& text) {
 }
 
 CLI::Validator decay() {
-  const auto check = [](const std::string& text) {
-    if (parse_decay(text)) return std::string();
-    return fmt::format("'{}', expected START,FACTOR: an integer from 0 to {} and a number above 0", text, kMaxTokens);
-  };
-  return CLI::Validator(check, "", "");
+  return expecting(fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens),
+                   [](const std::string& text) { return parse_decay(text).has_value(); });
 }
 
 CLI::Validator one_of(std::string expected, std::vector<std::string> words) {
-  const auto check = [expected = std::move(expected), words = std::move(words)](const std::string& text) {
-    return std::ranges::find(words, text) != words.end() ? std::string()
-                                                         : fmt::format("'{}', expected {}", text, expected);
-  };
-  return CLI::Validator(check, "", "");
+  return expecting(std::move(expected), [words = std::move(words)](const std::string& text) {
+    return std::ranges::find(words, text) != words.end();
+  });
 }
 
 EarlyStopping parse_early_stopping(const std::string& text) {

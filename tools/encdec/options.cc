@@ -3,35 +3,12 @@
 #include <encdec/engine/error.h>
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "token_ids.h"
 
 namespace encdec::cli {
-namespace {
-
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value = {};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-template <class Fits>
-CLI::Validator expecting(std::string expected, Fits fits) {
-  const auto check = [expected = std::move(expected), fits](const std::string& text) {
-    return fits(text) ? std::string() : fmt::format("'{}', expected {}", text, expected);
-  };
-  return CLI::Validator(check, "", "");
-}
-
-}  // namespace
-
 void add_model_option(CLI::App& command, std::string& folder) {
   command.add_option("--model", folder, "Checkpoint folder as its publisher ships it")->required()->type_name("DIR");
 }
@@ -85,16 +62,23 @@ void add_language_options(CLI::App& command, std::string& source, std::string& t
   command.add_option("--target-lang", target, "Language of the targets, likewise")->type_name("LANG");
 }
 
+CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits) {
+  const auto check = [expected = std::move(expected), fits = std::move(fits)](const std::string& text) {
+    return fits(text) ? std::string() : fmt::format("'{}', expected {}", text, expected);
+  };
+  return CLI::Validator(check, "", "");
+}
+
 CLI::Validator integer_from(std::int64_t min, std::int64_t max) {
   return expecting(fmt::format("an integer from {} to {}", min, max), [min, max](std::string_view text) {
-    const auto value = parse<std::int64_t>(text);
+    const auto value = parse_number<std::int64_t>(text);
     return value && *value >= min && *value <= max;
   });
 }
 
 CLI::Validator number_from(double min, double max) {
   return expecting(fmt::format("a number from {} to {}", min, max), [min, max](std::string_view text) {
-    const auto value = parse<double>(text);
+    const auto value = parse_number<double>(text);
     return value && *value >= min && *value <= max;
   });
 }

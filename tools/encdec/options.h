@@ -4,8 +4,12 @@
 #include <encdec/models/generation/generation_config.h>
 
 #include <CLI/App.hpp>
+#include <charconv>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace encdec::cli {
 
@@ -20,12 +24,23 @@ void add_input_option(CLI::App& command, std::string& path, const std::string& c
 void add_output_option(CLI::App& command, std::string& path, const std::string& content);
 void add_language_options(CLI::App& command, std::string& source, std::string& target);
 
-// For CLI::Option::check: "'0', expected an integer from 1 to 1024".
+// For CLI::Option::check: "'red', expected blue or green" of a text that does not fit.
+CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits);
+// "'0', expected an integer from 1 to 1024".
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);
 // "'nan', expected a number from -1000 to 1000".
 CLI::Validator number_from(double min, double max);
 // "'1 x', expected token ids separated by spaces".
 CLI::Validator token_id_list();
+
+// All of a text as a number; nullopt for anything else.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value = {};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 // More lines than that in one batch, more threads, beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;
