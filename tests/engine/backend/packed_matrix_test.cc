@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +44,7 @@ TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
           MatMulPrimitives primitives;
           for (const int rows : {1, 2, 16, 31, 256}) {
             const std::string name = matrix.implementation(rows, primitives);
-            EXPECT_TRUE(name.starts_with(onednn ? "brg:avx512_core" : "encdec:"))
+            EXPECT_TRUE(name.starts_with(onednn ? "brg" : "encdec:"))
                 << name << " for " << to_string(precision) << " " << rows << " x " << input_width << " x "
                 << output_width;
           }
