@@ -150,7 +150,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
   const Dim panels = (output_width_ + kPanelColumns - 1) / kPanelColumns;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
   Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels) : 1;
-  const backend::Carrier carrier = backend::carrier_for(pack.precision);
+  const backend::Carrier carrier = backend::carrier_for(pack.precision, static_cast<int>(input_width_));
   if (carrier == backend::Carrier::onednn && pack.precision == Precision::int8) {
     slices = std::max(slices, (output_width_ + kWidestIntegerSlice - 1) / kWidestIntegerSlice);
   }

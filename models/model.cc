@@ -217,6 +217,9 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
         "float32",
         to_string(precision));
   }
+  if (const std::string note = backend::disagreements(precision); !note.empty()) {
+    impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
+  }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
   for (const std::string& name : impl->network->weights.unused())
     impl->notes.push_back(fmt::format("tensor not used: {}", name));

@@ -113,7 +113,10 @@ ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pa
   ContentHasher hasher;
   hasher.add_number(kPackedWeightsVersion);
   hasher.add_text(ENCDEC_VERSION);
-  hasher.add_number(static_cast<std::uint64_t>(backend::carrier_for(pack.precision)));
+  // What chooses kernels, and so the order of weights.
+  const backend::InstructionSets& cpu = backend::instruction_sets();
+  for (const bool has : {cpu.avx512, cpu.avx512_vnni, cpu.avx512_bfloat16, cpu.amx}) hasher.add_number(has ? 1 : 0);
+  hasher.add_text(backend::onednn_version());
   hasher.add_text(kernels::vector_target());
   hasher.add_text(to_string(pack.precision));
   hasher.add_number(static_cast<std::uint64_t>(pack.threads));

@@ -3,10 +3,11 @@
 find_path(SentencePiece_INCLUDE_DIR sentencepiece_processor.h)
 find_library(SentencePiece_LIBRARY sentencepiece)
 
+# Asked by itself: the module would want all that a static library needs, and Debian 13 lacks a part of that.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
-  pkg_check_modules(PC_SentencePiece QUIET sentencepiece)
-  set(SentencePiece_VERSION "${PC_SentencePiece_VERSION}")
+  execute_process(COMMAND "${PKG_CONFIG_EXECUTABLE}" --modversion sentencepiece
+    OUTPUT_VARIABLE SentencePiece_VERSION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 
 include(FindPackageHandleStandardArgs)

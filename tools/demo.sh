@@ -7,4 +7,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 "$root/tools/build.sh" encdec encdec-demo </dev/null # standard input is the demo's
-exec "$root/build/release/bin/encdec-demo" "$@"
+"$root/build/release/bin/encdec-demo" "$@"
+
+model=models/pretrained/english-pronunciation
+printf '\n$ echo hello | encdec generate --model %s\n' "$model"
+echo hello | "$root/build/release/bin/encdec" generate --model "$root/$model"

@@ -180,7 +180,7 @@ struct MatMulPrimitives::Impl {
   dnnl::stream stream{cpu()};
   std::unordered_map<Key, Call, KeyHash> calls;
   Tensor scratchpad;
-  Tensor sums;
+  Tensor scratch;
   std::uint64_t clock = 0;
 
   Call& find(const PrimitiveSpec& spec, int rows);
@@ -243,11 +243,11 @@ void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& 
   });
 }
 
-std::int32_t* MatMulPrimitives::sums(std::size_t count) {
-  if (impl_->sums.empty() || impl_->sums.bytes() < count * sizeof(std::int32_t)) {
-    impl_->sums = Tensor::uninitialized({static_cast<Dim>(count)}, DataType::int32);
+std::byte* MatMulPrimitives::scratch(std::size_t bytes) {
+  if (impl_->scratch.empty() || impl_->scratch.bytes() < bytes) {
+    impl_->scratch = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
   }
-  return impl_->sums.data<std::int32_t>();
+  return impl_->scratch.raw();
 }
 
 std::string MatMulPrimitives::implementation(const PrimitiveSpec& spec, int rows) {

@@ -57,8 +57,8 @@ class MatMulPrimitives {
   // where instruction_sets() has the instructions for the precision.
   void run(const PrimitiveSpec& spec, const PrimitiveArguments& arguments);
 
-  // Memory for sums until the next call.
-  std::int32_t* sums(std::size_t count);
+  // The caller's, until the next call.
+  std::byte* scratch(std::size_t bytes);
 
   // Name of oneDNN's implementation, such as "brg:avx512_core".
   std::string implementation(const PrimitiveSpec& spec, int rows);

@@ -6,8 +6,6 @@
 #include <array>
 #include <cassert>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <vector>
 
 #include "encdec/engine/error.h"
@@ -76,10 +74,24 @@ InputForm input_form_for(Carrier carrier, Precision precision) {
   return InputForm::float32;
 }
 
+// What is best for the instructions that the CPU has.
+Carrier best_carrier(Precision precision) {
+  const InstructionSets& cpu = instruction_sets();
+  switch (precision) {
+    case Precision::float32: return cpu.avx512 ? Carrier::onednn : Carrier::panels;
+    case Precision::bfloat16:
+      // oneDNN's matmul on tiles gives a row other bits in other company.
+      return cpu.amx ? Carrier::tiles : cpu.avx512_bfloat16 ? Carrier::onednn : Carrier::panels;
+    case Precision::int8: return cpu.amx ? Carrier::tiles : cpu.avx512_vnni ? Carrier::onednn : Carrier::integers;
+    case Precision::automatic: break;
+  }
+  return Carrier::panels;
+}
+
 // Where the parts of a packed matrix lie: panels, scales, offsets, each at the beginning of a cache line.
 struct Layout {
   explicit Layout(const MatMulSpec& spec) {
-    const Carrier carrier = carrier_for(spec.precision);
+    const Carrier carrier = carrier_for(spec.precision, spec.input_width);
     if (spec.precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
       throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
                                      spec.input_width, kMaxIntegerWidth));
@@ -110,21 +122,14 @@ struct Layout {
 
 }  // namespace
 
-Carrier carrier_for(Precision precision) {
-  const InstructionSets& cpu = instruction_sets();
-  switch (precision) {
-    case Precision::float32: return cpu.avx512 ? Carrier::onednn : Carrier::panels;
-    case Precision::bfloat16:
-      // oneDNN's matmul on tiles gives a row other bits in other company.
-      return cpu.amx ? Carrier::tiles : cpu.avx512_bfloat16 ? Carrier::onednn : Carrier::panels;
-    case Precision::int8: return cpu.amx ? Carrier::tiles : cpu.avx512_vnni ? Carrier::onednn : Carrier::integers;
-    case Precision::automatic: break;
-  }
-  return Carrier::panels;
+Carrier carrier_for(Precision precision, int input_width) {
+  const Carrier best = best_carrier(precision);
+  const bool must_agree = best == Carrier::onednn && precision != Precision::int8;
+  return must_agree && !try_rows(precision, input_width).agrees ? Carrier::panels : best;
 }
 
 bool multiplies_in(Precision precision) {
-  return precision != Precision::bfloat16 || carrier_for(precision) != Carrier::panels;
+  return precision != Precision::bfloat16 || best_carrier(precision) != Carrier::panels;
 }
 
 Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
@@ -173,7 +178,7 @@ std::size_t PackedMatrix::packed_bytes(const MatMulSpec& spec) {
 
 PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias)
     : spec_(spec),
-      carrier_(carrier_for(spec.precision)),
+      carrier_(carrier_for(spec.precision, spec.input_width)),
       order_(order_for(carrier_, spec.precision)),
       packed_(std::move(packed)) {
   const Layout layout(spec);
@@ -184,8 +189,9 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* b
     bias_ = Tensor::uninitialized({spec.output_width});
     std::copy_n(bias, spec.output_width, bias_.data<float>());
   }
-  chunk_ = kChunk;
-  if (carrier_ == Carrier::onednn) chunk_ = spec.precision == Precision::float32 ? find_chunk() : 0;
+  if (carrier_ == Carrier::onednn && spec.precision != Precision::int8) {
+    trial_ = try_rows(spec.precision, spec.input_width);
+  }
 }
 
 void PackedMatrix::copy_row(int output, float* row) const {
@@ -266,9 +272,12 @@ void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives
   }
   switch (carrier_) {
     case Carrier::onednn:
-      if (chunk_ != 0 && is_for_panels(rows.count)) return run_panels(rows, chunk_);
+      if (trial_.chunk != 0 && is_for_panels(rows.count)) return run_panels(rows);
+      if (rows.count == 1 && spec_.precision != Precision::int8 && !trial_.one_row_agrees) {
+        return run_one_row(rows, primitives);
+      }
       return run_primitive(rows, primitives);
-    case Carrier::panels: return run_panels(rows, chunk_);
+    case Carrier::panels: return run_panels(rows);
     case Carrier::integers:
       return kernels::multiply_integers({.panels = reinterpret_cast<const std::int8_t*>(packed_.raw()),
                                          .input_width = spec_.input_width,
@@ -296,14 +305,14 @@ bool PackedMatrix::is_for_panels(int rows) const {
   return rows <= 3 || (rows >= fewest && rows <= 64);
 }
 
-void PackedMatrix::run_panels(const MatMulRows& rows, int chunk) const {
+void PackedMatrix::run_panels(const MatMulRows& rows) const {
   kernels::multiply_panels(
       {.panels = packed_.raw(),
        .type =
            spec_.precision == Precision::bfloat16 ? kernels::PanelWeights::bfloat16 : kernels::PanelWeights::float32,
        .input_width = spec_.input_width,
        .output_width = spec_.output_width,
-       .chunk = chunk,
+       .chunk = carrier_ == Carrier::onednn ? trial_.chunk : kChunk,
        .columns = order_.columns,
        .epilogue = epilogue()},
       {.count = rows.count, .input = reinterpret_cast<const float*>(rows.input), .output = output_rows(rows)});
@@ -314,7 +323,8 @@ void PackedMatrix::run_primitive(const MatMulRows& rows, MatMulPrimitives& primi
   const bool integers = spec_.precision == Precision::int8;
   assert(integers || rows.count == 1 || rows.stride == spec_.output_width);
   std::int32_t* sums =
-      integers ? primitives.sums(static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(spec_.output_width))
+      integers ? reinterpret_cast<std::int32_t*>(primitives.scratch(
+                     static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(spec_.output_width) * 4))
                : nullptr;
   primitives.run(primitive, {.rows = rows.count,
                              .input = rows.input,
@@ -333,6 +343,29 @@ void PackedMatrix::run_primitive(const MatMulRows& rows, MatMulPrimitives& primi
   }
 }
 
+// As the first of two equal rows, where one alone would get other bits.
+void PackedMatrix::run_one_row(const MatMulRows& row, MatMulPrimitives& primitives) const {
+  const auto outputs = static_cast<std::size_t>(spec_.output_width);
+  const std::size_t input_bytes = input_row_bytes(), output_bytes = outputs * sizeof(float);
+  std::byte* scratch = primitives.scratch(2 * (input_bytes + 2 * output_bytes));
+  const auto twice = [](const void* from, std::size_t bytes, std::byte* to) {
+    std::memcpy(to, from, bytes);
+    std::memcpy(to + bytes, from, bytes);
+  };
+  std::byte* const output = scratch;
+  std::byte* const residual = output + 2 * output_bytes;
+  std::byte* const input = residual + 2 * output_bytes;
+  twice(row.input, input_bytes, input);
+  if (row.residual != nullptr) twice(row.residual, output_bytes, residual);
+  run_primitive({.count = 2,
+                 .input = input,
+                 .residual = row.residual != nullptr ? reinterpret_cast<const float*>(residual) : nullptr,
+                 .output = reinterpret_cast<float*>(output),
+                 .stride = spec_.output_width},
+                primitives);
+  std::memcpy(row.output, output, output_bytes);
+}
+
 std::string PackedMatrix::implementation(int rows, MatMulPrimitives& primitives) const {
   switch (carrier_) {
     case Carrier::onednn: return primitives.implementation(primitive_spec(), rows);
@@ -341,45 +374,6 @@ std::string PackedMatrix::implementation(int rows, MatMulPrimitives& primitives)
     case Carrier::integers: return "encdec:" + kernels::vector_target();
   }
   return "";
-}
-
-// In what chunks multiply_panels must sum to give the bits of oneDNN's matmul for one row, found by trying; 0 if in
-// none. So one row alone equals the same row among others, whatever a version of oneDNN does. Remembered: it depends on
-// the sizes, not on the weights.
-int PackedMatrix::find_chunk() const {
-  static std::mutex mutex;
-  static std::map<MatMulSpec, int> known;
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(spec_); found != known.end()) return found->second;
-
-  // Products must need rounding: otherwise every order of sums gives the same bits.
-  std::vector<float> input(static_cast<std::size_t>(spec_.input_width));
-  std::uint32_t state = 1;
-  for (float& x : input) {
-    state = state * 1664525u + 1013904223u;
-    x = static_cast<float>(state >> 8) / 0x1p24f - 0.5f;
-  }
-  const auto count = static_cast<std::size_t>(spec_.output_width);
-  std::vector<float> expected(count), found(count);
-  const std::vector<float> zeros(count, 0.0f);
-  MatMulPrimitives primitives;
-  MatMulRows rows{.count = 1,
-                  .input = reinterpret_cast<const std::byte*>(input.data()),
-                  .residual = spec_.residual ? zeros.data() : nullptr,
-                  .output = expected.data(),
-                  .stride = spec_.output_width};
-  run_primitive(rows, primitives);
-  rows.output = found.data();
-  int chunk = 0;
-  for (const int candidate : {512, 1024, std::max(spec_.input_width, 1025)}) {
-    run_panels(rows, candidate);
-    if (std::memcmp(found.data(), expected.data(), count * sizeof(float)) != 0) continue;
-    // Weights that cannot tell two orders apart do not show which is right.
-    if (chunk != 0 && std::min(candidate, spec_.input_width) > chunk) return 0;
-    chunk = candidate;
-  }
-  if (chunk != 0) known.emplace(spec_, chunk);
-  return chunk;
 }
 
 }  // namespace encdec::backend

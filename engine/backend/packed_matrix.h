@@ -7,6 +7,7 @@
 
 #include "encdec/engine/activation.h"
 #include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/backend/row_trial.h"
 #include "encdec/engine/kernels/matmul_epilogue.h"
 #include "encdec/engine/kernels/panel_order.h"
 #include "encdec/engine/kernels/quantization.h"
@@ -29,14 +30,15 @@ struct MatMulSpec {
 
 // What multiplies: oneDNN's packed matmul for AVX-512, or our own kernels.
 enum class Carrier : std::uint8_t {
-  onednn,    // any precision; float32: some numbers of rows by kernels::multiply_panels, if that gives the same bits
+  onednn,    // any precision; float32: some numbers of rows by kernels::multiply_panels, where that gives the same bits
   panels,    // kernels::multiply_panels: float32, and bfloat16 by float32 instructions
   integers,  // kernels::multiply_integers: int8
   tiles,     // kernels::multiply_tiles: bfloat16, int8
 };
 
-// Whatever the sizes, one carrier for a precision: no row's bits depend on its neighbours.
-Carrier carrier_for(Precision precision);
+// However many rows and outputs there are, one carrier: no row's bits depend on its neighbours. oneDNN only as far as
+// try_rows() finds that it agrees with itself.
+Carrier carrier_for(Precision precision, int input_width);
 
 // Whether the CPU has instructions of its own for a precision.
 bool multiplies_in(Precision precision);
@@ -94,9 +96,9 @@ class PackedMatrix {
   kernels::OutputRows output_rows(const MatMulRows& rows) const;
   PrimitiveSpec primitive_spec() const;
   void run_primitive(const MatMulRows& rows, MatMulPrimitives& primitives) const;
+  void run_one_row(const MatMulRows& row, MatMulPrimitives& primitives) const;
   bool is_for_panels(int rows) const;
-  void run_panels(const MatMulRows& rows, int chunk) const;
-  int find_chunk() const;
+  void run_panels(const MatMulRows& rows) const;
 
   MatMulSpec spec_;
   Carrier carrier_;
@@ -107,7 +109,7 @@ class PackedMatrix {
   const float* scales_ = nullptr;  // [N]
   // [N], where inputs are shifted by 128: so much times the sum of the weights.
   const std::int32_t* offsets_ = nullptr;
-  int chunk_ = 0;  // of multiply_panels; 0 where it gives other bits than oneDNN
+  RowTrial trial_;  // of what oneDNN carries, but for int8: sums of integers are exact
 };
 
 }  // namespace encdec::backend

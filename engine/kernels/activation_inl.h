@@ -1,5 +1,5 @@
 // The activations on vectors, for kernels: included once per instruction set, after highway.h, inside none of its
-// namespaces.
+// namespaces. Highway's own functions may change their bits with its versions.
 #if defined(ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_
@@ -7,10 +7,10 @@
 #define ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_
 #endif
 
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "encdec/engine/activation.h"
+#include "encdec/engine/kernels/exponential_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -20,10 +20,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
-  // Highway's exp gives no infinity: beyond what a float holds its results mean nothing.
-  constexpr float kLargestExponent = 88.0f;
   const V one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Min(hn::Neg(x), hn::Set(d, kLargestExponent)))));
+  const V decay = exp_of_nonpositive(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), decay, one), hn::Add(one, decay));
+}
+
+// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x. Near zero, where that cancels, x + x^3 p(x^2) with the p of
+// Cephes' tanhf.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V tanh(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V magnitude = hn::Abs(x);
+  const V decay = exp_of_nonpositive(d, hn::Mul(magnitude, hn::Set(d, -2.0f)));
+  const V far = hn::CopySignToAbs(hn::Div(hn::Sub(one, decay), hn::Add(one, decay)), x);
+  const V square = hn::Mul(x, x);
+  V p = hn::Set(d, -5.70498872745e-3f);
+  p = hn::MulAdd(p, square, hn::Set(d, 2.06390887954e-2f));
+  p = hn::MulAdd(p, square, hn::Set(d, -5.37397155531e-2f));
+  p = hn::MulAdd(p, square, hn::Set(d, 1.33314422036e-1f));
+  p = hn::MulAdd(p, square, hn::Set(d, -3.33332819422e-1f));
+  const V near = hn::MulAdd(hn::Mul(p, square), x, x);
+  return hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), near, far);
 }
 
 // x * (1 + tanh(u)) / 2 = x * sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3)
@@ -46,7 +63,7 @@ HWY_INLINE V gelu(D d, V x) {
   p = hn::MulAdd(p, t, hn::Set(d, 1.421413741f));
   p = hn::MulAdd(p, t, hn::Set(d, -0.284496736f));
   p = hn::MulAdd(p, t, hn::Set(d, 0.254829592f));
-  const V rest = hn::Mul(hn::Mul(p, t), hn::Exp(d, hn::Neg(hn::Mul(z, z))));  // 1 - erf(|z|)
+  const V rest = hn::Mul(hn::Mul(p, t), exp_of_nonpositive(d, hn::Neg(hn::Mul(z, z))));  // 1 - erf(|z|)
   // The share of x that passes: 1 - rest / 2 for x > 0, rest / 2 for x < 0.
   const V half = hn::Mul(rest, hn::Set(d, 0.5f));
   return hn::Mul(x, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), half, hn::Sub(hn::Set(d, 1.0f), half)));
@@ -61,7 +78,7 @@ HWY_INLINE V activate(Activation activation, D d, V x) {
     case Activation::gelu_tanh: return gelu_tanh(d, x);
     case Activation::gelu_sigmoid: return hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, 1.702f))));
     case Activation::silu: return hn::Mul(x, sigmoid(d, x));
-    case Activation::tanh: return hn::Tanh(d, x);
+    case Activation::tanh: return tanh(d, x);
     case Activation::sigmoid: return sigmoid(d, x);
   }
   return x;

@@ -6,6 +6,8 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/normalization.cc"
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
+// after highway.h
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -31,7 +33,7 @@ float sum_of(const float* HWY_RESTRICT values, int width) {
   auto sums = hn::Zero(d);
   int i = 0;
   for (; i + lanes <= width; i += lanes) sums = hn::Add(sums, hn::LoadU(d, values + i));
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  float sum = sum_of_lanes(d, sums);
   for (; i < width; ++i) sum += values[i];
   return sum;
 }
@@ -47,7 +49,7 @@ float sum_of_squares(const float* HWY_RESTRICT values, float mean, int width) {
     const auto deviation = hn::Sub(hn::LoadU(d, values + i), means);
     squares = hn::MulAdd(deviation, deviation, squares);
   }
-  float square = hn::GetLane(hn::SumOfLanes(d, squares));
+  float square = sum_of_lanes(d, squares);
   for (; i < width; ++i) square += (values[i] - mean) * (values[i] - mean);
   return square;
 }

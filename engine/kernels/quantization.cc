@@ -8,6 +8,8 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/quantization.cc"
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
+// after highway.h
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -34,7 +36,7 @@ float largest_magnitude(const float* HWY_RESTRICT row, int width) {
     finite = hn::MulAdd(x, hn::Zero(d), finite);
   }
   float result = hn::GetLane(hn::MaxOfLanes(d, largest));
-  float check = hn::GetLane(hn::SumOfLanes(d, finite));
+  float check = sum_of_lanes(d, finite);
   for (; i < width; ++i) {
     result = std::fabs(row[i]) > result ? std::fabs(row[i]) : result;
     check += row[i] * 0.0f;

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "encdec/engine/kernels/exponential_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -36,7 +37,7 @@ HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
     hn::StoreU(weight, d, scores + j);
     sum = hn::Add(sum, weight);
   }
-  return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
+  return 1.0f / sum_of_lanes(d, sum);
 }
 
 }  // namespace

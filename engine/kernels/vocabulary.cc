@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 // after highway.h
 #include "encdec/engine/kernels/exponential_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -45,6 +46,11 @@ float largest(const float* HWY_RESTRICT scores, std::size_t count) {
   return result;
 }
 
+float exp_of_one(float x) {
+  const hn::CappedTag<float, 1> one;
+  return hn::GetLane(exp_of_nonpositive(one, hn::Set(one, x)));
+}
+
 // Block by block, relative to the largest score so far.
 float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
   const hn::ScalableTag<float> d;
@@ -55,7 +61,7 @@ float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t end = std::min(count, first + kBlock);
     if (const float here = largest(scores + first, end - first); here > maximum) {
-      sums = hn::Mul(sums, hn::Set(d, std::exp(maximum - here)));
+      sums = hn::Mul(sums, hn::Set(d, exp_of_one(maximum - here)));
       maximum = here;
     }
     if (maximum == kLowest) {
@@ -68,10 +74,10 @@ float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
     for (; i + lanes <= end; i += lanes) {
       sums = hn::Add(sums, exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + i), maxima)));
     }
-    for (; i < end; ++i) rest += std::exp(scores[i] - maximum);
+    for (; i < end; ++i) rest += exp_of_one(scores[i] - maximum);
   }
   if (maximum == kLowest) return kLowest;
-  return maximum + std::log(hn::GetLane(hn::SumOfLanes(d, sums)) + rest);
+  return maximum + std::log(sum_of_lanes(d, sums) + rest);
 }
 
 std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {

@@ -1,5 +1,7 @@
 #include "tests/support/random_marian.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -11,24 +13,30 @@
 namespace encdec {
 namespace {
 
-constexpr int kModelDim = 32, kHiddenDim = 48, kLayers = 2;
+constexpr int kModelDim = 32, kLayers = 2;
 // Makes the end token likely enough for texts of all lengths.
 constexpr float kEndBias = 5.0f;
 
-constexpr std::string_view kConfig = R"({
+constexpr std::string_view kConfig = R"({{
   "model_type": "marian", "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
-  "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "activation_function": "swish",
+  "decoder_attention_heads": 4, "encoder_ffn_dim": {}, "decoder_ffn_dim": {}, "activation_function": "swish",
   "scale_embedding": true, "vocab_size": 100, "max_position_embeddings": 256, "pad_token_id": 99,
-  "decoder_start_token_id": 99, "eos_token_id": 0})";
+  "decoder_start_token_id": 99, "eos_token_id": 0}})";
 constexpr std::string_view kGenerationConfig = R"({
   "pad_token_id": 99, "decoder_start_token_id": 99, "eos_token_id": 0, "bad_words_ids": [[99]], "max_new_tokens": 24})";
 
 class Weights {
  public:
-  explicit Weights(RandomMarian::Outliers outliers) : outliers_(outliers) {
+  Weights(RandomMarian::Outliers outliers, RandomMarian::HiddenDims hidden) : outliers_(outliers) {
     add("model.shared.weight", {RandomMarian::kVocabulary, kModelDim}, 1.7);
     for (const std::string side : {"encoder", "decoder"}) {
-      for (int i = 0; i < kLayers; ++i) add_layer("model." + side + ".layers." + std::to_string(i), side == "decoder");
+      const bool is_decoder = side == "decoder";
+      for (int i = 0; i < kLayers; ++i) {
+        const std::string layer = "model." + side + ".layers." + std::to_string(i);
+        add_attention(layer + ".self_attn");
+        if (is_decoder) add_attention(layer + ".encoder_attn");
+        add_feed_forward(layer, is_decoder ? hidden.decoder : hidden.encoder);
+      }
     }
     Tensor bias = random_.uniform({1, RandomMarian::kVocabulary}, 0.3);
     bias.data<float>()[RandomMarian::kEnd] = kEndBias;
@@ -56,15 +64,13 @@ class Weights {
     }
     add_norm(name + "_layer_norm");
   }
-  void add_layer(const std::string& name, bool is_decoder) {
-    add_attention(name + ".self_attn");
-    if (is_decoder) add_attention(name + ".encoder_attn");
-    add_linear(name + ".fc1", kHiddenDim, kModelDim);
+  void add_feed_forward(const std::string& name, int hidden) {
+    add_linear(name + ".fc1", hidden, kModelDim);
     if (outliers_ == RandomMarian::Outliers::weights) {
       Tensor& weight = tensors_[tensors_.size() - 2].tensor;
-      for (Dim row = 0; row < kHiddenDim; ++row) weight.row(row)[0] = 1000.0f;
+      for (Dim row = 0; row < hidden; ++row) weight.row(row)[0] = 1000.0f;
     }
-    add_linear(name + ".fc2", kModelDim, kHiddenDim);
+    add_linear(name + ".fc2", kModelDim, hidden);
     add_norm(name + ".final_layer_norm");
   }
   float first_input() const { return outliers_ == RandomMarian::Outliers::weights ? 0.0f : 1.0f; }
@@ -76,9 +82,9 @@ class Weights {
 
 }  // namespace
 
-RandomMarian::RandomMarian(Outliers outliers) {
-  write_safetensors(folder_ / "model.safetensors", Weights(outliers).tensors());
-  folder_.write("config.json", kConfig);
+RandomMarian::RandomMarian(Outliers outliers, HiddenDims hidden) {
+  write_safetensors(folder_ / "model.safetensors", Weights(outliers, hidden).tensors());
+  folder_.write("config.json", fmt::format(kConfig, hidden.encoder, hidden.decoder));
   folder_.write("generation_config.json", kGenerationConfig);
 }
 

@@ -20,11 +20,20 @@ class RandomMarian {
     weights,
   };
 
-  explicit RandomMarian(Outliers outliers = Outliers::none);
+  // Sizes of the feed-forward networks.
+  struct HiddenDims {
+    int encoder = 48;
+    int decoder = 48;
+  };
+
+  explicit RandomMarian(Outliers outliers = Outliers::none) : RandomMarian(outliers, {}) {}
+  explicit RandomMarian(HiddenDims hidden) : RandomMarian(Outliers::none, hidden) {}
 
   const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
+  RandomMarian(Outliers outliers, HiddenDims hidden);
+
   TempFolder folder_;
 };
 

@@ -201,8 +201,9 @@ void show(const AttentionArguments& options) {
   const AttentionMaps attention = reading.read(model, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);
   std::erase_if(maps, [](const LabelledAttention& map) { return map.queries.empty(); });  // of an empty target
-  std::ranges::stable_partition(
-      maps, [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
+  // Not the one of ranges: clang 14 cannot compile it.
+  std::stable_partition(maps.begin(), maps.end(),
+                        [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
   throw_if_interrupted();
   write(maps, title_of(model, attention, reading.source()), options, output);
   output.commit();
@@ -220,10 +221,11 @@ std::optional<ColorChoice> color_named(const std::string& name) {
 Action add_attention(CLI::App& command) {
   const auto options = std::make_shared<AttentionArguments>();
   add_model_option(command, options->model);
-  command.add_option("source", options->source, "The source; else the line of --input")->type_name("TEXT");
+  // In capitals: CLI11 2.4 takes a positional target and --target for one name.
+  command.add_option("SOURCE", options->source, "The source; else the line of --input")->type_name("TEXT");
   command
       .add_option(
-          "target", options->target,
+          "TARGET", options->target,
           "The target whose tokens the attention is asked of, be they likely or not; else what the model generates")
       ->type_name("TEXT");
   add_input_option(command, options->input, "A file with the source, one line in UTF-8");

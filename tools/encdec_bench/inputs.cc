@@ -84,9 +84,10 @@ void bench_encoder_run(benchmark::State& state, std::optional<float> halting_thr
 
   const std::span<const std::int32_t> updates = session.encode(sources).updates;
   Work work{.matmuls = {{rows, model, 2 * model}}};  // what the decoder will read
+  const auto first_of = [&](int sequence) { return static_cast<std::size_t>(sequence * length); };
   for (int step = 0; step < stack.steps; ++step) {
     int running = 0;  // sequences: each until all of its positions have halted
-    for (int b = 0; b < batch; ++b) running += std::ranges::max(updates.subspan(b * length, length)) > step;
+    for (int b = 0; b < batch; ++b) running += std::ranges::max(updates.subspan(first_of(b), first_of(1))) > step;
     if (running == 0) break;
     const std::int64_t left = running * length;
     work.matmuls.insert(work.matmuls.end(),

@@ -114,7 +114,8 @@ PostProcessor around(const PostProcessor::Affixes& outer, const std::vector<std:
 std::int32_t read_token_pair(const JsonPart& part, std::string_view key) {
   constexpr std::string_view kExpected = "a token and its id";
   if (part.find(key) == nullptr) part.fail(fmt::format("has no '{}'", key), kExpected);
-  const nlohmann::json& value = part.member(key).value();
+  const JsonPart member = part.member(key);
+  const nlohmann::json& value = member.value();
   const bool is_pair = value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number_unsigned() &&
                        value[1].get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
   if (!is_pair) part.fail(fmt::format("'{}' is something else", key), kExpected);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "encdec/engine/precision.h"
+
+namespace encdec::backend {
+
+// What oneDNN does to a row of `input_width` elements in company: found out by trying, since its versions differ.
+struct RowTrial {
+  // From two rows on, a row gets the same bits whatever their number and its place.
+  bool agrees = false;
+  // One row alone gets these bits too. 3.7 and later: not where there are more than 1,024 inputs.
+  bool one_row_agrees = false;
+  // float32: kernels::multiply_panels gives these bits if it sums in such chunks; 0 if in none.
+  int chunk = 0;
+};
+
+// Tries once for each precision (float32 or bfloat16, with instruction sets that oneDNN has a packed matmul for) and
+// width, in about ten million multiplications; thread-safe. How many outputs a matrix has does not matter: versions
+// from 2.6 to 3.12 have been tried with 64 to 32,000.
+RowTrial try_rows(Precision precision, int input_width);
+
+// In which widths oneDNN did not agree with itself, so that our own kernels multiply; empty if there was none.
+std::string disagreements(Precision precision);
+
+}  // namespace encdec::backend
