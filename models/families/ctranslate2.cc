@@ -139,14 +139,14 @@ class SpecReader {
     config_.bias = has(attention + "linear_0/bias") ? Bias::required : Bias::none;
     config_.feed_forward =
         has(layer(stack, 0) + "ffn/linear_0_noact/weight") ? FeedForwardKind::gated : FeedForwardKind::plain;
-    constexpr std::array kActivations = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
-                                         Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
-                                         Activation::sigmoid};
+    constexpr std::array kNumbered = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
+                                      Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
+                                      Activation::sigmoid};
     const double activation = scalar(weights_, stack + "/activation").value_or(0);
-    if (!(activation >= 0 && activation < static_cast<double>(kActivations.size()))) {
-      fail(fmt::format("'{}/activation' is {}, expected 0 to {}", stack, activation, kActivations.size() - 1));
+    if (!(activation >= 0 && activation < static_cast<double>(kNumbered.size()))) {
+      fail(fmt::format("'{}/activation' is {}, expected 0 to {}", stack, activation, kNumbered.size() - 1));
     }
-    config_.activation = kActivations[static_cast<std::size_t>(activation)];
+    config_.activation = kNumbered[static_cast<std::size_t>(activation)];
     config_.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
     if (stack == "encoder" && has("encoder/embeddings_1/weight")) {
       if (!flag("encoder/embeddings_merge")) fail("embeddings side by side are not supported, expected their sum");

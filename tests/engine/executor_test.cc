@@ -9,24 +9,11 @@
 #include "tests/engine/toy_layers.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
+#include "tests/support/message_of.h"
 #include "tests/support/random_tensors.h"
 
 namespace encdec {
 namespace {
-
-std::shared_ptr<const Layer> toy(float factor = 1.0f) {
-  return std::make_shared<ToyLayer>(factor);
-}
-
-template <class Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const ShapeError& error) {
-    return error.what();
-  }
-  return "no exception";
-}
 
 Tensor filled(const Shape& shape, float value) {
   Tensor tensor = Tensor::allocate(shape);
@@ -142,7 +129,7 @@ TEST(Executor, InputsThatDoNotFitAreNamed) {
       {{filled({2, 4}, 1), Tensor::allocate({2, 4}, DataType::int32)},
        "graph 'strict', input 'y': int32 [2, 4], expected float32 [S, 4]"},
   };
-  for (const Row& row : table) EXPECT_EQ(message_of([&] { executor.run(row.inputs, state); }), row.message);
+  for (const Row& row : table) EXPECT_EQ(message_of<ShapeError>([&] { executor.run(row.inputs, state); }), row.message);
   const std::vector<Tensor> good = {filled({2, 4}, 1), filled({2, 4}, 2)};
   EXPECT_EQ(executor.run(good, state)[0].data<float>()[7], 4.0f);
 }
@@ -153,7 +140,7 @@ TEST(Executor, AGraphWithADeadEndIsRefused) {
   const Edge x = graph.input("x", {1});
   graph.output(graph.add("a", toy(), {x}));
   graph.add("b", toy(), {x});
-  EXPECT_EQ(message_of([&] { Executor executor(graph); }), "graph 'small': node 'b' feeds no output");
+  EXPECT_EQ(message_of<ShapeError>([&] { Executor executor(graph); }), "graph 'small': node 'b' feeds no output");
 }
 
 TEST(Executor, ObserverSeesEveryNodeInOrderWithItsValue) {

@@ -4,33 +4,21 @@
 
 #include "encdec/engine/error.h"
 #include "tests/engine/toy_layers.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
-
-std::shared_ptr<const Layer> toy() {
-  return std::make_shared<ToyLayer>();
-}
-
-template <class Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const ShapeError& error) {
-    return error.what();
-  }
-  return "no exception";
-}
 
 TEST(Graph, NamesAreUnique) {
   Graph graph("small");
   const Edge x = graph.input("x", {2, 3});
   graph.add("a", toy(), {x});
-  EXPECT_EQ(message_of([&] { graph.add("a", toy(), {x}); }),
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.add("a", toy(), {x}); }),
             "graph 'small': the name 'a' is taken, node names are unique");
-  EXPECT_EQ(message_of([&] { graph.add("x", toy(), {x}); }),
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.add("x", toy(), {x}); }),
             "graph 'small': the name 'x' is taken, node names are unique");
-  EXPECT_EQ(message_of([&] { graph.input("a", {1}); }), "graph 'small': the name 'a' is taken, node names are unique");
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.input("a", {1}); }),
+            "graph 'small': the name 'a' is taken, node names are unique");
   EXPECT_EQ(graph.nodes().size(), 2u);
   EXPECT_EQ(graph.inputs().size(), 1u);
 }
@@ -38,19 +26,19 @@ TEST(Graph, NamesAreUnique) {
 TEST(Graph, UnknownEdgesAreRefused) {
   Graph graph("small");
   graph.input("x", {2, 3});
-  EXPECT_EQ(message_of([&] { graph.add("a", toy(), {Edge{1}}); }),
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.add("a", toy(), {Edge{1}}); }),
             "graph 'small', node 'a': edge 1 is not of this graph");
-  EXPECT_EQ(message_of([&] { graph.add("a", toy(), {Edge{}}); }),
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.add("a", toy(), {Edge{}}); }),
             "graph 'small', node 'a': edge -1 is not of this graph");
-  EXPECT_EQ(message_of([&] { graph.output({7}); }), "graph 'small', output: edge 7 is not of this graph");
-  EXPECT_EQ(message_of([&] { graph.find("y"); }), "graph 'small' has no node 'y'");
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.output({7}); }), "graph 'small', output: edge 7 is not of this graph");
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.find("y"); }), "graph 'small' has no node 'y'");
 }
 
 TEST(Graph, ShapeMismatchNamesTheNodeAndItsKind) {
   Graph graph("small");
   const Edge x = graph.input("x", {kSourceRows, 3});
   const Edge y = graph.input("y", {kTargetRows, 3});
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<ShapeError>([&] {
               graph.add("decoder.0.sum", toy(), {x, y});
             }),
             "graph 'small', node 'decoder.0.sum' (toy): input has shape [T, 3], expected [S, 3]");
@@ -61,18 +49,19 @@ TEST(Graph, TooManyInputsAreRefused) {
   Graph graph("small");
   const Edge x = graph.input("x", {1});
   EXPECT_EQ(graph.add("eight", toy(), std::vector<Edge>(8, x)).id, 1);
-  EXPECT_EQ(message_of([&] { graph.add("nine", toy(), std::vector<Edge>(9, x)); }),
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.add("nine", toy(), std::vector<Edge>(9, x)); }),
             "graph 'small', node 'nine': 9 inputs, expected at most 8");
 }
 
 TEST(Graph, NodeThatFeedsNoOutputIsNamed) {
   Graph graph("small");
   const Edge x = graph.input("x", {1});
-  EXPECT_EQ(message_of([&] { graph.topological_order(); }), "graph 'small' has no output");
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.topological_order(); }), "graph 'small' has no output");
   const Edge a = graph.add("a", toy(), {x});
   graph.add("dead.end", toy(), {a});
   graph.output(a);
-  EXPECT_EQ(message_of([&] { graph.topological_order(); }), "graph 'small': node 'dead.end' feeds no output");
+  EXPECT_EQ(message_of<ShapeError>([&] { graph.topological_order(); }),
+            "graph 'small': node 'dead.end' feeds no output");
 }
 
 TEST(Graph, OrderHoldsEveryNodeAfterWhatItUses) {

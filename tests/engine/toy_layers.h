@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "encdec/engine/error.h"
@@ -35,6 +36,10 @@ class ToyLayer final : public Layer {
  private:
   float factor_;
 };
+
+inline std::shared_ptr<const Layer> toy(float factor = 1.0f) {
+  return std::make_shared<ToyLayer>(factor);
+}
 
 // y[r] = sum of row r: [R, W] -> [R]. Rows of another symbol may follow as a second input, which is ignored.
 class RowSums final : public Layer {

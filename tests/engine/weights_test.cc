@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "encdec/engine/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/weights_builder.h"
 
 namespace encdec {
@@ -14,17 +15,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// What a WeightError of `action` says, or "no exception".
-template <class Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const WeightError& error) {
-    return error.what();
-  }
-  return "no exception";
-}
 
 std::shared_ptr<WeightStore> store_of(std::initializer_list<const char*> names) {
   auto store = std::make_shared<WeightStore>("folder");
@@ -34,7 +24,7 @@ std::shared_ptr<WeightStore> store_of(std::initializer_list<const char*> names) 
 
 TEST(WeightStore, RefusesASecondTensorOfAName) {
   const auto store = store_of({"a"});
-  EXPECT_EQ(message_of([&] { store->add("a", Tensor()); }), "folder: tensor 'a' is there twice");
+  EXPECT_EQ(message_of<WeightError>([&] { store->add("a", Tensor()); }), "folder: tensor 'a' is there twice");
   EXPECT_EQ(store->tensors().size(), 1u);
   EXPECT_FALSE(store->find("a")->empty());
 }
@@ -55,7 +45,7 @@ TEST(WeightScope, FindsATensorByItsScope) {
 }
 
 TEST(WeightScope, MissingTensorIsNamedAsStored) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message_of<WeightError>([] {
               (make_scope({}) / "encoder").tensor("weight", {2, 3});
             }),
             "test: tensor 'encoder.weight' is missing, expected shape [2, 3]");
@@ -65,13 +55,13 @@ TEST(WeightScope, MissingTensorWithSeveralNamesListsThemAll) {
   const WeightScope scope(store_of({"other"}), [](const std::string& canonical) {
     return std::vector<StoredName>{"model." + canonical, "old." + canonical};
   });
-  EXPECT_EQ(message_of([&] { (scope / "a").tensor("weight", {4}); }),
+  EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
             "folder: tensor 'model.a.weight' or 'old.a.weight' is missing, expected shape [4]");
 }
 
 TEST(WeightScope, MissingTensorWithoutAnyNameGivesTheCanonicalOne) {
   const WeightScope scope(store_of({}), [](const std::string&) { return std::vector<StoredName>(); });
-  EXPECT_EQ(message_of([&] { (scope / "a").tensor("weight", {4}); }),
+  EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
             "folder: tensor 'a.weight' is missing, expected shape [4]");
 }
 
@@ -100,7 +90,7 @@ TEST(WeightScope, GivesAPartOfMergedProjections) {
   stored.part = 1;
   stored.parts = 3;
   EXPECT_THAT(values(read_stored(store, stored, {2, 3})), ElementsAre(20, 21, 22, 30, 31, 32));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<WeightError>([&] {
               read_stored(store, stored, {3, 3});
             }),
             "folder: tensor 'a': shape [6, 3], expected [9, 3]");
@@ -142,11 +132,11 @@ TEST(WeightScope, DequantizesRowByRow) {
 
 TEST(WeightStore, RefusesScalesThatDoNotFit) {
   WeightStore store("folder");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<WeightError>([&] {
               store.add("a", Tensor::allocate({2, 2}, DataType::int8), Tensor::allocate({3}));
             }),
             "folder: scale of tensor 'a' has type float32 and shape [3], expected float32 [2] or [1]");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<WeightError>([&] {
               store.add("a", Tensor::allocate({2, 2}), Tensor::allocate({2}));
             }),
             "folder: tensor 'a' is stored as float32 with a scale, expected int8 or int16");
@@ -166,7 +156,7 @@ TEST(WeightScope, WrongShapeSaysFoundAndExpected) {
   const WeightScope scope = make_scope({{"weight", Tensor::allocate({2, 3})}});
   for (const auto& [shape, text] :
        {std::pair{Shape{3, 2}, "[3, 2]"}, std::pair{Shape{6}, "[6]"}, std::pair{Shape{2, 3, 1}, "[2, 3, 1]"}}) {
-    EXPECT_EQ(message_of([&, wrong = shape] { scope.tensor("weight", wrong); }),
+    EXPECT_EQ(message_of<WeightError>([&, wrong = shape] { scope.tensor("weight", wrong); }),
               "test: tensor 'weight': shape [2, 3], expected " + std::string(text));
   }
 }
@@ -189,14 +179,14 @@ TEST(WeightScope, TrailingOnesMayBeExtra) {
   EXPECT_THAT(row, ElementsAre(3, 4, 5));
   EXPECT_EQ(scope.tensor("column", {3}).shape(), Shape({3}));
   EXPECT_EQ(scope.tensor("column", {3, 1}).shape(), Shape({3, 1}));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<WeightError>([&] {
               scope.tensor("weight", {3, 2});
             }),
             "test: tensor 'weight': shape [2, 3, 1, 1], expected [3, 2]");
   EXPECT_THROW(make_scope({{"w", Tensor::allocate({3, 1})}}).tensor("w", {1, 3}), WeightError);
   auto quantized = std::make_shared<WeightStore>("folder");
   quantized->add("w", Tensor::allocate({2, 3, 1}, DataType::int8), Tensor::allocate({6}));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<WeightError>([&] {
               WeightScope(quantized).matrix("w", {2, 3});
             }),
             "folder: tensor 'w': shape [2, 3, 1], expected [2, 3]");
@@ -206,7 +196,7 @@ TEST(WeightScope, OnlyTypesOfWeightsAreTaken) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
     EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), type);
   }
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message_of<WeightError>([] {
               make_scope({{"w", Tensor::allocate({2}, DataType::int8)}}).tensor("w", {2});
             }),
             "test: tensor 'w': stored as int8, expected float32, float16 or bfloat16");

@@ -29,12 +29,12 @@ constexpr std::array kRows = {3, 1, 7};
 constexpr std::array kPasts = {0, 5, 13};
 constexpr Dim kPositions = 20;
 
-struct Case {
+struct PositionsCase {
   ConcatenatedPositionOptions options;
   std::map<std::string, Tensor> weights;
   Tensor input;
 
-  Case(const Sizes& sizes, Kind kind, SinusoidLayout layout = SinusoidLayout::interleaved) {
+  PositionsCase(const Sizes& sizes, Kind kind, SinusoidLayout layout = SinusoidLayout::interleaved) {
     options = {.input_width = sizes.input,
                .output_width = sizes.output,
                .positions = {.kind = kind, .model_dim = sizes.encoding, .layout = layout, .positions = kPositions}};
@@ -70,8 +70,8 @@ struct Case {
   Matrix bias() const { return Matrix(weights.at("bias")); }
 };
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
+std::vector<PositionsCase> all_cases() {
+  std::vector<PositionsCase> cases;
   for (const Sizes& sizes : kSizes) {
     cases.emplace_back(sizes, Kind::learned);
     cases.emplace_back(sizes, Kind::sinusoidal, SinusoidLayout::interleaved);
@@ -81,7 +81,7 @@ std::vector<Case> all_cases() {
 }
 
 TEST(ConcatenatedPositions, MapsEachRowWithItsEncodingBehindIt) {
-  for (const Case& c : all_cases()) {
+  for (const PositionsCase& c : all_cases()) {
     const Matrix bias = c.bias();
     EXPECT_TRUE(is_close_to(linear(beside(Matrix(c.input), c.encodings()), c.weight(), &bias), c.run()))
         << to_string(c.input.shape());
@@ -90,7 +90,7 @@ TEST(ConcatenatedPositions, MapsEachRowWithItsEncodingBehindIt) {
 
 // Why adding is a special case: one map of both is the sum of a map of each.
 TEST(ConcatenatedPositions, IsTheSumOfAMapOfTheInputAndAMapOfThePosition) {
-  for (const Case& c : all_cases()) {
+  for (const PositionsCase& c : all_cases()) {
     const Dim input = c.options.input_width, encoding = c.options.positions.model_dim;
     const Matrix bias = c.bias();
     const Matrix of_input = linear(Matrix(c.input), c.weight().slice_columns(0, input), &bias);
@@ -103,7 +103,7 @@ TEST(ConcatenatedPositions, WithTwoIdentitiesItAddsPositions) {
   for (const SinusoidLayout layout :
        {SinusoidLayout::interleaved, SinusoidLayout::halves, SinusoidLayout::timing_signal}) {
     constexpr Dim kWidth = 17;
-    Case c({kWidth, kWidth, kWidth}, Kind::sinusoidal, layout);
+    PositionsCase c({kWidth, kWidth, kWidth}, Kind::sinusoidal, layout);
     Tensor identities = Tensor::allocate({kWidth, 2 * kWidth});
     for (Dim i = 0; i < kWidth; ++i) identities.row(i)[i] = identities.row(i)[kWidth + i] = 1.0f;
     c.weights = {{"weight", identities}};
@@ -134,7 +134,7 @@ TEST(ConcatenatedPositions, IsWhatPyTorchGives) {
 }
 
 TEST(ConcatenatedPositions, NeighboursAndThreadsDoNotChangeABit) {
-  const Case c({31, 64, 13}, Kind::sinusoidal);
+  const PositionsCase c({31, 64, 13}, Kind::sinusoidal);
   const Tensor all = c.run(1);
   EXPECT_TRUE(same_bits(all, c.run(3)));
   LayerRunner runner = c.runner();
@@ -148,18 +148,18 @@ TEST(ConcatenatedPositions, NeighboursAndThreadsDoNotChangeABit) {
 }
 
 TEST(ConcatenatedPositions, LearnedPositionsEnd) {
-  LayerRunner runner = Case({7, 3, 5}, Kind::learned).runner();
+  LayerRunner runner = PositionsCase({7, 3, 5}, Kind::learned).runner();
   EXPECT_NO_THROW(runner.run(std::array{Tensor::allocate({1, 7})}, packed(std::array{1}, std::array{19})));
   EXPECT_THROW(runner.run(std::array{Tensor::allocate({2, 7})}, packed(std::array{2}, std::array{19})), InputError);
 }
 
 TEST(ConcatenatedPositions, EveryWeightIsChecked) {
-  const Case c({7, 3, 5}, Kind::learned);
+  const PositionsCase c({7, 3, 5}, Kind::learned);
   expect_every_weight_is_checked<ConcatenatedPositions>(c.weights, c.options);
 }
 
 TEST(ConcatenatedPositions, RefusesInputsThatDoNotFit) {
-  const Case c({7, 3, 5}, Kind::sinusoidal);
+  const PositionsCase c({7, 3, 5}, Kind::sinusoidal);
   const auto layer = std::make_shared<ConcatenatedPositions>(make_scope(c.weights), c.options);
   EXPECT_EQ(shape_error(layer, {}), "0 inputs, expected 1");
   EXPECT_EQ(shape_error(layer, {{4, 10}}), "input has shape [4, 10], expected [rows, 7]");

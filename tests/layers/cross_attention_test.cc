@@ -18,7 +18,7 @@ namespace {
 using reference::Mask;
 using reference::Matrix;
 
-struct Case {
+struct CrossCase {
   AttentionOptions options;
   std::map<std::string, Tensor> weights;
   std::vector<int> target_rows;  // of each sequence
@@ -27,8 +27,8 @@ struct Case {
   Tensor target;
   Tensor residual;
 
-  Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> targets, std::vector<int> sources,
-       Residual mode = Residual::none)
+  CrossCase(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> targets, std::vector<int> sources,
+            Residual mode = Residual::none)
       : options(options_for(sizes, mode)), target_rows(std::move(targets)), source_rows(std::move(sources)) {
     RandomTensors random(seed);
     weights = attention_weights(random, options);
@@ -84,7 +84,7 @@ struct Case {
   }
 };
 
-std::string describe(const Case& c) {
+std::string describe(const CrossCase& c) {
   return "D " + std::to_string(c.options.model_dim) + ", heads " + std::to_string(c.options.heads) + ", target rows " +
          testing::PrintToString(c.target_rows) + ", source rows " + testing::PrintToString(c.source_rows);
 }
@@ -97,7 +97,7 @@ TEST(CrossAttention, FollowsTheFormulaForEverySize) {
                                            {{1, 1, 1}, {4, 9, 2}},
                                            {{3, 1, 6}, {2, 17, 1}}}) {
       for (const Residual residual : {Residual::none, Residual::add}) {
-        const Case c(1, sizes, targets, sources, residual);
+        const CrossCase c(1, sizes, targets, sources, residual);
         for (const int threads : {1, 2}) EXPECT_TRUE(is_close_to(c.expected(), c.run(threads))) << describe(c);
       }
     }
@@ -106,7 +106,7 @@ TEST(CrossAttention, FollowsTheFormulaForEverySize) {
 
 TEST(CrossAttentionMemory, ProjectsKeysThenValues) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
-    const Case c(2, sizes, {1, 1}, {5, 2});
+    const CrossCase c(2, sizes, {1, 1}, {5, 2});
     EXPECT_TRUE(
         is_close_to(beside(project(c.weights, "key", Matrix(c.source)), project(c.weights, "value", Matrix(c.source))),
                     c.projected(2)))
@@ -116,7 +116,7 @@ TEST(CrossAttentionMemory, ProjectsKeysThenValues) {
 
 TEST(CrossAttention, ASequenceWithoutSourceRowsGetsTheOutputsBias) {
   for (const std::vector<int>& sources : {std::vector{4, 0, 3}, {0, 0, 0}}) {
-    const Case c(3, {20, 4}, {2, 3, 1}, sources);
+    const CrossCase c(3, {20, 4}, {2, 3, 1}, sources);
     const Tensor output = c.run(2);
     EXPECT_TRUE(is_close_to(c.expected(), output)) << describe(c);
     const Matrix bias(c.weights.at("output.bias"));
@@ -125,7 +125,7 @@ TEST(CrossAttention, ASequenceWithoutSourceRowsGetsTheOutputsBias) {
 }
 
 TEST(CrossAttention, SequencesMayShareTheirSource) {
-  const Case c(4, {20, 4}, {1, 1, 1}, {6, 0, 0});
+  const CrossCase c(4, {20, 4}, {1, 1, 1}, {6, 0, 0});
   std::vector<Sequence> sequences = c.sequences();
   for (Sequence& sequence : sequences) {
     sequence.memory_first = 0;
@@ -137,7 +137,7 @@ TEST(CrossAttention, SequencesMayShareTheirSource) {
 }
 
 // softmax(q kᵀ / sqrt(K)) of one head for rows of the target.
-Matrix head_softmax(const Case& c, const Sequence& sequence, int head) {
+Matrix head_softmax(const CrossCase& c, const Sequence& sequence, int head) {
   const auto width = static_cast<std::int64_t>(c.options.head_width());
   const Matrix target = Matrix(c.target).slice_rows(sequence.first_row, sequence.rows);
   const Matrix source = Matrix(c.source).slice_rows(sequence.memory_first, sequence.memory_rows);
@@ -150,7 +150,7 @@ Matrix head_softmax(const Case& c, const Sequence& sequence, int head) {
 }
 
 TEST(CrossAttention, AnObserverSeesTheSoftmaxOfEachRowAndHeadAndChangesNothing) {
-  const Case c(7, {20, 4}, {2, 1, 7}, {6, 1, 19});
+  const CrossCase c(7, {20, 4}, {2, 1, 7}, {6, 1, 19});
   for (const int threads : {1, 2}) {
     LayerRunner runner = c.runner(threads);
     const std::vector<Tensor> inputs = {c.target, c.memory(threads)};
@@ -182,10 +182,10 @@ TEST(CrossAttention, AnObserverSeesTheSoftmaxOfEachRowAndHeadAndChangesNothing) 
 
 TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
-    const Case c(5, sizes, {3, 1, 8, 1}, {7, 30, 1, 12});
+    const CrossCase c(5, sizes, {3, 1, 8, 1}, {7, 30, 1, 12});
     const Tensor all = c.run(2);
     for (const Sequence& sequence : c.sequences()) {
-      Case alone = c;
+      CrossCase alone = c;
       alone.target_rows = {sequence.rows};
       alone.source_rows = {sequence.memory_rows};
       alone.target = c.target.slice(sequence.first_row, sequence.rows);
@@ -196,7 +196,7 @@ TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {
 }
 
 TEST(CrossAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
-  const Case c(6, {96, 3}, {13}, {21});
+  const CrossCase c(6, {96, 3}, {13}, {21});
   const Tensor at_once = c.run(1), memory = c.memory(1);
   LayerRunner runner = c.runner(1);
   for (int row = 0; row < 13; ++row) {
@@ -206,13 +206,13 @@ TEST(CrossAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
 }
 
 TEST(CrossAttention, NumberOfThreadsDoesNotChangeABit) {
-  const Case c(7, {96, 3}, {3, 1, 8, 1}, {7, 30, 1, 12}, Residual::add);
+  const CrossCase c(7, {96, 3}, {3, 1, 8, 1}, {7, 30, 1, 12}, Residual::add);
   const Tensor alone = c.run(1);
   for (const int threads : {2, 3, 4}) EXPECT_TRUE(same_bits(alone, c.run(threads)));
 }
 
 TEST(CrossAttention, EveryWeightIsChecked) {
-  const Case c(8, {10, 2, 3}, {1}, {1});
+  const CrossCase c(8, {10, 2, 3}, {1}, {1});
   expect_every_weight_is_checked<CrossAttention>(
       only(c.weights, {"query.weight", "query.bias", "output.weight", "output.bias"}), c.options);
   expect_every_weight_is_checked<CrossAttentionMemory>(
@@ -221,7 +221,7 @@ TEST(CrossAttention, EveryWeightIsChecked) {
 
 TEST(CrossAttention, RefusesInputsThatDoNotFit) {
   const auto layer = [](Residual residual) {
-    const Case c(9, {10, 2}, {1}, {1}, residual);
+    const CrossCase c(9, {10, 2}, {1}, {1}, residual);
     return std::make_shared<CrossAttention>(make_scope(c.weights), c.options);
   };
   const Shape target{kTargetRows, 10}, memory{kSourceRows, 20};

@@ -16,12 +16,12 @@ namespace {
 
 using reference::Matrix;
 
-struct Case {
+struct FeedForwardCase {
   FeedForwardOptions options;
   std::map<std::string, Tensor> weights;
   std::vector<Tensor> inputs;
 
-  Case(std::uint64_t seed, Dim rows, const FeedForwardOptions& given) : options(given) {
+  FeedForwardCase(std::uint64_t seed, Dim rows, const FeedForwardOptions& given) : options(given) {
     RandomTensors random(seed);
     const Dim width = options.model_dim, hidden = options.hidden_dim;
     weights = {{"expand.weight", random.uniform({hidden, width}, std::sqrt(3.0 / static_cast<double>(width)))},
@@ -66,12 +66,12 @@ TEST(FeedForward, FollowsTheFormulaForEveryActivation) {
       for (const Residual residual : {Residual::none, Residual::add}) {
         for (const Dim rows : {1, 4, 35}) {
           for (const FeedForwardKind kind : {FeedForwardKind::plain, FeedForwardKind::gated}) {
-            const Case c(1, rows,
-                         {.kind = kind,
-                          .model_dim = width,
-                          .hidden_dim = hidden,
-                          .activation = activation,
-                          .residual = residual});
+            const FeedForwardCase c(1, rows,
+                                    {.kind = kind,
+                                     .model_dim = width,
+                                     .hidden_dim = hidden,
+                                     .activation = activation,
+                                     .residual = residual});
             EXPECT_TRUE(is_close_to(c.expected(), c.runner(2).run(c.inputs, {})))
                 << to_string(activation) << ", " << rows << " x " << width << " -> " << hidden;
           }
@@ -84,12 +84,12 @@ TEST(FeedForward, FollowsTheFormulaForEveryActivation) {
 TEST(FeedForward, NumberOfThreadsDoesNotChangeABit) {
   for (const Dim rows : {1, 3, 70}) {
     for (const FeedForwardKind kind : {FeedForwardKind::plain, FeedForwardKind::gated}) {
-      const Case c(2, rows,
-                   {.kind = kind,
-                    .model_dim = 128,
-                    .hidden_dim = 640,
-                    .activation = Activation::gelu,
-                    .residual = Residual::add});
+      const FeedForwardCase c(2, rows,
+                              {.kind = kind,
+                               .model_dim = 128,
+                               .hidden_dim = 640,
+                               .activation = Activation::gelu,
+                               .residual = Residual::add});
       const Tensor alone = c.runner(1).run(c.inputs, {});
       for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(alone, c.runner(threads).run(c.inputs, {}))) << rows;
     }
@@ -97,7 +97,7 @@ TEST(FeedForward, NumberOfThreadsDoesNotChangeABit) {
 }
 
 TEST(FeedForward, OtherRowsDoNotChangeABit) {
-  const Case c(
+  const FeedForwardCase c(
       3, 80, {.kind = FeedForwardKind::gated, .model_dim = 37, .hidden_dim = 150, .activation = Activation::gelu_tanh});
   LayerRunner runner = c.runner(2);
   const Tensor all = runner.run(c.inputs, {});
@@ -111,13 +111,14 @@ TEST(FeedForward, OtherRowsDoNotChangeABit) {
 
 TEST(FeedForward, EveryWeightIsChecked) {
   const FeedForwardOptions options{.model_dim = 5, .hidden_dim = 9};
-  expect_every_weight_is_checked<FeedForward>(Case(5, 1, options).weights, options);
+  expect_every_weight_is_checked<FeedForward>(FeedForwardCase(5, 1, options).weights, options);
   const FeedForwardOptions gated{.kind = FeedForwardKind::gated, .model_dim = 5, .hidden_dim = 9};
-  expect_every_weight_is_checked<FeedForward>(Case(5, 1, gated).weights, gated);
+  expect_every_weight_is_checked<FeedForward>(FeedForwardCase(5, 1, gated).weights, gated);
 }
 
 TEST(FeedForward, WithoutBiasesNoneAreTaken) {
-  Case c(7, 5, {.kind = FeedForwardKind::gated, .model_dim = 6, .hidden_dim = 20, .activation = Activation::silu});
+  FeedForwardCase c(7, 5,
+                    {.kind = FeedForwardKind::gated, .model_dim = 6, .hidden_dim = 20, .activation = Activation::silu});
   for (const char* name : {"expand.bias", "gate.bias", "project.bias"}) {
     c.weights[name] = Tensor::allocate(c.weights[name].shape());
   }
@@ -130,7 +131,7 @@ TEST(FeedForward, WithoutBiasesNoneAreTaken) {
 TEST(FeedForward, RefusesInputsThatDoNotFit) {
   const auto layer = [](Residual residual) {
     const FeedForwardOptions options{.model_dim = 5, .hidden_dim = 9, .residual = residual};
-    return std::make_shared<FeedForward>(make_scope(Case(6, 1, options).weights), options);
+    return std::make_shared<FeedForward>(make_scope(FeedForwardCase(6, 1, options).weights), options);
   };
   EXPECT_EQ(shape_error(layer(Residual::none), {}), "no input");
   EXPECT_EQ(shape_error(layer(Residual::none), {{2, 9}}), "input has shape [2, 9], expected [rows, 5]");

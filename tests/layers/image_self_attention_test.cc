@@ -66,12 +66,12 @@ Matrix expected_of(const WeightScope& weights, const Options& options, const Ten
   return reference::stack(images);
 }
 
-struct Case {
+struct ImageCase {
   Options options;
   std::map<std::string, Tensor> weights;
   Tensor x;
 
-  Case(std::uint64_t seed, const Options& given_options, const Shape& shape) : options(given_options) {
+  ImageCase(std::uint64_t seed, const Options& given_options, const Shape& shape) : options(given_options) {
     RandomTensors random(seed);
     for (const auto& [name, projection] : projection_shapes(options)) {
       weights[name + ".weight"] = random.uniform(projection, std::sqrt(3.0 / static_cast<double>(projection[1])));
@@ -98,7 +98,7 @@ TEST(ImageSelfAttention, FollowsTheFormulaForEverySize) {
         for (const Output output : {Output::projected, Output::direct}) {
           Options options = options_for(widths, output, bias);
           if (output == Output::direct) options.value_channels = widths.channels;
-          const Case c(1, options, {batch, height, width, widths.channels});
+          const ImageCase c(1, options, {batch, height, width, widths.channels});
           if (batch * height == 0) {
             EXPECT_EQ(c.run(2).shape(), c.x.shape());
             continue;
@@ -131,25 +131,25 @@ TEST(ImageSelfAttention, IsWhatPyTorchGives) {
 
 TEST(ImageSelfAttention, TakesAnEighthOfTheChannelsUnlessToldOtherwise) {
   for (const auto& [output, value] : {std::pair<Output, Dim>{Output::projected, 3}, {Output::direct, 25}}) {
-    const Case c(2, options_for({25, 3, value}, output), {2, 3, 4, 25});
-    Case defaults = c;
+    const ImageCase c(2, options_for({25, 3, value}, output), {2, 3, 4, 25});
+    ImageCase defaults = c;
     defaults.options.key_channels = defaults.options.value_channels = 0;
     EXPECT_TRUE(same_bits(c.run(1), defaults.run(1)));
   }
 }
 
 TEST(ImageSelfAttention, WithAGammaOfZeroGivesItsInput) {
-  Case c(3, options_for({16, 2, 3}, Output::projected), {2, 4, 4, 16});
+  ImageCase c(3, options_for({16, 2, 3}, Output::projected), {2, 4, 4, 16});
   c.weights["gamma"] = Tensor::allocate({1});
   EXPECT_TRUE(same_bits(c.x, c.run(1)));
 }
 
 TEST(ImageSelfAttention, OtherImagesDoNotChangeABit) {
   for (const Shape& shape : {Shape{3, 3, 5, 16}, Shape{3, 24, 23, 16}}) {
-    const Case c(4, options_for({16, 2, 5}, Output::projected), shape);
+    const ImageCase c(4, options_for({16, 2, 5}, Output::projected), shape);
     const Tensor all = c.run(3);
     for (Dim image = 0; image < 3; ++image) {
-      Case alone = c;
+      ImageCase alone = c;
       alone.x = c.x.slice(image, 1);
       EXPECT_TRUE(same_bits(all.slice(image, 1), alone.run(1))) << image;
     }
@@ -158,14 +158,14 @@ TEST(ImageSelfAttention, OtherImagesDoNotChangeABit) {
 
 TEST(ImageSelfAttention, NumberOfThreadsDoesNotChangeABit) {
   for (const Shape& shape : {Shape{2, 9, 7, 33}, Shape{1, 31, 23, 33}}) {
-    const Case c(5, options_for({33, 4, 33}, Output::direct), shape);
+    const ImageCase c(5, options_for({33, 4, 33}, Output::direct), shape);
     const Tensor alone = c.run(1);
     for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(alone, c.run(threads))) << threads;
   }
 }
 
 TEST(ImageSelfAttention, ANotANumberStaysInItsImage) {
-  Case c(6, options_for({16, 2, 2}, Output::projected), {3, 4, 5, 16});
+  ImageCase c(6, options_for({16, 2, 2}, Output::projected), {3, 4, 5, 16});
   const Tensor clean = c.run(2);
   c.x = copy_of(c.x);
   c.x.row(27)[3] = std::numeric_limits<float>::quiet_NaN();
@@ -176,7 +176,7 @@ TEST(ImageSelfAttention, ANotANumberStaysInItsImage) {
 }
 
 TEST(ImageSelfAttention, AnObserverSeesWhereEachPositionLooks) {
-  const Case c(7, options_for({16, 2, 2}, Output::projected), {2, 20, 28, 16});
+  const ImageCase c(7, options_for({16, 2, 2}, Output::projected), {2, 20, 28, 16});
   LayerRunner runner = c.runner(2);
   const Tensor unobserved = runner.run(std::array{c.x}, {});
   std::vector<int> told(1120);
@@ -193,7 +193,7 @@ TEST(ImageSelfAttention, AnObserverSeesWhereEachPositionLooks) {
 
 TEST(ImageSelfAttention, EveryWeightIsChecked) {
   for (const Output output : {Output::projected, Output::direct}) {
-    const Case c(8, options_for({6, 2, 6}, output), {1, 2, 2, 6});
+    const ImageCase c(8, options_for({6, 2, 6}, output), {1, 2, 2, 6});
     expect_every_weight_is_checked<ImageSelfAttention>(c.weights, c.options);
   }
 }
@@ -216,7 +216,7 @@ TEST(ImageSelfAttention, RefusesImpossibleNumbersOfChannels) {
 }
 
 TEST(ImageSelfAttention, RefusesInputsThatDoNotFit) {
-  const Case c(9, options_for({6, 2, 6}, Output::projected), {1, 2, 2, 6});
+  const ImageCase c(9, options_for({6, 2, 6}, Output::projected), {1, 2, 2, 6});
   const auto layer = std::make_shared<ImageSelfAttention>(make_scope(c.weights), c.options);
   EXPECT_EQ(shape_error(layer, {{4, 6}}), "input has shape [4, 6], expected [batch, height, width, 6]");
   EXPECT_EQ(shape_error(layer, {{1, 2, 2, 5}}), "input has shape [1, 2, 2, 5], expected [batch, height, width, 6]");

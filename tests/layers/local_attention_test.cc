@@ -28,9 +28,9 @@ Matrix expected_of(const std::map<std::string, Tensor>& weights, const LocalAtte
   });
 }
 
-struct Case : SelfAttentionCase<LocalAttention, LocalAttentionOptions> {
-  Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, int window,
-       WindowSides sides = WindowSides::both, Residual residual = Residual::none)
+struct LocalCase : SelfAttentionCase<LocalAttention, LocalAttentionOptions> {
+  LocalCase(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, int window,
+            WindowSides sides = WindowSides::both, Residual residual = Residual::none)
       : SelfAttentionCase({.attention = options_for(sizes, residual), .window = window, .sides = sides},
                           std::move(given_rows)) {
     RandomTensors random(seed);
@@ -41,7 +41,7 @@ struct Case : SelfAttentionCase<LocalAttention, LocalAttentionOptions> {
   Matrix expected() const { return with_residual(expected_of(weights, options, inputs[0], rows)); }
 };
 
-std::string describe(const Case& c) {
+std::string describe(const LocalCase& c) {
   return "D " + std::to_string(c.options.attention.model_dim) + ", heads " + std::to_string(c.options.attention.heads) +
          ", window " + std::to_string(c.options.window) + ", rows " + testing::PrintToString(c.rows);
 }
@@ -52,7 +52,7 @@ TEST(LocalAttention, FollowsTheFormulaForEverySize) {
       for (const int window : {0, 1, 5, 100}) {
         for (const WindowSides sides : {WindowSides::both, WindowSides::before}) {
           const Residual residual = window == 1 ? Residual::add : Residual::none;
-          const Case c(1, sizes, rows, window, sides, residual);
+          const LocalCase c(1, sizes, rows, window, sides, residual);
           for (const int threads : {1, 2}) EXPECT_TRUE(is_close_to(c.expected(), c.run(threads))) << describe(c);
         }
       }
@@ -81,7 +81,7 @@ TEST(LocalAttention, IsWhatPyTorchGives) {
 TEST(LocalAttention, AWindowAroundTheWholeSequenceGivesTheBitsOfFullAttention) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}}) {
     for (const int window : {39, 40, std::numeric_limits<int>::max()}) {
-      const Case c(2, sizes, {3, 40, 1}, window);
+      const LocalCase c(2, sizes, {3, 40, 1}, window);
       LayerRunner full(std::make_shared<MultiHeadAttention>(make_scope(c.weights), c.options.attention),
                        std::vector<Shape>{{kSourceRows, sizes.model_dim}});
       EXPECT_TRUE(same_bits(full.run(c.inputs, packed(c.rows)), c.run(1))) << describe(c);
@@ -93,7 +93,7 @@ TEST(LocalAttention, RowsOutsideTheWindowDoNotChangeABit) {
   constexpr int kRows = 50, kChanged = 20;
   for (const WindowSides sides : {WindowSides::both, WindowSides::before}) {
     for (const int window : {0, 3}) {
-      Case c(3, {64, 2}, {kRows}, window, sides);
+      LocalCase c(3, {64, 2}, {kRows}, window, sides);
       const Tensor clean = c.run(1);
       c.inputs[0] = copy_of(c.inputs[0]);
       c.inputs[0].row(kChanged)[5] = std::numeric_limits<float>::quiet_NaN();
@@ -108,18 +108,18 @@ TEST(LocalAttention, RowsOutsideTheWindowDoNotChangeABit) {
 
 TEST(LocalAttention, BatchNeighboursDoNotChangeABit) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
-    expect_neighbours_do_not_change_a_bit(Case(4, sizes, {3, 40, 1, 9, 17}, 4));
+    expect_neighbours_do_not_change_a_bit(LocalCase(4, sizes, {3, 40, 1, 9, 17}, 4));
   }
 }
 
 TEST(LocalAttention, NumberOfThreadsDoesNotChangeABit) {
-  const Case c(5, {96, 3}, {3, 40, 1, 9}, 6, WindowSides::both, Residual::add);
+  const LocalCase c(5, {96, 3}, {3, 40, 1, 9}, 6, WindowSides::both, Residual::add);
   EXPECT_TRUE(same_bits(c.run(1), c.run(3)));
 }
 
 TEST(LocalAttention, AnObserverIsToldWhichKeysARowSees) {
   for (const WindowSides sides : {WindowSides::both, WindowSides::before}) {
-    const Case c(6, {20, 4}, {21, 2}, 3, sides);
+    const LocalCase c(6, {20, 4}, {21, 2}, 3, sides);
     LayerRunner runner = c.runner(2);
     const Tensor unobserved = runner.run(c.inputs, packed(c.rows));
     int told = 0;
@@ -140,12 +140,12 @@ TEST(LocalAttention, AnObserverIsToldWhichKeysARowSees) {
 }
 
 TEST(LocalAttention, EveryWeightIsChecked) {
-  const Case c(7, {10, 2, 3}, {1}, 2);
+  const LocalCase c(7, {10, 2, 3}, {1}, 2);
   expect_every_weight_is_checked<LocalAttention>(c.weights, c.options);
 }
 
 TEST(LocalAttention, RefusesANegativeWindowAndAPast) {
-  Case c(8, {10, 2}, {4}, 2);
+  LocalCase c(8, {10, 2}, {4}, 2);
   try {
     c.runner(1).run(c.inputs, packed(std::array{4}, std::array{3}));
     ADD_FAILURE() << "no exception";
@@ -163,7 +163,7 @@ TEST(LocalAttention, RefusesANegativeWindowAndAPast) {
 
 TEST(LocalAttention, RefusesInputsThatDoNotFit) {
   const auto layer = [](Residual residual) {
-    const Case c(9, {10, 2}, {1}, 1, WindowSides::both, residual);
+    const LocalCase c(9, {10, 2}, {1}, 1, WindowSides::both, residual);
     return std::make_shared<LocalAttention>(make_scope(c.weights), c.options);
   };
   EXPECT_EQ(shape_error(layer(Residual::none), {{4, 11}}), "input has shape [4, 11], expected [rows, 10]");

@@ -14,11 +14,10 @@
 namespace encdec {
 namespace {
 
-using Options = MemoryCompressedAttentionOptions;
 using reference::Matrix;
 
-Matrix expected_of(const std::map<std::string, Tensor>& weights, const Options& options, const Tensor& x,
-                   const std::vector<int>& rows) {
+Matrix expected_of(const std::map<std::string, Tensor>& weights, const MemoryCompressedAttentionOptions& options,
+                   const Tensor& x, const std::vector<int>& rows) {
   const auto shorten = [&](const std::string& part, const Matrix& sequence) {
     const Matrix bias(weights.at(part + "_convolution.bias"));
     return strided_convolution(project(weights, part, sequence), weights.at(part + "_convolution.weight"), &bias,
@@ -31,9 +30,9 @@ Matrix expected_of(const std::map<std::string, Tensor>& weights, const Options& 
   });
 }
 
-struct Case : SelfAttentionCase<MemoryCompressedAttention, Options> {
-  Case(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, Dim kernel = 3, Dim stride = 3,
-       Residual residual = Residual::none)
+struct CompressedCase : SelfAttentionCase<MemoryCompressedAttention, MemoryCompressedAttentionOptions> {
+  CompressedCase(std::uint64_t seed, const AttentionSizes& sizes, std::vector<int> given_rows, Dim kernel = 3,
+                 Dim stride = 3, Residual residual = Residual::none)
       : SelfAttentionCase({.attention = options_for(sizes, residual), .kernel = kernel, .stride = stride},
                           std::move(given_rows)) {
     RandomTensors random(seed);
@@ -50,7 +49,7 @@ struct Case : SelfAttentionCase<MemoryCompressedAttention, Options> {
   Matrix expected() const { return with_residual(expected_of(weights, options, inputs[0], rows)); }
 };
 
-std::string describe(const Case& c) {
+std::string describe(const CompressedCase& c) {
   return "D " + std::to_string(c.options.attention.model_dim) + ", heads " + std::to_string(c.options.attention.heads) +
          ", kernel " + std::to_string(c.options.kernel) + ", stride " + std::to_string(c.options.stride) + ", rows " +
          testing::PrintToString(c.rows);
@@ -61,7 +60,7 @@ TEST(MemoryCompressedAttention, FollowsTheFormulaForEverySize) {
     if (sizes.model_dim > 33) continue;  // the bounds of so many sums one after another would prove little
     for (const std::vector<int>& rows : {std::vector{1}, {7}, {3, 1, 29}, {2, 0, 17}}) {
       for (const auto& [kernel, stride] : {std::pair<Dim, Dim>{3, 3}, {5, 2}, {1, 1}}) {
-        const Case c(1, sizes, rows, kernel, stride, kernel == 5 ? Residual::add : Residual::none);
+        const CompressedCase c(1, sizes, rows, kernel, stride, kernel == 5 ? Residual::add : Residual::none);
         for (const int threads : {1, 2}) EXPECT_TRUE(is_close_to(c.expected(), c.run(threads))) << describe(c);
       }
     }
@@ -75,9 +74,9 @@ TEST(MemoryCompressedAttention, IsWhatPyTorchGives) {
     const Tensor x = golden.input(name, "x"), lengths = golden.input(name, "lengths");
     const std::vector<int> rows(lengths.data<std::int32_t>(), lengths.data<std::int32_t>() + lengths.elements());
     const Dim width = x.width();
-    const Options options{.attention = {.model_dim = width, .heads = number("heads")},
-                          .kernel = number("kernel"),
-                          .stride = number("stride")};
+    const MemoryCompressedAttentionOptions options{.attention = {.model_dim = width, .heads = number("heads")},
+                                                   .kernel = number("kernel"),
+                                                   .stride = number("stride")};
     const WeightScope scope = golden.weights(name);
     std::map<std::string, Tensor> weights = square_attention_weights(scope, width);
     for (const std::string part : {"key_convolution", "value_convolution"}) {
@@ -94,21 +93,21 @@ TEST(MemoryCompressedAttention, IsWhatPyTorchGives) {
 
 TEST(MemoryCompressedAttention, BatchNeighboursDoNotChangeABit) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{131, 1}}) {
-    expect_neighbours_do_not_change_a_bit(Case(2, sizes, {3, 70, 1, 8, 17}));
+    expect_neighbours_do_not_change_a_bit(CompressedCase(2, sizes, {3, 70, 1, 8, 17}));
   }
 }
 
 TEST(MemoryCompressedAttention, ANotANumberStaysInItsSequence) {
-  expect_a_nan_stays_in_its_sequence(Case(3, {64, 2}, {7, 9, 4}), 8, 15);
+  expect_a_nan_stays_in_its_sequence(CompressedCase(3, {64, 2}, {7, 9, 4}), 8, 15);
 }
 
 TEST(MemoryCompressedAttention, NumberOfThreadsDoesNotChangeABit) {
-  const Case c(4, {96, 3}, {3, 80, 1, 9}, 5, 3, Residual::add);
+  const CompressedCase c(4, {96, 3}, {3, 80, 1, 9}, 5, 3, Residual::add);
   EXPECT_TRUE(same_bits(c.run(1), c.run(3)));
 }
 
 TEST(MemoryCompressedAttention, AnObserverSeesTheWeightsOfTheCompressedKeys) {
-  const Case c(5, {20, 4}, {10, 2});
+  const CompressedCase c(5, {20, 4}, {10, 2});
   LayerRunner runner = c.runner(2);
   const Tensor unobserved = runner.run(c.inputs, packed(c.rows));
   int told = 0;
@@ -122,12 +121,12 @@ TEST(MemoryCompressedAttention, AnObserverSeesTheWeightsOfTheCompressedKeys) {
 }
 
 TEST(MemoryCompressedAttention, EveryWeightIsChecked) {
-  const Case c(6, {10, 2, 3}, {1});
+  const CompressedCase c(6, {10, 2, 3}, {1});
   expect_every_weight_is_checked<MemoryCompressedAttention>(c.weights, c.options);
 }
 
 TEST(MemoryCompressedAttention, RefusesRelativePositions) {
-  Case c(7, {10, 2}, {1});
+  CompressedCase c(7, {10, 2}, {1});
   c.options.attention.relative_positions.buckets = 4;
   try {
     c.runner(1);
@@ -139,7 +138,7 @@ TEST(MemoryCompressedAttention, RefusesRelativePositions) {
 }
 
 TEST(MemoryCompressedAttention, RefusesInputsThatDoNotFit) {
-  const Case c(8, {10, 2}, {1});
+  const CompressedCase c(8, {10, 2}, {1});
   const auto layer = std::make_shared<MemoryCompressedAttention>(make_scope(c.weights), c.options);
   EXPECT_EQ(shape_error(layer, {{4, 11}}), "input has shape [4, 11], expected [rows, 10]");
   EXPECT_EQ(shape_error(layer, {{4, 10}, {4, 10}}), "2 inputs, expected 1");

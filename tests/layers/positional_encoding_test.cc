@@ -16,8 +16,8 @@ namespace {
 
 using reference::Matrix;
 
-constexpr std::array kRows = {3, 1, 7};
-constexpr std::array kPasts = {0, 5, 1020};  // the last one reaches beyond the positions that are tabulated
+constexpr std::array kTableRows = {3, 1, 7};
+constexpr std::array kTablePasts = {0, 5, 1020};  // the last one reaches beyond the positions that are tabulated
 
 PositionOptions learned(Dim width, Dim positions, Dim offset) {
   return {.kind = PositionOptions::Kind::learned, .model_dim = width, .positions = positions, .offset = offset};
@@ -35,9 +35,10 @@ TEST(PositionalEncoding, AddsTheSinusoidOfEachPosition) {
       LayerRunner runner(std::make_shared<PositionalEncoding>(layout, width), std::vector<Shape>{{kTargetRows, width}});
       const Tensor input = random.uniform({11, width});
       std::vector<Matrix> expected;
-      for (std::size_t i = 0; i < kRows.size(); ++i) expected.push_back(sinusoids(layout, kPasts[i], kRows[i], width));
+      for (std::size_t i = 0; i < kTableRows.size(); ++i)
+        expected.push_back(sinusoids(layout, kTablePasts[i], kTableRows[i], width));
       EXPECT_TRUE(is_close_to(add(Matrix(input), reference::stack(expected)),
-                              runner.run(std::array{input}, packed(kRows, kPasts))))
+                              runner.run(std::array{input}, packed(kTableRows, kTablePasts))))
           << "width " << width;
     }
   }
@@ -66,11 +67,11 @@ TEST(PositionalEncoding, AddsTheLearnedRowOfEachPosition) {
                          std::vector<Shape>{{kTargetRows, 5}});
       constexpr std::array kLearnedPasts = {0, 5, 13};
       std::vector<Matrix> expected;
-      for (std::size_t i = 0; i < kRows.size(); ++i) {
-        expected.push_back(Matrix(table).slice_rows(offset + kLearnedPasts[i], kRows[i]));
+      for (std::size_t i = 0; i < kTableRows.size(); ++i) {
+        expected.push_back(Matrix(table).slice_rows(offset + kLearnedPasts[i], kTableRows[i]));
       }
       EXPECT_TRUE(equals(add(Matrix(input), reference::stack(expected)),
-                         runner.run(std::array{input}, packed(kRows, kLearnedPasts))));
+                         runner.run(std::array{input}, packed(kTableRows, kLearnedPasts))));
     }
   }
 }

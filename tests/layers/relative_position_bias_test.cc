@@ -104,12 +104,12 @@ TEST(RelativePositionBias, EveryWeightIsChecked) {
   EXPECT_EQ(RelativePositionBias().of_head(0), nullptr);
 }
 
-struct Case {
+struct BiasCase {
   AttentionOptions options{.model_dim = 20, .heads = 3, .head_dim = 5, .score_scale = 1.0f};
   std::map<std::string, Tensor> weights;
   Tensor input;
 
-  Case(Direction direction, Dim rows) {
+  BiasCase(Direction direction, Dim rows) {
     options.relative_positions = {.buckets = 8, .max_distance = 11, .direction = direction};
     RandomTensors random(1);
     weights = attention_weights(random, options);
@@ -129,7 +129,7 @@ struct Case {
 
 TEST(MultiHeadAttention, AddsRelativePositionBiases) {
   for (const Dim rows : {1, 4, 40}) {
-    const Case c(Direction::both, rows);
+    const BiasCase c(Direction::both, rows);
     LayerRunner runner(std::make_shared<MultiHeadAttention>(make_scope(c.weights), c.options),
                        std::vector<Shape>{{kSourceRows, 20}}, 2);
     EXPECT_TRUE(is_close_to(c.expected(Mask::none),
@@ -140,7 +140,7 @@ TEST(MultiHeadAttention, AddsRelativePositionBiases) {
 
 TEST(MaskedDecoderAttention, RelativePositionsGoOnFromTheCache) {
   constexpr int kRows = 40;
-  const Case c(Direction::backward, kRows);
+  const BiasCase c(Direction::backward, kRows);
   const auto layer = std::make_shared<MaskedDecoderAttention>(make_scope(c.weights), c.options);
   for (const int first : {1, 13, kRows}) {
     LayerRunner runner(layer, std::vector<Shape>{{kTargetRows, 20}});

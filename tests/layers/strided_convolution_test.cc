@@ -35,7 +35,7 @@ class Shortening final : public Layer {
   Dim first_column_;
 };
 
-struct Case {
+struct ConvolutionCase {
   static constexpr Dim kFirstColumn = 2;
 
   StridedConvolutionOptions options;
@@ -44,8 +44,8 @@ struct Case {
   Tensor x;
   Dim outputs = 0;
 
-  Case(std::uint64_t seed, const StridedConvolutionOptions& given_options, std::vector<int> given_rows,
-       DataType type = DataType::float32)
+  ConvolutionCase(std::uint64_t seed, const StridedConvolutionOptions& given_options, std::vector<int> given_rows,
+                  DataType type = DataType::float32)
       : options(given_options), rows(std::move(given_rows)) {
     RandomTensors random(seed);
     const double limit = std::sqrt(3.0 / static_cast<double>(options.input_width * options.kernel));
@@ -86,7 +86,7 @@ TEST(StridedConvolution, FollowsTheFormulaForEverySize) {
         for (const Bias bias : {Bias::required, Bias::none}) {
           const StridedConvolutionOptions options{
               .input_width = width, .output_width = outputs, .kernel = kernel, .stride = stride, .bias = bias};
-          const Case c(1, options, rows);
+          const ConvolutionCase c(1, options, rows);
           for (const int threads : {1, 2}) {
             ASSERT_TRUE(is_close_to(c.expected(), c.run(threads)))
                 << width << " to " << outputs << ", kernel " << kernel << ", stride " << stride << ", rows "
@@ -100,19 +100,19 @@ TEST(StridedConvolution, FollowsTheFormulaForEverySize) {
 
 TEST(StridedConvolution, HalfPrecisionWeightsAreTaken) {
   for (const DataType type : {DataType::float16, DataType::bfloat16}) {
-    const Case c(2, {.input_width = 5, .output_width = 4}, {8, 3}, type);
+    const ConvolutionCase c(2, {.input_width = 5, .output_width = 4}, {8, 3}, type);
     EXPECT_TRUE(is_close_to(c.expected(), c.run(1))) << to_string(type);
   }
 }
 
 TEST(StridedConvolution, NeighboursAndThreadsDoNotChangeABit) {
   const StridedConvolutionOptions options{.input_width = 64, .output_width = 40, .kernel = 5, .stride = 3};
-  const Case c(3, options, {100, 1, 7, 35});
+  const ConvolutionCase c(3, options, {100, 1, 7, 35});
   const Tensor all = c.run(1);
   EXPECT_TRUE(same_bits(all, c.run(3)));
   Dim first = 0;
   for (const Sequence& sequence : packed(c.rows)) {
-    Case alone = c;
+    ConvolutionCase alone = c;
     alone.rows = {sequence.rows};
     alone.x = c.x.slice(sequence.first_row, sequence.rows);
     alone.outputs = (sequence.rows + 2) / 3;
@@ -122,7 +122,7 @@ TEST(StridedConvolution, NeighboursAndThreadsDoNotChangeABit) {
 }
 
 TEST(StridedConvolution, EveryWeightIsChecked) {
-  const Case c(4, {.input_width = 3, .output_width = 2}, {1});
+  const ConvolutionCase c(4, {.input_width = 3, .output_width = 2}, {1});
   expect_every_weight_is_checked<StridedConvolution>(c.weights, c.options);
 }
 

@@ -15,13 +15,7 @@
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
-namespace {
-
-// Patterns of published tokenizers are shorter than 1000 bytes and take fewer than 100 steps for a match.
-constexpr std::size_t kMaxPatternBytes = 16u << 10;
-constexpr std::uint32_t kMaxSteps = 1'000'000;
-constexpr std::uint32_t kMaxDepth = 1'000'000;
-constexpr std::uint32_t kMaxHeapKib = 128u << 10;
+namespace pcre2 {
 
 template <auto kFree>
 struct Free {
@@ -36,6 +30,16 @@ using CompileContext = Owned<pcre2_compile_context, pcre2_compile_context_free>;
 using Code = Owned<pcre2_code, pcre2_code_free>;
 using MatchContext = Owned<pcre2_match_context, pcre2_match_context_free>;
 using MatchData = Owned<pcre2_match_data, pcre2_match_data_free>;
+
+}  // namespace pcre2
+
+namespace {
+
+// Patterns of published tokenizers are shorter than 1000 bytes and take fewer than 100 steps for a match.
+constexpr std::size_t kMaxPatternBytes = 16u << 10;
+constexpr std::uint32_t kMaxSteps = 1'000'000;
+constexpr std::uint32_t kMaxDepth = 1'000'000;
+constexpr std::uint32_t kMaxHeapKib = 128u << 10;
 
 template <typename Pointer>
 Pointer checked(Pointer pointer) {
@@ -231,8 +235,8 @@ std::string translate_regex(std::string_view expression, const std::string& name
 }
 
 struct Regex::Compiled {
-  Code code;
-  MatchContext limits;
+  pcre2::Code code;
+  pcre2::MatchContext limits;
 };
 
 Regex::Regex(const std::string& expression, std::string name)
@@ -242,7 +246,7 @@ Regex::Regex(const std::string& expression, std::string name)
                                      expression.size(), kMaxPatternBytes));
   }
   const std::string translated = translate_regex(expression, name_);
-  const CompileContext context(checked(pcre2_compile_context_create(nullptr)));
+  const pcre2::CompileContext context(checked(pcre2_compile_context_create(nullptr)));
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int error = 0;
   std::size_t offset = 0;
@@ -263,7 +267,7 @@ Regex::~Regex() = default;
 
 std::vector<Pattern::Match> Regex::find_all(std::string_view text) const {
   std::vector<Pattern::Match> matches;
-  const MatchData data(checked(pcre2_match_data_create(1, nullptr)));  // groups are not asked for
+  const pcre2::MatchData data(checked(pcre2_match_data_create(1, nullptr)));  // groups are not asked for
   std::optional<std::size_t> last_end;
   std::size_t position = 0;
   while (position <= text.size()) {

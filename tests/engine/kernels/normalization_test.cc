@@ -17,14 +17,14 @@ using reference::Matrix;
 
 constexpr std::array kWidths = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100, 257, 512, 1000};
 
-struct Operands {
+struct NormOperands {
   Tensor input;
   Tensor residual;
   Tensor scale;
   Tensor shift;
   float epsilon = 1e-5f;
 
-  Operands(std::uint64_t seed, int width, double offset = 0.0) {
+  NormOperands(std::uint64_t seed, int width, double offset = 0.0) {
     RandomTensors random(seed);
     input = random.uniform({1, width});
     residual = random.uniform({1, width});
@@ -50,7 +50,7 @@ TEST(LayerNorm, FollowsTheFormulaForEveryWidth) {
   for_each_vector_target([] {
     for (const int width : kWidths) {
       for (const bool residual : {false, true}) {
-        const Operands operands(1, width);
+        const NormOperands operands(1, width);
         EXPECT_TRUE(is_close_to(operands.expected(residual), operands.run(residual))) << "width " << width;
       }
     }
@@ -60,7 +60,7 @@ TEST(LayerNorm, FollowsTheFormulaForEveryWidth) {
 TEST(LayerNorm, KeepsItsAccuracyWhereTheMeanIsLarge) {
   for_each_vector_target([] {
     for (const int width : {33, 100}) {
-      const Operands operands(2, width, 100.0);
+      const NormOperands operands(2, width, 100.0);
       EXPECT_TRUE(is_close_to(operands.expected(false), operands.run(false))) << "width " << width;
     }
   });
@@ -69,7 +69,7 @@ TEST(LayerNorm, KeepsItsAccuracyWhereTheMeanIsLarge) {
 TEST(LayerNorm, ARowOfEqualNumbersGivesTheShift) {
   for_each_vector_target([] {
     for (const int width : kWidths) {
-      Operands operands(3, width);
+      NormOperands operands(3, width);
       std::fill_n(operands.input.data<float>(), width, 0.5f);
       EXPECT_TRUE(equals(Matrix(operands.shift), operands.run(false))) << "width " << width;
     }
@@ -79,7 +79,7 @@ TEST(LayerNorm, ARowOfEqualNumbersGivesTheShift) {
 TEST(LayerNorm, EpsilonIsAddedToTheVariance) {
   for_each_vector_target([] {
     for (const float epsilon : {0.0f, 1e-12f, 0.1f, 3.0f}) {
-      Operands operands(4, 40);
+      NormOperands operands(4, 40);
       operands.epsilon = epsilon;
       EXPECT_TRUE(is_close_to(operands.expected(false), operands.run(false))) << "epsilon " << epsilon;
     }
@@ -89,7 +89,7 @@ TEST(LayerNorm, EpsilonIsAddedToTheVariance) {
 TEST(LayerNorm, OutputMayBeTheInput) {
   for_each_vector_target([] {
     for (const int width : kWidths) {
-      Operands operands(5, width);
+      NormOperands operands(5, width);
       const Tensor expected = operands.run(true);
       float* data = operands.input.data<float>();
       layer_norm(data, operands.residual.data<float>(), operands.scale.data<float>(), operands.shift.data<float>(),
@@ -99,7 +99,7 @@ TEST(LayerNorm, OutputMayBeTheInput) {
   });
 }
 
-Tensor run_rms_norm(const Operands& operands, bool add_residual) {
+Tensor run_rms_norm(const NormOperands& operands, bool add_residual) {
   Tensor output = Tensor::allocate(operands.input.shape());
   rms_norm(operands.input.data<float>(), add_residual ? operands.residual.data<float>() : nullptr,
            operands.scale.data<float>(), operands.epsilon, static_cast<int>(operands.input.width()),
@@ -111,7 +111,7 @@ TEST(RmsNorm, FollowsTheFormulaForEveryWidth) {
   for_each_vector_target([] {
     for (const int width : kWidths) {
       for (const bool residual : {false, true}) {
-        const Operands operands(21, width, 0.3);
+        const NormOperands operands(21, width, 0.3);
         const Matrix x = residual ? add(Matrix(operands.input), Matrix(operands.residual)) : Matrix(operands.input);
         EXPECT_TRUE(is_close_to(reference::rms_norm(x, Matrix(operands.scale), operands.epsilon),
                                 run_rms_norm(operands, residual)))
@@ -123,7 +123,7 @@ TEST(RmsNorm, FollowsTheFormulaForEveryWidth) {
 
 TEST(RmsNorm, ZerosStayZeros) {
   for_each_vector_target([] {
-    Operands operands(22, 33);
+    NormOperands operands(22, 33);
     std::fill_n(operands.input.data<float>(), 33, 0.0f);
     const Tensor output = run_rms_norm(operands, false);
     for (int i = 0; i < 33; ++i) EXPECT_EQ(output.data<float>()[i], 0.0f);

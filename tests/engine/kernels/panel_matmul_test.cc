@@ -21,11 +21,11 @@ using reference::Matrix;
 
 constexpr std::array kInputWidths = {1, 2, 15, 16, 17, 64, 300, 513, 1100};
 constexpr std::array kOutputWidths = {1, 7, 15, 17, 63, 64, 65, 128, 200};
-constexpr std::array kActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
-                                     Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
-                                     Activation::tanh,      Activation::sigmoid};
+constexpr std::array kFusedActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
+                                          Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
+                                          Activation::tanh,      Activation::sigmoid};
 
-struct Operands {
+struct PanelOperands {
   Tensor weight;
   Tensor input;
   Tensor bias;
@@ -78,7 +78,7 @@ struct Operands {
   }
 };
 
-Operands uniform_operands(std::uint64_t seed, int rows, int input_width, int output_width) {
+PanelOperands uniform_operands(std::uint64_t seed, int rows, int input_width, int output_width) {
   RandomTensors random(seed);
   // Sums of about one, where every activation bends.
   const double limit = 2.0 / std::sqrt(input_width);
@@ -93,10 +93,10 @@ TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShapeAndChunk) {
       for (const int output_width : kOutputWidths) {
         // One product of two whole numbers may well be zero; more say something.
         const int rows = output_width == 1 ? 20 : 1 + random.below(20);
-        const Operands operands{random.integers({output_width, input_width}, 9),
-                                random.integers({rows, input_width}, 9),
-                                random.below(2) == 0 ? Tensor() : random.integers({output_width}, 9),
-                                random.below(2) == 0 ? Tensor() : random.integers({rows, output_width}, 9)};
+        const PanelOperands operands{random.integers({output_width, input_width}, 9),
+                                     random.integers({rows, input_width}, 9),
+                                     random.below(2) == 0 ? Tensor() : random.integers({output_width}, 9),
+                                     random.below(2) == 0 ? Tensor() : random.integers({rows, output_width}, 9)};
         const Matrix expected = operands.expected();
         for (const int chunk : {16, 512, 1024, 2048}) {
           for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
@@ -116,9 +116,9 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
     for (const int input_width : kInputWidths) {
       for (const int output_width : kOutputWidths) {
         const int rows = 3 + random.below(20);
-        Operands operands = uniform_operands(3, rows, input_width, output_width);
+        PanelOperands operands = uniform_operands(3, rows, input_width, output_width);
         operands.activation =
-            kActivations[static_cast<std::size_t>(random.below(static_cast<int>(kActivations.size())))];
+            kFusedActivations[static_cast<std::size_t>(random.below(static_cast<int>(kFusedActivations.size())))];
         if (random.below(2) == 0) operands.residual = Tensor();
         if (random.below(2) == 0) operands.bias = Tensor();
         const PanelColumns columns = random.below(4) == 0 ? PanelColumns::wide : PanelColumns::narrow;
@@ -132,7 +132,7 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
 TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongAnyNumber) {
   for_each_vector_target([] {
     for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
-      Operands operands = uniform_operands(4, 600, 70, 83);
+      PanelOperands operands = uniform_operands(4, 600, 70, 83);
       operands.activation = Activation::gelu;
       const Tensor all = operands.run(32, columns);
       for (int row = 0; row < 600; row += 13) {
@@ -148,11 +148,11 @@ TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongAnyNumber) {
 
 TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
   for_each_vector_target([] {
-    Operands operands = uniform_operands(5, 9, 300, 111);
+    PanelOperands operands = uniform_operands(5, 9, 300, 111);
     operands.activation = Activation::tanh;
     const Tensor all = operands.run(128, PanelColumns::narrow);
     for (int column = 0; column < 111; ++column) {
-      Operands one{operands.weight.slice(column, 1), operands.input, {}, {}, operands.activation};
+      PanelOperands one{operands.weight.slice(column, 1), operands.input, {}, {}, operands.activation};
       one.bias = Tensor::allocate({1});
       one.bias.data<float>()[0] = operands.bias.data<float>()[column];
       one.residual = Tensor::allocate({9, 1});
@@ -167,14 +167,14 @@ TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
 
 TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
   for_each_vector_target([] {
-    const Operands operands = uniform_operands(6, 11, 700, 150);
+    const PanelOperands operands = uniform_operands(6, 11, 700, 150);
     EXPECT_TRUE(same_bits(operands.run(256, PanelColumns::narrow), operands.run(256, PanelColumns::wide)));
   });
 }
 
 TEST(PanelMatMul, OneChunkIsTheSameWhateverItsSize) {
   for_each_vector_target([] {
-    const Operands operands = uniform_operands(7, 1, 300, 70);
+    const PanelOperands operands = uniform_operands(7, 1, 300, 70);
     const Tensor once = operands.run(300, PanelColumns::wide);
     EXPECT_TRUE(same_bits(once, operands.run(512, PanelColumns::wide)));
     EXPECT_TRUE(same_bits(once, operands.run(100000, PanelColumns::wide)));
@@ -184,7 +184,7 @@ TEST(PanelMatMul, OneChunkIsTheSameWhateverItsSize) {
 
 TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
   for_each_vector_target([] {
-    Operands operands = uniform_operands(9, 13, 40, 50);
+    PanelOperands operands = uniform_operands(9, 13, 40, 50);
     operands.residual = Tensor();
     const Tensor dense = operands.run(16, PanelColumns::narrow);
     const std::vector<float> panels = operands.packed(PanelColumns::narrow);
@@ -204,7 +204,7 @@ TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
 
 TEST(PanelMatMul, ANotANumberStaysInItsRow) {
   for_each_vector_target([] {
-    Operands operands = uniform_operands(8, 17, 40, 50);
+    PanelOperands operands = uniform_operands(8, 17, 40, 50);
     const Tensor clean = operands.run(512, PanelColumns::narrow);
     operands.input.row(8)[3] = std::numeric_limits<float>::quiet_NaN();
     const Tensor poisoned = operands.run(512, PanelColumns::narrow);
