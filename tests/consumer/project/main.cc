@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "encdec/engine/error.h"
 #include "encdec/engine/executor.h"
 #include "encdec/layers/add_norm.h"
 #include "encdec/layers/feed_forward.h"
@@ -57,6 +58,17 @@ void run_a_graph() {
   }
 }
 
+// Errors of the library can be caught as what they are.
+void fail_to_load() {
+  try {
+    Model::load("/no/such/folder");
+  } catch (const FileError& error) {
+    std::cout << error.what() << '\n';
+    return;
+  }
+  require(false, "a folder that is not there was loaded");
+}
+
 void run_a_model(const char* folder) {
   const Model model = Model::load(folder, {.threads = 1});
   const auto results = model.generate({"hello"});
@@ -70,6 +82,7 @@ void run_a_model(const char* folder) {
 int main(int argc, char** argv) {
   try {
     run_a_graph();
+    fail_to_load();
     if (argc > 1) run_a_model(argv[1]);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
