@@ -190,6 +190,10 @@ void show(const AttentionArguments& options) {
   if (!is_terminal && format == AttentionFormat::alignment) {
     throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
   }
+  if (!is_terminal && format == AttentionFormat::image && !can_draw_png()) {
+    throw UsageError(fmt::format("--output {}: this build has no images, expected a name that ends in .html or .json",
+                                 options.output));
+  }
   const Reading reading(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);
   const Model model = load_model(

@@ -244,4 +244,8 @@ std::string draw_png(std::span<const LabelledAttention> attentions) {
   return painter.png();
 }
 
+bool can_draw_png() {
+  return true;
+}
+
 }  // namespace encdec::cli

@@ -14,4 +14,7 @@ namespace encdec::cli {
 // cairo fails.
 std::string draw_png(std::span<const LabelledAttention> attentions);
 
+// False in a build without Pango and cairo (ENCDEC_PICTURES), where draw_png() throws BackendError.
+bool can_draw_png();
+
 }  // namespace encdec::cli

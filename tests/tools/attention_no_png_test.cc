@@ -1,0 +1,19 @@
+// encdec attention --output FILE.png, in a build without images.
+#include <gtest/gtest.h>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+TEST(AttentionPng, IsRefusedInOneLineAndNothingIsWritten) {
+  const TemporaryFolder folder;
+  const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
+                                            "the dog", "--output", folder.path("map.png")});
+  EXPECT_TRUE(failed(finished, 2, {"map.png", "this build has no images", ".html or .json"}));
+  EXPECT_TRUE(folder.names().empty());
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,20 @@
+// encdec attention --output FILE.png, in a build with images.
+#include <gtest/gtest.h>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+TEST(AttentionPng, IsWrittenWhole) {
+  const TemporaryFolder folder;
+  const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
+                                            "the dog", "--output", folder.path("map.png")});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_TRUE(folder.read("map.png").starts_with("\x89PNG\r\n"));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"map.png"});
+}
+
+}  // namespace
+}  // namespace encdec

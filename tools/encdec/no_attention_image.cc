@@ -1,0 +1,16 @@
+// In place of attention_image.cc in a build without Pango and cairo.
+#include <encdec/engine/error.h>
+
+#include "attention_image.h"
+
+namespace encdec::cli {
+
+std::string draw_png(std::span<const LabelledAttention>) {
+  throw BackendError("this build has no images");
+}
+
+bool can_draw_png() {
+  return false;
+}
+
+}  // namespace encdec::cli
