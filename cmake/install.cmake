@@ -2,15 +2,21 @@
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY ENCDEC_LIBRARIES)
+# A static library is linked with the oneDNN that it was compiled for.
+get_directory_property(dnnl_major DIRECTORY "${PROJECT_SOURCE_DIR}/third_party" DEFINITION dnnl_VERSION_MAJOR)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/encdec")
 
 install(TARGETS ${libraries} EXPORT encdec-targets)
 install(EXPORT encdec-targets NAMESPACE encdec:: DESTINATION "${package_dir}")
 foreach(folder IN ITEMS engine layers models)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
-          FILES_MATCHING PATTERN "*.h" PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "*_inl.h" EXCLUDE PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
 endforeach()
 if(ENCDEC_BUILD_TOOLS)
+  if(BUILD_SHARED_LIBS)
+    file(RELATIVE_PATH libraries_from_tools "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set_target_properties(encdec encdec-demo encdec-bench PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
+  endif()
   install(TARGETS encdec encdec-demo encdec-bench)
 endif()
 
@@ -20,6 +26,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/encdec-config-version.cm
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/encdec-config.cmake" "${PROJECT_BINARY_DIR}/encdec-config-version.cmake"
         DESTINATION "${package_dir}")
-foreach(package IN ITEMS LibYAML PCRE2 SentencePiece Utf8proc)
-  install(FILES "${PROJECT_SOURCE_DIR}/third_party/Find${package}.cmake" DESTINATION "${package_dir}")
-endforeach()
+if(NOT BUILD_SHARED_LIBS)
+  foreach(package IN ITEMS LibYAML PCRE2 SentencePiece Utf8proc)
+    install(FILES "${PROJECT_SOURCE_DIR}/third_party/Find${package}.cmake" DESTINATION "${package_dir}")
+  endforeach()
+endif()

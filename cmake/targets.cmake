@@ -20,19 +20,52 @@ foreach(folder IN ITEMS engine layers models)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/encdec/${folder}" SYMBOLIC)
 endforeach()
 
-# encdec_library(NAME SOURCES file... [PUBLIC library...] [PRIVATE library...])
-# A static library encdec_NAME, known to users as encdec::NAME, installed with the package.
-function(encdec_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
-  add_library(encdec_${name} STATIC ${ARG_SOURCES})
-  add_library(encdec::${name} ALIAS encdec_${name})
-  set_target_properties(encdec_${name} PROPERTIES EXPORT_NAME ${name})
-  target_include_directories(encdec_${name} PUBLIC
+# What a library needs of those who use it, here and where it is installed.
+function(encdec_interface target)
+  target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_features(encdec_${name} PUBLIC cxx_std_20)
-  target_link_libraries(encdec_${name}
+  target_compile_features(${target} PUBLIC cxx_std_20)
+endfunction()
+
+# libencdec, if there is to be one library: it exports the namespace encdec and nothing of what it is built on. Until
+# 1.0 each minor version has another binary interface.
+if(BUILD_SHARED_LIBS)
+  add_library(encdec_shared SHARED)
+  encdec_interface(encdec_shared)
+  set_target_properties(encdec_shared PROPERTIES
+    OUTPUT_NAME encdec
+    EXPORT_NAME encdec
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(NOT APPLE)
+    set(exports "${CMAKE_CURRENT_LIST_DIR}/libencdec.map")
+    target_link_options(encdec_shared PRIVATE "LINKER:--version-script=${exports}")
+    set_target_properties(encdec_shared PROPERTIES LINK_DEPENDS "${exports}")
+  endif()
+  set_property(GLOBAL PROPERTY ENCDEC_LIBRARIES encdec_shared)
+endif()
+
+# encdec_library(NAME SOURCES file... [PUBLIC library...] [PRIVATE library...])
+# A library encdec_NAME, known to users as encdec::NAME, installed with the package: a static one, or objects of
+# libencdec, which encdec::NAME then is.
+function(encdec_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  set(library encdec_${name})
+  if(BUILD_SHARED_LIBS)
+    add_library(${library} OBJECT ${ARG_SOURCES})
+    add_library(encdec::${name} ALIAS encdec_shared)
+    set(others ${ARG_PUBLIC})
+    list(FILTER others EXCLUDE REGEX "^encdec_")
+    target_link_libraries(encdec_shared PUBLIC ${others} PRIVATE ${library})
+  else()
+    add_library(${library} STATIC ${ARG_SOURCES})
+    add_library(encdec::${name} ALIAS ${library})
+    set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+    set_property(GLOBAL APPEND PROPERTY ENCDEC_LIBRARIES ${library})
+  endif()
+  encdec_interface(${library})
+  target_link_libraries(${library}
     PUBLIC ${ARG_PUBLIC}
     PRIVATE $<BUILD_INTERFACE:encdec_build_options> ${ARG_PRIVATE})
-  set_property(GLOBAL APPEND PROPERTY ENCDEC_LIBRARIES encdec_${name})
 endfunction()
