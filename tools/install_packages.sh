@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing need, as far as they are missing. Silent when none is.
+#   ./tools/install_packages.sh --list   names them instead
 set -euo pipefail
 
 packages=(
   g++ cmake ninja-build pkg-config
-  libdnnl-dev ocl-icd-opencl-dev # oneDNN; its CMake package looks for OpenCL but does not depend on it
-  libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev libsentencepiece-dev
+  libdnnl-dev libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev libsentencepiece-dev
   zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
   libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
   libbenchmark-dev libgtest-dev libgmock-dev
@@ -16,22 +16,35 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
-missing=()
-for package in "${packages[@]}"; do
-  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [[ $status == installed* ]] || missing+=("$package")
-done
-[[ ${#missing[@]} -gt 0 ]] || exit 0
-
-as_root=()
-if [[ $EUID -ne 0 ]]; then
-  if ! command -v sudo >/dev/null; then
-    echo "install_packages.sh: needs root or sudo to install: ${missing[*]}" >&2
-    exit 1
-  fi
-  as_root=(sudo)
+if [[ ${1:-} == --list ]]; then
+  printf '%s\n' "${packages[@]}"
+  exit
 fi
-echo "Installing ${missing[*]}"
-"${as_root[@]}" apt-get -qq update
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-  apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "${missing[@]}" >/dev/null
+
+# install_missing package...
+install_missing() {
+  local package status missing=() as_root=()
+  for package in "$@"; do
+    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [[ $status == installed* ]] || missing+=("$package")
+  done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+
+  if [[ $EUID -ne 0 ]]; then
+    if ! command -v sudo >/dev/null; then
+      echo "install_packages.sh: needs root or sudo to install: ${missing[*]}" >&2
+      exit 1
+    fi
+    as_root=(sudo)
+  fi
+  echo "Installing ${missing[*]}"
+  "${as_root[@]}" apt-get -qq update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+install_missing "${packages[@]}"
+# Where oneDNN was built with OpenCL, its CMake package looks for it, but does not depend on it.
+if grep --quiet --no-messages 'DNNL_GPU_RUNTIME "OCL")' /usr/lib/*/cmake/dnnl/dnnl-config.cmake; then
+  install_missing ocl-icd-opencl-dev
+fi
