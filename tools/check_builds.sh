@@ -1,0 +1,242 @@
+#!/usr/bin/env bash
+# Builds and tests in systems made from nothing what ./tools/test.sh does not: Debian 12 and 13, their compilers, build
+# options, encdec within other projects, other versions of oneDNN. Prints a line for each case; logs are in
+# build/check_builds. Needs root (for chroots), debootstrap, the network, 10 GB in /var/tmp; all cases take hours.
+#   ./tools/check_builds.sh --list
+#   ./tools/check_builds.sh                       all cases
+#   ./tools/check_builds.sh shared-12 clang-13    these
+# CHROOTS=DIR keeps the systems there for the next run; CCACHE_DIR=DIR, of user id 1000, is a cache for their compilers;
+# MIRROR=URL is where debootstrap gets packages.
+# shellcheck disable=SC2016,SC2317  # cases are called by their names, and are text for the shell within a system
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+cases='demo-12 demo-13          ./tools/demo.sh in a bare system
+test-12 test-13          ./tools/test.sh in a bare system
+gcc-12 gcc-13            preset ci: gcc, each file compiled alone, no warnings
+clang-12 clang-13        preset clang: the same with clang
+shared-12 shared-13      one libencdec.so, all tests
+small-12 small-13        the libraries alone, without the packages of tools and tests; the examples as a project of their own
+pictures-12 pictures-13  without Pango
+make-12 make-13          make instead of ninja, installed
+multi-12 multi-13        Ninja Multi-Config, installed, and a project that uses it
+parent-12 parent-13      a part of another project: add_subdirectory, FetchContent
+onednn3-12               oneDNN 3.2 in a prefix of its own beside the 2.6 of the system, all tests
+sid-13                   the oneDNN of Debian sid, all tests
+arm64-12                 the arm64 preset, its kernels, layers and models under qemu'
+
+# What they do, as a user who is not root, in a copy of this folder that has no .git but a space in its path.
+
+case_demo() {
+  bare_system "$1"
+  as_root 'echo serendipity | ./tools/demo.sh'
+}
+
+case_test() {
+  bare_system "$1"
+  as_root ./tools/test.sh
+}
+
+case_gcc() {
+  ready_system "$1"
+  as_user 'cmake --preset ci
+    cmake --build --preset ci
+    ctest --preset ci -R Consumer'
+}
+
+case_clang() {
+  ready_system "$1"
+  as_root 'apt-get install clang'
+  as_user 'cmake --preset clang
+    cmake --build --preset clang
+    ctest --preset clang -R Consumer'
+}
+
+case_shared() {
+  ready_system "$1"
+  as_user 'cmake --preset release -DBUILD_SHARED_LIBS=ON
+    cmake --build --preset release
+    readelf --dynamic build/release/libencdec.so | grep --fixed-strings "soname: [libencdec.so.0.1]"
+    ctest --preset release -j2'
+}
+
+case_small() {
+  ready_system "$1"
+  as_root 'apt-get purge libcli11-dev libspdlog-dev libbenchmark-dev libpango1.0-dev libgtest-dev libgmock-dev'
+  as_user 'cmake --preset release -DENCDEC_BUILD_{TOOLS,TESTS,EXAMPLES}=OFF
+    cmake --build --preset release
+    cmake --install build/release --prefix "$HOME/a prefix"
+    cmake -G Ninja -S examples -B build/examples "-DCMAKE_PREFIX_PATH=$HOME/a prefix"
+    cmake --build build/examples
+    ctest --test-dir build/examples --output-on-failure'
+}
+
+case_pictures() {
+  ready_system "$1"
+  as_root 'apt-get purge libpango1.0-dev'
+  as_user 'cmake --preset release -DENCDEC_PICTURES=OFF
+    cmake --build --preset release --target tools_test pictures_test
+    ctest --preset release -R "Attention|Page|Terminal|Token"
+    if ldd build/release/bin/encdec | grep -E "pango|cairo"; then exit 1; fi'
+}
+
+case_make() {
+  ready_system "$1"
+  as_root 'apt-get install make'
+  as_user 'cmake -G "Unix Makefiles" -S . -B build/make -DENCDEC_BUILD_TESTS=OFF
+    cmake --build build/make --parallel 2
+    cmake --install build/make --prefix "$HOME/a prefix"
+    echo hello | "$HOME/a prefix/bin/encdec" generate --model models/pretrained/english-pronunciation'
+}
+
+case_multi() {
+  ready_system "$1"
+  as_user 'cmake -G "Ninja Multi-Config" -S . -B build/multi
+    cmake --build build/multi --config Release --target encdec encdec-demo encdec-bench
+    ctest --test-dir build/multi -C Release -R Consumer --output-on-failure'
+}
+
+case_parent() {
+  ready_system "$1"
+  as_user 'mkdir build
+    tar --create --gzip --file build/encdec.tar.gz --exclude ./build --transform "s,^\.,encdec," .
+    for source in "-DENCDEC_SOURCE=$PWD" "-DENCDEC_ARCHIVE=$PWD/build/encdec.tar.gz"; do
+      cmake -G Ninja -S tests/consumer/subproject -B build/parent --fresh "$source"
+      cmake --build build/parent
+      build/parent/parent models/pretrained/english-pronunciation
+      cmake --install build/parent --prefix build/prefix
+      [[ $(find build/prefix -type f) == build/prefix/bin/parent ]]
+    done'
+}
+
+case_onednn3() {
+  ready_system "$1"
+  as_root 'apt-get install python3-venv
+    python3 -m venv /opt/onednn
+    /opt/onednn/bin/pip install --quiet onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0'
+  as_user 'if cmake --preset release -Ddnnl_DIR=/opt/none; then exit 1; fi
+    cmake --fresh --preset release -DCMAKE_PREFIX_PATH=/opt/onednn
+    cmake --build --preset release
+    cmake --install build/release --prefix "$HOME/a prefix"
+    ldd "$HOME/a prefix/bin/encdec" | grep "libdnnl.so.3 => /opt/onednn/lib"
+    ctest --preset release -j2'
+}
+
+case_sid() {
+  ready_system "$1"
+  as_root 'sed "s/trixie/sid/" /etc/apt/sources.list >/etc/apt/sources.list.d/sid.list
+    apt-get update
+    apt-get install --target-release sid libdnnl-dev'
+  as_user 'cmake --preset release
+    cmake --build --preset release
+    ctest --preset release -j2'
+}
+
+case_arm64() {
+  ready_system "$1"
+  as_root 'dpkg --add-architecture arm64
+    apt-get update
+    packages=(g++-aarch64-linux-gnu qemu-user-static)
+    for package in $(./tools/install_packages.sh --list | grep -e "-dev$"); do
+      apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
+    done
+    apt-get install "${packages[@]}"'
+  as_user 'cmake --preset arm64
+    cmake --build --preset arm64
+    ctest --preset arm64 -R "^(engine|layers|golden)_test|Graph|MatMul|Golden|Demo"'
+}
+
+# bare_system NUMBER: a fresh system as debootstrap leaves it, Debian 12 or 13.
+bare_system() {
+  local bare=$chroots/bare-$1 suite=bookworm
+  [[ $1 == 12 ]] || suite=trixie
+  if [[ ! -e $bare ]]; then
+    rm -rf "$bare.unfinished"
+    debootstrap --variant=minbase "$suite" "$bare.unfinished" ${MIRROR:+"$MIRROR"}
+    printf '%s\n' 'APT::Get::Assume-Yes "true";' 'APT::Install-Recommends "false";' 'Dpkg::Use-Pty "0";' \
+      >"$bare.unfinished/etc/apt/apt.conf.d/check_builds"
+    chroot "$bare.unfinished" useradd --create-home --uid 1000 user
+    mv "$bare.unfinished" "$bare"
+  fi
+  begin_with "$bare"
+}
+
+# ready_system NUMBER: the same with what tools/install_packages.sh installs.
+ready_system() {
+  local ready=$chroots/ready-$1
+  if [[ ! -e $ready ]]; then
+    bare_system "$1"
+    as_root './tools/install_packages.sh
+      apt-get install ccache'
+    mv "$root" "$ready"
+  fi
+  begin_with "$ready"
+}
+
+# begin_with SYSTEM: $root is a copy of it, with this folder in it and the ways of this machine to the network.
+begin_with() {
+  rm -rf "$root"
+  cp --archive --reflink=auto "$1" "$root"
+  mkdir -p "$root/$folder" "$root/etc/ssl/certs"
+  cp /etc/resolv.conf /etc/hosts "$root/etc"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"
+  tar --create --exclude ./.git --exclude ./build . | tar --extract --directory "$root/$folder"
+  chown -R 1000:1000 "$root/$folder"
+}
+
+as_root() { inside 0 "$1"; }
+as_user() { inside 1000 "$1"; }
+
+# inside USER COMMANDS: stops at the first command that fails; mounts and processes end with it.
+inside() {
+  export ROOT=$root CACHE=${CCACHE_DIR:-}
+  unshare --mount --pid --fork --kill-child bash -euc '
+    mount -t proc proc "$ROOT/proc"
+    mount --rbind /dev "$ROOT/dev"
+    environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+      PIP_CERT=/etc/ssl/certs/ca-certificates.crt)
+    [[ $1 == 0 ]] && environment+=(HOME=/root) || environment+=(HOME=/home/user)
+    if [[ $CACHE && -e $ROOT/usr/bin/ccache ]]; then
+      mkdir -p "$ROOT/ccache"
+      mount --bind "$CACHE" "$ROOT/ccache"
+      environment+=(CCACHE_DIR=/ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+    exec chroot --userspec "$1:$1" "$ROOT" env --ignore-environment "${environment[@]}" \
+      bash -euo pipefail -c "cd \"/$2\"; $3"' bash "$1" "$folder" "$2" </dev/null
+}
+
+die() {
+  echo "check_builds.sh: $*" >&2
+  exit 1
+}
+
+mapfile -t all < <(grep --only-matching --extended-regexp '\b[a-z0-9]+-1[23]\b' <<<"$cases")
+if [[ ${1:-} == --list ]]; then
+  echo "$cases"
+  exit
+fi
+for name in "$@"; do
+  [[ " ${all[*]} " == *" $name "* ]] || die "no case '$name': see --list"
+done
+[[ $EUID == 0 ]] || die "needs root, for chroots"
+command -v debootstrap >/dev/null || die "needs debootstrap: apt install debootstrap"
+
+folder="home/user/en code"
+logs=build/check_builds
+mkdir -p "$logs"
+chroots=${CHROOTS:-$(mktemp -d /var/tmp/check_builds.XXXXXX)}
+root=$chroots/case.$$
+trap 'rm -rf "$root"; [[ ${CHROOTS:-} ]] || rm -rf "$chroots"' EXIT
+failed=0
+[[ $# -gt 0 ]] || set -- "${all[@]}"
+for name in "$@"; do
+  start=$SECONDS
+  set +e
+  (set -e; "case_${name%-*}" "${name#*-}") >"$logs/$name.log" 2>&1
+  status=$?
+  set -e
+  result=passed
+  [[ $status == 0 ]] || result="FAILED: $logs/$name.log" failed=1
+  printf '%-12s %5d s  %s\n' "$name" $((SECONDS - start)) "$result"
+done
+exit $failed
