@@ -57,11 +57,13 @@ class SingleThreaded {
   SingleThreaded& operator=(const SingleThreaded&) = delete;
 };
 
+#if HWY_ARCH_X86
 // Whether oneDNN may use all of an instruction set. Each set contains the bits of the lesser ones.
 bool allows(dnnl::cpu_isa isa) {
   using Bits = std::underlying_type_t<dnnl::cpu_isa>;
   return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(isa)) == static_cast<Bits>(isa);
 }
+#endif
 
 // Keeps our own kernels to the instructions that oneDNN may use: then a CPU does what a lesser one would.
 void follow_instruction_limit() {

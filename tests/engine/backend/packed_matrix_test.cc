@@ -22,14 +22,6 @@ WeightRows rows_of(const Tensor& weight) {
   return [&weight](Dim first, Dim count, float* rows) { std::copy_n(weight.row(first), count * weight.width(), rows); };
 }
 
-// What limits the instructions that are used to lesser ones than the CPU's, if anything does.
-std::string instruction_limit() {
-  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
-    if (const char* value = std::getenv(name); value != nullptr) return value;
-  }
-  return "";
-}
-
 // Either oneDNN's AVX-512 kernels or ours carry all shapes: with others a row's bits would depend on its neighbours.
 TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
   for (const Precision precision : kPrecisions) {
@@ -55,6 +47,14 @@ TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
 }
 
 #if defined(__x86_64__)
+// What limits the instructions that are used to lesser ones than the CPU's, if anything does.
+std::string instruction_limit() {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name); value != nullptr) return value;
+  }
+  return "";
+}
+
 TEST(PackedMatrix, CarriersFollowTheLimitOfInstructions) {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
   const std::string limit = instruction_limit();
