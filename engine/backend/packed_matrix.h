@@ -33,6 +33,8 @@ enum class Carrier : std::uint8_t {
   panels,    // kernels::multiply_panels: float32, and bfloat16 by float32 instructions
   integers,  // kernels::multiply_integers: int8
   tiles,     // kernels::multiply_tiles: bfloat16, int8
+  dots,      // kernels::multiply_dots: int8
+  matrices,  // kernels::multiply_matrices: bfloat16, int8
 };
 
 // Whatever the sizes, one carrier for a precision: no row's bits depend on its neighbours.

@@ -12,6 +12,11 @@
 #include "encdec/engine/error.h"
 #include "tests/support/random_tensors.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace encdec::backend {
 namespace {
 
@@ -44,6 +49,16 @@ TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
     }
   }
 }
+
+#if defined(__aarch64__) && defined(__linux__)
+TEST(PackedMatrix, CarriersFollowTheExtensionsOfArm64) {
+  const bool matrices = (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0;
+  EXPECT_EQ(carrier_for(Precision::float32), Carrier::panels);
+  EXPECT_EQ(carrier_for(Precision::bfloat16), matrices ? Carrier::matrices : Carrier::panels);
+  EXPECT_EQ(carrier_for(Precision::int8), matrices ? Carrier::matrices : Carrier::dots);
+  EXPECT_EQ(multiplies_in(Precision::bfloat16), matrices);
+}
+#endif
 
 #if defined(__x86_64__)
 // What limits the instructions that are used to lesser ones than the CPU's, if anything does.
