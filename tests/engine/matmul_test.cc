@@ -156,6 +156,24 @@ TEST(MatMul, MultipliesWhatItsPrecisionMakesOfTheOperands) {
   }
 }
 
+// Rows of whole numbers with 127 among them are their own integers, so nothing is rounded: every CPU gives these sums.
+TEST(MatMul, SumsOfIntegersAreExactForEveryShape) {
+  RandomTensors random(22);
+  const auto integers = [&](const Shape& shape) {
+    Tensor tensor = random.integers(shape, 127);
+    for (std::int64_t row = 0; row < tensor.rows(); ++row)
+      tensor.row(row)[random.below(static_cast<int>(tensor.width()))] = -127.0f;
+    return tensor;
+  };
+  for (const Widths widths : kWidths) {
+    for (const int rows : kRowCounts) {
+      Case c = make_case(integers, widths, rows, random.below(2) == 0, random.below(2) == 0);
+      c.precision = Precision::int8;
+      EXPECT_TRUE(equals(c.expected(), c.run(1 + random.below(3)))) << describe(c);
+    }
+  }
+}
+
 // Sums of products of 16 bits would saturate, as would inputs of 8 bits without a sign.
 TEST(MatMul, IntegersDoNotSaturate) {
   for (const float sign : {1.0f, -1.0f}) {

@@ -13,6 +13,11 @@
 #include "encdec/engine/error.h"
 #include "tests/support/random_tensors.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace encdec::backend {
 namespace {
 
@@ -45,6 +50,16 @@ TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
     }
   }
 }
+
+#if defined(__aarch64__) && defined(__linux__)
+TEST(PackedMatrix, CarriersFollowTheExtensionsOfArm64) {
+  const bool matrices = (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0;
+  EXPECT_EQ(best_carrier(Precision::float32), Carrier::panels);
+  EXPECT_EQ(best_carrier(Precision::bfloat16), matrices ? Carrier::matrices : Carrier::panels);
+  EXPECT_EQ(best_carrier(Precision::int8), matrices ? Carrier::matrices : Carrier::dots);
+  EXPECT_EQ(multiplies_in(Precision::bfloat16), matrices);
+}
+#endif
 
 #if defined(__x86_64__)
 // What limits the instructions that are used to lesser ones than the CPU's, if anything does.
