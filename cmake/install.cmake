@@ -10,6 +10,8 @@ foreach(folder IN ITEMS engine layers models)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
           FILES_MATCHING PATTERN "*.h" PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
 endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/third_party/THIRD_PARTY_NOTICES"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(ENCDEC_BUILD_TOOLS)
   install(TARGETS encdec encdec-demo encdec-bench)
 endif()
