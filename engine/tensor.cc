@@ -1,5 +1,6 @@
 #include "encdec/engine/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 

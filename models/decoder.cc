@@ -1,6 +1,7 @@
 #include "encdec/models/decoder.h"
 
 #include <optional>
+#include <utility>
 
 #include "encdec/layers/cross_attention.h"
 #include "encdec/layers/feed_forward.h"

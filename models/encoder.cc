@@ -1,5 +1,7 @@
 #include "encdec/models/encoder.h"
 
+#include <utility>
+
 #include "encdec/layers/cross_attention.h"
 #include "encdec/layers/embedding.h"
 #include "encdec/layers/feed_forward.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "encdec/engine/graph.h"
 #include "encdec/models/config.h"
 #include "encdec/models/output_projection.h"

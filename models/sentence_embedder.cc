@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -34,7 +35,7 @@ constexpr std::array<PoolingName, 6> kPoolings = {{
 }};
 
 constexpr std::int64_t kMaxLength = 1'000'000;
-constexpr std::int64_t kMaxWidth = 1 << 20;
+constexpr std::int64_t kMaxDenseWidth = 1 << 20;
 
 struct Module {
   std::string kind;  // the last part of its type: "Pooling"
@@ -79,7 +80,7 @@ std::vector<Pooling> read_pooling(const JsonObject& config) {
   return result;
 }
 
-Activation read_activation(const JsonObject& config) {
+Activation read_dense_activation(const JsonObject& config) {
   const std::string name = config.string("activation_function").value_or("torch.nn.modules.activation.Tanh");
   const std::string kind = name.substr(name.rfind('.') + 1);
   constexpr std::array<std::pair<std::string_view, Activation>, 6> kKnown = {{{"Identity", Activation::identity},
@@ -212,13 +213,13 @@ class SentenceEmbedder::Reader {
     if (config.boolean("use_residual").value_or(false)) {
       throw ConfigError(fmt::format("{}: use_residual is not supported, expected false", config.file()));
     }
-    const Dim outputs = config.required_integer("out_features", {1, kMaxWidth});
+    const Dim outputs = config.required_integer("out_features", {1, kMaxDenseWidth});
     const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
     Step step;
     step.kind = Step::Kind::dense;
     step.weight = as_float(weights.tensor("weight", {outputs, width_}));
     if (config.boolean("bias").value_or(true)) step.bias = as_float(weights.tensor("bias", {outputs}));
-    step.activation = read_activation(config);
+    step.activation = read_dense_activation(config);
     embedder_.steps_.push_back(std::move(step));
     width_ = outputs;
   }

@@ -1,6 +1,7 @@
 #include "encdec/engine/kernels/attention.h"
 
 #include <algorithm>
+#include <iterator>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"

@@ -1,6 +1,7 @@
 #include "encdec/engine/kernels/dense_attention.h"
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE

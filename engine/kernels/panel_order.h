@@ -11,6 +11,10 @@ enum class PanelColumns : int {
   wide = 64     // as in oneDNN's AVX-512 matmuls
 };
 
+// Of a wide panel, and the bytes from one group of rows to the next: 1 float32, 2 bfloat16 or 4 int8 a column.
+inline constexpr int kWideColumns = static_cast<int>(PanelColumns::wide);
+inline constexpr std::ptrdiff_t kWideGroupBytes = kWideColumns * 4;
+
 // The order of a weight matrix [K, N] in memory: panels of columns one after the other, each of them K rows in groups,
 // so that what one instruction multiplies for a column lies together. With `wide` columns and groups of 1, 2 and 4
 // these are oneDNN's BA16a64b (float32), BA16a64b2a (bfloat16) and BA16a64b4a (int8). Missing rows and columns are

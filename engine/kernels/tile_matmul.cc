@@ -20,11 +20,8 @@ namespace {
 
 constexpr int kTileRows = 16;
 constexpr int kTileColumns = 16;
-constexpr int kPanelWidth = static_cast<int>(PanelColumns::wide);
-// Of a panel, between the groups of one row of a tile.
-constexpr std::ptrdiff_t kGroupBytes = kPanelWidth * 4;
-constexpr std::ptrdiff_t kStepBytes = kTileRows * kGroupBytes;  // of a panel, for 64 bytes of an input row
-constexpr std::ptrdiff_t kBytesAhead = 2 * kStepBytes;
+constexpr std::ptrdiff_t kStepBytes = kTileRows * kWideGroupBytes;  // of a panel, for 64 bytes of an input row
+constexpr std::ptrdiff_t kTileBytesAhead = 2 * kStepBytes;
 
 // Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG.
 struct alignas(64) TileConfiguration {
@@ -68,22 +65,22 @@ ENCDEC_TILES void flat_block(const TileRows& rows, int row, const std::byte* pan
   _tile_zero(3);
   for (std::ptrdiff_t byte = 0; byte < stride; byte += kTileRowBytes, panel += kStepBytes) {
     for (std::ptrdiff_t line = 0; line < kStepBytes; line += 64) {
-      _mm_prefetch(reinterpret_cast<const char*>(panel + kBytesAhead + line), _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(panel + kTileBytesAhead + line), _MM_HINT_T0);
     }
     _tile_loadd(4, input + byte, stride);
-    _tile_loadd(6, panel, kGroupBytes);
+    _tile_loadd(6, panel, kWideGroupBytes);
     ENCDEC_MULTIPLY_TILE(0, 4, 6);
-    _tile_loadd(7, panel + 64, kGroupBytes);
+    _tile_loadd(7, panel + 64, kWideGroupBytes);
     ENCDEC_MULTIPLY_TILE(1, 4, 7);
-    _tile_loadd(6, panel + 128, kGroupBytes);
+    _tile_loadd(6, panel + 128, kWideGroupBytes);
     ENCDEC_MULTIPLY_TILE(2, 4, 6);
-    _tile_loadd(7, panel + 192, kGroupBytes);
+    _tile_loadd(7, panel + 192, kWideGroupBytes);
     ENCDEC_MULTIPLY_TILE(3, 4, 7);
   }
-  _tile_stored(0, sums, kGroupBytes);
-  _tile_stored(1, sums + 64, kGroupBytes);
-  _tile_stored(2, sums + 128, kGroupBytes);
-  _tile_stored(3, sums + 192, kGroupBytes);
+  _tile_stored(0, sums, kWideGroupBytes);
+  _tile_stored(1, sums + 64, kWideGroupBytes);
+  _tile_stored(2, sums + 128, kWideGroupBytes);
+  _tile_stored(3, sums + 192, kWideGroupBytes);
 }
 
 // Rows [row, row + 17 to 32) by 32 columns of a panel. The first rows bring what will be wanted next nearer: the other
@@ -100,16 +97,16 @@ ENCDEC_TILES void tall_block(const TileRows& rows, int row, const std::byte* pan
   _tile_zero(3);
   for (std::ptrdiff_t byte = 0; byte < stride; byte += kTileRowBytes, panel += kStepBytes) {
     if (row == 0) {
-      const std::byte* ahead = panel + stride * kPanelWidth;
-      for (std::ptrdiff_t group = 0; group < kStepBytes; group += kGroupBytes) {
+      const std::byte* ahead = panel + stride * kWideColumns;
+      for (std::ptrdiff_t group = 0; group < kStepBytes; group += kWideGroupBytes) {
         _mm_prefetch(reinterpret_cast<const char*>(ahead + group), _MM_HINT_T1);
         _mm_prefetch(reinterpret_cast<const char*>(ahead + group + 64), _MM_HINT_T1);
       }
     }
     _tile_loadd(4, upper + byte, stride);
-    _tile_loadd(6, panel, kGroupBytes);
+    _tile_loadd(6, panel, kWideGroupBytes);
     ENCDEC_MULTIPLY_TILE(0, 4, 6);
-    _tile_loadd(7, panel + 64, kGroupBytes);
+    _tile_loadd(7, panel + 64, kWideGroupBytes);
     ENCDEC_MULTIPLY_TILE(1, 4, 7);
     _tile_loadd(5, lower + byte, stride);
     ENCDEC_MULTIPLY_TILE(2, 5, 6);
@@ -127,7 +124,7 @@ ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
   constexpr int kGroup = kType == TileWeights::bfloat16 ? 2 : 4;
   const std::size_t panel_bytes =
       PanelOrder{PanelColumns::wide, kGroup}.panel_elements(matrix.input_width) * (4 / kGroup);
-  assert(rows.input_bytes * kPanelWidth == panel_bytes);
+  assert(rows.input_bytes * kWideColumns == panel_bytes);
   alignas(64) Sum sums[2 * kTileRows * 2 * kTileColumns];
 
   const auto finish = [&](int row, int count, int column, int width) {
@@ -139,8 +136,8 @@ ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
                 SumsBlock<Sum>{sums, width, count, column, std::min(width, matrix.output_width - column)}, output);
   };
   int configured = 0;
-  for (int column = 0; column < matrix.output_width; column += kPanelWidth) {
-    const std::byte* panel = matrix.panels + static_cast<std::size_t>(column / kPanelWidth) * panel_bytes;
+  for (int column = 0; column < matrix.output_width; column += kWideColumns) {
+    const std::byte* panel = matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes;
     for (int row = 0; row < rows.count; row += 2 * kTileRows) {
       const int count = std::min(2 * kTileRows, rows.count - row);
       if (count != configured) {
@@ -152,11 +149,11 @@ ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
       }
       if (count <= kTileRows) {
         flat_block<kType>(rows, row, panel, reinterpret_cast<std::byte*>(sums));
-        finish(row, count, column, kPanelWidth);
+        finish(row, count, column, kWideColumns);
         continue;
       }
-      constexpr int kHalf = kPanelWidth / 2;
-      for (int half = column; half < std::min(column + kPanelWidth, matrix.output_width); half += kHalf) {
+      constexpr int kHalf = kWideColumns / 2;
+      for (int half = column; half < std::min(column + kWideColumns, matrix.output_width); half += kHalf) {
         tall_block<kType>(rows, row, panel + (half - column) * 4, reinterpret_cast<std::byte*>(sums));
         finish(row, count, half, kHalf);
       }

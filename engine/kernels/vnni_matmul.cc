@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <iterator>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -16,9 +17,7 @@ namespace {
 
 #define ENCDEC_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 
-constexpr int kPanelWidth = static_cast<int>(PanelColumns::wide);
 constexpr int kVectors = 4;  // of a panel, 16 columns each
-constexpr std::ptrdiff_t kGroupBytes = kPanelWidth * 4;
 constexpr std::ptrdiff_t kBytesAhead = 1024;
 
 // Four inputs as one number; the last bytes of a row may not be a whole group.
@@ -41,7 +40,7 @@ ENCDEC_VNNI void sum_products(const VnniMatrix& matrix, const VnniRows& rows, co
   __m512i totals[kRows][kPanels * kVectors];
   for (auto& row : totals) std::fill(std::begin(row), std::end(row), _mm512_setzero_si512());
   const int groups = (matrix.input_width + 3) / 4;
-  for (int group = 0; group < groups; ++group, panel += kGroupBytes) {
+  for (int group = 0; group < groups; ++group, panel += kWideGroupBytes) {
     __m512i inputs[kRows];
     for (int r = 0; r < kRows; ++r) {
       const std::uint8_t* row = rows.input + static_cast<std::size_t>(r) * rows.input_bytes;
@@ -67,11 +66,11 @@ ENCDEC_VNNI void sum_products(const VnniMatrix& matrix, const VnniRows& rows, co
 
 template <int kRows, int kPanels>
 void multiply_panels_beside(const VnniMatrix& matrix, const VnniRows& rows, int column) {
-  constexpr int kWidth = kPanels * kPanelWidth;
+  constexpr int kWidth = kPanels * kWideColumns;
   alignas(64) std::int32_t sums[kRows * kWidth];
   const std::size_t panel_bytes = PanelOrder{PanelColumns::wide, 4}.panel_elements(matrix.input_width);
   sum_products<kRows, kPanels>(matrix, rows,
-                               matrix.panels + static_cast<std::size_t>(column / kPanelWidth) * panel_bytes, sums);
+                               matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes, sums);
   finish_sums(matrix.epilogue,
               SumsBlock<std::int32_t>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)},
               rows.output);
@@ -83,10 +82,10 @@ void multiply(const VnniMatrix& matrix, const VnniRows& rows) {
   constexpr int kSums = 24;  // registers
   constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);
   int column = 0;
-  for (; column + (kPanels - 1) * kPanelWidth < matrix.output_width; column += kPanels * kPanelWidth) {
+  for (; column + (kPanels - 1) * kWideColumns < matrix.output_width; column += kPanels * kWideColumns) {
     multiply_panels_beside<kRows, kPanels>(matrix, rows, column);
   }
-  for (; column < matrix.output_width; column += kPanelWidth) multiply_panels_beside<kRows, 1>(matrix, rows, column);
+  for (; column < matrix.output_width; column += kWideColumns) multiply_panels_beside<kRows, 1>(matrix, rows, column);
 }
 
 }  // namespace

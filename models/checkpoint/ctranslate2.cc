@@ -18,12 +18,12 @@ namespace {
 constexpr std::uint32_t kLastVersion = 6;
 
 // In the order of the format's numbers.
-constexpr std::array<StoredType, 6> kTypes = {{{"float32", 4, DataType::float32},
-                                               {"int8", 1, DataType::int8},
-                                               {"int16", 2, DataType::int16},
-                                               {"int32", 4, DataType::int32},
-                                               {"float16", 2, DataType::float16},
-                                               {"bfloat16", 2, DataType::bfloat16}}};
+constexpr std::array<StoredType, 6> kVariableTypes = {{{"float32", 4, DataType::float32},
+                                                       {"int8", 1, DataType::int8},
+                                                       {"int16", 2, DataType::int16},
+                                                       {"int32", 4, DataType::int32},
+                                                       {"float16", 2, DataType::float16},
+                                                       {"bfloat16", 2, DataType::bfloat16}}};
 
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
@@ -82,12 +82,12 @@ class ModelReader {
   const StoredType& type(const std::string& where) {
     const auto number = reader_.number<std::uint8_t>("a variable's type");
     if (version_ >= 4) {
-      if (number < kTypes.size()) return kTypes[number];
-      throw FileError(fmt::format("{}: type {}, expected 0 to {}", where, number, kTypes.size() - 1));
+      if (number < kVariableTypes.size()) return kVariableTypes[number];
+      throw FileError(fmt::format("{}: type {}, expected 0 to {}", where, number, kVariableTypes.size() - 1));
     }
     // Older files give the size of an element: of float32, int16 or int8.
     for (const std::size_t i : {0u, 1u, 2u}) {
-      if (kTypes[i].bytes == number) return kTypes[i];
+      if (kVariableTypes[i].bytes == number) return kVariableTypes[i];
     }
     throw FileError(fmt::format("{}: elements of {} bytes, expected 1, 2 or 4", where, number));
   }

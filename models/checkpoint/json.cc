@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {

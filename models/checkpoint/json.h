@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,24 +80,6 @@ JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_b
 // that has an object with a key twice, a number beyond double's range, a byte order mark, or more than kMaxJsonDepth
 // levels. The result takes up to some 30 times the memory of the text: who reads it limits its size.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
-
-// For readers that do not need the whole text as values: called for one token after another. The functions return true
-// to go on, and throw to stop. Errors of the text itself are thrown from here, as FileError.
-class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit JsonEvents(std::string file) : file_(std::move(file)) {}
-  bool binary(binary_t& value) final;
-  bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception& error) final;
-
-  const std::string& file() const { return file_; }
-
- private:
-  std::string file_;
-};
-
-// Sends the tokens of `text` to `events`. Refuses what parse_json refuses, but for double keys and depth: those are the
-// receiver's to check.
-void read_json_events(std::string_view text, JsonEvents& events);
 
 // Text from a file as messages show it: one line of ASCII with the escapes of JSON, cut off after `limit` bytes.
 std::string printable(std::string_view text, std::size_t limit = 100);

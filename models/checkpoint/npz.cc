@@ -16,40 +16,40 @@
 namespace encdec {
 namespace {
 
-constexpr std::uint32_t kMaxHeaderBytes = 64u << 10;
-constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr std::uint32_t kMaxNpyHeaderBytes = 64u << 10;
+constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr std::string_view kEnding = ".npy";
 
 // NumPy's names without the byte order: '<' for numbers of several bytes, '|' for those of one.
-constexpr std::array<StoredType, 15> kTypes = {{{"<f4", 4, DataType::float32},
-                                                {"<f2", 2, DataType::float16},
-                                                {"<f8", 8, DataType::float64},
-                                                {"|i1", 1, DataType::int8},
-                                                {"<i2", 2, DataType::int16},
-                                                {"<i4", 4, DataType::int32},
-                                                {"<i8", 8, DataType::int64},
-                                                {"|u1", 1, DataType::uint8},
-                                                {"|b1", 1, DataType::boolean},
-                                                {"<u2", 2, {}},
-                                                {"<u4", 4, {}},
-                                                {"<u8", 8, {}},
-                                                {"<f16", 16, {}},
-                                                {"<c8", 8, {}},
-                                                {"<c16", 16, {}}}};
+constexpr std::array<StoredType, 15> kNumpyTypes = {{{"<f4", 4, DataType::float32},
+                                                     {"<f2", 2, DataType::float16},
+                                                     {"<f8", 8, DataType::float64},
+                                                     {"|i1", 1, DataType::int8},
+                                                     {"<i2", 2, DataType::int16},
+                                                     {"<i4", 4, DataType::int32},
+                                                     {"<i8", 8, DataType::int64},
+                                                     {"|u1", 1, DataType::uint8},
+                                                     {"|b1", 1, DataType::boolean},
+                                                     {"<u2", 2, {}},
+                                                     {"<u4", 4, {}},
+                                                     {"<u8", 8, {}},
+                                                     {"<f16", 16, {}},
+                                                     {"<c8", 8, {}},
+                                                     {"<c16", 16, {}}}};
 
 const StoredType& type_named(std::string_view descr, const std::string& where) {
-  const auto found = std::ranges::find(kTypes, descr, &StoredType::name);
-  if (found != kTypes.end()) return *found;
+  const auto found = std::ranges::find(kNumpyTypes, descr, &StoredType::name);
+  if (found != kNumpyTypes.end()) return *found;
   const std::string_view what = descr.starts_with('>') ? "big-endian type" : "type";
   throw FileError(
       fmt::format("{}: {} '{}', expected plain little-endian numbers such as '<f4'", where, what, printable(descr)));
 }
 
 NpyHeader read_header(ByteReader& reader, const std::string& where) {
-  const auto magic = as_text(reader.take(kMagic.size(), "the magic string"));
+  const auto magic = as_text(reader.take(kNpyMagic.size(), "the magic string"));
   const unsigned major = reader.number<std::uint8_t>("the version");
   const unsigned minor = reader.number<std::uint8_t>("the version");
-  if (magic != kMagic) {
+  if (magic != kNpyMagic) {
     throw FileError(fmt::format("{}: begins with '{}', expected a NumPy array", where, printable(magic)));
   }
   if (major < 1 || major > 3 || minor != 0) {
@@ -57,8 +57,8 @@ NpyHeader read_header(ByteReader& reader, const std::string& where) {
   }
   const std::uint32_t length = major == 1 ? reader.number<std::uint16_t>("the header's length")
                                           : reader.number<std::uint32_t>("the header's length");
-  if (length > kMaxHeaderBytes) {
-    throw FileError(fmt::format("{}: a header of {} bytes, expected at most {}", where, length, kMaxHeaderBytes));
+  if (length > kMaxNpyHeaderBytes) {
+    throw FileError(fmt::format("{}: a header of {} bytes, expected at most {}", where, length, kMaxNpyHeaderBytes));
   }
   return parse_npy_header(as_text(reader.take(length, "the header")), where);
 }

@@ -13,7 +13,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::string_view kMagic = "ENCDECPW";
+constexpr std::string_view kPackedMagic = "ENCDECPW";
 constexpr std::size_t kHashBytes = sizeof(ContentHash);
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + kHashBytes + 8 + 8;
 constexpr std::size_t kEntryBytes = 4 + 8 + kHashBytes;  // and a name
@@ -56,7 +56,7 @@ std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>
     entry.offset = aligned(end).value();
     end = entry.offset + entry.bytes;
   }
-  std::string head(kMagic);
+  std::string head(kPackedMagic);
   append_number(head, kPackedWeightsVersion);
   append_number(head, static_cast<std::uint32_t>(entries.size()));
   append_hash(head, key);
@@ -73,7 +73,8 @@ std::vector<PackedEntry> read_packed_weights(std::span<const std::byte> bytes, c
     if (!good) throw FileError(fmt::format("{}: {}, expected {}", file, found, expected));
   };
   ByteReader header(bytes, file);
-  expect(as_text(header.take(kMagic.size(), "the header")) == kMagic, "not a file of packed weights", "one");
+  expect(as_text(header.take(kPackedMagic.size(), "the header")) == kPackedMagic, "not a file of packed weights",
+         "one");
   expect(header.number<std::uint32_t>("the header") == kPackedWeightsVersion, "another version of the format",
          std::to_string(kPackedWeightsVersion));
   const auto count = header.number<std::uint32_t>("the header");

@@ -10,6 +10,7 @@
 #include "encdec/engine/checked_math.h"
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/json_events.h"
 
 namespace encdec {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"

@@ -11,26 +11,26 @@ struct TorchType {
   std::string_view storage;
   StoredType stored;
 };
-constexpr std::array<TorchType, 20> kTypes = {{{"FloatStorage", {"float32", 4, DataType::float32}},
-                                               {"HalfStorage", {"float16", 2, DataType::float16}},
-                                               {"BFloat16Storage", {"bfloat16", 2, DataType::bfloat16}},
-                                               {"DoubleStorage", {"float64", 8, DataType::float64}},
-                                               {"CharStorage", {"int8", 1, DataType::int8}},
-                                               {"ShortStorage", {"int16", 2, DataType::int16}},
-                                               {"IntStorage", {"int32", 4, DataType::int32}},
-                                               {"LongStorage", {"int64", 8, DataType::int64}},
-                                               {"ByteStorage", {"uint8", 1, DataType::uint8}},
-                                               {"BoolStorage", {"bool", 1, DataType::boolean}},
-                                               {"ComplexFloatStorage", {"complex64", 8, {}}},
-                                               {"ComplexDoubleStorage", {"complex128", 16, {}}},
-                                               {"", {"uint16", 2, {}}},
-                                               {"", {"uint32", 4, {}}},
-                                               {"", {"uint64", 8, {}}},
-                                               {"", {"float8_e4m3fn", 1, {}}},
-                                               {"", {"float8_e5m2", 1, {}}},
-                                               {"", {"float8_e4m3fnuz", 1, {}}},
-                                               {"", {"float8_e5m2fnuz", 1, {}}},
-                                               {"", {"float8_e8m0fnu", 1, {}}}}};
+constexpr std::array<TorchType, 20> kTorchTypes = {{{"FloatStorage", {"float32", 4, DataType::float32}},
+                                                    {"HalfStorage", {"float16", 2, DataType::float16}},
+                                                    {"BFloat16Storage", {"bfloat16", 2, DataType::bfloat16}},
+                                                    {"DoubleStorage", {"float64", 8, DataType::float64}},
+                                                    {"CharStorage", {"int8", 1, DataType::int8}},
+                                                    {"ShortStorage", {"int16", 2, DataType::int16}},
+                                                    {"IntStorage", {"int32", 4, DataType::int32}},
+                                                    {"LongStorage", {"int64", 8, DataType::int64}},
+                                                    {"ByteStorage", {"uint8", 1, DataType::uint8}},
+                                                    {"BoolStorage", {"bool", 1, DataType::boolean}},
+                                                    {"ComplexFloatStorage", {"complex64", 8, {}}},
+                                                    {"ComplexDoubleStorage", {"complex128", 16, {}}},
+                                                    {"", {"uint16", 2, {}}},
+                                                    {"", {"uint32", 4, {}}},
+                                                    {"", {"uint64", 8, {}}},
+                                                    {"", {"float8_e4m3fn", 1, {}}},
+                                                    {"", {"float8_e5m2", 1, {}}},
+                                                    {"", {"float8_e4m3fnuz", 1, {}}},
+                                                    {"", {"float8_e5m2fnuz", 1, {}}},
+                                                    {"", {"float8_e8m0fnu", 1, {}}}}};
 constexpr StoredType kUntyped = {kUntypedStorage, 1, DataType::uint8};
 
 }  // namespace
@@ -38,14 +38,15 @@ constexpr StoredType kUntyped = {kUntypedStorage, 1, DataType::uint8};
 const StoredType* storage_type(const Pickle::Global& global) {
   if (global.module == "torch.storage" && global.name == kUntypedStorage) return &kUntyped;
   if (global.module != "torch" || global.name.empty()) return nullptr;
-  const auto found = std::ranges::find(kTypes, global.name, &TorchType::storage);
-  return found == kTypes.end() ? nullptr : &found->stored;
+  const auto found = std::ranges::find(kTorchTypes, global.name, &TorchType::storage);
+  return found == kTorchTypes.end() ? nullptr : &found->stored;
 }
 
 const StoredType* dtype_type(const Pickle::Global& global) {
   if (global.module != "torch") return nullptr;
-  const auto found = std::ranges::find(kTypes, global.name, [](const TorchType& type) { return type.stored.name; });
-  return found == kTypes.end() ? nullptr : &found->stored;
+  const auto found =
+      std::ranges::find(kTorchTypes, global.name, [](const TorchType& type) { return type.stored.name; });
+  return found == kTorchTypes.end() ? nullptr : &found->stored;
 }
 
 std::optional<TorchBuilder> torch_builder(const Pickle::Global& global) {

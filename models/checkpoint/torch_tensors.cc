@@ -16,7 +16,7 @@ namespace {
 
 using Index = Pickle::Index;
 
-constexpr std::size_t kMaxRank = 32;  // torch takes 64
+constexpr std::size_t kMaxTorchRank = 32;  // torch takes 64
 constexpr std::size_t kMaxTensors = 1u << 20;
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
 
@@ -72,8 +72,8 @@ class TensorReader {
       if (global->name == "Size" && arguments.size() == 1) object = arguments[0];
     }
     const auto* tuple = pickle_.get<Pickle::Tuple>(object);
-    if (tuple == nullptr || tuple->items.size() > kMaxRank) {
-      fail(fmt::format("{} is no tuple of at most {} sizes", what, kMaxRank));
+    if (tuple == nullptr || tuple->items.size() > kMaxTorchRank) {
+      fail(fmt::format("{} is no tuple of at most {} sizes", what, kMaxTorchRank));
     }
     std::vector<std::uint64_t> values;
     for (const Index item : tuple->items) values.push_back(size(item, what));

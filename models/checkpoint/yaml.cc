@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -31,17 +33,17 @@ class Event {
   yaml_event_t event_{};
 };
 
-class Parser {
+class EventParser {
  public:
-  Parser(std::string_view text, const std::string& file) : file_(file) {
+  EventParser(std::string_view text, const std::string& file) : file_(file) {
     if (yaml_parser_initialize(&parser_) == 0) throw FileError(fmt::format("{}: libyaml has no memory", file_));
     // The text may be in no other encoding: a mark at its beginning does not choose one.
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
-  ~Parser() { yaml_parser_delete(&parser_); }
-  Parser(const Parser&) = delete;
-  Parser& operator=(const Parser&) = delete;
+  ~EventParser() { yaml_parser_delete(&parser_); }
+  EventParser(const EventParser&) = delete;
+  EventParser& operator=(const EventParser&) = delete;
 
   void next(Event& event) {
     if (yaml_parser_parse(&parser_, event.address()) != 0) return;
@@ -110,9 +112,9 @@ json plain_scalar(std::string_view text, const std::string& where) {
 }
 
 // Builds the values of a document.
-class TreeBuilder {
+class DocumentBuilder {
  public:
-  explicit TreeBuilder(const std::string& file) : file_(file) {}
+  explicit DocumentBuilder(const std::string& file) : file_(file) {}
 
   json take() { return std::move(root_); }
 
@@ -200,8 +202,8 @@ std::string with_quoted_commas(std::string_view text) {
 
 nlohmann::json parse_yaml(std::string_view text, const std::string& file) {
   const std::string quoted = with_quoted_commas(text);
-  Parser parser(quoted, file);
-  TreeBuilder builder(file);
+  EventParser parser(quoted, file);
+  DocumentBuilder builder(file);
   for (bool more = true; more;) {
     Event event;
     parser.next(event);

@@ -46,7 +46,7 @@ struct Directory {
 };
 
 // What both headers of an entry say.
-struct Header {
+struct EntryHeader {
   std::uint16_t flags = 0;
   std::uint16_t method = 0;
   std::uint32_t checksum = 0;
@@ -160,14 +160,14 @@ void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t*
   throw FileError(fmt::format("{}: sizes in a zip64 extra field that is missing", where));
 }
 
-Header read_directory_header(ByteReader& directory) {
+EntryHeader read_directory_header(ByteReader& directory) {
   constexpr std::string_view kWhat = "an entry of the directory";
   const std::size_t begin = directory.position();
   if (directory.number<std::uint32_t>(kWhat) != kDirectoryHeader) {
     throw FileError(fmt::format("{}: byte {} of the directory is no entry, expected one", directory.file(), begin));
   }
   directory.take(4, kWhat);  // versions
-  Header header;
+  EntryHeader header;
   header.flags = directory.number<std::uint16_t>(kWhat);
   header.method = directory.number<std::uint16_t>(kWhat);
   directory.take(4, kWhat);  // time and date
@@ -192,13 +192,13 @@ Header read_directory_header(ByteReader& directory) {
   return header;
 }
 
-Header read_local_header(ByteReader& local, const std::string& where) {
+EntryHeader read_local_header(ByteReader& local, const std::string& where) {
   constexpr std::string_view kWhat = "the local header";
   if (local.number<std::uint32_t>(kWhat) != kLocalHeader) {
     throw FileError(fmt::format("{}: no local header where the directory says", where));
   }
   local.take(2, kWhat);  // version
-  Header header;
+  EntryHeader header;
   header.flags = local.number<std::uint16_t>(kWhat);
   header.method = local.number<std::uint16_t>(kWhat);
   local.take(4, kWhat);  // time and date
@@ -217,7 +217,7 @@ Header read_local_header(ByteReader& local, const std::string& where) {
   return header;
 }
 
-void check_agreement(const Header& local, const Header& listed, const std::string& where) {
+void check_agreement(const EntryHeader& local, const EntryHeader& listed, const std::string& where) {
   const bool may_be_zero = (listed.flags & kSizesFollow) != 0;
   const auto agrees = [may_be_zero](std::uint64_t found, std::uint64_t expected) {
     return found == expected || (may_be_zero && found == 0);
@@ -234,7 +234,7 @@ void check_agreement(const Header& local, const Header& listed, const std::strin
   }
 }
 
-void check_header(const Header& header, const std::string& where) {
+void check_header(const EntryHeader& header, const std::string& where) {
   if (header.name.empty() || header.name.find('\0') != header.name.npos) {
     throw FileError(fmt::format("{}: expected a name without zero bytes", where));
   }
@@ -263,7 +263,7 @@ struct Placed {
   std::uint64_t end = 0;
 };
 
-Placed place(const Header& listed, std::span<const std::byte> before_directory, const std::string& file) {
+Placed place(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
   const std::string where = fmt::format("{}: entry '{}'", file, printable(listed.name));
   check_header(listed, where);
   if (listed.local_offset > before_directory.size()) {

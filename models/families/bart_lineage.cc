@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/name_table.h"

@@ -1,6 +1,8 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019) and XLM-R (Conneau et al. 2020).
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "encdec/engine/error.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"

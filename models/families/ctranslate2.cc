@@ -2,8 +2,10 @@
 // any origin, whose structure follows from the variables that the model.bin has.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/stored_values.h"
@@ -14,7 +16,7 @@
 namespace encdec {
 namespace {
 
-constexpr int kMaxLayers = 1024;
+constexpr int kMaxSpecLayers = 1024;
 
 class SpecReader {
  public:
@@ -81,7 +83,7 @@ class SpecReader {
     }
     StackConfig stack;
     stack.vocabulary = required(embedding_of(name)).shape()[0];
-    while (stack.layers < kMaxLayers && has(layer(name, stack.layers) + "self_attention/linear_0/weight")) {
+    while (stack.layers < kMaxSpecLayers && has(layer(name, stack.layers) + "self_attention/linear_0/weight")) {
       ++stack.layers;
     }
     if (stack.layers == 0) fail(fmt::format("no layers of the {}", name));

@@ -6,7 +6,7 @@
 namespace encdec {
 namespace {
 
-TransformerConfig read_config(const JsonObject& json) {
+TransformerConfig read_distilbert_config(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result;
   result.model_type = "distilbert";
@@ -27,7 +27,7 @@ TransformerConfig read_config(const JsonObject& json) {
   return result;
 }
 
-WeightNames weight_names(const JsonObject&, const WeightStore& weights) {
+WeightNames distilbert_weight_names(const JsonObject&, const WeightStore& weights) {
   return with_gamma_and_beta(without_missing_prefix(
       "distilbert.", weights,
       names_by_table({
@@ -47,6 +47,6 @@ WeightNames weight_names(const JsonObject&, const WeightStore& weights) {
 
 }  // namespace
 
-const Family kDistilBert{"distilbert", read_config, weight_names};
+const Family kDistilBert{"distilbert", read_distilbert_config, distilbert_weight_names};
 
 }  // namespace encdec

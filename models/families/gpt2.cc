@@ -8,7 +8,7 @@
 namespace encdec {
 namespace {
 
-TransformerConfig read_config(const JsonObject& json) {
+TransformerConfig read_gpt2_config(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result;
   result.model_type = "gpt2";
@@ -31,7 +31,7 @@ TransformerConfig read_config(const JsonObject& json) {
 }
 
 // Matrices are stored for y = x W, those of query, key and value side by side.
-std::vector<StoredName> transposed(const char* name, int part = 0, int parts = 1) {
+std::vector<StoredName> transposed_part(const char* name, int part = 0, int parts = 1) {
   StoredName stored(name);
   stored.transposed = true;
   stored.part = part;
@@ -39,26 +39,27 @@ std::vector<StoredName> transposed(const char* name, int part = 0, int parts = 1
   return {stored};
 }
 
-WeightNames weight_names(const JsonObject&, const WeightStore& weights) {
-  return without_missing_prefix("transformer.", weights,
-                                names_by_table({
-                                    {"decoder.embedding", {"transformer.wte"}},
-                                    {"decoder.positional_encoding", {"transformer.wpe"}},
-                                    {"decoder.*.self_attention.query", transposed("transformer.h.*.attn.c_attn", 0, 3)},
-                                    {"decoder.*.self_attention.key", transposed("transformer.h.*.attn.c_attn", 1, 3)},
-                                    {"decoder.*.self_attention.value", transposed("transformer.h.*.attn.c_attn", 2, 3)},
-                                    {"decoder.*.self_attention.output", transposed("transformer.h.*.attn.c_proj")},
-                                    {"decoder.*.self_attention_norm", {"transformer.h.*.ln_1"}},
-                                    {"decoder.*.feed_forward.expand", transposed("transformer.h.*.mlp.c_fc")},
-                                    {"decoder.*.feed_forward.project", transposed("transformer.h.*.mlp.c_proj")},
-                                    {"decoder.*.feed_forward_norm", {"transformer.h.*.ln_2"}},
-                                    {"decoder.norm", {"transformer.ln_f"}},
-                                    {"output_projection", {"lm_head", "transformer.wte"}},
-                                }));
+WeightNames gpt2_weight_names(const JsonObject&, const WeightStore& weights) {
+  return without_missing_prefix(
+      "transformer.", weights,
+      names_by_table({
+          {"decoder.embedding", {"transformer.wte"}},
+          {"decoder.positional_encoding", {"transformer.wpe"}},
+          {"decoder.*.self_attention.query", transposed_part("transformer.h.*.attn.c_attn", 0, 3)},
+          {"decoder.*.self_attention.key", transposed_part("transformer.h.*.attn.c_attn", 1, 3)},
+          {"decoder.*.self_attention.value", transposed_part("transformer.h.*.attn.c_attn", 2, 3)},
+          {"decoder.*.self_attention.output", transposed_part("transformer.h.*.attn.c_proj")},
+          {"decoder.*.self_attention_norm", {"transformer.h.*.ln_1"}},
+          {"decoder.*.feed_forward.expand", transposed_part("transformer.h.*.mlp.c_fc")},
+          {"decoder.*.feed_forward.project", transposed_part("transformer.h.*.mlp.c_proj")},
+          {"decoder.*.feed_forward_norm", {"transformer.h.*.ln_2"}},
+          {"decoder.norm", {"transformer.ln_f"}},
+          {"output_projection", {"lm_head", "transformer.wte"}},
+      }));
 }
 
 }  // namespace
 
-const Family kGpt2{"gpt2", read_config, weight_names};
+const Family kGpt2{"gpt2", read_gpt2_config, gpt2_weight_names};
 
 }  // namespace encdec

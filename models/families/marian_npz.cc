@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/families/config_reader.h"
@@ -22,7 +23,7 @@ void expect(const JsonObject& options, const std::string& key, const std::string
 }
 
 // Marian's gelu is the approximation by a sigmoid.
-Activation read_activation(const JsonObject& options) {
+Activation read_marian_activation(const JsonObject& options) {
   const std::string name = options.string("transformer-ffn-activation").value_or("swish");
   if (name == "relu") return Activation::relu;
   if (name == "swish") return Activation::silu;
@@ -75,7 +76,7 @@ TransformerConfig read_options(const JsonObject& options) {
   config.decoder.layers = reader.layers("dec-depth", 6);
   config.decoder.zero_start_token = true;
   config.decoder_start_token = static_cast<std::int32_t>(config.decoder.vocabulary);
-  config.activation = read_activation(options);
+  config.activation = read_marian_activation(options);
   config.norm_order = read_norm_order(options);
   return config;
 }
@@ -112,7 +113,7 @@ void add_attention(std::vector<NamePattern>& table, const Part& attention) {
   add_norm(table, {attention.canonical + "_norm", attention.stored + "_Wo"});
 }
 
-WeightNames names() {
+WeightNames npz_weight_names() {
   std::vector<NamePattern> table = {
       {"encoder.embedding.weight", {"encoder_Wemb", "Wemb"}},
       {"decoder.embedding.weight", {"decoder_Wemb", "Wemb"}},
@@ -142,7 +143,7 @@ ModelDescription describe_marian_npz(const Checkpoint& checkpoint) {
     throw ConfigError(fmt::format("{}: no array 'special:model.yml', expected the settings of a Marian model",
                                   checkpoint.weights->origin()));
   }
-  return {read_options(*checkpoint.options), names()};
+  return {read_options(*checkpoint.options), npz_weight_names()};
 }
 
 }  // namespace encdec

@@ -1,5 +1,6 @@
 #include "encdec/models/families/name_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/families/config_reader.h"

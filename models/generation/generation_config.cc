@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::int64_t kMaxSequences = 1'000;  // beams of a source, and results
 constexpr int kDefaultNewTokens = 20;
 // CTranslate2's max_decoding_length of a Translator, and max_length of a Generator.
 constexpr int kDefaultTranslationTokens = 256;

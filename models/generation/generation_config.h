@@ -13,6 +13,7 @@ namespace encdec {
 
 // What settings may be, in files and in options.
 inline constexpr int kMaxTokenCount = 1'000'000;              // lengths, and sizes of n-grams
+inline constexpr int kMaxSequences = 1'000;                   // beams of a source, and results: more is a typing error
 inline constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // of scores, which must stay finite
 inline constexpr double kMaxScoreExponent = 100;              // above and below 0, like other penalties
 

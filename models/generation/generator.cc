@@ -15,8 +15,6 @@
 namespace encdec {
 namespace {
 
-// Beams and samples of one source beyond this are a typing error.
-constexpr int kMaxSequences = 1024;
 constexpr int kMaxWorkers = 1024;
 
 template <class T, class Number>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 // So many tokens tell, at least, what the next ones add to the text.
-constexpr std::size_t kWindowTokens = 32;
+constexpr std::size_t kDecodedTokens = 32;
 // Ends of a text that may lose their sign: pieces of Blenderbot-small that go on.
 constexpr std::string_view kWordGoesOn = "@@";
 // Last words that may lose the space before them, once they are " n't", " 've" and the like: see clean_up_spaces().
@@ -80,13 +80,13 @@ std::span<const std::int32_t> TextStream::window() const {
 // What a token adds to the text depends on those just before it. `text` is the window's.
 void TextStream::shorten_window(std::string_view text) {
   const auto tokens = window();
-  if (tokens.size() < 2 * kWindowTokens) return;
-  const std::string shorter = decode_known(*tokenizer_, tokens.last(kWindowTokens));
+  if (tokens.size() < 2 * kDecodedTokens) return;
+  const std::string shorter = decode_known(*tokenizer_, tokens.last(kDecodedTokens));
   if (!text.ends_with(shorter)) return;  // it begins within a character, say: another one will do
   const std::size_t before = text.size() - shorter.size();
   if (told_before_window_ + before > told_) return;
   told_before_window_ += before;
-  window_begin_ += tokens.size() - kWindowTokens;
+  window_begin_ += tokens.size() - kDecodedTokens;
 }
 
 }  // namespace encdec

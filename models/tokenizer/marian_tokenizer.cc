@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
@@ -16,30 +18,6 @@ const std::string& named_token(const TokenizerSettings& settings, const char* ke
   const auto found = settings.named_tokens.find(key);
   if (found == settings.named_tokens.end()) throw TokenizerError(fmt::format("{}: there is no {}", name, key));
   return found->second;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  std::string result;
-  std::size_t start = 0;
-  for (std::size_t found; (found = text.find(from, start)) != std::string::npos; start = found + from.size()) {
-    result.append(text, start, found - start).append(to);
-  }
-  text = std::move(result.append(text, start));
-}
-
-std::string clean_up_spaces(std::string text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kRules = {{{" .", "."},
-                                                                                     {" ?", "?"},
-                                                                                     {" !", "!"},
-                                                                                     {" ,", ","},
-                                                                                     {" ' ", "'"},
-                                                                                     {" n't", "n't"},
-                                                                                     {" 'm", "'m"},
-                                                                                     {" 's", "'s"},
-                                                                                     {" 've", "'ve"},
-                                                                                     {" 're", "'re"}}};
-  for (const auto& [from, to] : kRules) replace_all(text, from, to);
-  return text;
 }
 
 // Moves a language code, from ">>" to the first "<<" after the start, out of the text.
@@ -164,7 +142,7 @@ std::string MarianTokenizer::decode(std::span<const std::int32_t> ids) const {
     }
   }
   text += model.decode(pieces);
-  replace_all(text, "▁", " ");
+  text = replace_all(text, "▁", " ");
   std::string stripped(strip_right(strip_left(text)));
   return parts_.settings.clean_up_spaces ? clean_up_spaces(std::move(stripped)) : stripped;
 }

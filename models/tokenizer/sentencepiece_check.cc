@@ -13,12 +13,12 @@
 #include "encdec/engine/error.h"
 #include "encdec/models/tokenizer/protobuf_fields.h"
 #include "encdec/models/tokenizer/utf8.h"
+#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxPieces = 1'000'000;
-constexpr std::size_t kMaxPieceBytes = 1024;
+constexpr std::size_t kMaxSentencePieces = 1'000'000;
 constexpr std::size_t kMaxNestedUserPieces = 64;
 constexpr std::size_t kMaxUnknownSurfaceBytes = 256;
 constexpr std::size_t kMaxOtherFieldBytes = 4u << 20;  // normalisation tables: 0.3 MB; lists of user-defined symbols
@@ -213,7 +213,7 @@ void check_sentencepiece_model(std::string_view bytes, const std::string& name) 
     if (field->is(1, Field::WireType::bytes)) {
       const std::string_view user_piece = check_piece(field->bytes, pieces, name);
       if (!user_piece.empty()) user_pieces.push_back(user_piece);
-      if (++pieces > kMaxPieces) fail(name, fmt::format("more than {} pieces", kMaxPieces));
+      if (++pieces > kMaxSentencePieces) fail(name, fmt::format("more than {} pieces", kMaxSentencePieces));
       continue;
     }
     if (field->bytes.size() > kMaxOtherFieldBytes) {

@@ -16,9 +16,9 @@ using protobuf::Field;
 using protobuf::Fields;
 using WireType = Field::WireType;
 
-class Reader {
+class ProtoReader {
  public:
-  Reader(SentencePieceProto& proto, const std::string& name) : proto_(proto), name_(name) {}
+  ProtoReader(SentencePieceProto& proto, const std::string& name) : proto_(proto), name_(name) {}
 
   void read(std::string_view bytes) {
     Fields fields(bytes, name_);
@@ -85,7 +85,7 @@ SentencePieceProto SentencePieceProto::read(const std::filesystem::path& path) {
 SentencePieceProto SentencePieceProto::parse(std::string_view bytes, const std::string& name) {
   check_sentencepiece_model(bytes, name);
   SentencePieceProto proto;
-  Reader(proto, name).read(bytes);
+  ProtoReader(proto, name).read(bytes);
   return proto;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "encdec/engine/error.h"
@@ -14,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;  // of large vocabularies: some 30 MB
-constexpr std::size_t kMaxTokenBytes = 1024;
 constexpr std::array kNames = {"bos_token", "eos_token", "unk_token", "sep_token",
                                "pad_token", "cls_token", "mask_token"};
 
@@ -48,9 +47,9 @@ AddedToken read_added_token(const JsonObject& file, const Json& value) {
 
 // The merging of files, step by step as transformers does it. "Extra" special tokens are a list without names, "model"
 // ones have names that are not among the standard ones.
-class Reader {
+class SettingsReader {
  public:
-  explicit Reader(TokenizerSettings& settings) : settings_(settings) {}
+  explicit SettingsReader(TokenizerSettings& settings) : settings_(settings) {}
 
   void read(const TokenizerFiles& files) {
     if (files.tokenizer_config) read_config(*files.tokenizer_config);
@@ -273,7 +272,7 @@ TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,
                                            std::map<std::string, std::string> named_tokens) {
   TokenizerSettings settings;
   settings.named_tokens = std::move(named_tokens);
-  Reader(settings).read(files);
+  SettingsReader(settings).read(files);
   return settings;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,10 @@
 #include "encdec/models/tokenizer/added_tokens.h"
 
 namespace encdec {
+
+// What a tokenizer's files may hold: more is a mistake.
+inline constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;  // of large vocabularies: some 30 MB
+inline constexpr int kMostSentinels = 10'000;                     // <extra_id_0> and so on
 
 // The files that say something about a tokenizer beside its vocabulary, as far as they are there.
 struct TokenizerFiles {

@@ -4,15 +4,10 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
-namespace {
-
-constexpr std::size_t kMaxVocabularyBytes = 32u << 20;  // 256,000 pieces of large models: some 6 MB
-
-}  // namespace
-
 class Vocabulary::Reader final : public JsonEvents {
  public:
   Reader(Vocabulary& vocabulary, const std::string& name) : JsonEvents(name), vocabulary_(vocabulary) {}

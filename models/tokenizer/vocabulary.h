@@ -22,6 +22,10 @@ using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_
 // One past the largest id that a tokenizer's files may give: far above any vocabulary, far below what would make ids
 // wrap.
 inline constexpr std::int32_t kMaxTokenIds = 10'000'000;
+// What files of vocabularies may hold: more is none.
+inline constexpr std::size_t kMaxVocabularyBytes = 32u << 20;  // 256,000 pieces of large models: some 6 MB
+inline constexpr std::size_t kMaxPieceBytes = 1024;            // they are searched from every character on
+inline constexpr std::size_t kMaxTokenBytes = 1024;            // of those added to them: from every byte on
 
 // The pieces of text that a model knows, and the id of each: a vocab.json file, {"piece": id, ...}.
 class Vocabulary {

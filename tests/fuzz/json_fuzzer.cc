@@ -1,5 +1,6 @@
 // parse_json and JsonObject over any text.
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"

@@ -2,6 +2,7 @@
 // {...}, "merges.txt": "...", "vocab.txt": "...", "vocabulary.txt": "...", "vocabulary.json": [...], "vocab.yml":
 // {...}, "tokenizer_config.json": {...}, "special_tokens_map.json": {...}, "added_tokens.json": {...}, "text": "..."}.
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // A byte that chooses a family, then a sentencepiece model file of any bytes.
 #include <array>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // parse_yaml over any text.
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/yaml.h"

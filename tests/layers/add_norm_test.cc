@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "encdec/layers/feed_forward.h"
 #include "tests/layers/bad_input.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "tests/layers/bad_input.h"
 #include "tests/layers/dense_fixture.h"

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"

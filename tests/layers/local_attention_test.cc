@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "encdec/layers/multi_head_attention.h"
 #include "tests/layers/attention_fixture.h"

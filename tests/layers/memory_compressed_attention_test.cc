@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include "tests/layers/attention_fixture.h"
 #include "tests/layers/bad_input.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
 #include "encdec/layers/dot_product_attention.h"
 #include "encdec/layers/linear.h"

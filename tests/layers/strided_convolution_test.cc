@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"

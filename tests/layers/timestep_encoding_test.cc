@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"

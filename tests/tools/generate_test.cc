@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"

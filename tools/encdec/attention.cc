@@ -27,7 +27,7 @@
 namespace encdec::cli {
 namespace {
 
-struct Options {
+struct AttentionArguments {
   std::string model;
   std::optional<std::string> source;
   std::optional<std::string> target;
@@ -66,11 +66,11 @@ Line only_line(const std::string& path) {
   return line;
 }
 
-Line source_of(const Options& options) {
+Line source_of(const AttentionArguments& options) {
   return options.source ? Line{*options.source, "source"} : only_line(options.input);
 }
 
-std::optional<Line> target_of(const Options& options) {
+std::optional<Line> target_of(const AttentionArguments& options) {
   if (options.target) return Line{*options.target, "target"};
   if (options.target_file.empty()) return std::nullopt;
   if (!std::filesystem::exists(options.target_file)) {
@@ -88,7 +88,7 @@ std::optional<AttentionKind> kind_named(const std::string& name) {
 }
 
 // Pictures show one map where nothing else is asked for; files have room for all.
-AttentionSelection selection_of(const Options& options, const TransformerConfig& config) {
+AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
   const AttentionFormat format = attention_format(options.output);
   const bool has_room = !options.output.empty() && (format == AttentionFormat::page || format == AttentionFormat::json);
   AttentionSelection selection =
@@ -101,7 +101,7 @@ AttentionSelection selection_of(const Options& options, const TransformerConfig&
 // From the source to the maps: of the target, or else of what the model generates.
 class Reading {
  public:
-  explicit Reading(const Options& options)
+  explicit Reading(const AttentionArguments& options)
       : options_(options), source_(source_of(options)), target_(target_of(options)) {
     if (source_.text.empty()) throw InputError(source_.position + ": empty, expected a source");
   }
@@ -141,13 +141,13 @@ class Reading {
     return std::move(model.generate_inputs(std::span(&input, 1), options).front().hypotheses.front().attention);
   }
 
-  const Options& options_;
+  const AttentionArguments& options_;
   Line source_;
   std::optional<Line> target_;
 };
 
 // {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}
-std::string to_json(const std::vector<LabelledAttention>& maps) {
+std::string maps_json(const std::vector<LabelledAttention>& maps) {
   std::string json = "{";
   for (const LabelledAttention& map : maps) {
     if (json.size() > 1) json += ",";
@@ -164,7 +164,7 @@ std::string title_of(const Model& model, const AttentionMaps& attention, const s
   return source + " \u2192 " + target;
 }
 
-void write(const std::vector<LabelledAttention>& maps, const std::string& title, const Options& options,
+void write(const std::vector<LabelledAttention>& maps, const std::string& title, const AttentionArguments& options,
            OutputFile& output) {
   const TextSink sink = [&output](std::string_view text) { output.write(text); };
   if (options.output.empty()) {
@@ -173,7 +173,7 @@ void write(const std::vector<LabelledAttention>& maps, const std::string& title,
     return;
   }
   switch (attention_format(options.output)) {
-    case AttentionFormat::json: return output.write(to_json(maps));
+    case AttentionFormat::json: return output.write(maps_json(maps));
     case AttentionFormat::image: return output.write(draw_png(maps));
     default: break;
   }
@@ -182,7 +182,7 @@ void write(const std::vector<LabelledAttention>& maps, const std::string& title,
   page.end();
 }
 
-void show(const Options& options) {
+void show(const AttentionArguments& options) {
   const bool is_terminal = options.output.empty();
   const AttentionFormat format = attention_format(options.output);
   if (options.source && !options.input.empty()) throw UsageError("a source and --input, expected one of them");
@@ -219,7 +219,7 @@ std::optional<ColorChoice> color_named(const std::string& name) {
 }  // namespace
 
 Action add_attention(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AttentionArguments>();
   add_model_option(command, options->model);
   // In capitals: CLI11 2.4 takes a positional target and --target for one name.
   command.add_option("SOURCE", options->source, "The source; else the line of --input")->type_name("TEXT");

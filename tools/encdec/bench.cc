@@ -18,7 +18,7 @@
 namespace encdec::cli {
 namespace {
 
-struct Options {
+struct BenchArguments {
   std::string model;
   int source_length = 32;
   int target_length = 64;
@@ -40,7 +40,7 @@ struct Work {
   double step_weights = 0;  // that a decoding step must read at least
 };
 
-Work work_of(const TransformerConfig& config, const Options& options) {
+Work work_of(const TransformerConfig& config, const BenchArguments& options) {
   const auto model = static_cast<double>(config.model_dim);
   const double source = options.source_length, target = options.target_length, batch = options.batch_size;
   const auto inner = [&](const StackConfig& stack) {
@@ -69,7 +69,7 @@ Work work_of(const TransformerConfig& config, const Options& options) {
           .step_weights = layers + projection};
 }
 
-std::vector<TokenIds> random_sources(const TransformerConfig& config, const Options& options) {
+std::vector<TokenIds> random_sources(const TransformerConfig& config, const BenchArguments& options) {
   std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
   std::vector<TokenIds> sources(static_cast<std::size_t>(options.batch_size));
   for (TokenIds& source : sources) {
@@ -88,7 +88,7 @@ struct Measurement {
   std::vector<GenerateResult> results;
 };
 
-Measurement measure(const Model& model, const std::vector<TokenIds>& sources, const Options& options,
+Measurement measure(const Model& model, const std::vector<TokenIds>& sources, const BenchArguments& options,
                     Profile* profile) {
   using Clock = NodeRun::Time::clock;
   Measurement measurement;
@@ -145,7 +145,7 @@ nlohmann::ordered_json step_quantile(std::vector<double> seconds, double share) 
   return *nth * 1e3;
 }
 
-void bench(const Options& options) {
+void bench(const BenchArguments& options) {
   std::optional<OutputFile> trace;  // a wrong path is known before the work
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
@@ -188,7 +188,7 @@ void bench(const Options& options) {
 }  // namespace
 
 Action add_bench(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchArguments>();
   add_model_option(command, options->model);
   const auto add_count = [&command](const char* name, int& value, int max, const char* description) {
     command.add_option(name, value, description)->check(integer_from(1, max))->type_name("N")->capture_default_str();

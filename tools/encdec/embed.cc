@@ -2,6 +2,7 @@
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -18,9 +19,9 @@ namespace encdec::cli {
 namespace {
 
 // Lines that are read before any of them is computed, so that texts of like length meet.
-constexpr std::size_t kWindowLines = 1024;
+constexpr std::size_t kReadAheadLines = 1024;
 
-struct Options {
+struct EmbedArguments {
   std::string model;
   std::string input;
   std::string output;
@@ -44,7 +45,7 @@ std::string format_embedding(const std::vector<float>& embedding) {
 // The next lines, as far as they have come. Empty at the end.
 std::vector<std::string> read_window(LineReader& input, int batch_size) {
   std::vector<std::string> lines;
-  const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(batch_size));
+  const std::size_t limit = std::max(kReadAheadLines, static_cast<std::size_t>(batch_size));
   std::string line;
   while (lines.size() < limit && (lines.empty() || input.ready()) && input.next(line)) {
     check_utf8(line, input.position());
@@ -53,7 +54,7 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
   return lines;
 }
 
-void embed(const Options& options) {
+void embed(const EmbedArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
   const Model model = load_model(
@@ -79,7 +80,7 @@ void embed(const Options& options) {
 }  // namespace
 
 Action add_embed(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EmbedArguments>();
   add_model_option(command, options->model);
   add_input_option(command, options->input, "Texts, one a line, in UTF-8");
   add_output_option(command, options->output, "One JSON array of numbers for each text");

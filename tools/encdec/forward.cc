@@ -17,7 +17,7 @@
 namespace encdec::cli {
 namespace {
 
-struct Options {
+struct ForwardArguments {
   std::string model;
   std::string input;
   std::string decoder_input;
@@ -63,7 +63,7 @@ struct Rows {
   std::size_t count() const { return std::max(sources.size(), targets.size()); }
 };
 
-Rows read_input(const Options& options, const TransformerConfig& config) {
+Rows read_input(const ForwardArguments& options, const TransformerConfig& config) {
   if (config.architecture == Architecture::encoder_decoder) {
     if (options.decoder_input.empty()) throw UsageError("--decoder-input is required: the model has a decoder");
     LineReader source_input(options.input);
@@ -88,7 +88,7 @@ Rows read_input(const Options& options, const TransformerConfig& config) {
   return config.has_encoder() ? Rows{std::move(rows), {}} : Rows{{}, std::move(rows)};
 }
 
-void forward(const Options& options) {
+void forward(const ForwardArguments& options) {
   const Model model = load_model(
       options.model,
       {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache});
@@ -125,7 +125,7 @@ void forward(const Options& options) {
 }  // namespace
 
 Action add_forward(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ForwardArguments>();
   add_model_option(command, options->model);
   add_input_option(command, options->input, "Token ids of the sources, a line each, used exactly as given");
   command

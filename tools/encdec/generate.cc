@@ -38,7 +38,7 @@ namespace {
 // Lines that are read ahead with --stream: results come in order, so the first one should not wait for others to begin.
 constexpr std::size_t kStreamedLines = 8;
 
-struct Options {
+struct GenerateArguments {
   std::string model;
   std::string input;
   std::string output;
@@ -58,7 +58,7 @@ struct Options {
 };
 
 // Workers share the CPUs, unless the number of threads is given.
-int threads_of_each_worker(const Options& options) {
+int threads_of_each_worker(const GenerateArguments& options) {
   const int workers = options.generation.options.workers;
   return options.threads != 0 || workers == 1 ? options.threads : std::max(1, available_cpus() / workers);
 }
@@ -66,7 +66,7 @@ int threads_of_each_worker(const Options& options) {
 // From the first line to the last.
 class Generation final : private GenerateStream {
  public:
-  explicit Generation(const Options& options)
+  explicit Generation(const GenerateArguments& options)
       : options_(options),
         input_(options.input),
         prefix_(open_if_named(options.prefix)),
@@ -238,7 +238,7 @@ class Generation final : private GenerateStream {
     return fmt::format("; the output of the first {} lines is in {}", lines_, partial);
   }
 
-  const Options& options_;
+  const GenerateArguments& options_;
   Stopwatch stopwatch_;
   LineReader input_;
   std::unique_ptr<LineReader> prefix_;
@@ -259,7 +259,7 @@ class Generation final : private GenerateStream {
   std::int64_t lines_ = 0;  // in the output
 };
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, GenerateArguments& options) {
   add_model_option(command, options.model);
   add_input_option(command, options.input, "Sources, one a line, in UTF-8");
   add_output_option(command, options.output, "Generated texts, one a line, in the order of the input");
@@ -308,7 +308,7 @@ bool are_one_file(const std::string& path, const std::string& other) {
 }
 
 // What is fine option by option, but not together.
-void check(const Options& options) {
+void check(const GenerateArguments& options) {
   const GenerateOptions& generate = options.generation.options;
   const std::array<std::pair<const char*, const std::string*>, 3> files = {
       {{"--stats", &options.stats}, {"--attention", &options.attention}, {"--output", &options.output}}};
@@ -352,7 +352,7 @@ void check(const Options& options) {
 }  // namespace
 
 Action add_generate(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GenerateArguments>();
   add_options(command, *options);
   command.footer(
       "What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; "

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InspectArguments {
   std::string model;
   std::string graph;  // "text", "dot", or empty for none
   bool weights = false;
@@ -140,7 +141,7 @@ Json stored_json(const WeightSummary& weights) {
   return stored;
 }
 
-Json summary_json(const Model& model, const Options& options) {
+Json summary_json(const Model& model, const InspectArguments& options) {
   const TransformerConfig& config = model.config();
   const WeightSummary weights = summarize(model.weights());
   const Tokenizer* tokenizer = model.tokenizer();
@@ -200,7 +201,7 @@ std::string text_line(std::string_view name, std::string_view value) {
   return fmt::format("{:<12}  {}\n", name, printable(value));
 }
 
-std::string summary_text(const Model& model, const Options& options) {
+std::string summary_text(const Model& model, const InspectArguments& options) {
   const TransformerConfig& config = model.config();
   const WeightSummary weights = summarize(model.weights());
   std::string text;
@@ -256,7 +257,7 @@ Json weights_json(const WeightStore& weights) {
 }
 
 // Of a folder that this version cannot run: what is in it, and why not.
-std::string unsupported_report(const Options& options, const std::string& reason) {
+std::string unsupported_report(const InspectArguments& options, const std::string& reason) {
   const Checkpoint checkpoint = open_checkpoint(options.model);
   const WeightSummary weights = summarize(*checkpoint.weights);
   const std::string family =
@@ -277,7 +278,7 @@ std::string unsupported_report(const Options& options, const std::string& reason
          (options.weights ? "\n" + weights_text(*checkpoint.weights) : "");
 }
 
-std::string report(const Model& model, const Options& options) {
+std::string report(const Model& model, const InspectArguments& options) {
   if (!options.graph.empty()) {
     std::string text;
     for (const Executor* executor : model.network()->graphs()) {
@@ -297,7 +298,7 @@ std::string report(const Model& model, const Options& options) {
   return summary_text(model, options) + (options.weights ? "\n" + weights_text(model.weights()) : "");
 }
 
-std::string report(const Options& options) {
+std::string report(const InspectArguments& options) {
   try {
     return report(Model::load(options.model, {.threads = 1}), options);
   } catch (const UnsupportedModelError& error) {
@@ -309,7 +310,7 @@ std::string report(const Options& options) {
 }  // namespace
 
 Action add_inspect(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InspectArguments>();
   add_model_option(command, options->model);
   CLI::Option* weights = command.add_flag("--weights", options->weights, "Every tensor: name, type, shape, bytes");
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");

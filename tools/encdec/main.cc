@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "arguments/document_options.h"
 #include "commands.h"

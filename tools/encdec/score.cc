@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kWindowLines = 64;
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 
-struct Options {
+struct ScoreArguments {
   std::string model;
   std::string input;
   std::string target;
@@ -53,7 +53,7 @@ struct Window {
 
 class Scoring {
  public:
-  explicit Scoring(const Options& options)
+  explicit Scoring(const ScoreArguments& options)
       : options_(options),
         input_(options.input),
         target_(options.target),
@@ -173,7 +173,7 @@ class Scoring {
   // Where there is nothing to generate from, no target is likely or unlikely.
   static constexpr const char* kNoSource = R"({"score":null,"token_scores":[]})";
 
-  const Options& options_;
+  const ScoreArguments& options_;
   LineReader input_;
   LineReader target_;
   PairedLines lines_;
@@ -186,7 +186,7 @@ class Scoring {
 }  // namespace
 
 Action add_score(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ScoreArguments>();
   add_model_option(command, options->model);
   add_input_option(command, options->input, "Sources, one a line, in UTF-8");
   command.add_option("--target", options->target, "Targets, one a line, each for the source of the same line")

@@ -19,7 +19,7 @@
 namespace encdec::cli {
 namespace {
 
-struct Options {
+struct TokenizeArguments {
   std::string model;
   std::string input;
   std::string output;
@@ -39,7 +39,7 @@ std::string model_type(const std::filesystem::path& folder) {
 // The tokenizer of a folder alone: the weights need not be there.
 class LineTokenizer {
  public:
-  explicit LineTokenizer(const Options& options) : options_(options) {
+  explicit LineTokenizer(const TokenizeArguments& options) : options_(options) {
     const std::filesystem::path folder = options.model;
     tokenizer_ = load_tokenizer(folder, model_type(folder));
     if (tokenizer_ == nullptr) {
@@ -77,11 +77,11 @@ class LineTokenizer {
     }
   }
 
-  const Options& options_;
+  const TokenizeArguments& options_;
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 
-void tokenize(const Options& options) {
+void tokenize(const TokenizeArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
   const LineTokenizer tokenizer(options);
@@ -96,7 +96,7 @@ void tokenize(const Options& options) {
 }  // namespace
 
 Action add_tokenize(CLI::App& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TokenizeArguments>();
   add_model_option(command, options->model);
   add_input_option(command, options->input,
                    "Texts, one a line, in UTF-8; with --decode, token ids separated by spaces");

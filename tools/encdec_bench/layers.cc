@@ -10,6 +10,7 @@
 #include <encdec/layers/timestep_encoding.h>
 
 #include <cmath>
+#include <utility>
 
 #include "bench_layer.h"
 

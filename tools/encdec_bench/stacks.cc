@@ -47,13 +47,13 @@ std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden,
 }
 
 constexpr int kLayers = 6;
-constexpr Dim kVocabulary = 32000;
+constexpr Dim kStackVocabulary = 32000;
 
 // The encoder with the memories of the cross-attention.
 void bench_encoder(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
-  Session session(random_transformer(model, hidden, kLayers, kVocabulary),
+  Session session(random_transformer(model, hidden, kLayers, kStackVocabulary),
                   std::make_shared<ThreadTeam>(thread_count()));
   const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(static_cast<std::size_t>(length), 5));
   for (auto _ : state) {
@@ -71,7 +71,7 @@ void bench_decoder_step(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
   constexpr int kSourceLength = 32;
-  Session session(random_transformer(model, hidden, kLayers, kVocabulary),
+  Session session(random_transformer(model, hidden, kLayers, kStackVocabulary),
                   std::make_shared<ThreadTeam>(thread_count()));
   const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(kSourceLength, 5));
   const TokenIds past(static_cast<std::size_t>(length - 1), 5);
@@ -89,7 +89,7 @@ void bench_decoder_step(benchmark::State& state) {
   }
   auto matmuls = layer_matmuls(batch, model, hidden, kLayers);
   for (int layer = 0; layer < kLayers; ++layer) matmuls.insert(matmuls.end(), 2, {batch, model, model});
-  matmuls.push_back({batch, model, kVocabulary});
+  matmuls.push_back({batch, model, kStackVocabulary});
   count(state, {.matmuls = matmuls,
                 .attention_operations = kLayers * batch * attention_operations(1, length + kSourceLength, model)});
 }

@@ -5,6 +5,7 @@
 #include <encdec/engine/matmul.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 

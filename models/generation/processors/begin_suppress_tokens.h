@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "encdec/models/generation/logits_processor.h"
 
 namespace encdec {

@@ -56,7 +56,7 @@ struct Symbol {
   std::size_t previous;
   std::size_t next;
 };
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNoSymbol = ~std::size_t{0};
 
 struct Pair {
   std::size_t rank;
@@ -136,16 +136,16 @@ void BlenderbotSmallTokenizer::cut_word(std::string_view word, std::vector<std::
     const std::size_t bytes = first_character(std::string_view(text).substr(begin)).bytes;
     const bool is_last = begin + bytes == letters;
     symbols.push_back({std::string_view(text).substr(begin, is_last ? text.npos : bytes), symbols.size() - 1,
-                       is_last ? kNone : symbols.size() + 1});
+                       is_last ? kNoSymbol : symbols.size() + 1});
     begin += bytes;
   }
   if (symbols.size() == 1) return pieces.push_back(text.substr(0, letters));
-  symbols[0].previous = kNone;
+  symbols[0].previous = kNoSymbol;
 
   std::priority_queue<Pair> pairs;
   std::string joined;
   const auto add_pair = [&](std::size_t left) {
-    if (left == kNone || symbols[left].next == kNone) return;
+    if (left == kNoSymbol || symbols[left].next == kNoSymbol) return;
     const Symbol& right = symbols[symbols[left].next];
     joined.assign(symbols[left].text).append(" ").append(right.text);
     const auto rank = ranks_.find(joined);
@@ -156,19 +156,19 @@ void BlenderbotSmallTokenizer::cut_word(std::string_view word, std::vector<std::
     const Pair pair = pairs.top();
     pairs.pop();
     Symbol& left = symbols[pair.left];
-    if (left.text.empty() || left.next == kNone) continue;
+    if (left.text.empty() || left.next == kNoSymbol) continue;
     Symbol& right = symbols[left.next];
     if (left.text.size() + right.text.size() != pair.bytes) continue;
     left.text = {left.text.data(), pair.bytes};
     left.next = right.next;
     right.text = {};
-    if (left.next != kNone) symbols[left.next].previous = pair.left;
+    if (left.next != kNoSymbol) symbols[left.next].previous = pair.left;
     add_pair(left.previous);
     add_pair(pair.left);
   }
-  for (std::size_t i = 0; i != kNone; i = symbols[i].next) {
+  for (std::size_t i = 0; i != kNoSymbol; i = symbols[i].next) {
     const std::string_view symbol = symbols[i].text;
-    if (symbols[i].next == kNone) {
+    if (symbols[i].next == kNoSymbol) {
       pieces.emplace_back(symbol.substr(0, symbol.size() - kWordEnd.size()));
     } else {
       pieces.emplace_back(fmt::format("{}@@", symbol));

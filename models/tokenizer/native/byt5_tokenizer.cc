@@ -11,9 +11,8 @@
 namespace encdec {
 namespace {
 
-constexpr std::int32_t kOffset = 3;
+constexpr std::int32_t kFirstByteId = 3;
 constexpr std::int32_t kBytes = 256;
-constexpr int kMostSentinels = 10'000;
 
 // A byte is written as the character of that number.
 std::string byte_text(std::uint8_t byte) {
@@ -25,7 +24,7 @@ std::string byte_text(std::uint8_t byte) {
 Vocabulary byte_vocabulary(const std::string& name) {
   Vocabulary vocabulary;
   for (std::int32_t byte = 0; byte < kBytes; ++byte) {
-    vocabulary.add(byte_text(static_cast<std::uint8_t>(byte)), byte + kOffset, name);
+    vocabulary.add(byte_text(static_cast<std::uint8_t>(byte)), byte + kFirstByteId, name);
   }
   return vocabulary;
 }

@@ -1,5 +1,7 @@
 #include "encdec/models/tokenizer/native/language_codes.h"
 
+#include <fmt/format.h>
+
 namespace encdec::language_codes {
 
 std::vector<std::string> mbart() {
@@ -53,6 +55,10 @@ std::vector<std::string> m2m_100() {
 
 std::vector<std::string> wmt21() {
   return {"en", "ha", "is", "ja", "cs", "ru", "zh", "de"};
+}
+
+std::string fairseq_piece(std::string_view language) {
+  return fmt::format("__{}__", language);
 }
 
 }  // namespace encdec::language_codes

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The languages of checkpoints, in the order of their ids, which no file of theirs says.
@@ -11,5 +12,8 @@ std::vector<std::string> mbart50();  // those and 27 more
 std::vector<std::string> nllb();     // 202
 std::vector<std::string> m2m_100();  // 100
 std::vector<std::string> wmt21();    // the 8 of M2M-100's later variant
+
+// A language as the vocabularies of fairseq's later models spell it: "__en__".
+std::string fairseq_piece(std::string_view language);
 
 }  // namespace encdec::language_codes

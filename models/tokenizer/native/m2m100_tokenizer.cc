@@ -14,11 +14,7 @@ namespace {
 
 constexpr int kMostFillers = 10'000;
 
-std::string language_piece(std::string_view language) {
-  return fmt::format("__{}__", language);
-}
-
-std::vector<std::string> language_list(const TokenizerFiles& files) {
+std::vector<std::string> m2m100_languages(const TokenizerFiles& files) {
   const auto codes = files.tokenizer_config ? files.tokenizer_config->string("language_codes") : std::nullopt;
   if (!codes || *codes == "m2m100") return language_codes::m2m_100();
   if (*codes == "wmt21") return language_codes::wmt21();
@@ -29,7 +25,7 @@ std::vector<std::string> language_list(const TokenizerFiles& files) {
 // The languages' ids follow those of the pieces.
 Vocabulary with_languages(Vocabulary vocabulary, const std::vector<std::string>& languages, const std::string& name) {
   auto id = static_cast<std::int32_t>(vocabulary.size());
-  for (const std::string& language : languages) vocabulary.add(language_piece(language), id++, name);
+  for (const std::string& language : languages) vocabulary.add(language_codes::fairseq_piece(language), id++, name);
   return vocabulary;
 }
 
@@ -56,9 +52,9 @@ std::unique_ptr<Tokenizer> M2M100Tokenizer::load(const std::filesystem::path& fo
 
 M2M100Tokenizer::M2M100Tokenizer(Files files, std::string name)
     : SlowTokenizer(m2m100_settings(files.settings),
-                    with_languages(std::move(files.vocabulary), language_list(files.settings), name), name),
+                    with_languages(std::move(files.vocabulary), m2m100_languages(files.settings), name), name),
       model_(std::move(files.model)),
-      languages_(language_list(files.settings)),
+      languages_(m2m100_languages(files.settings)),
       source_language_(config_text(files.settings, "src_lang", "en")),
       target_language_(config_text(files.settings, "tgt_lang", "")),
       first_filler_(static_cast<std::int32_t>(vocabulary().size())) {
@@ -71,7 +67,7 @@ M2M100Tokenizer::M2M100Tokenizer(Files files, std::string name)
 
 std::optional<std::int32_t> M2M100Tokenizer::language_token(std::string_view language) const {
   const bool known = std::find(languages_.begin(), languages_.end(), language) != languages_.end();
-  return known ? vocabulary().id(language_piece(language)) : std::nullopt;
+  return known ? vocabulary().id(language_codes::fairseq_piece(language)) : std::nullopt;
 }
 
 std::string M2M100Tokenizer::join(const std::vector<std::string>& pieces) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxVocabularyBytes = 32u << 20;
 constexpr const char* kDecoder = "decoder.yml";
 
 bool is_bare_name(const std::string& name) {

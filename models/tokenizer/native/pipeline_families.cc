@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/tokenizer/native/family_parts.h"
@@ -22,7 +23,6 @@ using family_parts::TokenIds;
 using pre_tokenizers::PrependScheme;
 
 constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
-constexpr int kMostSentinels = 10'000;
 
 std::vector<AddedToken> special(const std::vector<std::string>& texts) {
   std::vector<AddedToken> tokens;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "encdec/engine/error.h"
@@ -18,7 +19,6 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;
 constexpr const char* kTokenizerJson = "tokenizer.json";
 
 PipelineSource empty_source(const TokenizerFiles& files) {

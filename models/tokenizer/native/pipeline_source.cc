@@ -15,7 +15,6 @@ namespace encdec {
 namespace {
 
 constexpr std::size_t kMaxTextFileBytes = 32u << 20;  // merges of large vocabularies: some 3 MB
-constexpr std::size_t kMaxPieceBytes = 1024;
 constexpr std::size_t kMaxLines = 2'000'000;
 
 // The lines of a text without their ends, which may be "\r\n".

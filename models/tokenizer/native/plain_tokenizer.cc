@@ -8,13 +8,13 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxVocabularyBytes = 32u << 20;
 constexpr std::size_t kMaxPieces = 2'000'000;
 constexpr std::string_view kSpaces = " \t\r\n";
 

@@ -7,17 +7,14 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/native/language_codes.h"
 #include "encdec/models/tokenizer/sentencepiece_check.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::int32_t kOffset = 1;  // of fairseq's ids
-
-std::string language_piece(std::string_view language) {
-  return fmt::format("__{}__", language);
-}
+constexpr std::int32_t kFairseqOffset = 1;
 
 bool is_base(const TokenizerFiles& files) {
   const auto codes = files.tokenizer_config ? files.tokenizer_config->string("language_codes") : std::nullopt;
@@ -27,7 +24,7 @@ bool is_base(const TokenizerFiles& files) {
                                    files.tokenizer_config->file(), printable(*codes)));
 }
 
-std::vector<std::string> language_list(const TokenizerFiles& files) {
+std::vector<std::string> plbart_languages(const TokenizerFiles& files) {
   if (is_base(files)) return {"java", "python", "en_XX"};
   return {"java", "python", "en_XX", "javascript", "php", "ruby", "go"};
 }
@@ -41,10 +38,10 @@ Vocabulary plbart_vocabulary(const PLBartTokenizer::Files& files, const std::str
   const auto add = [&](const std::string& piece, std::int32_t piece_id) {
     if (!vocabulary.id(piece) && vocabulary.piece(piece_id) == nullptr) vocabulary.add(piece, piece_id, name);
   };
-  id = kOffset;
+  id = kFairseqOffset;
   for (const auto& piece : proto.pieces) add(piece.text, id++);
-  for (const std::string& language : language_list(files.settings))
-    vocabulary.add(language_piece(language), id++, name);
+  for (const std::string& language : plbart_languages(files.settings))
+    vocabulary.add(language_codes::fairseq_piece(language), id++, name);
   if (is_base(files.settings)) add("<mask>", id);
   return vocabulary;
 }
@@ -58,8 +55,8 @@ TokenizerSettings plbart_settings(const TokenizerFiles& files) {
                                                    {"pad_token", "<pad>"},
                                                    {"mask_token", "<mask>"}});
   std::vector<std::string> reserved = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
-  for (const std::string& language : language_list(files)) {
-    reserved.push_back(language_piece(language));
+  for (const std::string& language : plbart_languages(files)) {
+    reserved.push_back(language_codes::fairseq_piece(language));
     settings.special_tokens.push_back(reserved.back());
   }
   // transformers forgets what the files say of those.
@@ -87,7 +84,7 @@ std::unique_ptr<Tokenizer> PLBartTokenizer::load(const std::filesystem::path& fo
 PLBartTokenizer::PLBartTokenizer(const Files& files, const std::string& name)
     : SlowTokenizer(plbart_settings(files.settings), plbart_vocabulary(files, name), name),
       model_(files.model, name),
-      languages_(language_list(files.settings)),
+      languages_(plbart_languages(files.settings)),
       source_language_(config_language(files.settings, "src_lang", is_base(files.settings) ? "" : "en_XX")),
       target_language_(config_language(files.settings, "tgt_lang", "")) {
   named_id("eos_token");
@@ -96,9 +93,9 @@ PLBartTokenizer::PLBartTokenizer(const Files& files, const std::string& name)
 
 std::optional<std::int32_t> PLBartTokenizer::language_token(std::string_view language) const {
   const auto found = std::find_if(languages_.begin(), languages_.end(), [&](const std::string& known) {
-    return known == language || language_piece(known) == language;
+    return known == language || language_codes::fairseq_piece(known) == language;
   });
-  return found != languages_.end() ? vocabulary().id(language_piece(*found)) : std::nullopt;
+  return found != languages_.end() ? vocabulary().id(language_codes::fairseq_piece(*found)) : std::nullopt;
 }
 
 // The mask of models that have none is unknown.

@@ -6,23 +6,17 @@
 #include <array>
 #include <vector>
 
+#include "encdec/models/tokenizer/pipeline/character_tables.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {
 
-struct Range {
-  char32_t first;
-  char32_t last;
-};
+using character_tables::contains;
+using character_tables::Range;
 
-template <std::size_t N>
-bool is_in(const std::array<Range, N>& ranges, char32_t c) {
-  return std::any_of(ranges.begin(), ranges.end(), [&](Range range) { return c >= range.first && c <= range.last; });
-}
-
-utf8proc_category_t category(char32_t c) {
+utf8proc_category_t category_of(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
@@ -35,9 +29,9 @@ bool is_cased(char32_t c) {
        {0x2071, 0x2071},   {0x207F, 0x207F},   {0x2090, 0x209C},   {0x2160, 0x217F},   {0x24B6, 0x24E9},
        {0x2C7C, 0x2C7D},   {0xA69C, 0xA69D},   {0xA770, 0xA770},   {0xA7F8, 0xA7F9},   {0xAB5C, 0xAB5F},
        {0x10780, 0x10780}, {0x10783, 0x107BA}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}}};
-  const utf8proc_category_t of_c = category(c);
+  const utf8proc_category_t of_c = category_of(c);
   return of_c == UTF8PROC_CATEGORY_LU || of_c == UTF8PROC_CATEGORY_LL || of_c == UTF8PROC_CATEGORY_LT ||
-         is_in(kOthers, c);
+         contains(kOthers, c);
 }
 
 bool is_case_ignorable(char32_t c) {
@@ -56,13 +50,13 @@ bool is_case_ignorable(char32_t c) {
                                               {0xFE55, 0xFE55},
                                               {0xFF07, 0xFF07},
                                               {0xFF0E, 0xFF0E}}};
-  switch (category(c)) {
+  switch (category_of(c)) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_SK: return true;
-    default: return c == 0xFF1A || is_in(kBreaks, c);
+    default: return c == 0xFF1A || contains(kBreaks, c);
   }
 }
 

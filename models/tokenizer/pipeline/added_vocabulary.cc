@@ -11,8 +11,6 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxTokenBytes = 1024;  // they are searched from every byte on
-
 bool ends_with_word(std::string_view text) {
   return !text.empty() && is_word_character(first_character(text.substr(last_character(text))).value);
 }

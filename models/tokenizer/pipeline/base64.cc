@@ -1,6 +1,7 @@
 #include "encdec/models/tokenizer/pipeline/base64.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace encdec {
 namespace {

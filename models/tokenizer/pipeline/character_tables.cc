@@ -1,6 +1,9 @@
 // Made by tests/golden/make_character_tables.py; do not edit.
 #include "encdec/models/tokenizer/pipeline/character_tables.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace encdec::character_tables {
 
 constexpr Range kNotPunctuationRanges[] = {
@@ -97,5 +100,11 @@ constexpr Range kMoreWordMarksRanges[] = {
     {0x113C5, 0x113C5}, {0x113C7, 0x113CA}, {0x113CC, 0x113D0}, {0x113D2, 0x113D2}, {0x113E1, 0x113E2},
     {0x11F5A, 0x11F5A}, {0x1611E, 0x1612F}, {0x1E5EE, 0x1E5EF}};
 const std::span<const Range> kMoreWordMarks = kMoreWordMarksRanges;
+
+bool contains(std::span<const Range> ranges, char32_t c) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), c,
+                                      [](char32_t value, const Range& range) { return value < range.first; });
+  return after != ranges.begin() && c <= std::prev(after)->last;
+}
 
 }  // namespace encdec::character_tables

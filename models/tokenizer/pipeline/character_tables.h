@@ -10,6 +10,9 @@ struct Range {
   char32_t last;
 };
 
+// Whether one of the ranges, which ascend, has the character.
+bool contains(std::span<const Range> ranges, char32_t c);
+
 // utf8proc has them in the category, but the part of tokenizers does not; and the other way round.
 extern const std::span<const Range> kNotPunctuation;
 extern const std::span<const Range> kMorePunctuation;

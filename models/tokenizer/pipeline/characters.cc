@@ -14,15 +14,9 @@
 namespace encdec {
 namespace {
 
-using character_tables::Range;
+using character_tables::contains;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-bool contains(std::span<const Range> ranges, char32_t c) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), c,
-                                      [](char32_t value, const Range& range) { return value < range.first; });
-  return after != ranges.begin() && c <= std::prev(after)->last;
-}
 
 utf8proc_category_t category(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));

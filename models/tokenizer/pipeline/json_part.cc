@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"

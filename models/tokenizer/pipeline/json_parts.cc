@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "encdec/engine/error.h"

@@ -12,16 +12,6 @@
 namespace encdec {
 namespace {
 
-std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
-  std::string result;
-  std::size_t begin = 0;
-  for (std::size_t found = text.find(from); found != std::string_view::npos; found = text.find(from, begin)) {
-    result.append(text, begin, found - begin).append(to);
-    begin = found + from.size();
-  }
-  return result.append(text, begin);
-}
-
 struct Replacement {
   std::string_view from;
   std::string_view to;
@@ -34,6 +24,16 @@ std::string replace_in_turn(std::string text, const Replacement (&replacements)[
 }
 
 }  // namespace
+
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  std::size_t begin = 0;
+  for (std::size_t found = text.find(from); found != std::string_view::npos; found = text.find(from, begin)) {
+    result.append(text, begin, found - begin).append(to);
+    begin = found + from.size();
+  }
+  return result.append(text, begin);
+}
 
 std::string clean_up_spaces(std::string text) {
   static constexpr Replacement kReplacements[] = {{" .", "."},     {" ?", "?"},     {" !", "!"},   {" ,", ","},

@@ -20,6 +20,9 @@ class PieceDecoder {
   virtual void decode(std::vector<std::string>& pieces) const = 0;
 };
 
+// The text with `to` for every `from`.
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
+
 // No space before punctuation and the endings of English verbs ("do n't"): clean_up_tokenization of transformers 5.23.
 std::string clean_up_spaces(std::string text);
 

@@ -5,6 +5,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <optional>
@@ -49,7 +50,7 @@ std::string message_of(int error) {
 }
 
 // What stands inside brackets for classes that the two see differently. Of PCRE2, \s has U+180E, and \w no marks.
-constexpr std::string_view kSpaces = R"(\t-\r\x{85}\p{Z})";
+constexpr std::string_view kSpaceClass = R"(\t-\r\x{85}\p{Z})";
 constexpr std::string_view kWordCharacters =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}\x{24B6}-\x{24E9})"
     R"(\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
@@ -97,8 +98,8 @@ class Translator {
 
   void escape() {
     switch (rest_.size() > 1 ? rest_[1] : '\0') {
-      case 's': return put_class(kSpaces, false);
-      case 'S': return put_class(kSpaces, true);
+      case 's': return put_class(kSpaceClass, false);
+      case 'S': return put_class(kSpaceClass, true);
       case 'w': return put_class(kWordCharacters, false);
       case 'W': return put_class(kWordCharacters, true);
       case 'h': return put_class(kHexDigits, false);
@@ -114,7 +115,7 @@ class Translator {
 
   void class_escape() {
     switch (rest_.size() > 1 ? rest_[1] : '\0') {
-      case 's': return put(2, kSpaces);
+      case 's': return put(2, kSpaceClass);
       case 'S': return take(2);  // differs at U+180E only
       case 'w': return put(2, kWordCharacters);
       case 'h': return put(2, kHexDigits);
@@ -174,7 +175,7 @@ class Translator {
       is_first = false;
       if (rest_.starts_with("&&")) fail("&& in brackets");
       if (rest_.starts_with("[:space:]")) {
-        put(9, kSpaces);
+        put(9, kSpaceClass);
       } else if (rest_.starts_with("[:punct:]")) {
         put(9, R"(\p{P}\p{S})");
       } else if (rest_[0] == '[') {

@@ -28,13 +28,13 @@ double power_of_ten(int exponent) {
 }
 
 // The digits as one integer, those that do not fit left out, and the power of ten that it is times of.
-struct Parts {
+struct Digits {
   std::uint64_t significand = 0;
   std::int64_t exponent = 0;
 };
 
-Parts read_digits(std::string_view digits) {
-  Parts parts;
+Digits read_digits(std::string_view digits) {
+  Digits result;
   bool is_full = false;
   bool is_fraction = false;
   for (const char c : digits) {
@@ -43,11 +43,11 @@ Parts read_digits(std::string_view digits) {
       continue;
     }
     const auto digit = static_cast<std::uint64_t>(c - '0');
-    is_full = is_full || parts.significand > (std::numeric_limits<std::uint64_t>::max() - digit) / 10;
-    if (!is_full) parts.significand = parts.significand * 10 + digit;
-    if (is_full != is_fraction) parts.exponent += is_full ? 1 : -1;
+    is_full = is_full || result.significand > (std::numeric_limits<std::uint64_t>::max() - digit) / 10;
+    if (!is_full) result.significand = result.significand * 10 + digit;
+    if (is_full != is_fraction) result.exponent += is_full ? 1 : -1;
   }
-  return parts;
+  return result;
 }
 
 }  // namespace

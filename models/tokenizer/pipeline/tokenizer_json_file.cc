@@ -4,6 +4,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"
 
 namespace encdec {
@@ -21,9 +22,9 @@ std::optional<std::pair<std::string, std::string>> split_merge(std::string_view 
 }
 
 // Receives the file's tokens. Of the two long lists it makes plain values at once; everything else becomes JSON values.
-class Reader final : public JsonEvents {
+class TokenizerJsonReader final : public JsonEvents {
  public:
-  Reader(TokenizerJsonFile& result, const std::string& name) : JsonEvents(name), result_(result) {}
+  TokenizerJsonReader(TokenizerJsonFile& result, const std::string& name) : JsonEvents(name), result_(result) {}
 
   bool null() override { return value(nullptr); }
   bool boolean(bool found) override { return value(found); }
@@ -213,7 +214,7 @@ class Reader final : public JsonEvents {
 
 TokenizerJsonFile TokenizerJsonFile::parse(std::string_view json, const std::string& name) {
   TokenizerJsonFile result;
-  Reader reader(result, name);
+  TokenizerJsonReader reader(result, name);
   read_json_events(json, reader);
   if (!result.rest->is_object())
     throw FileError(fmt::format("{}: {}, expected a JSON object", name, result.rest->type_name()));

@@ -14,7 +14,6 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxPieceBytes = 1024;  // they are searched from every character on
 constexpr double kUnknownPenalty = 10;
 
 // The best way to cover a word up to some byte: its last piece, and the sum of scores.

@@ -7,12 +7,6 @@
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
-namespace {
-
-constexpr std::size_t kMaxPieceBytes = 1024;
-
-}  // namespace
-
 WordPiece::WordPiece(Options options, const std::string& name)
     : vocabulary_(std::move(options.vocabulary)),
       unknown_token_(std::move(options.unknown_token)),

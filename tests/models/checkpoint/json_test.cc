@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "tests/support/temp_folder.h"

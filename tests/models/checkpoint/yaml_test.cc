@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "encdec/engine/error.h"
 #include "tests/support/temp_folder.h"
 
