@@ -7,7 +7,8 @@ namespace encdec::cli {
 namespace {
 
 Argument describe(const CLI::Option& option) {
-  Argument argument{.type = option.get_type_size() == 0 ? "" : option.get_type_name(),
+  Argument argument{.names = {},
+                    .type = option.get_type_size() == 0 ? "" : option.get_type_name(),
                     .description = option.get_description(),
                     .default_value = option.get_default_str(),
                     .group = option.get_group(),
