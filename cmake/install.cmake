@@ -12,6 +12,8 @@ foreach(folder IN ITEMS engine layers models)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
           FILES_MATCHING PATTERN "*.h" PATTERN "*_inl.h" EXCLUDE PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
 endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/third_party/THIRD_PARTY_NOTICES"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(ENCDEC_BUILD_TOOLS)
   if(BUILD_SHARED_LIBS)
     file(RELATIVE_PATH libraries_from_tools "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")

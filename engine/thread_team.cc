@@ -1,7 +1,5 @@
 #include "encdec/engine/thread_team.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -11,6 +9,10 @@
 #include <utility>
 
 #include "encdec/engine/control_group.h"
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
 namespace encdec {
 namespace {
@@ -56,10 +58,12 @@ int control_group_cpus() {
 }  // namespace
 
 int available_cpus() {
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+#if defined(__linux__)
   cpu_set_t set;
   CPU_ZERO(&set);
-  int count = static_cast<int>(std::thread::hardware_concurrency());
   if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
+#endif
   return std::clamp(count, 1, control_group_cpus());
 }
 

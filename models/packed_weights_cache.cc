@@ -114,8 +114,7 @@ ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pa
   hasher.add_number(kPackedWeightsVersion);
   hasher.add_text(ENCDEC_VERSION);
   // What chooses kernels, and so the order of weights.
-  const backend::InstructionSets& cpu = backend::instruction_sets();
-  for (const bool has : {cpu.avx512, cpu.avx512_vnni, cpu.avx512_bfloat16, cpu.amx}) hasher.add_number(has ? 1 : 0);
+  hasher.add_number(static_cast<std::uint64_t>(backend::best_carrier(pack.precision)));
   hasher.add_text(backend::onednn_version());
   hasher.add_text(kernels::vector_target());
   hasher.add_text(to_string(pack.precision));

@@ -15,9 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "arguments/document_options.h"
+
 namespace {
 
-constexpr const char* kBundledModel = "english-pronunciation";
+constexpr const char* kBundledModel = "pretrained/english-pronunciation";
 constexpr int kWaitForInput = 5000;  // milliseconds
 const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
                                           "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
@@ -26,16 +28,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The bundled model: in the source tree that this was built from, or beside the program if that has moved.
+// The bundled model, where it is installed: it has moved where the program has.
 std::filesystem::path bundled_model() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path folders[] = {ENCDEC_PRETRAINED_DIR, program.parent_path() / "../../../models/pretrained",
-                                           program.parent_path() / "../share/encdec/pretrained"};
-  for (const auto& folder : folders) {
-    if (std::filesystem::exists(folder / kBundledModel)) return folder / kBundledModel;
-  }
-  return folders[0] / kBundledModel;
+  return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / kBundledModel).lexically_normal();
 }
 
 // Words of a file or pipe, one a line. The sample where there are none, where a person would have to type them, and
@@ -100,6 +97,8 @@ int main(int argc, char** argv) {
     std::vector<std::string> words;
     app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
     app.add_option("words", words, "What to pronounce");
+    app.set_version_flag("--version", "encdec-demo " ENCDEC_VERSION);
+    encdec::cli::add_document_options(app, "encdec(1)");
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {  // --help too

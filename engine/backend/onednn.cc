@@ -1,7 +1,5 @@
 // The only file that includes oneDNN. Written for the APIs of both 2.x (op descriptors) and 3.x; what differs is in
-// describe() alone. The tests of engine and layers, those of equal bits among them, pass with 2.6.3 (Debian 12) and
-// with 3.2.0 (PyPI's onednn-cpu-gomp 2023.2.0 and its headers, onednn-devel-cpu-gomp). It compiles with the headers of
-// 3.13.2 (PyPI's onednn-devel 2026.1.0: SYCL and TBB) and of 3.13.3 (those in PyTorch 2.15: OpenMP).
+// describe() alone. third_party/README.md says which versions were tried.
 //
 // Each primitive is made for one thread and run by the thread that calls: the threads of a ThreadTeam share the work
 // out among primitives instead of inside them. So there is no OpenMP region to wait for, and no run-time spins while
@@ -57,11 +55,13 @@ class SingleThreaded {
   SingleThreaded& operator=(const SingleThreaded&) = delete;
 };
 
+#if HWY_ARCH_X86
 // Whether oneDNN may use all of an instruction set. Each set contains the bits of the lesser ones.
 bool allows(dnnl::cpu_isa isa) {
   using Bits = std::underlying_type_t<dnnl::cpu_isa>;
   return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(isa)) == static_cast<Bits>(isa);
 }
+#endif
 
 // Keeps our own kernels to the instructions that oneDNN may use: then a CPU does what a lesser one would.
 void follow_instruction_limit() {

@@ -10,6 +10,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/integer_matmul.h"
+#include "encdec/engine/kernels/neon_matmul.h"
 #include "encdec/engine/kernels/panel_matmul.h"
 #include "encdec/engine/kernels/tile_matmul.h"
 #include "encdec/engine/kernels/vnni_matmul.h"
@@ -30,6 +31,8 @@ constexpr std::int32_t kInputZero = 128;
 constexpr int kMaxIntegerWidth = 66'000;
 
 PanelOrder order_for(Carrier carrier, Precision precision) {
+  if (carrier == Carrier::dots) return {PanelColumns::narrow, 4};
+  if (carrier == Carrier::matrices) return {PanelColumns::narrow, precision == Precision::int8 ? 8 : 4};
   const bool wide = carrier == Carrier::onednn || carrier == Carrier::tiles;
   switch (precision) {
     case Precision::float32: return {wide ? PanelColumns::wide : PanelColumns::narrow, 1};
@@ -38,6 +41,17 @@ PanelOrder order_for(Carrier carrier, Precision precision) {
     case Precision::automatic: break;
   }
   return {};
+}
+
+// Calls body(Unit()): a number of as many bytes as a group has.
+template <class Body>
+void with_unit_of(std::size_t group_bytes, const Body& body) {
+  switch (group_bytes) {
+    case 2: return body(std::uint16_t());
+    case 4: return body(std::uint32_t());
+    case 8: return body(std::uint64_t());
+    default: assert(false);
+  }
 }
 
 // Rows of groups -> groups of rows: what a panel is, seen as units of a group each.
@@ -68,24 +82,12 @@ InputForm input_form_for(Carrier carrier, Precision precision) {
   switch (precision) {
     case Precision::float32: return InputForm::float32;
     case Precision::bfloat16: return carrier == Carrier::panels ? InputForm::rounded_float32 : InputForm::bfloat16;
-    case Precision::int8: return carrier == Carrier::integers ? InputForm::int16 : InputForm::uint8;
+    case Precision::int8:
+      if (carrier == Carrier::integers) return InputForm::int16;
+      return carrier == Carrier::dots || carrier == Carrier::matrices ? InputForm::int8 : InputForm::uint8;
     case Precision::automatic: break;
   }
   return InputForm::float32;
-}
-
-// What is best for the instructions that the CPU has.
-Carrier best_carrier(Precision precision) {
-  const InstructionSets& cpu = instruction_sets();
-  switch (precision) {
-    case Precision::float32: return cpu.avx512 ? Carrier::onednn : Carrier::panels;
-    case Precision::bfloat16:
-      // oneDNN's matmul on tiles gives a row other bits in other company.
-      return cpu.amx ? Carrier::tiles : cpu.avx512_bfloat16 ? Carrier::onednn : Carrier::panels;
-    case Precision::int8: return cpu.amx ? Carrier::tiles : cpu.avx512_vnni ? Carrier::onednn : Carrier::integers;
-    case Precision::automatic: break;
-  }
-  return Carrier::panels;
 }
 
 // Where the parts of a packed matrix lie: panels, scales, offsets, each at the beginning of a cache line.
@@ -121,6 +123,22 @@ struct Layout {
 };
 
 }  // namespace
+
+Carrier best_carrier(Precision precision) {
+  const InstructionSets& cpu = instruction_sets();
+  switch (precision) {
+    case Precision::float32: return cpu.avx512 ? Carrier::onednn : Carrier::panels;
+    case Precision::bfloat16:
+      if (kernels::has_matrix_products()) return Carrier::matrices;
+      // oneDNN's matmul on tiles gives a row other bits in other company.
+      return cpu.amx ? Carrier::tiles : cpu.avx512_bfloat16 ? Carrier::onednn : Carrier::panels;
+    case Precision::int8:
+      if (kernels::has_neon()) return kernels::has_matrix_products() ? Carrier::matrices : Carrier::dots;
+      return cpu.amx ? Carrier::tiles : cpu.avx512_vnni ? Carrier::onednn : Carrier::integers;
+    case Precision::automatic: break;
+  }
+  return Carrier::panels;
+}
 
 Carrier carrier_for(Precision precision, int input_width) {
   const Carrier best = best_carrier(precision);
@@ -163,11 +181,8 @@ Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
       }
     }
     std::byte* to = packed.raw() + panel * layout.panel_bytes;
-    if (weight_bytes(spec.precision) * static_cast<std::size_t>(layout.order.group) == 4) {
-      interleave<std::uint32_t>(converted.data(), layout.row_bytes, width, to);
-    } else {
-      interleave<std::uint16_t>(converted.data(), layout.row_bytes, width, to);
-    }
+    with_unit_of(weight_bytes(spec.precision) * static_cast<std::size_t>(layout.order.group),
+                 [&](auto unit) { interleave<decltype(unit)>(converted.data(), layout.row_bytes, width, to); });
   }
   return packed;
 }
@@ -202,11 +217,8 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const std::size_t column = index % order_.width();
   thread_local std::vector<std::byte> stored;  // grows to the widest row
   stored.resize(std::max(stored.size(), row_bytes));
-  if (element * static_cast<std::size_t>(order_.group) == 4) {
-    pick_row<std::uint32_t>(panel, row_bytes, order_.width(), column, stored.data());
-  } else {
-    pick_row<std::uint16_t>(panel, row_bytes, order_.width(), column, stored.data());
-  }
+  with_unit_of(element * static_cast<std::size_t>(order_.group),
+               [&](auto unit) { pick_row<decltype(unit)>(panel, row_bytes, order_.width(), column, stored.data()); });
   switch (spec_.precision) {
     case Precision::float32: std::memcpy(row, stored.data(), static_cast<std::size_t>(spec_.input_width) * 4); break;
     case Precision::bfloat16:
@@ -227,7 +239,15 @@ InputForm PackedMatrix::input_form() const {
 
 std::size_t PackedMatrix::input_row_bytes() const {
   const std::size_t bytes = static_cast<std::size_t>(spec_.input_width) * element_bytes(input_form());
-  const std::size_t unit = carrier_ == Carrier::tiles ? kernels::kTileRowBytes : carrier_ == Carrier::integers ? 4 : 1;
+  std::size_t unit = 1;
+  switch (carrier_) {
+    case Carrier::onednn:
+    case Carrier::panels: break;
+    case Carrier::integers: unit = 4; break;
+    case Carrier::tiles: unit = kernels::kTileRowBytes; break;
+    case Carrier::dots:
+    case Carrier::matrices: unit = kernels::kNeonRowBytes; break;
+  }
   return (bytes + unit - 1) / unit * unit;
 }
 
@@ -295,6 +315,17 @@ void PackedMatrix::multiply(const MatMulRows& rows, MatMulPrimitives& primitives
            .output_width = spec_.output_width,
            .epilogue = epilogue()},
           {.count = rows.count, .input = rows.input, .input_bytes = input_row_bytes(), .output = output_rows(rows)});
+    case Carrier::dots:
+    case Carrier::matrices: {
+      const auto multiply = carrier_ == Carrier::dots ? kernels::multiply_dots : kernels::multiply_matrices;
+      return multiply(
+          {.panels = packed_.raw(),
+           .type = spec_.precision == Precision::int8 ? kernels::NeonWeights::int8 : kernels::NeonWeights::bfloat16,
+           .input_width = spec_.input_width,
+           .output_width = spec_.output_width,
+           .epilogue = epilogue()},
+          {.count = rows.count, .input = rows.input, .input_bytes = input_row_bytes(), .output = output_rows(rows)});
+    }
   }
 }
 
@@ -370,6 +401,8 @@ std::string PackedMatrix::implementation(int rows, MatMulPrimitives& primitives)
   switch (carrier_) {
     case Carrier::onednn: return primitives.implementation(primitive_spec(), rows);
     case Carrier::tiles: return "encdec:amx";
+    case Carrier::dots: return std::string("encdec:") + kernels::dot_instruction();
+    case Carrier::matrices: return spec_.precision == Precision::int8 ? "encdec:smmla" : "encdec:bfmmla";
     case Carrier::panels:
     case Carrier::integers: return "encdec:" + kernels::vector_target();
   }

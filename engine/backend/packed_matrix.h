@@ -34,10 +34,15 @@ enum class Carrier : std::uint8_t {
   panels,    // kernels::multiply_panels: float32, and bfloat16 by float32 instructions
   integers,  // kernels::multiply_integers: int8
   tiles,     // kernels::multiply_tiles: bfloat16, int8
+  dots,      // kernels::multiply_dots: int8
+  matrices,  // kernels::multiply_matrices: bfloat16, int8
 };
 
-// However many rows and outputs there are, one carrier: no row's bits depend on its neighbours. oneDNN only as far as
-// try_rows() finds that it agrees with itself.
+// What is best for the instructions that the CPU has.
+Carrier best_carrier(Precision precision);
+
+// That, or our own kernels where it is oneDNN and try_rows() finds that it disagrees with itself. However many rows and
+// outputs there are, one carrier: no row's bits depend on its neighbours.
 Carrier carrier_for(Precision precision, int input_width);
 
 // Whether the CPU has instructions of its own for a precision.

@@ -43,7 +43,8 @@ class Trial {
     std::vector<float> panels(order.elements(input_width, kOutputs), 0.0f);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t row = i / kOutputs, column = i % kOutputs;
-      panels[column / order.width() * order.panel_elements(input_width) + order.index_in_panel(row, column)] = values[i];
+      panels[column / order.width() * order.panel_elements(input_width) + order.index_in_panel(row, column)] =
+          values[i];
     }
     weights_ = converted(panels);
   }
@@ -51,9 +52,8 @@ class Trial {
   RowTrial run() {
     RowTrial trial;
     const std::vector<float> expected = first_output(kRowCounts.front());
-    trial.agrees = !expected.empty() && std::ranges::all_of(kRowCounts, [&](int rows) {
-      return first_output(rows) == expected;
-    });
+    trial.agrees =
+        !expected.empty() && std::ranges::all_of(kRowCounts, [&](int rows) { return first_output(rows) == expected; });
     trial.one_row_agrees = first_output(1) == expected;
     if (trial.agrees && spec_.precision == Precision::float32) trial.chunk = find_chunk(expected);
     return trial;

@@ -18,6 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
 
+// Before the loops that store the sums of a tile: on NEON gcc would take them for a copy of memory, and all the time
+// keep the sums there.
+#if defined(__clang__)
+#define ENCDEC_UNROLL
+#else
+#define ENCDEC_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
@@ -133,7 +141,9 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
     }
   }
   HWY_ALIGN float stored[kRows * kVectors * kLanes];
+  ENCDEC_UNROLL
   for (int r = 0; r < kRows; ++r) {
+    ENCDEC_UNROLL
     for (int v = 0; v < kVectors; ++v) hn::Store(sums[r][v], d, stored + (r * kVectors + v) * kLanes);
   }
   finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);

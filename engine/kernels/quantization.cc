@@ -125,6 +125,7 @@ float convert(InputForm form, const float* row, int width, std::byte* output) {
     case InputForm::rounded_float32: write_rounded(row, width, reinterpret_cast<float*>(output)); break;
     case InputForm::bfloat16: write_bfloat16(row, width, reinterpret_cast<std::uint16_t*>(output)); break;
     case InputForm::uint8: return quantize(row, width, 128, reinterpret_cast<std::uint8_t*>(output));
+    case InputForm::int8: return quantize(row, width, 0, reinterpret_cast<std::int8_t*>(output));
     case InputForm::int16: return quantize(row, width, 0, reinterpret_cast<std::int16_t*>(output));
   }
   return 1.0f;
@@ -150,7 +151,8 @@ std::size_t element_bytes(InputForm form) {
     case InputForm::rounded_float32: return 4;
     case InputForm::bfloat16:
     case InputForm::int16: return 2;
-    case InputForm::uint8: return 1;
+    case InputForm::uint8:
+    case InputForm::int8: return 1;
   }
   return 4;
 }

@@ -11,6 +11,7 @@ enum class InputForm : std::uint8_t {
   rounded_float32,  // rounded to bfloat16, as floats
   bfloat16,
   uint8,  // q + 128 with q = round(x / scale) in [-127, 127] and scale = max |x| / 127
+  int8,   // the same q
   int16,  // the same q
 };
 

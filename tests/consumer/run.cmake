@@ -15,17 +15,21 @@ set(onednn "-Ddnnl_DIR=${ONEDNN_DIR}")
 if(SHARED)
   set(onednn "-DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON")  # what the library is built on is its own affair
 endif()
+set(toolchain "")
+if(TOOLCHAIN_FILE)
+  set(toolchain "-DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN_FILE}")
+endif()
 set(flags "")
 if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")
 endif()
 run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
     "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}"
-    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_PREFIX_PATH=${prefix}" "${onednn}")
+    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_PREFIX_PATH=${prefix}" "${onednn}" ${toolchain})
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${BUILD_TYPE}")
 
 set(arguments "")
 if(EXISTS "${MODEL}/model.safetensors")
   set(arguments "${MODEL}")
 endif()
-run("${WORK_DIR}/build/consumer" ${arguments})
+run(${EMULATOR} "${WORK_DIR}/build/consumer" ${arguments})

@@ -47,7 +47,8 @@ extern "C" dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive
   ++executions;
   const dnnl_status_t status = real(primitive, stream, count, arguments);
   const auto find = [&](int name) {
-    return std::ranges::find(std::span(arguments, static_cast<std::size_t>(count)), name, &dnnl_exec_arg_t::arg)->memory;
+    return std::ranges::find(std::span(arguments, static_cast<std::size_t>(count)), name, &dnnl_exec_arg_t::arg)
+        ->memory;
   };
   const dnnl::memory::dims input = dims_of(find(DNNL_ARG_SRC));
   if (is_faulty(input[0], input[1])) {

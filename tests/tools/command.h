@@ -17,7 +17,8 @@ struct Finished {
   std::string errors;  // standard error
 };
 
-// What to run, the program first. One that hangs is ended by SIGALRM after four minutes.
+// What to run, the program first. One that hangs is ended by SIGALRM after four minutes, forty
+// in an emulator.
 struct Command {
   std::vector<std::string> arguments;
   std::string input;                  // standard input

@@ -238,20 +238,15 @@ Action add_attention(CLI::App& command) {
       .add_option("--output", options->output,
                   "A page (.html), a picture (.png) or numbers (.json); the terminal if not given")
       ->type_name("FILE");
-  command
-      .add_option("--kind", options->kind,
-                  "encoder or decoder (self-attention), cross, or all; pictures show cross-attention where there is "
-                  "any, pages all")
-      ->check(expecting("encoder, decoder, cross or all",
-                        [](const std::string& text) { return text == "all" || kind_named(text).has_value(); }))
-      ->type_name("KIND");
+  CLI::Option* kind = command.add_option("--kind", options->kind,
+                                         "Self-attention of the encoder or the decoder, cross-attention, or all; if "
+                                         "not given, pages show all, pictures cross-attention where there is any");
+  take_words(kind, {"encoder", "decoder", "cross", "all"});
   add_attention_choices(command, "--layer", "--head", options->choices);
-  command
-      .add_option_function<std::string>(
-          "--color", [options](const std::string& text) { options->color = *color_named(text); },
-          "In the terminal: auto where it has colours, always, never")
-      ->check(expecting("auto, always or never", [](const std::string& text) { return color_named(text).has_value(); }))
-      ->type_name("WHEN");
+  CLI::Option* color = command.add_option_function<std::string>(
+      "--color", [options](const std::string& text) { options->color = *color_named(text); },
+      "In the terminal; auto: where it has colours");
+  take_words(color, {"auto", "always", "never"});
   command.add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to generate where no target is given")
       ->check(integer_from(1, kMaxTokens))
       ->type_name("N");

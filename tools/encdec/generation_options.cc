@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "options.h"
 
@@ -29,12 +27,8 @@ class Group {
   }
   // `set` gets what was typed.
   template <class Set>
-  CLI::Option* add_with(const char* option, Set set, const CLI::Validator& check, const std::string& description,
-                        const char* type) {
-    return command_.add_option_function<std::string>(option, std::move(set), description)
-        ->check(check)
-        ->type_name(type)
-        ->group(name_);
+  CLI::Option* add_with(const char* option, Set set, const std::string& description) {
+    return command_.add_option_function<std::string>(option, std::move(set), description)->group(name_);
   }
 
  private:
@@ -57,12 +51,6 @@ CLI::Validator decay() {
                    [](const std::string& text) { return parse_decay(text).has_value(); });
 }
 
-CLI::Validator one_of(std::string expected, std::vector<std::string> words) {
-  return expecting(std::move(expected), [words = std::move(words)](const std::string& text) {
-    return std::ranges::find(words, text) != words.end();
-  });
-}
-
 EarlyStopping parse_early_stopping(const std::string& text) {
   if (text == "true") return EarlyStopping::when_full;
   return text == "never" ? EarlyStopping::never : EarlyStopping::heuristic;
@@ -75,11 +63,11 @@ void add_search_options(CLI::App& command, GenerateOptions& options) {
             "Hypotheses to write for one source, best first; needs --json if more than one");
   group.add("--length-penalty", options.length_penalty, number_from(-kMaxScoreExponent, kMaxScoreExponent),
             "Of beams: scores are divided by length to this power; above 0 makes longer texts", "X");
-  group.add_with(
+  CLI::Option* early_stopping = group.add_with(
       "--early-stopping", [&](const std::string& text) { options.early_stopping = parse_early_stopping(text); },
-      one_of("true, false or never", {"true", "false", "never"}),
-      "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible (never)",
-      "WHEN");
+      "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible "
+      "(never)");
+  take_words(early_stopping, {"true", "false", "never"});
   group.add("--coverage-penalty", options.coverage_penalty, number_from(-kMaxScoreExponent, kMaxScoreExponent),
             "Of beams: for sources that attention has passed over", "X");
 }
@@ -90,20 +78,21 @@ void add_length_options(CLI::App& command, GenerateOptions& options) {
             "Most tokens to generate for one source");
   group.add("--min-new-tokens", options.min_new_tokens, integer_from(0, kMaxTokens),
             "Fewest tokens to generate for one source");
-  group.add_with(
-      "--exponential-decay-length-penalty",
-      [&](const std::string& text) { options.exponential_decay_length_penalty = parse_decay(text); }, decay(),
-      "After START tokens the end becomes likelier by FACTOR with each", "START,FACTOR");
+  group
+      .add_with(
+          "--exponential-decay-length-penalty",
+          [&](const std::string& text) { options.exponential_decay_length_penalty = parse_decay(text); },
+          "After START tokens the end becomes likelier by FACTOR with each")
+      ->check(decay())
+      ->type_name("START,FACTOR");
 }
 
 void add_sampling_options(CLI::App& command, GenerateOptions& options) {
   Group group(command, "Sampling");
-  group
-      .add_with(
-          "--do-sample", [&](const std::string& text) { options.do_sample = text != "false"; },
-          one_of("true or false", {"", "true", "false"}), "Draw tokens by their probability; alone it means true",
-          "[BOOL]")
-      ->expected(0, 1);
+  CLI::Option* do_sample = group.add_with(
+      "--do-sample", [&](const std::string& text) { options.do_sample = text != "false"; },
+      "Draw tokens by their probability; alone it means true");
+  take_words(do_sample->expected(0, 1), {"true", "false"});
   group.add("--temperature", options.temperature, number_from(kMinFactor, kMaxFactor),
             "Below 1 makes likely tokens likelier, above 1 less so", "X");
   group.add("--top-k", options.top_k, integer_from(0, kMaxTokens), "Draw from the K likeliest tokens; 0 for all", "K");

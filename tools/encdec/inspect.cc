@@ -314,15 +314,9 @@ Action add_inspect(CLI::App& command) {
   add_model_option(command, options->model);
   CLI::Option* weights = command.add_flag("--weights", options->weights, "Every tensor: name, type, shape, bytes");
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");
-  command
-      .add_option("--graph", options->graph,
-                  "Write only the graphs of encoder, decoder and output, as text or for Graphviz")
-      ->check([](const std::string& text) {
-        return text == "text" || text == "dot" ? "" : fmt::format("'{}', expected text or dot", text);
-      })
-      ->type_name("text|dot")
-      ->excludes(weights)
-      ->excludes(json);
+  CLI::Option* graph = command.add_option(
+      "--graph", options->graph, "Write only the graphs of encoder, decoder and output, as text or for Graphviz");
+  take_words(graph, {"text", "dot"})->excludes(weights)->excludes(json);
   return [options] {
     OutputFile output("");
     output.write(report(*options));

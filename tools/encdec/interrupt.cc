@@ -30,7 +30,11 @@ Interrupted::Interrupted(int signal, std::string_view detail)
       signal_(signal) {}
 
 void watch_interrupts() {
-  if (::pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;  // signals keep ending the process
+  if (::pipe(wake_pipe.data()) != 0) return;  // signals keep ending the process
+  for (const int end : wake_pipe) {
+    ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    ::fcntl(end, F_SETFL, O_NONBLOCK);
+  }
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arguments/document_options.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "output_file.h"
@@ -50,6 +51,22 @@ constexpr std::array kSubcommands = {
                add_bench},
 };
 
+constexpr const char* kFooter = R"(Exit status:
+  0  done
+  1  failed: one line on standard error says where, what was found, and what was expected
+  2  wrong usage, likewise
+  128 + N  ended by signal N
+
+Environment:
+  ONEDNN_MAX_CPU_ISA  keeps to lesser instructions of the CPU: SSE41, AVX2, AVX512_CORE and so on
+  NO_COLOR  if not empty, no colours in a terminal
+
+Examples:
+  encdec generate --model opus-mt-en-fr --input english.txt --output french.txt
+  echo "A sentence" | encdec embed --model all-MiniLM-L6-v2
+  encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
+  encdec inspect --model opus-mt-en-fr)";
+
 void print_error(std::string_view message) {
   const std::string line = "encdec: " + printable(message) + "\n";
   std::fputs(line.c_str(), stderr);
@@ -74,12 +91,14 @@ int run(int argc, char** argv) {
       "Transformer inference: translation, summarisation, text embeddings and whatever else a checkpoint does.",
       "encdec");
   app.set_version_flag("--version", "encdec " ENCDEC_VERSION);
+  add_document_options(app, "encdec-demo(1), encdec-bench(1)");
   app.require_subcommand(0, 1);
   std::array<std::pair<CLI::App*, Action>, kSubcommands.size()> actions;
   for (std::size_t i = 0; i < kSubcommands.size(); ++i) {
     CLI::App* command = app.add_subcommand(kSubcommands[i].name, kSubcommands[i].description);
     actions[i] = {command, kSubcommands[i].add(*command)};
   }
+  app.footer(kFooter);  // subcommands that are added later would have it too
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

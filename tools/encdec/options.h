@@ -6,10 +6,11 @@
 #include <CLI/App.hpp>
 #include <charconv>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "arguments/words.h"
 
 namespace encdec::cli {
 
@@ -24,9 +25,7 @@ void add_input_option(CLI::App& command, std::string& path, const std::string& c
 void add_output_option(CLI::App& command, std::string& path, const std::string& content);
 void add_language_options(CLI::App& command, std::string& source, std::string& target);
 
-// For CLI::Option::check: "'red', expected blue or green" of a text that does not fit.
-CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits);
-// "'0', expected an integer from 1 to 1024".
+// For CLI::Option::check: "'0', expected an integer from 1 to 1024".
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);
 // "'nan', expected a number from -1000 to 1000".
 CLI::Validator number_from(double min, double max);

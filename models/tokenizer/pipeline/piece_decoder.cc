@@ -112,7 +112,7 @@ class WordPiece final : public PieceDecoder {
       if (i > 0 && piece.starts_with(options_.prefix)) {
         piece.erase(0, options_.prefix.size());
       } else if (i > 0) {
-        piece.insert(piece.begin(), ' ');
+        piece.insert(0, 1, ' ');
       }
       if (options_.clean_up) piece = clean_up_piece(std::move(piece));
     }

@@ -13,6 +13,11 @@
 #include "encdec/engine/error.h"
 #include "tests/support/random_tensors.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace encdec::backend {
 namespace {
 
@@ -20,14 +25,6 @@ constexpr Precision kPrecisions[] = {Precision::float32, Precision::bfloat16, Pr
 
 WeightRows rows_of(const Tensor& weight) {
   return [&weight](Dim first, Dim count, float* rows) { std::copy_n(weight.row(first), count * weight.width(), rows); };
-}
-
-// What limits the instructions that are used to lesser ones than the CPU's, if anything does.
-std::string instruction_limit() {
-  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
-    if (const char* value = std::getenv(name); value != nullptr) return value;
-  }
-  return "";
 }
 
 // Either oneDNN's AVX-512 kernels or ours carry all shapes: with others a row's bits would depend on its neighbours.
@@ -54,7 +51,25 @@ TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
   }
 }
 
+#if defined(__aarch64__) && defined(__linux__)
+TEST(PackedMatrix, CarriersFollowTheExtensionsOfArm64) {
+  const bool matrices = (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0;
+  EXPECT_EQ(best_carrier(Precision::float32), Carrier::panels);
+  EXPECT_EQ(best_carrier(Precision::bfloat16), matrices ? Carrier::matrices : Carrier::panels);
+  EXPECT_EQ(best_carrier(Precision::int8), matrices ? Carrier::matrices : Carrier::dots);
+  EXPECT_EQ(multiplies_in(Precision::bfloat16), matrices);
+}
+#endif
+
 #if defined(__x86_64__)
+// What limits the instructions that are used to lesser ones than the CPU's, if anything does.
+std::string instruction_limit() {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name); value != nullptr) return value;
+  }
+  return "";
+}
+
 TEST(PackedMatrix, CarriersFollowTheLimitOfInstructions) {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
   const std::string limit = instruction_limit();

@@ -1,0 +1,93 @@
+// What a kind of instructions computes is the same to the bit in every build: whatever the compiler, and the versions
+// of oneDNN, Highway and the C library.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/kernels/panel_matmul.h"
+#include "encdec/models/checkpoint/content_hash.h"
+#include "encdec/models/model.h"
+#include "tests/support/random_marian.h"
+#include "tests/support/random_tensors.h"
+
+namespace encdec {
+namespace {
+
+const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR, kPretrained = ENCDEC_PRETRAINED_DIR;
+
+// Kernels of one kind round in one way: what they do to a vector depends on its width.
+std::string instructions(Precision precision) {
+  const backend::InstructionSets& cpu = backend::instruction_sets();
+  const std::string target = kernels::vector_target();
+  const std::string vectors = target.starts_with("avx3") ? "avx512" : target.starts_with("sse") ? "sse4" : target;
+  if (precision != Precision::bfloat16) return vectors;
+  return vectors + (cpu.amx ? " amx" : cpu.avx512_bfloat16 ? " bf16" : "");
+}
+
+std::vector<TokenIds> random_rows(RandomTensors& random, Dim vocabulary) {
+  std::vector<TokenIds> rows;
+  for (const int length : {1, 2, 3, 5, 7, 11, 13, 14}) {
+    const Tensor ids = random.ids(length, static_cast<std::int32_t>(vocabulary));
+    rows.emplace_back(ids.data<std::int32_t>(), ids.data<std::int32_t>() + length);
+  }
+  return rows;
+}
+
+void add_outputs(const std::filesystem::path& folder, Precision precision, ContentHasher& hasher) {
+  const Model model = Model::load(folder, {.threads = 1, .precision = precision});
+  RandomTensors random(1);
+  std::vector<TokenIds> sources, targets;
+  if (model.config().has_encoder()) sources = random_rows(random, model.config().encoder.vocabulary);
+  if (model.config().has_decoder()) targets = random_rows(random, model.config().decoder.vocabulary);
+  const ForwardResult result = model.forward(sources, targets);
+  for (const Tensor& tensor : {result.logits, result.encoder_last_hidden_state}) {
+    if (!tensor.empty()) hasher.add({tensor.raw(), tensor.bytes()});
+  }
+}
+
+std::string hash_of_outputs(Precision precision) {
+  ContentHasher hasher;
+  const RandomMarian wide({.encoder = 2048, .decoder = 4096});
+  for (const auto& folder : {kPretrained / "english-pronunciation", wide.folder(), kGolden / "t5/v1_1/model",
+                             kGolden / "bert/base/model", kGolden / "gpt2/with_prefix/model"}) {
+    add_outputs(folder, precision, hasher);
+  }
+  std::string text;
+  for (const std::byte byte : hasher.hash()) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+// Of builds with gcc 12, Highway 1.0.3 and oneDNN 2.6.3.
+const std::map<std::string, std::string> kHashes = {
+    {"float32 avx512", "c377e48697bd680760cb7d0299eef5cb"},
+    {"float32 avx2", "cc44e537235fd958cc4708585725fba3"},
+    {"float32 sse4", "81936cc9656d4b3c78b30a4e5fa92f10"},
+    {"bfloat16 avx512 bf16", "f94a1b1386983505be10f3a30f77ee6d"},
+    {"bfloat16 avx512", "98a58b176564fca20623ada7bfe20a90"},
+    {"bfloat16 avx2", "d2baef560ae7a9b60feb3eb690b5dd2a"},
+    {"bfloat16 sse4", "4826b1824da1a43129d9dbf039e81e8a"},
+    {"int8 avx512", "b11230569dd949febc889510ee2f19ca"},
+    {"int8 avx2", "4e03e1f699cf9c8508714def1dbdae96"},
+    {"int8 sse4", "6f65916c09e0d68b86da37f0b370cc4f"},
+};
+
+class Builds : public testing::TestWithParam<Precision> {};
+
+TEST_P(Builds, AgreeToTheBit) {
+  const std::string name = fmt::format("{} {}", to_string(GetParam()), instructions(GetParam()));
+  const std::string found = hash_of_outputs(GetParam());
+  const auto expected = kHashes.find(name);
+  if (expected == kHashes.end()) GTEST_SKIP() << name << ": no hash known; here it is " << found;
+  EXPECT_EQ(found, expected->second) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Builds, testing::Values(Precision::float32, Precision::bfloat16, Precision::int8),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+}  // namespace
+}  // namespace encdec

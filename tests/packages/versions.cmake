@@ -1,0 +1,15 @@
+# cmake -D... -P versions.cmake: compares VERSION with what the files of SOURCE_DIR tell that cannot read it.
+string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" soversion "${VERSION}")  # of the library, while it is 0.x
+
+# expect(FILE EXPRESSION EXPECTED): the first match's group.
+function(expect file expression expected)
+  file(READ "${SOURCE_DIR}/${file}" text)
+  if(NOT text MATCHES "${expression}" OR NOT CMAKE_MATCH_1 STREQUAL expected)
+    message(SEND_ERROR "${file}: version '${CMAKE_MATCH_1}', expected ${expected}")
+  endif()
+endfunction()
+
+expect(debian/changelog "^encdec \\(([^)]*)\\)" "${VERSION}")
+expect(debian/control "\nPackage: libencdec([0-9.]+)\n" "${soversion}")
+expect(CITATION.cff "\nversion: ([^\n]*)\n" "${VERSION}")
+expect(tests/consumer/project/CMakeLists.txt "find_package\\(encdec ([0-9.]+) " "${soversion}")

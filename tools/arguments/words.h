@@ -1,0 +1,17 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace encdec::cli {
+
+// For CLI::Option::check: "'red', expected blue or green" of a text that does not fit.
+CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits);
+
+// The option takes one of these words, or none where its value may be left out; of others it says
+// "'red', expected blue or green". They are its type in the help, blue|green, and shells complete them from there.
+CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& words);
+
+}  // namespace encdec::cli

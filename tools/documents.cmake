@@ -1,0 +1,51 @@
+# What comes with the programs: manual pages, shells' completion, the bundled model. It lies in the build tree as it will
+# be installed, so that the programs find it in the same way in both.
+
+# encdec_install_documents(PROGRAM): made by the program itself, from its options.
+function(encdec_install_documents program)
+  set(page "${PROJECT_BINARY_DIR}/share/man/${program}.1")
+  set(completion "${PROJECT_BINARY_DIR}/share/completion")
+  set(bash "${completion}/bash/${program}")
+  set(zsh "${completion}/zsh/_${program}")
+  set(fish "${completion}/fish/${program}.fish")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/man" "${completion}/bash" "${completion}/zsh" "${completion}/fish")
+  add_custom_command(OUTPUT "${page}" "${bash}" "${zsh}" "${fish}"
+    COMMAND ${program} --man > "${page}"
+    COMMAND ${program} --completion bash > "${bash}"
+    COMMAND ${program} --completion zsh > "${zsh}"
+    COMMAND ${program} --completion fish > "${fish}"
+    DEPENDS ${program}
+    VERBATIM)
+  add_custom_target(${program}-documents ALL DEPENDS "${page}" "${bash}" "${zsh}" "${fish}")
+  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${bash}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${zsh}" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${fish}" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+endfunction()
+
+# Programs for another machine may not run here.
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+  encdec_install_documents(encdec)
+  encdec_install_documents(encdec-demo)
+endif()
+configure_file(encdec_bench/encdec-bench.1.in "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+
+file(RELATIVE_PATH data_from_program "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_DATADIR}/encdec")
+target_compile_definitions(encdec-demo PRIVATE ENCDEC_DATA_FROM_PROGRAM="${data_from_program}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/models/pretrained" DESTINATION "${CMAKE_INSTALL_DATADIR}/encdec"
+        PATTERN "test_words.tsv" EXCLUDE)
+
+# In the build tree a link stands in for the installed model: a relative one, so that a project can move with its build.
+set(data "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${data_from_program}")
+get_property(programs_lie_deeper GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(programs_lie_deeper)
+  set(data "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/CONFIG/${data_from_program}")
+endif()
+cmake_path(NORMAL_PATH data)
+cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${data}" data_lies_in_build)
+if(data_lies_in_build)
+  file(MAKE_DIRECTORY "${data}")
+  file(RELATIVE_PATH model "${data}" "${PROJECT_SOURCE_DIR}/models/pretrained")
+  file(CREATE_LINK "${model}" "${data}/pretrained" SYMBOLIC)
+endif()
