@@ -15,7 +15,8 @@ endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/third_party/THIRD_PARTY_NOTICES"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(ENCDEC_BUILD_TOOLS)
-  if(BUILD_SHARED_LIBS)
+  # Where no loader looks.
+  if(BUILD_SHARED_LIBS AND NOT CMAKE_INSTALL_FULL_LIBDIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
     file(RELATIVE_PATH libraries_from_tools "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
     set_target_properties(encdec encdec-demo encdec-bench PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
   endif()

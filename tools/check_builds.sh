@@ -92,7 +92,7 @@ case_make() {
 case_multi() {
   ready_system "$1"
   as_user 'cmake -G "Ninja Multi-Config" -S . -B build/multi
-    cmake --build build/multi --config Release --target encdec encdec-demo encdec-bench
+    cmake --build build/multi --config Release --target encdec-documents encdec-demo-documents encdec-bench
     ctest --test-dir build/multi -C Release -R Consumer --output-on-failure'
 }
 

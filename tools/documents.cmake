@@ -17,10 +17,12 @@ function(encdec_install_documents program)
     DEPENDS ${program}
     VERBATIM)
   add_custom_target(${program}-documents ALL DEPENDS "${page}" "${bash}" "${zsh}" "${fish}")
-  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-  install(FILES "${bash}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
-  install(FILES "${zsh}" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-  install(FILES "${fish}" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  if(ENCDEC_INSTALL)
+    install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    install(FILES "${bash}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES "${zsh}" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    install(FILES "${fish}" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  endif()
 endfunction()
 
 # Programs for another machine may not run here.
@@ -29,12 +31,14 @@ if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   encdec_install_documents(encdec-demo)
 endif()
 configure_file(encdec_bench/encdec-bench.1.in "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 
 file(RELATIVE_PATH data_from_program "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_DATADIR}/encdec")
 target_compile_definitions(encdec-demo PRIVATE ENCDEC_DATA_FROM_PROGRAM="${data_from_program}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/models/pretrained" DESTINATION "${CMAKE_INSTALL_DATADIR}/encdec"
-        PATTERN "test_words.tsv" EXCLUDE)
+if(ENCDEC_INSTALL)
+  install(FILES "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/models/pretrained" DESTINATION "${CMAKE_INSTALL_DATADIR}/encdec"
+          PATTERN "test_words.tsv" EXCLUDE)
+endif()
 
 # In the build tree a link stands in for the installed model: a relative one, so that a project can move with its build.
 set(data "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${data_from_program}")
