@@ -8,7 +8,7 @@
 namespace encdec::cli {
 namespace {
 
-std::string in_quotes(std::string_view text) {
+std::string in_fish_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') result += '\\';
@@ -35,7 +35,7 @@ std::string lines(const std::string& program, const std::string& condition, cons
     for (const std::string& name : argument.names) {
       result += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
-    result += values(argument) + " -d " + in_quotes(argument.description) + "\n";
+    result += values(argument) + " -d " + in_fish_quotes(argument.description) + "\n";
   }
   return result;
 }
@@ -48,7 +48,7 @@ std::string fish_completion(const Command& program) {
   const std::string first = program.commands.empty() ? "" : " -n __fish_use_subcommand";
   for (const Command& command : program.commands) {
     script += fmt::format("complete -c {}{} -a {} -d {}\n", program.name, first, command.name,
-                          in_quotes(command.description));
+                          in_fish_quotes(command.description));
   }
   script += lines(program.name, first, program);
   for (const Command& command : program.commands) {

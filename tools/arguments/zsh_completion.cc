@@ -8,7 +8,7 @@
 namespace encdec::cli {
 namespace {
 
-std::string in_quotes(std::string_view text) {
+std::string in_zsh_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
@@ -34,9 +34,9 @@ std::string action(const Value& value) {
 std::string specification(const Argument& argument, const std::string& name) {
   const std::string option =
       fmt::format("{}[{}]", argument.takes_value() ? name + "=" : name, escaped(argument.description));
-  if (!argument.takes_value()) return in_quotes(option);
-  return in_quotes(fmt::format("{}{}{}:{}", option, argument.value_optional ? "::" : ":", escaped(argument.type),
-                               action(value_of(argument))));
+  if (!argument.takes_value()) return in_zsh_quotes(option);
+  return in_zsh_quotes(fmt::format("{}{}{}:{}", option, argument.value_optional ? "::" : ":", escaped(argument.type),
+                                   action(value_of(argument))));
 }
 
 std::string specifications(const Command& command, const std::string& indent) {
@@ -51,7 +51,7 @@ std::string specifications(const Command& command, const std::string& indent) {
 std::string subcommands(const Command& program) {
   std::string names, cases;
   for (const Command& command : program.commands) {
-    names += fmt::format("        {}\n", in_quotes(command.name + ":" + escaped(command.description)));
+    names += fmt::format("        {}\n", in_zsh_quotes(command.name + ":" + escaped(command.description)));
     cases += fmt::format("        {}) _arguments{} ;;\n", command.name, specifications(command, "            "));
   }
   return fmt::format(R"(  case $state in
