@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
