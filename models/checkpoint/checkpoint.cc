@@ -107,6 +107,7 @@ void open_npz(Checkpoint& checkpoint, const fs::path& file) {
 void open_ctranslate2(Checkpoint& checkpoint) {
   auto model = read_ctranslate2(checkpoint.folder / "model.bin");
   checkpoint.format = CheckpointFormat::ctranslate2;
+  checkpoint.config = token_settings(model, std::move(checkpoint.config));
   checkpoint.weights = std::move(model.weights);
   checkpoint.spec_name = std::move(model.spec_name);
   checkpoint.spec_revision = model.revision;

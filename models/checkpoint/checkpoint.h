@@ -22,7 +22,7 @@ std::string_view to_string(CheckpointFormat format);
 struct Checkpoint {
   std::filesystem::path folder;
   CheckpointFormat format = CheckpointFormat::safetensors;
-  std::optional<JsonObject> config;  // config.json
+  std::optional<JsonObject> config;  // config.json; of CTranslate2 what token_settings() gives
   std::shared_ptr<const WeightStore> weights;
   std::vector<std::string> notes;  // lines for users
 

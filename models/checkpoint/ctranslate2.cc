@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <vector>
@@ -10,12 +11,17 @@
 #include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 
 namespace encdec {
 namespace {
 
 constexpr std::uint32_t kLastVersion = 6;
+constexpr std::uint32_t kFirstVersionWithConfig = 6;
+
+// Of int16 weights that have no scale of their own.
+constexpr float kFirstInt16Scale = 1000.0f;
 
 // In the order of the format's numbers.
 constexpr std::array<StoredType, 6> kVariableTypes = {{{"float32", 4, DataType::float32},
@@ -27,15 +33,42 @@ constexpr std::array<StoredType, 6> kVariableTypes = {{{"float32", 4, DataType::
 
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
+// Names of OpenNMT-tf: "transformer/decoder/layer_0/masked_multi_head/conv1d_1/kernel:0".
+bool has_names_of_opennmt_tf(const CTranslate2Model& model) {
+  constexpr std::array<std::string_view, 4> kTransformers = {"", "TransformerBase", "TransformerBig",
+                                                             "TransformerSpec"};
+  return model.revision == 1 && std::ranges::find(kTransformers, model.spec_name) != kTransformers.end();
+}
+
+std::string without_names_of_opennmt_tf(std::string name) {
+  const std::string_view attention = name.find("encoder") != name.npos ? "self_attention" : "attention";
+  const std::array<std::pair<std::string_view, std::string_view>, 10> parts = {{{"transformer/", ""},
+                                                                                {":0", ""},
+                                                                                {"w_embs", "embeddings/weight"},
+                                                                                {"kernel", "weight"},
+                                                                                {"LayerNorm", "layer_norm"},
+                                                                                {"dense", "projection"},
+                                                                                {"conv1d_", "linear_"},
+                                                                                {"conv1d", "linear_0"},
+                                                                                {"masked_multi_head", "self_attention"},
+                                                                                {"multi_head", attention}}};
+  for (const auto& [old, now] : parts) {
+    if (const std::size_t at = name.find(old); at != name.npos) name.replace(at, old.size(), now);
+  }
+  return name;
+}
+
 class ModelReader {
  public:
   ModelReader(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file)
-      : reader_(bytes, file), owner_(owner) {}
+      : reader_(bytes, file), owner_(owner), first_int16_scale_(Tensor::allocate({1})) {
+    *first_int16_scale_.data<float>() = kFirstInt16Scale;
+  }
 
   CTranslate2Model read() {
     refuse_other_files();
-    CTranslate2Model model{"", 1, nullptr};
-    version_ = reader_.number<std::uint32_t>("the version");
+    CTranslate2Model model{0, "", 1, nullptr};
+    version_ = model.version = reader_.number<std::uint32_t>("the version");
     if (version_ < 1 || version_ > kLastVersion) {
       fail(fmt::format("version {} of the format, expected 1 to {}", version_, kLastVersion));
     }
@@ -43,6 +76,7 @@ class ModelReader {
       model.spec_name = string("the spec's name");
       model.revision = reader_.number<std::uint32_t>("the spec's revision");
     }
+    renames_ = has_names_of_opennmt_tf(model);
     // Counts are not trusted: every turn takes bytes, or ends in an error.
     for (auto left = reader_.number<std::uint32_t>("the number of variables"); left > 0; --left) read_variable();
     if (version_ >= 3) {
@@ -94,6 +128,7 @@ class ModelReader {
 
   void read_variable() {
     std::string name = string("a variable's name");
+    if (renames_) name = without_names_of_opennmt_tf(std::move(name));
     check_new(name);
     const std::string where = fmt::format("{}: variable '{}'", reader_.file(), printable(name));
     std::vector<std::uint64_t> dims(reader_.number<std::uint8_t>("a variable's rank"));
@@ -142,8 +177,8 @@ class ModelReader {
   const Tensor* find_scale(const Variables::value_type& variable) const {
     const auto& [name, tensor] = variable;
     if (tensor.type() != DataType::int8 && tensor.type() != DataType::int16) return nullptr;
-    const auto* scale = find(name + "_scale");
-    return scale == nullptr ? nullptr : &scale->second;
+    if (const auto* scale = find(name + "_scale")) return &scale->second;
+    return tensor.type() == DataType::int16 && name.ends_with("weight") ? &first_int16_scale_ : nullptr;
   }
 
   bool is_scale(const std::string& name) const {
@@ -193,6 +228,8 @@ class ModelReader {
   ByteReader reader_;
   const std::shared_ptr<const void>& owner_;
   std::uint32_t version_ = 0;
+  bool renames_ = false;
+  Tensor first_int16_scale_;
   Variables variables_;
   std::map<std::string, std::string, std::less<>> aliases_;
 };
@@ -209,6 +246,22 @@ CTranslate2Model read_ctranslate2(const std::filesystem::path& file) {
   CTranslate2Model model = parse_ctranslate2(mapped->bytes(), mapped, file.string());
   std::const_pointer_cast<WeightStore>(model.weights)->add_memory(mapped);  // nobody else has it yet
   return model;
+}
+
+std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::optional<JsonObject> config) {
+  if (model.version >= kFirstVersionWithConfig) return config;
+  const WeightStore& store = *model.weights;
+  const auto token = [&](std::string_view name, const char* usual) { return text(store, name).value_or(usual); };
+  const auto flag = [&](std::string_view name, bool usual) { return scalar(store, name).value_or(usual) != 0; };
+  nlohmann::json settings = config ? config->value() : nlohmann::json::object();
+  settings["unk_token"] = token("unk_token", "<unk>");
+  settings["bos_token"] = token("bos_token", "<s>");
+  settings["eos_token"] = token("eos_token", "</s>");
+  settings["add_source_bos"] = flag("with_source_bos", false);
+  settings["add_source_eos"] = flag("with_source_eos", false);
+  settings["decoder_start_token"] = settings[flag("with_target_bos", true) ? "bos_token" : "eos_token"];
+  if (flag("user_decoder_start_tokens", false)) settings["decoder_start_token"] = nullptr;  // each user has one
+  return JsonObject(std::move(settings), store.origin());
 }
 
 }  // namespace encdec

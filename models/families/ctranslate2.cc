@@ -18,25 +18,90 @@ namespace {
 
 constexpr int kMaxSpecLayers = 1024;
 
+// What a model.bin calls its kind, and what CTranslate2 (4.8) takes of that kind.
+struct Specification {
+  std::string_view name;
+  Architecture architecture;
+  std::uint32_t last_revision;
+  std::uint32_t first_with_stacks;  // the revision since which encoder and decoder have settings of their own
+  int heads;                        // before revision 3, where the name tells
+};
+
+constexpr std::array kSpecifications = {
+    Specification{"", Architecture::encoder_decoder, 7, 5, 8},  // before version 2 of the format
+    Specification{"TransformerBase", Architecture::encoder_decoder, 7, 5, 8},
+    Specification{"TransformerBig", Architecture::encoder_decoder, 7, 5, 16},
+    Specification{"TransformerSpec", Architecture::encoder_decoder, 7, 5, 0},
+    Specification{"TransformerDecoderSpec", Architecture::decoder_only, 8, 2, 8},
+    Specification{"TransformerEncoderSpec", Architecture::encoder_only, 1, 0, 8},
+};
+
+const Specification& find_specification(const Checkpoint& checkpoint) {
+  const auto found = std::ranges::find(kSpecifications, checkpoint.spec_name, &Specification::name);
+  if (found == kSpecifications.end()) {
+    throw UnsupportedModelError(
+        fmt::format("{}: model specification '{}' is not supported, expected TransformerSpec, TransformerBase, "
+                    "TransformerBig, TransformerDecoderSpec or TransformerEncoderSpec",
+                    checkpoint.weights->origin(), printable(checkpoint.spec_name)));
+  }
+  if (checkpoint.spec_revision > found->last_revision) {
+    throw UnsupportedModelError(fmt::format("{}: revision {} of model specification '{}', expected at most {}",
+                                            checkpoint.weights->origin(), checkpoint.spec_revision, found->name,
+                                            found->last_revision));
+  }
+  return *found;
+}
+
+// What CTranslate2 computes and our graphs do not, by a part of the names of its variables. A setting that has the
+// neutral value changes nothing.
+struct Feature {
+  std::string_view part;
+  std::string_view expected;
+  double neutral = 0;
+};
+
+constexpr std::string_view kPositions = "positions as encodings or as relative_attention_bias";
+constexpr std::string_view kNorms = "one norm for each sub-layer, and none within";
+constexpr std::string_view kPlainAttention = "keys and values for each head, of all tokens";
+constexpr std::string_view kOneWidth = "embeddings as wide as the layers";
+
+constexpr std::array kOtherFeatures = {
+    Feature{"alibi", kPositions},
+    Feature{"relative_asymmetric_position_keys", kPositions},
+    Feature{"relative_position_keys", kPositions},
+    Feature{"relative_position_values", kPositions},
+    Feature{"rotary_dim", kPositions, -1},
+    Feature{"external_post_encoder_attention_layer_norm", kNorms},
+    Feature{"external_pre_encoder_attention_layer_norm", kNorms},
+    Feature{"input_layer_norm", kNorms},
+    Feature{"k_norm", kNorms},
+    Feature{"layer_norm_use_residual", kNorms},
+    Feature{"parallel_residual", kNorms},
+    Feature{"post_attention_layer_norm", kNorms},
+    Feature{"post_feedforward_layer_norm", kNorms},
+    Feature{"pre_feedforward_layer_norm", kNorms},
+    Feature{"pre_post_layer_norm", kNorms},
+    Feature{"q_norm", kNorms},
+    Feature{"shared_layer_norm", kNorms},
+    Feature{"v_norm", kNorms},
+    Feature{"memory_kv", kPlainAttention},
+    Feature{"multi_query", kPlainAttention},
+    Feature{"sliding_window", kPlainAttention},
+    Feature{"project_in", kOneWidth},
+    Feature{"project_out", kOneWidth},
+    Feature{"final_logit_softcapping", "logits as they are"},
+    Feature{"layer_scalar", "layers as they are", 1},
+};
+
 class SpecReader {
  public:
-  explicit SpecReader(const Checkpoint& checkpoint) : checkpoint_(checkpoint), weights_(*checkpoint.weights) {}
+  explicit SpecReader(const Checkpoint& checkpoint)
+      : checkpoint_(checkpoint), weights_(*checkpoint.weights), specification_(find_specification(checkpoint)) {}
 
   TransformerConfig read() {
-    const std::string& spec = checkpoint_.spec_name;
-    const std::array<std::pair<std::string_view, Architecture>, 3> known = {
-        {{"TransformerSpec", Architecture::encoder_decoder},
-         {"TransformerDecoderSpec", Architecture::decoder_only},
-         {"TransformerEncoderSpec", Architecture::encoder_only}}};
-    const auto found = std::ranges::find(known, spec, &std::pair<std::string_view, Architecture>::first);
-    if (found == known.end()) {
-      throw UnsupportedModelError(
-          fmt::format("{}: model specification '{}' is not supported, expected TransformerSpec, TransformerDecoderSpec "
-                      "or TransformerEncoderSpec",
-                      weights_.origin(), printable(spec)));
-    }
+    refuse_other_features();
     config_.model_type = "ctranslate2";
-    config_.architecture = found->second;
+    config_.architecture = specification_.architecture;
     const std::string first = config_.has_encoder() ? "encoder" : "decoder";
     config_.model_dim = required(embedding_of(first)).shape().last();
     if (config_.has_encoder()) config_.encoder = read_stack("encoder");
@@ -60,16 +125,50 @@ class SpecReader {
     return *tensor;
   }
 
-  bool flag(const std::string& name) const { return scalar(weights_, name).value_or(0) != 0; }
   bool has(const std::string& name) const { return weights_.find(name) != nullptr; }
 
+  void refuse_other_features() const {
+    for (const auto& [name, tensor] : weights_.tensors()) {
+      for (std::string_view rest = name; !rest.empty();) {
+        const std::string_view part = rest.substr(0, rest.find('/'));
+        rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+        const auto other = std::ranges::find(kOtherFeatures, part, &Feature::part);
+        if (other == kOtherFeatures.end()) continue;
+        const bool is_setting = rest.empty() && tensor.shape().rank() == 0;
+        if (is_setting && scalar(weights_, name) == other->neutral) continue;
+        throw UnsupportedModelError(
+            fmt::format("{}: '{}' is not supported, expected {}", weights_.origin(), printable(name), other->expected));
+      }
+    }
+  }
+
+  // A setting of a stack, or that of the model where revisions so old have none of a stack.
+  double setting(const std::string& stack, const std::string& name, double missing) const {
+    auto value = scalar(weights_, stack + "/" + name);
+    if (!value && checkpoint_.spec_revision < specification_.first_with_stacks) value = scalar(weights_, name);
+    return value.value_or(missing);
+  }
+
+  // A setting in which encoder and decoder must agree.
+  double common_setting(const std::string& name, double missing) const {
+    const double value = setting(config_.has_encoder() ? "encoder" : "decoder", name, missing);
+    if (config_.has_decoder() && setting("decoder", name, missing) != value) {
+      fail(fmt::format("'decoder/{}' is {}, expected that of the encoder, {}", name, setting("decoder", name, missing),
+                       value));
+    }
+    return value;
+  }
+
+  // An encoder may have several, numbered, since sources may have features.
   std::string embedding_of(const std::string& stack) const {
-    return stack + (stack == "encoder" ? "/embeddings_0/weight" : "/embeddings/weight");
+    const std::string numbered = stack + "/embeddings_0/weight", only = stack + "/embeddings/weight";
+    return stack == "encoder" && !has(only) ? numbered : only;
   }
 
   // The attribute is a flag, or the scale itself; where it is missing the embeddings are scaled.
   float embedding_scale(const std::string& stack) const {
-    const std::string name = stack + "/scale_embeddings";
+    std::string name = stack + "/scale_embeddings";
+    if (!has(name)) name = stack + "/embeddings/multiply_by_sqrt_depth";
     const Tensor* stored = weights_.find(name);
     const double value = scalar(weights_, name).value_or(1);
     const bool is_flag = stored == nullptr || !is_weight_type(stored->type());
@@ -78,22 +177,21 @@ class SpecReader {
   }
 
   StackConfig read_stack(const std::string& name) {
-    for (const char* feature : {"alibi", "parallel_residual", "pre_post_layer_norm", "sliding_window"}) {
-      if (flag(name + "/" + feature)) fail(fmt::format("'{}/{}' is not supported", name, feature));
-    }
     StackConfig stack;
     stack.vocabulary = required(embedding_of(name)).shape()[0];
     while (stack.layers < kMaxSpecLayers && has(layer(name, stack.layers) + "self_attention/linear_0/weight")) {
       ++stack.layers;
     }
     if (stack.layers == 0) fail(fmt::format("no layers of the {}", name));
-    const double heads = scalar(weights_, name + "/num_heads").value_or(8);
+    const double heads = setting(name, "num_heads", checkpoint_.spec_revision < 3 ? specification_.heads : 8);
     if (!(heads >= 1 && heads <= 1 << 20)) fail(fmt::format("'{}/num_heads' is {}, expected at least 1", name, heads));
     stack.heads = static_cast<int>(heads);
     stack.hidden_dim = required(layer(name, 0) + "ffn/linear_0/weight").shape()[0];
     stack.embedding_scale = embedding_scale(name);
     if (has(name + "/layernorm_embedding/gamma")) stack.embedding_norm = EmbeddingNorm::after_positions;
-    if (name == "decoder") stack.zero_start_token = flag("decoder/start_from_zero_embedding");
+    if (name == "decoder") {
+      stack.zero_start_token = scalar(weights_, "decoder/start_from_zero_embedding").value_or(0) != 0;
+    }
     read_positions(name, stack);
     return stack;
   }
@@ -102,11 +200,7 @@ class SpecReader {
 
   void read_positions(const std::string& name, StackConfig& stack) const {
     const std::string attention = layer(name, 0) + "self_attention/";
-    if (has(attention + "rotary_dim")) fail(fmt::format("'{}rotary_dim' is not supported", attention));
-    if (has(name + "/position_encodings/encodings")) {
-      const Tensor& table = required(name + "/position_encodings/encodings");
-      stack.positions = {.kind = PositionOptions::Kind::learned, .positions = table.shape()[0]};
-    } else if (has(attention + "relative_attention_bias")) {
+    if (has(attention + "relative_attention_bias")) {
       stack.positions.kind = PositionOptions::Kind::none;
       RelativePositions& positions = stack.relative_positions;
       positions.buckets = static_cast<int>(required(attention + "relative_attention_bias").shape()[0]);
@@ -115,8 +209,12 @@ class SpecReader {
       positions.max_distance = static_cast<int>(reach);
       positions.direction =
           name == "encoder" ? RelativePositions::Direction::both : RelativePositions::Direction::backward;
+    } else if (has(name + "/position_encodings/encodings")) {
+      const Tensor& table = required(name + "/position_encodings/encodings");
+      stack.positions = {.kind = PositionOptions::Kind::learned, .positions = table.shape()[0]};
     } else {
-      fail(fmt::format("'{}/position_encodings/encodings' is missing, expected a table of positions", name));
+      // OpenNMT-tf's, which count from 1.
+      stack.positions = {.layout = SinusoidLayout::timing_signal, .offset = 1};
     }
   }
 
@@ -125,12 +223,17 @@ class SpecReader {
     const std::string attention = layer(stack, 0) + "self_attention/";
     const StackConfig& sizes = config_.input_stack();
     const Dim merged = required(attention + "linear_0/weight").shape()[0];
-    if (merged % (3 * sizes.heads) != 0) {
+    if (merged % (Dim{3} * sizes.heads) != 0) {
       fail(fmt::format("'{}linear_0/weight' has {} rows, expected those of query, key and value of {} heads", attention,
                        merged, sizes.heads));
     }
     config_.head_dim = merged / 3 / sizes.heads;
-    config_.norm_order = flag(stack + "/pre_norm") ? NormOrder::first : NormOrder::last;
+    config_.norm_order = common_setting("pre_norm", 1) != 0 ? NormOrder::first : NormOrder::last;
+    for (const char* name : {"encoder/layer_norm/gamma", "decoder/layer_norm/gamma"}) {
+      if (config_.norm_order == NormOrder::last && has(name)) {
+        fail(fmt::format("'{}', expected none at the end of a stack whose norms come last", name));
+      }
+    }
     config_.norm = has(attention + "layer_norm/beta") ? NormKind::layer : NormKind::rms;
     config_.norm_epsilon = config_.norm == NormKind::rms ? 1e-6f : 1e-5f;
     if (checkpoint_.config) {
@@ -142,14 +245,17 @@ class SpecReader {
     constexpr std::array kNumbered = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
                                       Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
                                       Activation::sigmoid};
-    const double activation = scalar(weights_, stack + "/activation").value_or(0);
+    const double activation = common_setting("activation", 0);
     if (!(activation >= 0 && activation < static_cast<double>(kNumbered.size()))) {
-      fail(fmt::format("'{}/activation' is {}, expected 0 to {}", stack, activation, kNumbered.size() - 1));
+      fail(fmt::format("'activation' is {}, expected 0 to {}", activation, kNumbered.size() - 1));
     }
     config_.activation = kNumbered[static_cast<std::size_t>(activation)];
     config_.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
     if (stack == "encoder" && has("encoder/embeddings_1/weight")) {
-      if (!flag("encoder/embeddings_merge")) fail("embeddings side by side are not supported, expected their sum");
+      // A sum with features that the source brings would need them; that with BERT's token types does not.
+      if (config_.has_decoder() || setting("encoder", "embeddings_merge", 0) == 0) {
+        fail("'encoder/embeddings_1/weight': features of source tokens are not supported, expected tokens alone");
+      }
       config_.token_types = required("encoder/embeddings_1/weight").shape()[0];
     }
   }
@@ -165,6 +271,7 @@ class SpecReader {
 
   const Checkpoint& checkpoint_;
   const WeightStore& weights_;
+  const Specification& specification_;
   TransformerConfig config_;
 };
 
@@ -177,7 +284,7 @@ std::vector<StoredName> merged(const std::string& name, int part, int parts) {
 
 WeightNames names() {
   std::vector<NamePattern> table = {
-      {"encoder.embedding", {"encoder/embeddings_0"}},
+      {"encoder.embedding", {"encoder/embeddings", "encoder/embeddings_0"}},
       {"encoder.token_type_embedding", {"encoder/embeddings_1"}},
       {"decoder.embedding", {"decoder/embeddings"}},
       {"output_projection", {"decoder/projection"}},

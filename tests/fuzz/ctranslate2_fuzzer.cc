@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto model = parse_ctranslate2(std::as_bytes(std::span(data, size)), nullptr, "model.bin");
     read_all(*model.weights);
+    try_reading([&] { token_settings(model, std::nullopt); });
     for (const auto& [name, tensor] : model.weights->tensors()) {
       try_reading([&, &key = name] { scalar(*model.weights, key); });
       try_reading([&, &key = name] { text(*model.weights, key); });

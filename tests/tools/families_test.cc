@@ -38,7 +38,9 @@ TEST(InspectFamilies, TellsFamilyFormatAndArchitecture) {
         Row{"gpt2/with_prefix", "gpt2", "safetensors", "decoder-only"},
         Row{"npz/tied_all", "marian", "npz", "encoder-decoder"},
         Row{"ctranslate2/marian_int8", "ctranslate2", "ctranslate2", "encoder-decoder"},
-        Row{"ctranslate2/bert", "ctranslate2", "ctranslate2", "encoder-only"}}) {
+        Row{"ctranslate2/bert", "ctranslate2", "ctranslate2", "encoder-only"},
+        Row{"ctranslate2_old/opennmt_tf", "ctranslate2", "ctranslate2", "encoder-decoder"},
+        Row{"ctranslate2_old/decoder", "ctranslate2", "ctranslate2", "decoder-only"}}) {
     const json found = inspect(model(name));
     EXPECT_EQ(found["family"], family) << name;
     EXPECT_EQ(found["format"], format) << name;
@@ -122,6 +124,19 @@ TEST(GenerateFamilies, AVocabularyWithoutTokenizerTakesAndGivesTokensBetweenSpac
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_TRUE(json::parse(lines[0])["hypotheses"][0].contains("text"));
   EXPECT_EQ(json::parse(lines[1])["hypotheses"][0]["text"], "");
+}
+
+TEST(GenerateFamilies, AFolderOfAnOldConverterPutsItsOwnTokensAroundASource) {
+  const std::string old = model("ctranslate2_old/revision_4");
+  const Finished ids = encdec_command({"tokenize", "--model", old}, "\u2581w5 new\n");
+  EXPECT_EQ(ids.output, "0 5 3 2\n") << ids.errors;
+  const auto hypothesis = [&](std::vector<std::string> options, const std::string& source) {
+    options.insert(options.begin(), {"generate", "--model", old, "--json", "--quiet"});
+    const Finished finished = encdec_command(options, source);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return json::parse(finished.output)["hypotheses"][0];
+  };
+  EXPECT_EQ(hypothesis({}, "\u2581w5 new\n")["token_ids"], hypothesis({"--token-ids"}, "0 5 3 2\n")["token_ids"]);
 }
 
 TEST(GenerateFamilies, LanguagesAreRefusedWhereTheModelKnowsNone) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -71,19 +72,32 @@ std::optional<PieceList> read_list(const std::filesystem::path& folder, const st
   return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
 }
 
+// As token_settings, of a folder whose model.bin need not be there.
+std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::optional<JsonObject> config;
+  if (std::filesystem::exists(folder / "config.json", ignored)) config = read_json_object(folder / "config.json");
+  const bool is_converted = !config || !config->has("model_type");
+  if (!is_converted || !std::filesystem::exists(folder / "model.bin", ignored)) return config;
+  return token_settings(read_ctranslate2(folder / "model.bin"), std::move(config));
+}
+
 PlainTokenizer::Options read_options(const std::filesystem::path& folder) {
   PlainTokenizer::Options options;
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / "config.json", ignored)) return options;
-  const JsonObject config = read_json_object(folder / "config.json");
-  const auto set = [&](const char* key, auto& value) { value = config.string(key).value_or(value); };
+  const std::optional<JsonObject> config = read_settings(folder);
+  if (!config) return options;
+  const auto set = [&](const char* key, std::string& value) {
+    value = config->string(key).value_or(value);
+    if (!find_invalid_utf8(value)) return;
+    throw TokenizerError(fmt::format("{}: {} '{}' is not valid UTF-8", config->file(), key, printable(value)));
+  };
   set("unk_token", options.unknown_token);
   set("bos_token", options.begin_token);
   set("eos_token", options.end_token);
   options.start_token = options.begin_token;
   set("decoder_start_token", options.start_token);
-  options.add_source_begin = config.boolean("add_source_bos").value_or(false);
-  options.add_source_end = config.boolean("add_source_eos").value_or(false);
+  options.add_source_begin = config->boolean("add_source_bos").value_or(false);
+  options.add_source_end = config->boolean("add_source_eos").value_or(false);
   return options;
 }
 
@@ -147,13 +161,16 @@ const std::string* PieceList::piece(std::int32_t id) const {
 }
 
 std::unique_ptr<Tokenizer> PlainTokenizer::load_ctranslate2(const std::filesystem::path& folder) {
-  auto source = read_list(folder, "source_vocabulary");
-  auto target = read_list(folder, "target_vocabulary");
-  if (source.has_value() != target.has_value()) {
-    throw TokenizerError(fmt::format("{}: no {}_vocabulary, expected source_vocabulary and target_vocabulary",
-                                     folder.string(), source ? "target" : "source"));
+  auto source = read_list(folder, "shared_vocabulary");
+  std::optional<PieceList> target;
+  if (!source) {
+    source = read_list(folder, "source_vocabulary");
+    target = read_list(folder, "target_vocabulary");
+    if (source.has_value() != target.has_value()) {
+      throw TokenizerError(fmt::format("{}: no {}_vocabulary, expected source_vocabulary and target_vocabulary",
+                                       folder.string(), source ? "target" : "source"));
+    }
   }
-  if (!source) source = read_list(folder, "shared_vocabulary");
   if (!source) source = read_list(folder, "vocabulary");
   if (!source) return nullptr;
   return std::make_unique<PlainTokenizer>(*std::move(source), std::move(target), read_options(folder));

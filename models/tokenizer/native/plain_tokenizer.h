@@ -41,8 +41,8 @@ class PieceList {
 // lacks are unknown.
 class PlainTokenizer final : public Tokenizer {
  public:
-  // What config.json of CTranslate2 calls the tokens and what it puts around a source; Marian's are the defaults but
-  // for add_source_eos.
+  // What CTranslate2's folders call the tokens and what they put around a source (see token_settings); Marian's are the
+  // defaults but for add_source_eos.
   struct Options {
     std::string unknown_token = "<unk>";
     std::string begin_token = "<s>";
@@ -53,7 +53,8 @@ class PlainTokenizer final : public Tokenizer {
   };
 
   // CTranslate2's: shared_vocabulary, or source_vocabulary and target_vocabulary, or vocabulary, each .json or .txt.
-  // Null if the folder has none of them; throws TokenizerError if it has only one of the two.
+  // Null if the folder has none of them; throws TokenizerError if it has only one of the two, and FileError for a
+  // damaged model.bin, which tells of tokens in old folders.
   static std::unique_ptr<Tokenizer> load_ctranslate2(const std::filesystem::path& folder);
 
   PlainTokenizer(PieceList source, std::optional<PieceList> target, Options options);

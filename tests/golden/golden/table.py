@@ -1,7 +1,7 @@
 """The table of families and formats: an entry is a folder of golden cases."""
 
 from golden.families import bart, bert, gpt2, marian, t5
-from golden.formats import ctranslate2, npz, pytorch
+from golden.formats import ctranslate2, ctranslate2_old, npz, pytorch
 
 FAMILIES = {
     "marian": marian.cases,
@@ -22,5 +22,6 @@ FAMILIES = {
     "gpt2": gpt2.cases,
     "pytorch": pytorch.cases,
     "ctranslate2": ctranslate2.cases,
+    "ctranslate2_old": ctranslate2_old.cases,
     "npz": npz.cases,
 }

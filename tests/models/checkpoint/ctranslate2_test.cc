@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "tests/models/checkpoint/golden_weights.h"
@@ -126,8 +128,65 @@ TEST(CTranslate2, ReadsOlderVersions) {
   EXPECT_THAT(refusal_of(number(7, 4)), HasSubstr("version 7"));
 }
 
+TEST(CTranslate2, FirstRevisionsHaveTheNamesOfLaterOnes) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"transformer/encoder/w_embs:0", "encoder/embeddings/weight"},
+      {"transformer/encoder/layer_0/multi_head/conv1d/kernel:0", "encoder/layer_0/self_attention/linear_0/weight"},
+      {"transformer/encoder/layer_0/multi_head/LayerNorm/beta", "encoder/layer_0/self_attention/layer_norm/beta"},
+      {"transformer/decoder/layer_1/masked_multi_head/conv1d_1/bias", "decoder/layer_1/self_attention/linear_1/bias"},
+      {"transformer/decoder/layer_1/multi_head/conv1d_2/kernel", "decoder/layer_1/attention/linear_2/weight"},
+      {"transformer/decoder/dense/kernel", "decoder/projection/weight"},
+  };
+  std::string variables;
+  for (const auto& [old, now] : names)
+    variables += string(old) + number(1, 1) + number(1, 4) + number(4, 1) + number(1, 4) + "data";
+  const std::string counted = number(names.size(), 4) + variables;
+  const auto with_spec = [&](const std::string& spec, int revision) {
+    return parse(number(2, 4) + string(spec) + number(static_cast<std::uint64_t>(revision), 4) + counted).weights;
+  };
+  for (const auto& [old, now] : names) {
+    for (const auto& weights : {parse(number(1, 4) + counted).weights, with_spec("TransformerBig", 1)}) {
+      EXPECT_NE(weights->find(now), nullptr) << now;
+    }
+    for (const auto& weights : {with_spec("TransformerBig", 2), with_spec("TransformerDecoderSpec", 1)}) {
+      EXPECT_NE(weights->find(old), nullptr) << old;
+    }
+  }
+}
+
+TEST(CTranslate2, Int16WeightsWithoutAScaleHaveThatOfTheFirstConverters) {
+  const auto model = parse(model_of({{"weight", {1, 2}, 2, std::string("\xd0\x07\xff\xff", 4)}, {"x", {1}, 2, "ab"}}));
+  const Tensor values = WeightScope(model.weights).tensor("weight", {1, 2});
+  EXPECT_FLOAT_EQ(values.row(0)[0], 2.0f);
+  EXPECT_FLOAT_EQ(values.row(0)[1], -0.001f);
+  EXPECT_EQ(model.weights->find_scale("x"), nullptr);
+}
+
+TEST(CTranslate2, OlderVersionsTellOfTokensInVariables) {
+  const Variable unknown = {"unk_token", {3}, 1, "UNK"}, end = {"eos_token", {3}, 1, "EOS"};
+  const auto settings = [](const std::vector<Variable>& variables, std::uint32_t version = 5) {
+    const JsonObject config(parse_json(R"({"eos_token": "E", "layer_norm_epsilon": 0.5})", "config.json"),
+                            "config.json");
+    return token_settings(parse(model_of(variables, {}, version)), config)->value();
+  };
+  const auto flag = [](const std::string& name, char value) { return Variable{name, {}, 1, std::string(1, value)}; };
+  EXPECT_EQ(settings({}), parse_json(R"({"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>",
+      "add_source_bos": false, "add_source_eos": false, "decoder_start_token": "<s>", "layer_norm_epsilon": 0.5})",
+                                     ""));
+  EXPECT_EQ(settings({unknown})["unk_token"], "UNK");
+  const auto around =
+      settings({end, flag("with_source_bos", 1), flag("with_source_eos", 1), flag("with_target_bos", 0)});
+  EXPECT_EQ(around["add_source_bos"], true);
+  EXPECT_EQ(around["add_source_eos"], true);
+  EXPECT_EQ(around["decoder_start_token"], "EOS");
+  EXPECT_TRUE(settings({flag("user_decoder_start_tokens", 1)})["decoder_start_token"].is_null());
+  EXPECT_EQ(settings({unknown}, 6)["eos_token"], "E");
+  EXPECT_FALSE(settings({unknown}, 6).contains("unk_token"));
+  EXPECT_THROW(settings({{"bos_token", {1}, 0, "1234"}}), WeightError);
+}
+
 TEST(CTranslate2, RefusesVariablesThatLie) {
-  const auto with = [](Variable variable) { return refusal_of(model_of({variable})); };
+  const auto with = [](const Variable& variable) { return refusal_of(model_of({variable})); };
   EXPECT_THAT(with({"w", {2, 3}, 0, std::string(16, 'w')}), HasSubstr("variable 'w': 16 bytes, expected as many as"));
   EXPECT_THAT(with({"w", {0xffffffff, 0xffffffff, 0xffffffff, 4}, 0, ""}), HasSubstr("0 bytes, expected as many"));
   EXPECT_THAT(with({"w", {0x80000000, 0x80000000, 4}, 0, ""}), HasSubstr("0 bytes, expected as many"));
@@ -156,7 +215,9 @@ TEST(CTranslate2, RefusesTextsThatLie) {
 }
 
 TEST(CTranslate2, GivesAnErrorForEveryDamage) {
-  for (const std::string& whole : {model_of({kBytes, kScale, {"x", {}, 4, "hh"}}, {{"v", "w"}, {"y", "x"}}),
+  const std::string first = number(1, 4) + number(1, 4) + string("a/kernel:0") + number(1, 1) + number(2, 4) +
+                            number(2, 1) + number(2, 4) + "aabb";
+  for (const std::string& whole : {first, model_of({kBytes, kScale, {"x", {}, 4, "hh"}}, {{"v", "w"}, {"y", "x"}}),
                                    read_golden("ctranslate2/t5_int8_float16/model.bin")}) {
     const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(*parse(text).weights); });
     EXPECT_EQ(report.read + report.refused, 5 * whole.size());

@@ -15,7 +15,7 @@ import torch
 from ctranslate2.converters import TransformersConverter
 
 from golden.case import DECODER_ONLY, ENCODER_ONLY, Case, write_json
-from golden.expected import run_forward
+from golden.expected import run_forward, run_greedy
 from golden.families import bart, bert, gpt2, marian, t5
 from golden.publish import load
 
@@ -32,8 +32,8 @@ class Vocabulary:
         self.tokens = specials + [f"\u2581w{i}" for i in range(len(specials), size)]
         if last:
             self.tokens[-1] = last
-        by_role = {"pad_token": ("<pad>", "[PAD]"), "unk_token": ("<unk>", "[UNK]", "<|endoftext|>")}
-        by_role |= {"bos_token": ("<s>", "<|endoftext|>"), "eos_token": ("</s>", "[SEP]", "<|endoftext|>")}
+        by_role = {"pad_token": ("<pad>", "[PAD]"), "unk_token": ("<unk>", "[UNK]", "<|endoftext|>", "UNK")}
+        by_role |= {"bos_token": ("<s>", "<|endoftext|>", "BOS"), "eos_token": ("</s>", "[SEP]", "<|endoftext|>", "EOS")}
         for role, names in by_role.items():
             setattr(self, role, next((name for name in names if name in self.tokens), None))
         self.unk_token_id = self.tokens.index(self.unk_token)
@@ -64,17 +64,21 @@ class Converter(TransformersConverter):
         return model
 
 
-def converted(specials, quantization=None, last=None, **settings):
-    """settings: keys of config.json that the converter needs, as published files have them."""
+def convert(case, model, folder, vocabulary, quantization=None, **settings):
+    """settings: keys of config.json that the converter needs, as published files have them. Returns the oracle."""
+    with tempfile.TemporaryDirectory() as temporary:
+        model.save_pretrained(temporary)
+        oracle = load(case, temporary)
+        path = Path(temporary) / "config.json"
+        write_json(path, json.loads(path.read_text()) | settings)
+        Converter(temporary, vocabulary).convert(str(folder), quantization=quantization)
+    return oracle
 
+
+def converted(specials, quantization=None, last=None, **settings):
     def publish(case, model, folder):
         vocabulary = Vocabulary(specials, model.config.vocab_size, last)
-        with tempfile.TemporaryDirectory() as temporary:
-            model.save_pretrained(temporary)
-            oracle = load(case, temporary)
-            path = Path(temporary) / "config.json"
-            write_json(path, json.loads(path.read_text()) | settings)
-            Converter(temporary, vocabulary).convert(str(folder), quantization=quantization)
+        oracle = convert(case, model, folder, vocabulary, quantization, **settings)
         if case.family is marian.MARIAN:
             read_back(oracle, read_model(folder / "model.bin"))
         check_by_running(case, oracle, folder, vocabulary)
@@ -86,11 +90,10 @@ def converted(specials, quantization=None, last=None, **settings):
 # ------------------------------------------------------------------------------------------------- what the file holds
 
 DTYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16, 5: np.uint16}
-BFLOAT16 = 5
 
 
-def read_model(path):
-    """Name -> float32 array of a model.bin, quantised ones as integer / scale."""
+def read_variables(path):
+    """Name -> array of a model.bin as stored, bfloat16 as the upper halves of float32; alias -> name."""
     data, place = path.read_bytes(), 0
 
     def take(form):
@@ -104,25 +107,31 @@ def read_model(path):
 
     assert take("I") == 6
     text(), take("I")
-    found = {}
+    variables = {}
     for _ in range(take("I")):
         name = text()
         shape = [take("I") for _ in range(take("B"))]
         kind, size = take("B"), take("I")
-        values = np.frombuffer(data, DTYPES[kind], size // DTYPES[kind]().itemsize, place).reshape(shape)
+        variables[name] = np.frombuffer(data, DTYPES[kind], size // DTYPES[kind]().itemsize, place).reshape(shape)
         place += size
-        if kind == BFLOAT16:
+    aliases = {text(): text() for _ in range(take("I"))}
+    assert place == len(data)
+    return variables, aliases
+
+
+def read_model(path):
+    """Name -> float32 array of a model.bin, quantised ones as integer / scale."""
+    variables, aliases = read_variables(path)
+    found = {}
+    for name, values in variables.items():
+        if values.dtype == np.uint16:
             values = (values.astype(np.uint32) << 16).view(np.float32)
         found[name] = values.astype(np.float32)
     for name in [name for name in found if name.endswith("weight_scale")]:
         scale = found.pop(name)
         target = name.removesuffix("_scale")
         found[target] = found[target] / (scale[:, None] if scale.ndim else scale)
-    for _ in range(take("I")):
-        name = text()
-        found[name] = found[text()]
-    assert place == len(data)
-    return found
+    return found | {alias: found[name] for alias, name in aliases.items()}
 
 
 @torch.no_grad()
@@ -170,14 +179,14 @@ def set_norm(found, name, module):
 # ------------------------------------------------------------------------------------------- what CTranslate2 computes
 
 
-def check_by_running(case, oracle, folder, vocabulary, source_end=()):
+def check_by_running(case, oracle, folder, vocabulary, around=((), ())):
     """The converted folder, run by CTranslate2 in float32, gives what the oracle gives.
 
-    source_end: the ids that CTranslate2 itself puts after every source of this folder.
+    around: the ids that CTranslate2 itself puts before and after every source of this folder.
     """
     options = {"device": "cpu", "compute_type": "float32", "intra_threads": 1}
     random = np.random.default_rng(3)
-    low, high = case.family.first_id, min(case.output_ids or len(vocabulary.tokens), len(vocabulary.tokens))
+    low, high = case.family.first_id, min(case.output_ids or len(vocabulary.tokens), oracle.config.vocab_size)
     rows = [random.integers(low, high - 1, length).tolist() for length in (5, 3)]
     tokens = [[vocabulary.tokens[i] for i in row] for row in rows]
     kind = case.family.kind
@@ -187,20 +196,35 @@ def check_by_running(case, oracle, folder, vocabulary, source_end=()):
         worst = np.abs(np.array(found)[1, :3] - expected[1, :3].numpy()).max()
         assert worst < 1e-3, f"CTranslate2 computes hidden states that differ by {worst}"
         return
+    search = {"beam_size": 1, "length_penalty": 0, "return_scores": True}
     if kind == DECODER_ONLY:
-        found = ctranslate2.Generator(str(folder), **options).score_batch(tokens)
+        model = ctranslate2.Generator(str(folder), **options)
+        found = model.score_batch(tokens)
         logits = run_forward(case.family, oracle, [], rows).output
-        predicted = [row[1:] for row in rows]
+        predicted, inputs = [row[1:] for row in rows], rows
+        generated = [model.generate_batch([row], max_length=20, include_prompt_in_result=False, **search)[0] for row in tokens]
+        hypotheses = [result.sequences[0] for result in generated]
     else:
-        found = ctranslate2.Translator(str(folder), **options).score_batch(tokens, tokens)
+        model = ctranslate2.Translator(str(folder), **options)
+        found = model.score_batch(tokens, tokens)
         start = oracle.generation_config.decoder_start_token_id
-        sources = [row + list(source_end) for row in rows]
-        logits = run_forward(case.family, oracle, sources, [[start] + row for row in rows]).output
+        inputs = [list(around[0]) + row + list(around[1]) for row in rows]
+        logits = run_forward(case.family, oracle, inputs, [[start] + row for row in rows]).output
         predicted = [row + [oracle.config.eos_token_id] for row in rows]
+        generated = [model.translate_batch([row], min_decoding_length=0, max_decoding_length=20, **search)[0] for row in tokens]
+        hypotheses = [result.hypotheses[0] for result in generated]
     for result, row, values in zip(found, predicted, logits):
         scores = torch.log_softmax(values, -1)[range(len(row)), row].numpy()
         worst = np.abs(np.array(result.log_probs) - scores).max()
         assert len(result.log_probs) == len(row) and worst < 1e-3, f"CTranslate2 computes scores that differ by {worst}"
+    for row, hypothesis, result in zip(inputs, hypotheses, generated):
+        greedy = run_greedy(case.family, oracle, row)
+        if oracle.config.pad_token_id in greedy.ids:  # as for is_usable
+            continue
+        expected = [vocabulary.tokens[i] for i in greedy.ids if i != oracle.config.eos_token_id]
+        assert hypothesis == expected, f"CTranslate2 generates {hypothesis}, not {expected}"
+        worst = abs(result.scores[0] - greedy.score)
+        assert worst < 1e-3, f"CTranslate2 generates with a score that differs by {worst}"
 
 
 # --------------------------------------------------------------------------------------------------------------- cases

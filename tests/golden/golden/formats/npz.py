@@ -36,7 +36,7 @@ def publish(case, model, folder, save=np.savez):
     marian.hide_start(oracle)
     with tempfile.TemporaryDirectory() as temporary:
         OpusMTConverter(str(folder)).convert(temporary, force=True)
-        check_by_running(case, oracle, temporary, Vocabulary(MARIAN_IDS, min(sizes)), source_end=[marian.EOS])
+        check_by_running(case, oracle, temporary, Vocabulary(MARIAN_IDS, max(sizes)), around=((), [marian.EOS]))
     return oracle
 
 

@@ -49,6 +49,44 @@ TEST_F(PlainTokenizerTest, ConfigSaysWhatIsPutAroundASource) {
   EXPECT_THAT(tokenizer->encode_target("a a a", {.max_length = 2}), ElementsAre(3, 2));
 }
 
+// A model.bin of version 5 that has nothing but a name for unknown tokens, and an end of sources.
+std::string old_model(const std::string& unknown) {
+  const auto number = [](std::size_t value, std::size_t bytes) {
+    std::string text(bytes, '\0');
+    text[0] = static_cast<char>(value);
+    return text;
+  };
+  const auto name = [&](const std::string& text) { return number(text.size() + 1, 2) + text + '\0'; };
+  return number(5, 4) + name("TransformerSpec") + number(4, 4) + number(2, 4) +  //
+         name("unk_token") + number(1, 1) + number(unknown.size(), 4) + number(1, 1) + number(unknown.size(), 4) +
+         unknown + name("with_source_eos") + number(0, 1) + number(1, 1) + number(1, 4) + number(1, 1) + number(0, 4);
+}
+
+TEST_F(PlainTokenizerTest, OldModelsSayItThemselves) {
+  folder_.write("shared_vocabulary.txt", "</s>\nUNK\na\n");
+  folder_.write("model.bin", old_model("UNK"));
+  EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 1, 0));
+  folder_.write("config.json", R"({"unk_token": "a"})");
+  EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 1, 0)) << "what converters of that time did not write";
+  folder_.write("config.json", R"({"unk_token": "a", "model_type": "marian"})");
+  EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 2)) << "the model.bin belongs to something else";
+}
+
+TEST_F(PlainTokenizerTest, OldModelsThatAreDamagedAreRefused) {
+  folder_.write("shared_vocabulary.txt", "a\n");
+  folder_.write("model.bin", old_model("\xC3("));
+  EXPECT_THAT(error(), HasSubstr("model.bin: unk_token"));
+  EXPECT_THAT(error(), HasSubstr("is not valid UTF-8"));
+  folder_.write("model.bin", old_model("UNK").substr(0, 40));
+  EXPECT_THAT(error(), HasSubstr((folder_ / "model.bin").string()));
+}
+
+TEST_F(PlainTokenizerTest, ASharedVocabularyGoesBeforeOthers) {
+  folder_.write("shared_vocabulary.txt", "<unk>\na\n");
+  folder_.write("source_vocabulary.txt", "a\n<unk>\n");
+  EXPECT_THAT(load()->encode("a"), ElementsAre(1));
+}
+
 TEST_F(PlainTokenizerTest, SidesMayHaveTheirOwnVocabularies) {
   folder_.write("source_vocabulary.txt", "<unk>\na\n");
   folder_.write("target_vocabulary.json", R"(["</s>", "x"])");
