@@ -25,7 +25,7 @@ struct Sizes {
 };
 
 constexpr std::array kSizes = {Sizes{1, 1, 1}, Sizes{7, 3, 5}, Sizes{16, 16, 16}, Sizes{31, 64, 13}, Sizes{5, 1, 33}};
-constexpr std::array kRows = {3, 1, 7};
+constexpr std::array kSequenceRows = {3, 1, 7};
 constexpr std::array kPasts = {0, 5, 13};
 constexpr Dim kPositions = 20;
 
@@ -49,19 +49,19 @@ struct PositionsCase {
     return {std::make_shared<ConcatenatedPositions>(make_scope(weights, {.threads = threads}), options),
             std::vector<Shape>{{kTargetRows, options.input_width}}, threads};
   }
-  Tensor run(int threads = 1) const { return runner(threads).run(std::array{input}, packed(kRows, kPasts)); }
+  Tensor run(int threads = 1) const { return runner(threads).run(std::array{input}, packed(kSequenceRows, kPasts)); }
 
   // Of the rows of all sequences.
   Matrix encodings() const {
     const Dim width = options.positions.model_dim;
     std::vector<Matrix> parts;
-    for (std::size_t i = 0; i < kRows.size(); ++i) {
+    for (std::size_t i = 0; i < kSequenceRows.size(); ++i) {
       if (options.positions.kind == Kind::learned) {
-        parts.push_back(Matrix(weights.at("positions.weight")).slice_rows(kPasts[i], kRows[i]));
+        parts.push_back(Matrix(weights.at("positions.weight")).slice_rows(kPasts[i], kSequenceRows[i]));
       } else if (options.positions.layout == SinusoidLayout::interleaved) {
-        parts.push_back(reference::sinusoids_interleaved(kPasts[i], kRows[i], width));
+        parts.push_back(reference::sinusoids_interleaved(kPasts[i], kSequenceRows[i], width));
       } else {
-        parts.push_back(reference::sinusoids_halves(kPasts[i], kRows[i], width));
+        parts.push_back(reference::sinusoids_halves(kPasts[i], kSequenceRows[i], width));
       }
     }
     return reference::stack(parts);
@@ -109,7 +109,7 @@ TEST(ConcatenatedPositions, WithTwoIdentitiesItAddsPositions) {
     c.weights = {{"weight", identities}};
     c.options.bias = Bias::none;
     LayerRunner adding(std::make_shared<PositionalEncoding>(layout, kWidth), std::vector<Shape>{{kTargetRows, kWidth}});
-    EXPECT_TRUE(same_bits(adding.run(std::array{c.input}, packed(kRows, kPasts)), c.run()));
+    EXPECT_TRUE(same_bits(adding.run(std::array{c.input}, packed(kSequenceRows, kPasts)), c.run()));
   }
 }
 
@@ -139,11 +139,11 @@ TEST(ConcatenatedPositions, NeighboursAndThreadsDoNotChangeABit) {
   EXPECT_TRUE(same_bits(all, c.run(3)));
   LayerRunner runner = c.runner();
   int first = 0;
-  for (std::size_t i = 0; i < kRows.size(); ++i) {
-    const Tensor alone =
-        runner.run(std::array{c.input.slice(first, kRows[i])}, packed(std::array{kRows[i]}, std::array{kPasts[i]}));
-    EXPECT_TRUE(same_bits(all.slice(first, kRows[i]), alone));
-    first += kRows[i];
+  for (std::size_t i = 0; i < kSequenceRows.size(); ++i) {
+    const Tensor alone = runner.run(std::array{c.input.slice(first, kSequenceRows[i])},
+                                    packed(std::array{kSequenceRows[i]}, std::array{kPasts[i]}));
+    EXPECT_TRUE(same_bits(all.slice(first, kSequenceRows[i]), alone));
+    first += kSequenceRows[i];
   }
 }
 

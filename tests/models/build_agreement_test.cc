@@ -18,8 +18,6 @@
 namespace encdec {
 namespace {
 
-const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR, kPretrained = ENCDEC_PRETRAINED_DIR;
-
 // Kernels of one kind round in one way: what they do to a vector depends on its width.
 std::string instructions(Precision precision) {
   const backend::InstructionSets& cpu = backend::instruction_sets();
@@ -53,8 +51,9 @@ void add_outputs(const std::filesystem::path& folder, Precision precision, Conte
 std::string hash_of_outputs(Precision precision) {
   ContentHasher hasher;
   const RandomMarian wide({.encoder = 2048, .decoder = 4096});
-  for (const auto& folder : {kPretrained / "english-pronunciation", wide.folder(), kGolden / "t5/v1_1/model",
-                             kGolden / "bert/base/model", kGolden / "gpt2/with_prefix/model"}) {
+  const std::filesystem::path golden = ENCDEC_GOLDEN_DIR, pretrained = ENCDEC_PRETRAINED_DIR;
+  for (const auto& folder : {pretrained / "english-pronunciation", wide.folder(), golden / "t5/v1_1/model",
+                             golden / "bert/base/model", golden / "gpt2/with_prefix/model"}) {
     add_outputs(folder, precision, hasher);
   }
   std::string text;

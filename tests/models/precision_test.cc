@@ -16,7 +16,6 @@
 namespace encdec {
 namespace {
 
-const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
 const std::filesystem::path kPronunciation = std::filesystem::path(ENCDEC_PRETRAINED_DIR) / "english-pronunciation";
 
 double divergence_from_float32(const std::filesystem::path& folder, Precision precision) {
@@ -29,7 +28,7 @@ TEST(Precision, ReducedOnesStayNearFloat32) {
   for (const char* name :
        {"bart/base", "bert/base", "blenderbot/base", "gpt2/with_prefix", "m2m_100/untied", "marian/shared_swish",
         "mbart/untied", "mt5/tied", "pegasus/stored_positions", "t5/v1_0", "t5/v1_1"}) {
-    const std::filesystem::path folder = kGolden / name / "model";
+    const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model";
     if (!std::filesystem::exists(folder)) {
       ADD_FAILURE() << folder;
       continue;

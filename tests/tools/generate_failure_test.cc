@@ -17,8 +17,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Finished run_generate(std::vector<std::string> options, std::string input = {}) {
-  return encdec::run_generate("text", std::move(options), std::move(input));
+Finished run_text_model(std::vector<std::string> options, std::string input = {}) {
+  return run_generate("text", std::move(options), std::move(input));
 }
 
 struct BadLine {
@@ -45,9 +45,9 @@ TEST_P(GenerateBadLine, IsNamedAndLinesBeforeItAreKept) {
   const auto& [line, options, message] = GetParam();
   const std::string good = options.empty() ? "a" : "20 0";
   const std::string input = good + "\n" + line + "\n" + good + "\n";
-  const std::string expected = run_generate(options, good + "\n").output;
+  const std::string expected = run_text_model(options, good + "\n").output;
 
-  const Finished to_stdout = run_generate(options, input);
+  const Finished to_stdout = run_text_model(options, input);
   EXPECT_EQ(to_stdout.output, expected);
   EXPECT_TRUE(failed({to_stdout.status, "", to_stdout.errors}, 1, message));
   EXPECT_THAT(to_stdout.errors, HasSubstr("standard input:2"));
@@ -58,7 +58,7 @@ TEST_P(GenerateBadLine, IsNamedAndLinesBeforeItAreKept) {
   auto parts = message;
   parts.push_back(folder.path("in") + ":2");
   parts.push_back("the output of the first 1 lines is in " + folder.path("out.partial"));
-  EXPECT_TRUE(failed(run_generate(with_files), 1, parts));
+  EXPECT_TRUE(failed(run_text_model(with_files), 1, parts));
   EXPECT_THAT(folder.names(), ElementsAre("in", "out.partial"));
   EXPECT_EQ(folder.read("out.partial"), expected);
 }
@@ -66,7 +66,7 @@ TEST_P(GenerateBadLine, IsNamedAndLinesBeforeItAreKept) {
 TEST(GenerateFailure, NothingIsLeftWhereNothingWasFinished) {
   const TemporaryFolder folder;
   folder.write("out", "old");
-  const Finished finished = run_generate({"--output", folder.path("out"), "--stats", folder.path("stats")}, "\xff\n");
+  const Finished finished = run_text_model({"--output", folder.path("out"), "--stats", folder.path("stats")}, "\xff\n");
   EXPECT_TRUE(failed(finished, 1, {"standard input:1"}));
   EXPECT_THAT(folder.names(), ElementsAre("out"));
   EXPECT_EQ(folder.read("out"), "old");
@@ -75,22 +75,22 @@ TEST(GenerateFailure, NothingIsLeftWhereNothingWasFinished) {
 TEST(GenerateFailure, InputThatCannotBeReadIsNamed) {
   const TemporaryFolder folder;
   const std::string output = folder.path("out");
-  EXPECT_TRUE(failed(run_generate({"--input", folder.path("none"), "--output", output}), 1,
+  EXPECT_TRUE(failed(run_text_model({"--input", folder.path("none"), "--output", output}), 1,
                      {folder.path("none"), "No such file"}));
   EXPECT_TRUE(
-      failed(run_generate({"--input", folder.path(""), "--output", output}), 1, {folder.path(""), "directory"}));
+      failed(run_text_model({"--input", folder.path(""), "--output", output}), 1, {folder.path(""), "directory"}));
   EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(GenerateFailure, OutputThatCannotBeWrittenIsNamed) {
-  EXPECT_TRUE(failed(run_generate({"--output", "/nowhere/out"}, "a\n"), 1, {"/nowhere/out", "No such file"}));
-  EXPECT_TRUE(failed(run_generate({"--stats", "/nowhere/stats"}, "a\n"), 1, {"/nowhere/stats", "No such file"}));
-  EXPECT_TRUE(failed(run_generate({"--output", "/dev"}, "a\n"), 1, {"/dev", "directory"}));
+  EXPECT_TRUE(failed(run_text_model({"--output", "/nowhere/out"}, "a\n"), 1, {"/nowhere/out", "No such file"}));
+  EXPECT_TRUE(failed(run_text_model({"--stats", "/nowhere/stats"}, "a\n"), 1, {"/nowhere/stats", "No such file"}));
+  EXPECT_TRUE(failed(run_text_model({"--output", "/dev"}, "a\n"), 1, {"/dev", "directory"}));
 }
 
 TEST(GenerateFailure, FullDiskIsAnError) {
-  EXPECT_TRUE(failed(run_generate({"--output", "/dev/full"}, "a\n"), 1, {"/dev/full", "No space left"}));
-  EXPECT_TRUE(failed(run_generate({"--stats", "/dev/full", "--output", "/dev/null"}, "a\n"), 1, {"No space left"}));
+  EXPECT_TRUE(failed(run_text_model({"--output", "/dev/full"}, "a\n"), 1, {"/dev/full", "No space left"}));
+  EXPECT_TRUE(failed(run_text_model({"--stats", "/dev/full", "--output", "/dev/null"}, "a\n"), 1, {"No space left"}));
   const Finished to_stdout = run(
       {{kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text")}, "a\n", "/dev/full", {}});
   EXPECT_TRUE(failed(to_stdout, 1, {"standard output", "No space left"}));
@@ -105,7 +105,7 @@ TEST(GenerateFailure, ClosedStandardStreamsAreErrors) {
   EXPECT_TRUE(failed(run({{arguments.begin(), arguments.end() - 2}, "20 0\n", {}, {1}}), 1, {"standard output"}));
   // Messages must not end up in the output.
   EXPECT_EQ(run({arguments, "20 0\nx\n", {}, {2}}).status, 1);
-  EXPECT_EQ(folder.read("out.partial"), run_generate({"--token-ids"}, "20 0\n").output);
+  EXPECT_EQ(folder.read("out.partial"), run_text_model({"--token-ids"}, "20 0\n").output);
 }
 
 TEST(GenerateFailure, ReaderThatGoesAwayEndsItSilently) {
@@ -136,7 +136,7 @@ TEST(GenerateFailure, SignalLeavesThePartialFile) {
   Process process(
       {kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text"), "--output", output});
   process.write("a\n");
-  const std::string expected = run_generate({}, "a\n").output;
+  const std::string expected = run_text_model({}, "a\n").output;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!folder.has("out.partial") || folder.read("out.partial") != expected) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
@@ -152,7 +152,7 @@ TEST(GenerateFailure, SignalLeavesWholeLinesOfSeveralWorkers) {
   const TemporaryFolder folder;
   const std::vector<std::string> options = {"--token-ids", "--num-beams",      "2", "--max-new-tokens",
                                             "64",          "--min-new-tokens", "64"};
-  const std::string line = encdec::run_generate("text", options, "20 30 0\n").output;
+  const std::string line = run_generate("text", options, "20 30 0\n").output;
   std::string input;
   for (int i = 0; i < 200'000; ++i) input += "20 30 0\n";
   std::vector<std::string> arguments = {kEncdec,
@@ -194,7 +194,7 @@ TEST(GenerateFailure, TextNeedsATokenizer) {
 TEST(GenerateFailure, EndlessLineIsRefused) {
   const TemporaryFolder folder;
   const std::string input = folder.write("in", "a\n" + std::string(17u << 20, 'b'));
-  EXPECT_TRUE(failed(run_generate({"--input", input, "--output", folder.path("out")}), 1, {input + ":2", "bytes"}));
+  EXPECT_TRUE(failed(run_text_model({"--input", input, "--output", folder.path("out")}), 1, {input + ":2", "bytes"}));
 }
 
 }  // namespace

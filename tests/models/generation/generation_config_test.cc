@@ -21,7 +21,7 @@ GenerationConfig read(const char* text) {
   return read_generation_config(JsonObject(parse_json(text, "g.json"), "g.json"), config);
 }
 
-std::string failure(const char* text) {
+std::string config_failure(const char* text) {
   try {
     read(text);
   } catch (const ConfigError& error) {
@@ -135,7 +135,8 @@ TEST(GenerationConfig, ATemperatureOfZeroMeansNothingWithoutSampling) {
   const auto config = read(R"({"temperature": 0.0})");
   EXPECT_EQ(config.temperature, 1.0f);
   EXPECT_THAT(config.unsupported, ElementsAre("temperature 0"));
-  EXPECT_THAT(failure(R"({"temperature": 0.0, "do_sample": true})"), HasSubstr("'temperature' is 0.0, expected"));
+  EXPECT_THAT(config_failure(R"({"temperature": 0.0, "do_sample": true})"),
+              HasSubstr("'temperature' is 0.0, expected"));
 }
 
 TEST(GenerationConfig, NamesSettingsThatItDoesNotKnow) {
@@ -159,29 +160,29 @@ TEST(GenerationConfig, NeutralValuesOfUnknownSettingsAreNoNews) {
 }
 
 TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
-  EXPECT_THAT(failure(R"({"max_length": 0})"), HasSubstr("g.json: 'max_length' is 0, expected"));
-  EXPECT_THAT(failure(R"({"eos_token_id": 100})"), HasSubstr("'eos_token_id' is 100, expected"));
-  EXPECT_THAT(failure(R"({"bad_words_ids": [[100]]})"), HasSubstr("bad_words_ids"));
-  EXPECT_THAT(failure(R"({"bad_words_ids": 3})"), HasSubstr("bad_words_ids"));
-  EXPECT_THAT(failure(R"({"force_words_ids": [3]})"), HasSubstr("force_words_ids[0]"));
-  EXPECT_THAT(failure(R"({"force_words_ids": 3})"), HasSubstr("'force_words_ids' is 3"));
-  EXPECT_THAT(failure(R"({"num_beams": 0})"), HasSubstr("'num_beams' is 0, expected an integer from 1 to 1000"));
-  EXPECT_THAT(failure(R"({"num_return_sequences": 1001})"), HasSubstr("'num_return_sequences' is 1001"));
-  EXPECT_THAT(failure(R"({"length_penalty": 1e9})"), HasSubstr("'length_penalty' is"));
-  EXPECT_THAT(failure(R"({"temperature": -1})"), HasSubstr("'temperature' is -1"));
-  EXPECT_THAT(failure(R"({"top_k": -1})"), HasSubstr("'top_k' is -1"));
-  EXPECT_THAT(failure(R"({"top_p": 1.5})"), HasSubstr("'top_p' is 1.5"));
-  EXPECT_THAT(failure(R"({"repetition_penalty": 0})"), HasSubstr("'repetition_penalty' is 0"));
-  EXPECT_THAT(failure(R"({"encoder_repetition_penalty": -2})"), HasSubstr("'encoder_repetition_penalty' is -2"));
-  EXPECT_THAT(failure(R"({"early_stopping": 1})"), HasSubstr("'early_stopping' is 1, expected true or false"));
-  EXPECT_THAT(failure(R"({"early_stopping": "now"})"),
+  EXPECT_THAT(config_failure(R"({"max_length": 0})"), HasSubstr("g.json: 'max_length' is 0, expected"));
+  EXPECT_THAT(config_failure(R"({"eos_token_id": 100})"), HasSubstr("'eos_token_id' is 100, expected"));
+  EXPECT_THAT(config_failure(R"({"bad_words_ids": [[100]]})"), HasSubstr("bad_words_ids"));
+  EXPECT_THAT(config_failure(R"({"bad_words_ids": 3})"), HasSubstr("bad_words_ids"));
+  EXPECT_THAT(config_failure(R"({"force_words_ids": [3]})"), HasSubstr("force_words_ids[0]"));
+  EXPECT_THAT(config_failure(R"({"force_words_ids": 3})"), HasSubstr("'force_words_ids' is 3"));
+  EXPECT_THAT(config_failure(R"({"num_beams": 0})"), HasSubstr("'num_beams' is 0, expected an integer from 1 to 1000"));
+  EXPECT_THAT(config_failure(R"({"num_return_sequences": 1001})"), HasSubstr("'num_return_sequences' is 1001"));
+  EXPECT_THAT(config_failure(R"({"length_penalty": 1e9})"), HasSubstr("'length_penalty' is"));
+  EXPECT_THAT(config_failure(R"({"temperature": -1})"), HasSubstr("'temperature' is -1"));
+  EXPECT_THAT(config_failure(R"({"top_k": -1})"), HasSubstr("'top_k' is -1"));
+  EXPECT_THAT(config_failure(R"({"top_p": 1.5})"), HasSubstr("'top_p' is 1.5"));
+  EXPECT_THAT(config_failure(R"({"repetition_penalty": 0})"), HasSubstr("'repetition_penalty' is 0"));
+  EXPECT_THAT(config_failure(R"({"encoder_repetition_penalty": -2})"), HasSubstr("'encoder_repetition_penalty' is -2"));
+  EXPECT_THAT(config_failure(R"({"early_stopping": 1})"), HasSubstr("'early_stopping' is 1, expected true or false"));
+  EXPECT_THAT(config_failure(R"({"early_stopping": "now"})"),
               HasSubstr(R"(g.json: 'early_stopping' is "now", expected true, false or "never")"));
 }
 
 TEST(GenerationConfig, AnExponentialDecayIsAStartAndAFactor) {
   for (const char* bad : {"[1]", "[1, 2, 3]", "[-1, 2]", "[1.5, 2]", "[1, 0]", "[1, \"2\"]", "3", "[1000001, 2]"}) {
     const std::string text = R"({"exponential_decay_length_penalty": )" + std::string(bad) + "}";
-    EXPECT_THAT(failure(text.c_str()), HasSubstr("g.json: 'exponential_decay_length_penalty' is ")) << bad;
+    EXPECT_THAT(config_failure(text.c_str()), HasSubstr("g.json: 'exponential_decay_length_penalty' is ")) << bad;
   }
 }
 

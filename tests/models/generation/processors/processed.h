@@ -11,6 +11,8 @@ namespace encdec {
 using Tokens = std::vector<std::int32_t>;
 using Scores = std::vector<float>;
 
+inline const Tokens kStart = {0};
+
 // What a rule makes of `scores` after `history`.
 inline Scores processed(const LogitsProcessor& rule, const TokenHistory& history, Scores scores) {
   rule.process(history, scores);

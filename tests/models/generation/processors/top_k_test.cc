@@ -15,8 +15,6 @@ namespace {
 
 using testing::ElementsAre;
 
-const Tokens kStart{0};
-
 Scores kept(std::size_t count, Scores scores) {
   return processed(TopK(count), {.tokens = kStart}, std::move(scores));
 }

@@ -18,8 +18,6 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-const Tokens kStart{0};
-
 Scores kept(float p, std::size_t min_tokens, Scores scores) {
   return processed(TopP(p, min_tokens), {.tokens = kStart}, std::move(scores));
 }
