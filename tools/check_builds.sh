@@ -136,6 +136,7 @@ case_arm64() {
   ready_system "$1"
   as_root 'dpkg --add-architecture arm64
     apt-get update
+    apt-get purge libdnnl-dev # its headers differ with the architecture
     packages=(g++-aarch64-linux-gnu qemu-user-static)
     for package in $(./tools/install_packages.sh --list | grep -e "-dev$"); do
       apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
