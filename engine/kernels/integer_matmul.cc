@@ -82,13 +82,9 @@ void multiply_tile(const IntegerMatrix& matrix, const IntegerRows& rows, const s
   HWY_ALIGN std::int32_t sums[kRows * kColumns];
   sum_products<kRows>(panel, (matrix.input_width + 1) / 2, rows.input + row * rows.input_stride, rows.input_stride,
                       sums);
-  OutputRows output = rows.output;
-  output.output += row * output.stride;
-  output.row_scales += row;
-  if (output.residual != nullptr) output.residual += row * output.stride;
   finish_sums(matrix.epilogue,
               SumsBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
-              output);
+              rows.output.from(row));
 }
 
 void multiply(const IntegerMatrix& matrix, const IntegerRows& rows) {

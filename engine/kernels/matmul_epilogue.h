@@ -22,6 +22,14 @@ struct OutputRows {
   float* output = nullptr;          // may be where the sums are, if they are floats
   std::ptrdiff_t stride = 0;        // between rows of both
   const float* row_scales = nullptr;
+
+  // Without the rows before `first`.
+  OutputRows from(std::ptrdiff_t first) const {
+    return {.residual = residual == nullptr ? nullptr : residual + first * stride,
+            .output = output + first * stride,
+            .stride = stride,
+            .row_scales = row_scales == nullptr ? nullptr : row_scales + first};
+  }
 };
 
 // A dense block of sums: rows [0, rows) of the output, columns [first_column, first_column + columns).

@@ -192,12 +192,9 @@ void multiply_tile(const NeonMatrix& matrix, const NeonRows& rows, int row, int 
        .input = rows.input + static_cast<std::size_t>(row) * rows.input_bytes,
        .input_bytes = static_cast<std::ptrdiff_t>(rows.input_bytes)},
       sums);
-  OutputRows output = rows.output;
-  output.output += row * output.stride;
-  if (output.residual != nullptr) output.residual += row * output.stride;
-  if (output.row_scales != nullptr) output.row_scales += row;
   finish_sums(matrix.epilogue,
-              SumsBlock<Sum>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)}, output);
+              SumsBlock<Sum>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)},
+              rows.output.from(row));
 }
 
 // All rows, in tiles of kRows and then of one row fewer, by kPanels panels.

@@ -83,9 +83,7 @@ HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT s
 // Not a part of the loops that sum: there would be a copy for every size of tile.
 HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRICT sums) {
   const int width = std::min(tile.columns, chunk.matrix.output_width - tile.column);
-  OutputRows rows = chunk.rows.output;
-  rows.output += tile.row * rows.stride;
-  if (rows.residual != nullptr) rows.residual += tile.row * rows.stride;
+  OutputRows rows = chunk.rows.output.from(tile.row);
   if (!chunk.begins()) {
     for (int row = 0; row < tile.rows; ++row) {
       add_chunks(rows.output + row * rows.stride + tile.column, width, sums + row * tile.columns);

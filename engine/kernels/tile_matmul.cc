@@ -128,12 +128,9 @@ ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
   alignas(64) Sum sums[2 * kTileRows * 2 * kTileColumns];
 
   const auto finish = [&](int row, int count, int column, int width) {
-    OutputRows output = rows.output;
-    output.output += row * output.stride;
-    if (output.residual != nullptr) output.residual += row * output.stride;
-    if (output.row_scales != nullptr) output.row_scales += row;
     finish_sums(matrix.epilogue,
-                SumsBlock<Sum>{sums, width, count, column, std::min(width, matrix.output_width - column)}, output);
+                SumsBlock<Sum>{sums, width, count, column, std::min(width, matrix.output_width - column)},
+                rows.output.from(row));
   };
   int configured = 0;
   for (int column = 0; column < matrix.output_width; column += kWideColumns) {
