@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/kernels/neon_matmul.h"
 #include "encdec/engine/kernels/panel_matmul.h"
 #include "encdec/models/checkpoint/content_hash.h"
 #include "encdec/models/model.h"
@@ -24,7 +25,7 @@ std::string instructions(Precision precision) {
   const std::string target = kernels::vector_target();
   const std::string vectors = target.starts_with("avx3") ? "avx512" : target.starts_with("sse") ? "sse4" : target;
   if (precision != Precision::bfloat16) return vectors;
-  return vectors + (cpu.amx ? " amx" : cpu.avx512_bfloat16 ? " bf16" : "");
+  return vectors + (cpu.amx ? " amx" : cpu.avx512_bfloat16 || kernels::has_matrix_products() ? " bf16" : "");
 }
 
 std::vector<TokenIds> random_rows(RandomTensors& random, Dim vocabulary) {
@@ -61,18 +62,22 @@ std::string hash_of_outputs(Precision precision) {
   return text;
 }
 
-// Of builds with gcc 12, Highway 1.0.3 and oneDNN 2.6.3.
+// Of builds with gcc 12, Highway 1.0.3 and oneDNN 2.6.3; those of NEON emulated by QEMU 7.2.
 const std::map<std::string, std::string> kHashes = {
     {"float32 avx512", "c377e48697bd680760cb7d0299eef5cb"},
     {"float32 avx2", "cc44e537235fd958cc4708585725fba3"},
     {"float32 sse4", "81936cc9656d4b3c78b30a4e5fa92f10"},
+    {"float32 neon", "0d8d0f7dcc068af27c123233754b3308"},
     {"bfloat16 avx512 bf16", "f94a1b1386983505be10f3a30f77ee6d"},
     {"bfloat16 avx512", "98a58b176564fca20623ada7bfe20a90"},
     {"bfloat16 avx2", "d2baef560ae7a9b60feb3eb690b5dd2a"},
     {"bfloat16 sse4", "4826b1824da1a43129d9dbf039e81e8a"},
+    {"bfloat16 neon bf16", "52c944ab18edb43d6e6e9a23cbbedd9e"},
+    {"bfloat16 neon", "c5e4f021deea79d4f4240d7b74b8fdf5"},
     {"int8 avx512", "b11230569dd949febc889510ee2f19ca"},
     {"int8 avx2", "4e03e1f699cf9c8508714def1dbdae96"},
     {"int8 sse4", "6f65916c09e0d68b86da37f0b370cc4f"},
+    {"int8 neon", "83b4ed595d0ce7bc904439a765399ff5"},
 };
 
 class Builds : public testing::TestWithParam<Precision> {};
