@@ -40,7 +40,7 @@ case_test() {
 case_gcc() {
   ready_system "$1"
   as_user 'cmake --preset ci
-    cmake --build --preset ci
+    cmake --build --preset ci -- -k 0
     ctest --preset ci -R Consumer'
 }
 
@@ -48,7 +48,7 @@ case_clang() {
   ready_system "$1"
   as_root 'apt-get install clang'
   as_user 'cmake --preset clang
-    cmake --build --preset clang
+    cmake --build --preset clang -- -k 0
     ctest --preset clang -R Consumer'
 }
 
@@ -178,9 +178,9 @@ ready_system() {
 begin_with() {
   rm -rf "$root"
   cp --archive --reflink=auto "$1" "$root"
-  mkdir -p "$root/$folder" "$root/etc/ssl/certs"
+  mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
-  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certificates.crt"
   tar --create --exclude ./.git --exclude ./build . | tar --extract --directory "$root/$folder"
   chown -R 1000:1000 "$root/$folder"
 }
@@ -195,7 +195,7 @@ inside() {
     mount -t proc proc "$ROOT/proc"
     mount --rbind /dev "$ROOT/dev"
     environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-      PIP_CERT=/etc/ssl/certs/ca-certificates.crt)
+      PIP_CERT=/etc/ssl/certificates.crt)
     [[ $1 == 0 ]] && environment+=(HOME=/root) || environment+=(HOME=/home/user)
     if [[ $CACHE && -e $ROOT/usr/bin/ccache ]]; then
       mkdir -p "$ROOT/ccache"
