@@ -44,7 +44,7 @@ struct Case {
 };
 
 TEST(AddNorm, FollowsTheFormulaBothNormFirstAndNormLast) {
-  for (const std::size_t inputs : {1, 2}) {
+  for (const std::size_t inputs : {std::size_t{1}, std::size_t{2}}) {
     for (const Dim width : {1, 2, 7, 16, 33, 64, 300}) {
       for (const Dim rows : {1, 3, 100}) {
         const Case c(1, rows, width, inputs);

@@ -28,8 +28,9 @@ int check(int result, const char* what) {
 
 pid_t start(std::vector<std::string> arguments, const std::array<int, 3>& standard,
             const std::vector<int>& closed = {}) {
-  // A program of another CPU runs by way of an emulator.
-  if (!kEmulator.empty()) arguments.insert(arguments.begin(), kEmulator);
+  // A program for another CPU runs by way of an emulator; shells are this machine's.
+  const bool is_ours = arguments.front() == kEncdec || arguments.front() == kEncdecDemo;
+  if (is_ours && !kEmulator.empty()) arguments.insert(arguments.begin(), kEmulator);
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
