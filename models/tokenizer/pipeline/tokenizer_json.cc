@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/pipeline/bpe.h"
@@ -12,11 +10,10 @@
 #include "encdec/models/tokenizer/pipeline/unigram.h"
 #include "encdec/models/tokenizer/pipeline/word_level.h"
 #include "encdec/models/tokenizer/pipeline/wordpiece.h"
+#include "encdec/models/tokenizer/tokenizer_settings.h"
 
 namespace encdec {
 namespace {
-
-constexpr std::size_t kMaxFileBytes = 64u << 20;  // of large vocabularies: some 30 MB
 
 using ModelPtr = std::unique_ptr<const PieceModel>;
 
@@ -104,52 +101,6 @@ std::string kind_for_people(const PieceModel& model, const TokenizerJsonFile& fi
   return fmt::format("{}{}", model.kind() == "BPE" && is_byte_level(file) ? "byte-level " : "", model.kind());
 }
 
-// The token of a config: a text, or an object of type AddedToken; nullopt for anything else.
-std::optional<AddedVocabulary::Token> config_token(const JsonPart& value) {
-  if (value.value().is_string()) {
-    return AddedVocabulary::Token{.content = value.value().get<std::string>(), .normalized = false, .special = true};
-  }
-  if (!value.value().is_object() || value.find("content") == nullptr) return std::nullopt;
-  return read_token(value);
-}
-
-// Adds the special tokens that `config` names and `tokens` lack.
-void add_special_tokens(const JsonPart& config, std::vector<AddedVocabulary::Token>& tokens) {
-  const auto add = [&](const JsonPart& value) {
-    auto token = config_token(value);
-    if (!token) return;
-    for (AddedVocabulary::Token& known : tokens) {
-      if (known.content == token->content) return;
-    }
-    token->special = true;
-    tokens.push_back(*std::move(token));
-  };
-  for (const auto& [key, value] : config.value().items()) {
-    if (key.ends_with("_token")) add(config.member(key));
-  }
-  for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
-    if (config.find(key) == nullptr) continue;
-    const JsonPart list = config.member(key);
-    if (list.value().is_array()) {
-      for (const JsonPart& item : list.items()) add(item);
-      if (!list.value().empty()) return;
-    } else if (list.value().is_object()) {
-      for (const auto& [name, value] : list.value().items()) add(list.member(name));
-    }
-  }
-}
-
-// Those that replace what tokenizer.json says, in the order of their ids.
-void add_decoder_tokens(const JsonPart& decoder, std::vector<AddedVocabulary::Token>& tokens) {
-  std::map<std::uint64_t, AddedVocabulary::Token> by_id;
-  for (const auto& [key, value] : decoder.value().items()) {
-    const bool is_id = !key.empty() && key.size() <= 8 && key.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_id) decoder.fail(fmt::format("has the key '{}'", printable(key)), "ids of tokens");
-    by_id[std::stoull(key)] = read_token(decoder.member(key));
-  }
-  for (auto& [id, token] : by_id) tokens.push_back(std::move(token));
-}
-
 }  // namespace
 
 PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name) {
@@ -175,30 +126,7 @@ PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::
 }
 
 PipelineTokenizer::Parts read_tokenizer_json(const std::filesystem::path& path) {
-  return parse_tokenizer_json(read_text_file(path, kMaxFileBytes), path.string());
-}
-
-void apply_tokenizer_config(const JsonObject& config, PipelineTokenizer::Parts& parts) {
-  const JsonPart root(config.value(), config.file());
-  if (root.find("added_tokens_decoder") != nullptr) {
-    add_decoder_tokens(root.object("added_tokens_decoder"), parts.added_tokens);
-  }
-  add_special_tokens(root, parts.added_tokens);
-  parts.split_special_tokens = config.boolean("split_special_tokens").value_or(false);
-  const bool corrupts =
-      config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);
-  parts.clean_up_spaces =
-      config.boolean("clean_up_tokenization_spaces").value_or(false) && (parts.model->kind() != "BPE" || corrupts);
-}
-
-std::unique_ptr<Tokenizer> load_tokenizer_json(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "tokenizer.json";
-  const std::filesystem::path config_path = folder / "tokenizer_config.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return nullptr;
-  PipelineTokenizer::Parts parts = read_tokenizer_json(path);
-  if (std::filesystem::exists(config_path, ignored)) apply_tokenizer_config(read_json_object(config_path), parts);
-  return std::make_unique<PipelineTokenizer>(std::move(parts), path.string());
+  return parse_tokenizer_json(read_text_file(path, kMaxTokenizerJsonBytes), path.string());
 }
 
 }  // namespace encdec

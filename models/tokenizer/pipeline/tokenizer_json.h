@@ -1,11 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
 
 namespace encdec {
@@ -16,13 +14,5 @@ namespace encdec {
 PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name);
 // The same for a file of at most 64 MiB.
 PipelineTokenizer::Parts read_tokenizer_json(const std::filesystem::path& path);
-
-// What tokenizer_config.json changes beside a tokenizer.json, as transformers 5 does it: more added and special tokens,
-// special tokens that are not looked for, spaces cleaned up after decoding (not of BPE). Its add_bos_token and
-// add_eos_token do not count. Throws TokenizerError or ConfigError.
-void apply_tokenizer_config(const JsonObject& config, PipelineTokenizer::Parts& parts);
-
-// tokenizer.json and, if it is there, tokenizer_config.json; null without the first.
-std::unique_ptr<Tokenizer> load_tokenizer_json(const std::filesystem::path& folder);
 
 }  // namespace encdec

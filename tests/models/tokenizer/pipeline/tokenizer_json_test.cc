@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -43,7 +44,7 @@ class GoldenTokenizerJson : public testing::TestWithParam<std::string> {
   }
 
   const std::filesystem::path folder_ = kGolden / GetParam();
-  const std::unique_ptr<Tokenizer> tokenizer_ = load_tokenizer_json(folder_);
+  const std::unique_ptr<Tokenizer> tokenizer_ = load_tokenizer(folder_, "");
   const Json expected_ = read_json_object(folder_ / "expected.json").value();
 };
 
@@ -97,20 +98,16 @@ INSTANTIATE_TEST_SUITE_P(, GoldenTokenizerJson, testing::ValuesIn(golden_cases()
                          [](const auto& golden) { return golden.param; });
 
 TEST(TokenizerJson, NamesItsKindForPeople) {
-  EXPECT_EQ(load_tokenizer_json(kGolden / "t5")->kind(), "unigram");
-  EXPECT_EQ(load_tokenizer_json(kGolden / "gpt2")->kind(), "byte-level BPE");
-  EXPECT_EQ(load_tokenizer_json(kGolden / "nllb")->kind(), "BPE");
-  EXPECT_EQ(load_tokenizer_json(kGolden / "bert_cased")->kind(), "WordPiece");
-  EXPECT_EQ(load_tokenizer_json(kGolden / "word_level")->kind(), "word-level");
-}
-
-TEST(TokenizerJson, AFolderWithoutOneHasNone) {
-  EXPECT_EQ(load_tokenizer_json(TempFolder().path()), nullptr);
+  EXPECT_EQ(load_tokenizer(kGolden / "t5", "")->kind(), "unigram");
+  EXPECT_EQ(load_tokenizer(kGolden / "gpt2", "")->kind(), "byte-level BPE");
+  EXPECT_EQ(load_tokenizer(kGolden / "nllb", "")->kind(), "BPE");
+  EXPECT_EQ(load_tokenizer(kGolden / "bert_cased", "")->kind(), "WordPiece");
+  EXPECT_EQ(load_tokenizer(kGolden / "word_level", "")->kind(), "word-level");
 }
 
 TEST(TokenizerJson, VeryLongWordsAreTokenized) {
   for (const char* name : {"t5", "gpt2", "llama2", "llama3", "bert", "clip", "unigram_bytes", "split_words"}) {
-    const auto tokenizer = load_tokenizer_json(kGolden / name);
+    const auto tokenizer = load_tokenizer(kGolden / name, "");
     for (const char* letter : {"a", "é", "中", " ", "\u0301"}) {
       std::string word;
       for (int i = 0; i < 100'000; ++i) word += letter;
@@ -273,33 +270,33 @@ TEST(TokenizerJson, SequencesHaveAnEnd) {
   EXPECT_THAT(message_of(file.dump()), HasSubstr("normalizer: normalizers of 65, expected at most 64"));
 }
 
+// What a folder with the small file and this tokenizer_config.json makes.
+std::unique_ptr<Tokenizer> configured(const std::string& config) {
+  const TempFolder folder;
+  folder.write("tokenizer.json", small_file().dump());
+  folder.write("tokenizer_config.json", config);
+  return load_tokenizer(folder.path(), "");
+}
+
 TEST(TokenizerConfig, AddsTokensAndOptions) {
-  auto parts = parse_tokenizer_json(small_file().dump(), "tokenizer.json");
-  apply_tokenizer_config(
-      JsonObject(
-          Json::parse(R"({"eos_token": "</s>", "pad_token": {"content": "<pad>", "lstrip": true}, "unk_token": null,
-                                 "extra_special_tokens": ["<x>"], "split_special_tokens": true,
-                                 "added_tokens_decoder": {"5": {"content": "<y>"}, "4": {"content": "<s>", "special": true}},
-                                 "clean_up_tokenization_spaces": true})"),
-          "tokenizer_config.json"),
-      parts);
-  EXPECT_TRUE(parts.split_special_tokens);
-  EXPECT_FALSE(parts.clean_up_spaces);  // not of BPE
-  const PipelineTokenizer tokenizer(std::move(parts), "tokenizer.json");
-  EXPECT_EQ(tokenizer.token_id("<s>"), 4);
-  EXPECT_EQ(tokenizer.token_id("<y>"), 5);
-  EXPECT_EQ(tokenizer.token_id("</s>"), 6);
-  EXPECT_EQ(tokenizer.token_id("<pad>"), 7);
-  EXPECT_EQ(tokenizer.token_id("<x>"), 8);
-  EXPECT_EQ(tokenizer.decode(Ids{3, 5, 6, 7, 8}), "a<y>");
+  const auto tokenizer = configured(
+      R"({"eos_token": "</s>", "pad_token": {"__type": "AddedToken", "content": "<pad>", "lstrip": true}, "unk_token": null,
+          "extra_special_tokens": ["<x>"], "split_special_tokens": true,
+          "added_tokens_decoder": {"5": {"content": "<y>"}, "4": {"content": "<s>", "special": true}},
+          "clean_up_tokenization_spaces": true})");
+  EXPECT_EQ(tokenizer->token_id("<s>"), 4);
+  EXPECT_EQ(tokenizer->token_id("<y>"), 5);
+  EXPECT_EQ(tokenizer->token_id("</s>"), 6);
+  EXPECT_EQ(tokenizer->token_id("<pad>"), 7);
+  EXPECT_EQ(tokenizer->token_id("<x>"), 8);
+  EXPECT_EQ(tokenizer->decode(Ids{3, 5, 6, 7, 8}), "a<y>");
+  EXPECT_THAT(tokenizer->encode("</s>"), testing::Not(testing::Contains(6)));  // split, for it is special
 }
 
 TEST(TokenizerConfig, RefusesWhatIsNoToken) {
   for (const char* config : {R"({"added_tokens_decoder": {"x": {"content": "a"}}})", R"({"added_tokens_decoder": []})",
                              R"({"added_tokens_decoder": {"1": {"content": 1}}})", R"({"split_special_tokens": 1})"}) {
-    auto parts = parse_tokenizer_json(small_file().dump(), "tokenizer.json");
-    EXPECT_THROW(apply_tokenizer_config(JsonObject(Json::parse(config), "tokenizer_config.json"), parts), Error)
-        << config;
+    EXPECT_THROW(configured(config), TokenizerError) << config;
   }
 }
 
