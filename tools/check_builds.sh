@@ -180,7 +180,7 @@ begin_with() {
   cp --archive --reflink=auto "$1" "$root"
   mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
-  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certificates.crt"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
   tar --create --exclude ./.git --exclude ./build . | tar --extract --directory "$root/$folder"
   chown -R 1000:1000 "$root/$folder"
 }
@@ -195,7 +195,7 @@ inside() {
     mount -t proc proc "$ROOT/proc"
     mount --rbind /dev "$ROOT/dev"
     environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-      PIP_CERT=/etc/ssl/certificates.crt)
+      PIP_CERT=/etc/certificates.crt)
     [[ $1 == 0 ]] && environment+=(HOME=/root) || environment+=(HOME=/home/user)
     if [[ $CACHE && -e $ROOT/usr/bin/ccache ]]; then
       mkdir -p "$ROOT/ccache"
