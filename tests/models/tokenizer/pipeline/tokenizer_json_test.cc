@@ -293,9 +293,19 @@ TEST(TokenizerConfig, AddsTokensAndOptions) {
   EXPECT_THAT(tokenizer->encode("</s>"), testing::Not(testing::Contains(6)));  // split, for it is special
 }
 
+TEST(TokenizerConfig, SpacesAreCleanedUpAfterBpeOnlyWhereThatIsInsistedOn) {
+  Json config =
+      Json::parse(R"({"added_tokens_decoder": {"4": {"content": "<s>", "special": true}, "5": {"content": " ."}},
+                                "clean_up_tokenization_spaces": true})");
+  EXPECT_EQ(configured(config.dump())->decode(Ids{3, 5}), "a .");
+  config["clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"] = true;
+  EXPECT_EQ(configured(config.dump())->decode(Ids{3, 5}), "a.");
+}
+
 TEST(TokenizerConfig, RefusesWhatIsNoToken) {
   for (const char* config : {R"({"added_tokens_decoder": {"x": {"content": "a"}}})", R"({"added_tokens_decoder": []})",
-                             R"({"added_tokens_decoder": {"1": {"content": 1}}})", R"({"split_special_tokens": 1})"}) {
+                             R"({"added_tokens_decoder": {"1": {"content": 1}}})", R"({"split_special_tokens": 1})",
+                             R"({"pad_token": {"content": "<pad>"}})"}) {
     EXPECT_THROW(configured(config), TokenizerError) << config;
   }
 }
