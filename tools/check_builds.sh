@@ -83,17 +83,17 @@ case_pictures() {
 case_make() {
   ready_system "$1"
   as_root 'apt-get install make'
-  as_user 'cmake -G "Unix Makefiles" -S . -B build/make -DENCDEC_BUILD_TESTS=OFF
-    cmake --build build/make --parallel 2
-    cmake --install build/make --prefix "$HOME/a prefix"
+  as_user 'cmake --preset release -G "Unix Makefiles" -DENCDEC_BUILD_TESTS=OFF
+    cmake --build --preset release --parallel 2
+    cmake --install build/release --prefix "$HOME/a prefix"
     echo hello | "$HOME/a prefix/bin/encdec" generate --model models/pretrained/english-pronunciation'
 }
 
 case_multi() {
   ready_system "$1"
-  as_user 'cmake -G "Ninja Multi-Config" -S . -B build/multi
-    cmake --build build/multi --config Release --target encdec-documents encdec-demo-documents encdec-bench
-    ctest --test-dir build/multi -C Release -R Consumer --output-on-failure'
+  as_user 'cmake --preset release -G "Ninja Multi-Config"
+    cmake --build --preset release --config Release --target encdec-documents encdec-demo-documents encdec-bench
+    ctest --preset release -C Release -R Consumer'
 }
 
 case_parent() {

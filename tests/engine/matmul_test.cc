@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "encdec/engine/backend/packed_matrix.h"
@@ -298,25 +299,25 @@ TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
 }
 
 // oneDNN sums long rows in chunks, and one row alone may take another kernel: the sums must be the same all the same.
-TEST(MatMul, ALongRowHasTheSameBitsAloneAndInAnyBatch) {
+class LongRows : public testing::TestWithParam<Precision> {};
+
+TEST_P(LongRows, HaveTheSameBitsAloneAndInAnyBatch) {
   constexpr int kRows = 300;
   int cases = 0;
-  for (const Precision precision : kPrecisions) {
-    for (const int input_width : {511, 513, 1023, 1024, 1025, 1500, 2048, 2049, 4096}) {
-      for (const Widths widths : {Widths{input_width, 64}, Widths{input_width, 200}}) {
-        const bool full = widths.output == 200;
-        Case c = uniform_case(14, widths, kRows, full, full);
-        c.precision = precision;
-        for (const int threads : {1, 2}) {
-          const MatMul matmul = c.matmul(threads);
-          RunState state(Graph("test"), std::make_shared<ThreadTeam>(threads));
-          const Tensor all = c.run(matmul, state, 0, kRows);
-          for (const int count : {1, 2, 3, 4, 6, 8, 16, 24, 32, 33, 64, 100, 128, 256}) {
-            for (const int first : {0, 20, kRows - count}) {
-              ASSERT_TRUE(same_bits(all.slice(first, count), c.run(matmul, state, first, count)))
-                  << describe(c) << ", rows " << first << " to " << first + count << ", threads " << threads;
-              ++cases;
-            }
+  for (const int input_width : {511, 513, 1023, 1024, 1025, 1500, 2048, 2049, 4096}) {
+    for (const Widths widths : {Widths{input_width, 64}, Widths{input_width, 200}}) {
+      const bool full = widths.output == 200;
+      Case c = uniform_case(14, widths, kRows, full, full);
+      c.precision = GetParam();
+      for (const int threads : {1, 2}) {
+        const MatMul matmul = c.matmul(threads);
+        RunState state(Graph("test"), std::make_shared<ThreadTeam>(threads));
+        const Tensor all = c.run(matmul, state, 0, kRows);
+        for (const int count : {1, 2, 3, 4, 6, 8, 16, 24, 32, 33, 64, 100, 128, 256}) {
+          for (const int first : {0, 20, kRows - count}) {
+            ASSERT_TRUE(same_bits(all.slice(first, count), c.run(matmul, state, first, count)))
+                << describe(c) << ", rows " << first << " to " << first + count << ", threads " << threads;
+            ++cases;
           }
         }
       }
@@ -324,6 +325,9 @@ TEST(MatMul, ALongRowHasTheSameBitsAloneAndInAnyBatch) {
   }
   RecordProperty("cases", cases);
 }
+
+INSTANTIATE_TEST_SUITE_P(MatMul, LongRows, testing::ValuesIn(kPrecisions),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 TEST(MatMul, NumberOfThreadsDoesNotChangeABit) {
   RandomTensors random(7);
