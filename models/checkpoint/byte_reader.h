@@ -1,26 +1,26 @@
 #pragma once
 
-#include <fmt/format.h>
-
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/file_bytes.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 
-inline std::string_view as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+// Files are little-endian, and tensors are views of them.
+static_assert(std::endian::native == std::endian::little);
 
 // What stands in a repository for a large file that was not downloaded.
 inline void refuse_git_lfs_pointer(std::span<const std::byte> bytes, const std::string& file) {
   if (as_text(bytes).starts_with("version https://git-lfs")) {
-    throw FileError(fmt::format("{}: a pointer of Git LFS, expected the file itself: git lfs pull gets it", file));
+    refuse(file, "a pointer of Git LFS, expected the file itself: git lfs pull gets it");
   }
 }
 
@@ -37,8 +37,8 @@ class ByteReader {
   // The next `count` bytes. Throws FileError, saying that `what` is cut off, if they are not all there.
   std::span<const std::byte> take(std::uint64_t count, std::string_view what) {
     if (count > left()) {
-      throw FileError(fmt::format("{}: {} bytes left at byte {}, expected {} of {}: the file is truncated or damaged",
-                                  file_, left(), position_, count, what));
+      refuse(file_, "{} bytes left at byte {}, expected {} of {}: the file is truncated or damaged", left(), position_,
+             count, what);
     }
     const auto taken = bytes_.subspan(position_, static_cast<std::size_t>(count));
     position_ += taken.size();
@@ -47,13 +47,9 @@ class ByteReader {
 
   template <std::unsigned_integral T>
   T number(std::string_view what) {
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    for (const std::byte byte : take(sizeof(T), what)) {
-      value |= std::to_integer<std::uint64_t>(byte) << shift;
-      shift += 8;
-    }
-    return static_cast<T>(value);
+    T value;
+    std::memcpy(&value, take(sizeof(T), what).data(), sizeof(T));
+    return value;
   }
 
  private:

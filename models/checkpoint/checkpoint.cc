@@ -1,15 +1,13 @@
 #include "encdec/models/checkpoint/checkpoint.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/npz.h"
 #include "encdec/models/checkpoint/pytorch.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
@@ -43,30 +41,26 @@ std::vector<std::string> list(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> names;
   fs::directory_iterator entries(folder, error);
-  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
-  for (; entries != fs::directory_iterator(); entries.increment(error)) {
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     names.push_back(entries->path().filename().string());
-    if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
   }
+  if (error) refuse(folder.string(), "{}", error.message());
   std::ranges::sort(names);
   return names;
 }
 
-FileError no_weights(const fs::path& folder, const std::vector<std::string>& names) {
+[[noreturn]] void refuse_without_weights(const fs::path& folder, const std::vector<std::string>& names) {
   for (const ForeignFormat& format : kForeign) {
-    for (const std::string& name : names) {
-      if (!name.ends_with(format.ending)) continue;
-      return FileError(
-          fmt::format("{}: weights only as {} ({}), {}", folder.string(), printable(name), format.name, kLookedFor));
-    }
+    const auto name = std::ranges::find_if(names, [&](const auto& n) { return n.ends_with(format.ending); });
+    if (name == names.end()) continue;
+    refuse(folder.string(), "weights only as {} ({}), {}", printable(*name), format.name, kLookedFor);
   }
-  std::string found;
+  std::string found = names.empty() ? "there are none" : "";
   for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
     found += fmt::format("{}{}", i > 0 ? ", " : "", printable(names[i], 40));
   }
   if (names.size() > kMaxListed) found += fmt::format(" and {} more", names.size() - kMaxListed);
-  return FileError(fmt::format("{}: no weights among its files ({}), {}", folder.string(),
-                               names.empty() ? "there are none" : found, kLookedFor));
+  refuse(folder.string(), "no weights among its files ({}), {}", found, kLookedFor);
 }
 
 // The .npz file that decoder.yml names, or else the only one; nullopt if there is none.
@@ -74,8 +68,7 @@ std::optional<fs::path> find_npz(const Checkpoint& checkpoint, const std::vector
   if (checkpoint.decoder_options) {
     const auto models = checkpoint.decoder_options->strings("models");
     if (models.size() > 1) {
-      throw FileError(
-          fmt::format("{}: an ensemble of {} models, expected one", checkpoint.decoder_options->file(), models.size()));
+      refuse(checkpoint.decoder_options->file(), "an ensemble of {} models, expected one", models.size());
     }
     if (models.size() == 1 && models.front().ends_with(".npz")) {
       check_bare_name(models.front(), checkpoint.decoder_options->file());
@@ -85,8 +78,8 @@ std::optional<fs::path> find_npz(const Checkpoint& checkpoint, const std::vector
   std::vector<std::string> found;
   std::ranges::copy_if(names, std::back_inserter(found), [](const auto& name) { return name.ends_with(".npz"); });
   if (found.size() > 1) {
-    throw FileError(fmt::format("{}: {} .npz files, such as {} and {}, expected one, or decoder.yml to name one",
-                                checkpoint.folder.string(), found.size(), printable(found[0]), printable(found[1])));
+    refuse(checkpoint.folder.string(), "{} .npz files, such as {} and {}, expected one, or decoder.yml to name one",
+           found.size(), printable(found[0]), printable(found[1]));
   }
   return found.empty() ? std::nullopt : std::optional(checkpoint.folder / found.front());
 }
@@ -98,7 +91,7 @@ void open_npz(Checkpoint& checkpoint, const fs::path& file) {
   const std::string where = fmt::format("{}: {}", file.string(), kOptions);
   if (const auto options = text(*checkpoint.weights, kOptions)) {
     if (options->size() > kMaxConfigBytes) {
-      throw FileError(fmt::format("{}: {} bytes, expected at most {}", where, options->size(), kMaxConfigBytes));
+      refuse(where, "{} bytes, expected at most {}", options->size(), kMaxConfigBytes);
     }
     checkpoint.options = JsonObject(parse_yaml(*options, where), where);
   }
@@ -130,7 +123,7 @@ Checkpoint open_checkpoint(const fs::path& folder) {
   checkpoint.folder = folder;
   std::error_code unknown;  // listing it will say why
   if (fs::exists(folder, unknown) && !fs::is_directory(folder, unknown)) {
-    throw FileError(fmt::format("{}: a file, expected the folder of a checkpoint", folder.string()));
+    refuse(folder.string(), "a file, expected the folder of a checkpoint");
   }
   const std::vector<std::string> names = list(folder);
   const auto has = [&names](std::string_view name) { return std::ranges::binary_search(names, name); };
@@ -150,7 +143,7 @@ Checkpoint open_checkpoint(const fs::path& folder) {
   } else if (const auto npz = find_npz(checkpoint, names)) {
     open_npz(checkpoint, *npz);
   } else {
-    throw no_weights(folder, names);
+    refuse_without_weights(folder, names);
   }
   return checkpoint;
 }

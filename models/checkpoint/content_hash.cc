@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace encdec {
 
@@ -26,12 +27,8 @@ void ContentHasher::add_text(std::string_view text) {
 }
 
 void ContentHasher::add_number(std::uint64_t number) {
-  std::array<std::byte, 8> bytes;
-  for (std::byte& byte : bytes) {
-    byte = static_cast<std::byte>(number);
-    number >>= 8;
-  }
-  add(bytes);
+  static_assert(std::endian::native == std::endian::little);
+  add(std::as_bytes(std::span(&number, 1)));
 }
 
 ContentHash ContentHasher::hash() const {

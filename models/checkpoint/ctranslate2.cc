@@ -1,16 +1,12 @@
 #include "encdec/models/checkpoint/ctranslate2.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "encdec/engine/checked_math.h"
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
@@ -25,12 +21,12 @@ constexpr std::uint32_t kFirstVersionWithConfig = 6;
 constexpr float kFirstInt16Scale = 1000.0f;
 
 // In the order of the format's numbers.
-constexpr std::array<StoredType, 6> kVariableTypes = {{{"float32", 4, DataType::float32},
-                                                       {"int8", 1, DataType::int8},
-                                                       {"int16", 2, DataType::int16},
-                                                       {"int32", 4, DataType::int32},
-                                                       {"float16", 2, DataType::float16},
-                                                       {"bfloat16", 2, DataType::bfloat16}}};
+constexpr std::array<StoredType, 6> kVariableTypes = {{{"float32", 32, DataType::float32},
+                                                       {"int8", 8, DataType::int8},
+                                                       {"int16", 16, DataType::int16},
+                                                       {"int32", 32, DataType::int32},
+                                                       {"float16", 16, DataType::float16},
+                                                       {"bfloat16", 16, DataType::bfloat16}}};
 
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
@@ -61,17 +57,17 @@ std::string without_names_of_opennmt_tf(std::string name) {
 
 class ModelReader {
  public:
-  ModelReader(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file)
-      : reader_(bytes, file), owner_(owner), first_int16_scale_(Tensor::allocate({1})) {
+  explicit ModelReader(const FileBytes& file)
+      : file_(file), reader_(file.bytes, file.name), first_int16_scale_(Tensor::allocate({1})) {
     *first_int16_scale_.data<float>() = kFirstInt16Scale;
   }
 
   CTranslate2Model read() {
-    refuse_other_files();
+    if (reader_.left() >= 32) refuse_git_lfs_pointer(file_.bytes, file_.name);
     CTranslate2Model model{0, "", 1, nullptr};
     version_ = model.version = reader_.number<std::uint32_t>("the version");
     if (version_ < 1 || version_ > kLastVersion) {
-      fail(fmt::format("version {} of the format, expected 1 to {}", version_, kLastVersion));
+      refuse(file_.name, "version {} of the format, expected 1 to {}", version_, kLastVersion);
     }
     if (version_ >= 2) {
       model.spec_name = string("the spec's name");
@@ -83,34 +79,25 @@ class ModelReader {
     if (version_ >= 3) {
       for (auto left = reader_.number<std::uint32_t>("the number of aliases"); left > 0; --left) read_alias();
     }
-    if (reader_.left() > 0) fail(fmt::format("{} bytes behind the end, expected none", reader_.left()));
+    if (reader_.left() > 0) refuse(file_.name, "{} bytes behind the end, expected none", reader_.left());
     model.weights = store();
     return model;
   }
 
  private:
-  [[noreturn]] void fail(std::string_view found) const {
-    throw FileError(fmt::format("{}: {}", reader_.file(), found));
-  }
-
-  void refuse_other_files() {
-    auto ahead = reader_;
-    if (ahead.left() >= 32) refuse_git_lfs_pointer(ahead.take(32, "the beginning"), reader_.file());
-  }
-
   // Ends with a zero that its length counts.
   std::string string(std::string_view what) {
     const auto length = reader_.number<std::uint16_t>(what);
     const std::string_view text = as_text(reader_.take(length, what));
     if (length == 0 || text.find('\0') != text.size() - 1) {
-      fail(fmt::format("'{}' for {}, expected text with a zero at its end", printable(text), what));
+      refuse(file_.name, "'{}' for {}, expected text with a zero at its end", printable(text), what);
     }
     return std::string(text.substr(0, text.size() - 1));
   }
 
   void check_new(const std::string& name) const {
     if (variables_.contains(name) || aliases_.contains(name)) {
-      fail(fmt::format("variable '{}' is there twice, expected it once", printable(name)));
+      refuse(file_.name, "variable '{}' is there twice, expected it once", printable(name));
     }
   }
 
@@ -118,43 +105,33 @@ class ModelReader {
     const auto number = reader_.number<std::uint8_t>("a variable's type");
     if (version_ >= 4) {
       if (number < kVariableTypes.size()) return kVariableTypes[number];
-      throw FileError(fmt::format("{}: type {}, expected 0 to {}", where, number, kVariableTypes.size() - 1));
+      refuse(where, "type {}, expected 0 to {}", number, kVariableTypes.size() - 1);
     }
     // Older files give the size of an element: of float32, int16 or int8.
     for (const std::size_t i : {0u, 1u, 2u}) {
-      if (kVariableTypes[i].bytes == number) return kVariableTypes[i];
+      if (kVariableTypes[i].bytes() == number) return kVariableTypes[i];
     }
-    throw FileError(fmt::format("{}: elements of {} bytes, expected 1, 2 or 4", where, number));
+    refuse(where, "elements of {} bytes, expected 1, 2 or 4", number);
   }
 
   void read_variable() {
     std::string name = string("a variable's name");
     if (renames_) name = without_names_of_opennmt_tf(std::move(name));
     check_new(name);
-    const std::string where = fmt::format("{}: variable '{}'", reader_.file(), printable(name));
+    const std::string where = fmt::format("{}: variable '{}'", file_.name, printable(name));
     std::vector<std::uint64_t> dims(reader_.number<std::uint8_t>("a variable's rank"));
     if (dims.size() > Shape::kMaxRank) {
-      throw FileError(fmt::format("{}: {} dimensions, expected at most {}", where, dims.size(), Shape::kMaxRank));
+      refuse(where, "{} dimensions, expected at most {}", dims.size(), Shape::kMaxRank);
     }
     for (std::uint64_t& dim : dims) dim = reader_.number<std::uint32_t>("a variable's shape");
     const StoredType& stored = type(where);
     const std::uint64_t count = reader_.number<std::uint32_t>("a variable's size");
-    const std::uint64_t bytes = version_ >= 4 ? count : count * stored.bytes;
-    auto expected = checked_elements(dims);
-    if (expected) expected = checked_multiply(*expected, stored.bytes);
-    if (!expected || *expected != bytes) {
-      throw FileError(fmt::format("{}: {} bytes, expected as many as {} of shape [{}] takes", where, bytes, stored.name,
-                                  fmt::join(dims, ", ")));
+    const std::uint64_t bytes = version_ >= 4 ? count : count * stored.bytes();
+    if (stored_bytes(stored, dims) != bytes) {
+      refuse(where, "{} bytes, expected as many as {} of shape [{}] takes", bytes, stored.name, fmt::join(dims, ", "));
     }
-    const std::vector<std::uint64_t> strides = row_major(dims);
     const auto data = reader_.take(bytes, fmt::format("variable '{}'", printable(name)));
-    variables_.emplace(std::move(name), stored_tensor(data, stored, {dims, strides, 0}, owner_));
-  }
-
-  static std::vector<std::uint64_t> row_major(const std::vector<std::uint64_t>& dims) {
-    std::vector<std::uint64_t> strides(dims.size(), 1);
-    for (std::size_t axis = dims.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * dims[axis];
-    return strides;
+    variables_.emplace(std::move(name), stored_tensor(data, stored, {.sizes = dims}, file_.owner));
   }
 
   void read_alias() {
@@ -162,7 +139,7 @@ class ModelReader {
     std::string target = string("an alias's variable");
     check_new(alias);
     if (!variables_.contains(target)) {
-      fail(fmt::format("alias '{}' of '{}', which is no variable", printable(alias), printable(target)));
+      refuse(file_.name, "alias '{}' of '{}', which is no variable", printable(alias), printable(target));
     }
     aliases_.emplace(std::move(alias), std::move(target));
   }
@@ -194,8 +171,8 @@ class ModelReader {
     const std::int64_t count = scale.elements(), rows = tensor.rows();
     const bool is_first = tensor.shape().rank() > 0 && count == tensor.shape()[0];
     if (scale.type() != DataType::float32 || (count != 1 && count != rows && !is_first)) {
-      fail(fmt::format("variable '{}_scale': {} of shape {}, expected float32 [{}] or [1]", printable(name),
-                       to_string(scale.type()), to_string(scale.shape()), rows));
+      refuse(file_.name, "variable '{}_scale': {} of shape {}, expected float32 [{}] or [1]", printable(name),
+             to_string(scale.type()), to_string(scale.shape()), rows);
     }
     if (count == 1 || count == rows) return scale;
     Tensor repeated = Tensor::allocate({rows});
@@ -203,31 +180,26 @@ class ModelReader {
     return repeated;
   }
 
-  std::shared_ptr<const WeightStore> store() const {
-    auto store = std::make_shared<WeightStore>(reader_.file());
+  std::shared_ptr<WeightStore> store() const {
+    auto store = std::make_shared<WeightStore>(file_.name);
+    const auto add = [&](const std::string& name, const Tensor& tensor, const Tensor* scale) {
+      scale != nullptr ? store->add(name, tensor, *scale) : store->add(name, tensor);
+    };
     for (const auto& variable : variables_) {
       const auto& [name, tensor] = variable;
       if (is_scale(name)) continue;
-      if (const Tensor* scale = find_scale(variable)) {
-        store->add(name, tensor, scale_of_rows(name, tensor, *scale));
-      } else {
-        store->add(name, tensor);
-      }
+      const Tensor* scale = find_scale(variable);
+      const Tensor of_rows = scale != nullptr ? scale_of_rows(name, tensor, *scale) : Tensor();
+      add(name, tensor, scale != nullptr ? &of_rows : nullptr);
     }
     for (const auto& [alias, target] : aliases_) {
-      if (is_scale(alias) || is_scale(target)) continue;
-      const Tensor& tensor = *store->find(target);
-      if (const Tensor* scale = store->find_scale(target)) {
-        store->add(alias, tensor, *scale);
-      } else {
-        store->add(alias, tensor);
-      }
+      if (!is_scale(alias) && !is_scale(target)) add(alias, *store->find(target), store->find_scale(target));
     }
     return store;
   }
 
+  const FileBytes& file_;
   ByteReader reader_;
-  const std::shared_ptr<const void>& owner_;
   std::uint32_t version_ = 0;
   bool renames_ = false;
   Tensor first_int16_scale_;
@@ -237,15 +209,14 @@ class ModelReader {
 
 }  // namespace
 
-CTranslate2Model parse_ctranslate2(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
-                                   const std::string& file) {
-  return ModelReader(bytes, owner, file).read();
+CTranslate2Model parse_ctranslate2(const FileBytes& file) {
+  return ModelReader(file).read();
 }
 
 CTranslate2Model read_ctranslate2(const std::filesystem::path& file) {
   const auto mapped = MappedFile::open(file);
-  CTranslate2Model model = parse_ctranslate2(mapped->bytes(), mapped, file.string());
-  std::const_pointer_cast<WeightStore>(model.weights)->add_memory(mapped);  // nobody else has it yet
+  CTranslate2Model model = parse_ctranslate2({mapped->bytes(), mapped, file.string()});
+  model.weights->add_memory(mapped);
   return model;
 }
 

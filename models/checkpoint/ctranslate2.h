@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/file_bytes.h"
 #include "encdec/models/checkpoint/json.h"
 
 namespace encdec {
@@ -17,7 +17,7 @@ struct CTranslate2Model {
   std::uint32_t version;   // of the format
   std::string spec_name;   // "TransformerSpec", ...; empty before version 2 of the format
   std::uint32_t revision;  // of the spec; 1 before version 2
-  std::shared_ptr<const WeightStore> weights;
+  std::shared_ptr<WeightStore> weights;
 };
 
 // Reads a model.bin, of version 1 to 6 of the format. Memory-mapped: tensors are views of the file, at any
@@ -33,9 +33,8 @@ struct CTranslate2Model {
 // was found, what was expected.
 CTranslate2Model read_ctranslate2(const std::filesystem::path& file);
 
-// The same of a file that is given as its bytes: `owner` keeps them alive, `file` names them in messages.
-CTranslate2Model parse_ctranslate2(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
-                                   const std::string& file);
+// The same for a file that is given as its bytes.
+CTranslate2Model parse_ctranslate2(const FileBytes& file);
 
 // How a folder's model uses its tokens, as config.json says it since version 6 of the format: unk_token, bos_token,
 // eos_token, decoder_start_token, add_source_bos, add_source_eos. Older converters put this among the variables, or

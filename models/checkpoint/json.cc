@@ -1,10 +1,11 @@
 #include "encdec/models/checkpoint/json.h"
 
-#include <fmt/format.h>
+#include <functional>
 
-#include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json_events.h"
+#include "encdec/models/checkpoint/json_tree.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -19,104 +20,28 @@ std::string shown(const nlohmann::json& value) {
   return value.dump();
 }
 
-std::string to_string(IntegerRange range) {
-  constexpr IntegerRange kAll;
-  if (range.min == kAll.min && range.max == kAll.max) return "an integer";
-  if (range.max == kAll.max) return fmt::format("an integer of at least {}", range.min);
-  if (range.min == kAll.min) return fmt::format("an integer of at most {}", range.max);
-  return fmt::format("an integer from {} to {}", range.min, range.max);
+// `what` is that of which there is a range: "an integer".
+template <class T>
+std::string described(ValueRange<T> range, std::string_view what) {
+  constexpr ValueRange<T> kAll;
+  if (range.min == kAll.min && range.max == kAll.max) return std::string(what);
+  if (range.max == kAll.max) return fmt::format("{} of at least {}", what, range.min);
+  if (range.min == kAll.min) return fmt::format("{} of at most {}", what, range.max);
+  return fmt::format("{} from {} to {}", what, range.min, range.max);
 }
 
-std::string to_string(NumberRange range) {
-  constexpr NumberRange kAll;
-  if (range.min == kAll.min && range.max == kAll.max) return "a number";
-  if (range.max == kAll.max) return fmt::format("a number of at least {}", range.min);
-  if (range.min == kAll.min) return fmt::format("a number of at most {}", range.max);
-  return fmt::format("a number from {} to {}", range.min, range.max);
-}
-
-bool fits(const nlohmann::json& value, IntegerRange range) {
+bool is_in(const nlohmann::json& value, IntegerRange range) {
   if (!value.is_number_integer()) return false;
   // Unsigned values above the signed range would wrap.
   const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
   return !wraps && value.get<std::int64_t>() >= range.min && value.get<std::int64_t>() <= range.max;
 }
 
-std::string item_key(std::string_view key, std::size_t index) {
-  return fmt::format("{}[{}]", key, index);
-}
-
-// Builds the values of a text.
-class TreeBuilder final : public JsonEvents {
- public:
-  using JsonEvents::JsonEvents;
-  using json = nlohmann::json;
-
-  json take() { return std::move(root_); }
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(json::number_integer_t value) override { return add(value); }
-  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
-  bool number_float(json::number_float_t value, const std::string&) override { return add(value); }
-  bool string(std::string& value) override { return add(std::move(value)); }
-  bool start_object(std::size_t) override { return open(json::value_t::object); }
-  bool start_array(std::size_t) override { return open(json::value_t::array); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-
-  bool key(std::string& key) override {
-    const auto [position, is_new] = open_.back()->emplace(std::move(key), nullptr);
-    if (!is_new) {
-      throw FileError(fmt::format("{}: the key '{}' is there twice, expected it once in an object", file(),
-                                  printable(position.key())));
-    }
-    member_ = &position.value();
-    return true;
-  }
-
- private:
-  bool add(json value) {
-    place(std::move(value));
-    return true;
-  }
-
-  json& place(json value) {
-    if (open_.empty()) return root_ = std::move(value);
-    if (open_.back()->is_object()) return *member_ = std::move(value);
-    return open_.back()->emplace_back(std::move(value));
-  }
-
-  bool open(json::value_t type) {
-    if (open_.size() == kMaxJsonDepth) {
-      throw FileError(fmt::format("{}: nested deeper than {} levels", file(), kMaxJsonDepth));
-    }
-    open_.push_back(&place(type));
-    return true;
-  }
-
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  json root_;
-  std::vector<json*> open_;  // objects and arrays, the innermost last; a parent does not change while a child is open
-  json* member_ = nullptr;   // the value of the last key
-};
-
 }  // namespace
-
-std::string printable(std::string_view text, std::size_t limit) {
-  const bool whole = text.size() <= limit;
-  const nlohmann::json value(std::string(text.substr(0, limit)));
-  const std::string quoted = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  return quoted.substr(1, quoted.size() - 2) + (whole ? "" : "...");
-}
 
 JsonObject::JsonObject(nlohmann::json value, std::string file)
     : value_(std::make_shared<const nlohmann::json>(std::move(value))), file_(std::move(file)) {
-  if (!value_->is_object()) throw FileError(fmt::format("{}: {}, expected a JSON object", file_, shown(*value_)));
+  if (!value_->is_object()) refuse(file_, "{}, expected a JSON object", shown(*value_));
 }
 
 JsonObject::JsonObject(const JsonObject& parent, std::string_view key, const nlohmann::json& value)
@@ -130,53 +55,58 @@ const nlohmann::json* JsonObject::find(std::string_view key) const {
 }
 
 void JsonObject::fail(std::string_view key, const nlohmann::json& found, std::string_view expected) const {
-  throw ConfigError(fmt::format("{}: '{}{}' is {}, expected {}", file_, path_, key, shown(found), expected));
+  refuse<ConfigError>(file_, "'{}{}' is {}, expected {}", path_, key, shown(found), expected);
 }
 
 void JsonObject::fail_missing(std::string_view key, std::string_view expected) const {
-  throw ConfigError(fmt::format("{}: '{}{}' is missing, expected {}", file_, path_, key, expected));
+  refuse<ConfigError>(file_, "'{}{}' is missing, expected {}", path_, key, expected);
 }
 
-std::vector<std::int64_t> JsonObject::checked_list(std::string_view key, const nlohmann::json& found,
-                                                   IntegerRange range) const {
-  if (!found.is_array()) fail(key, found, "a list of integers");
-  std::vector<std::int64_t> values;
+template <class T, class Fits>
+std::optional<T> JsonObject::read(std::string_view key, const Fits& fits, std::string_view expected) const {
+  const auto* found = find(key);
+  if (found == nullptr) return std::nullopt;
+  if (!fits(*found)) fail(key, *found, expected);
+  return found->template get<T>();
+}
+
+template <class T, class Fits>
+std::vector<T> JsonObject::read_list(std::string_view key, const nlohmann::json& found, const Fits& fits,
+                                     std::string_view expected) const {
+  std::vector<T> values;
   values.reserve(found.size());
   for (const auto& item : found) {
-    if (!fits(item, range)) fail(item_key(key, values.size()), item, to_string(range));
-    values.push_back(item.get<std::int64_t>());
+    if (!fits(item)) fail(fmt::format("{}[{}]", key, values.size()), item, expected);
+    values.push_back(item.template get<T>());
   }
   return values;
 }
 
+std::vector<std::int64_t> JsonObject::integer_list(std::string_view key, const nlohmann::json& found,
+                                                   IntegerRange range) const {
+  if (!found.is_array()) fail(key, found, "a list of integers");
+  const auto fits = [range](const nlohmann::json& item) { return is_in(item, range); };
+  return read_list<std::int64_t>(key, found, fits, described(range, "an integer"));
+}
+
 std::optional<std::int64_t> JsonObject::integer(std::string_view key, IntegerRange range) const {
-  const auto* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!fits(*found, range)) fail(key, *found, to_string(range));
-  return found->get<std::int64_t>();
+  const auto fits = [range](const nlohmann::json& value) { return is_in(value, range); };
+  return read<std::int64_t>(key, fits, described(range, "an integer"));
 }
 
 std::optional<double> JsonObject::number(std::string_view key, NumberRange range) const {
-  const auto* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!found->is_number() || found->get<double>() < range.min || found->get<double>() > range.max) {
-    fail(key, *found, to_string(range));
-  }
-  return found->get<double>();
+  const auto fits = [range](const nlohmann::json& value) {
+    return value.is_number() && !(value.get<double>() < range.min) && !(value.get<double>() > range.max);
+  };
+  return read<double>(key, fits, described(range, "a number"));
 }
 
 std::optional<bool> JsonObject::boolean(std::string_view key) const {
-  const auto* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!found->is_boolean()) fail(key, *found, "true or false");
-  return found->get<bool>();
+  return read<bool>(key, std::mem_fn(&nlohmann::json::is_boolean), "true or false");
 }
 
 std::optional<std::string> JsonObject::string(std::string_view key) const {
-  const auto* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!found->is_string()) fail(key, *found, "a string");
-  return found->get<std::string>();
+  return read<std::string>(key, std::mem_fn(&nlohmann::json::is_string), "a string");
 }
 
 std::optional<JsonObject> JsonObject::object(std::string_view key) const {
@@ -186,7 +116,7 @@ std::optional<JsonObject> JsonObject::object(std::string_view key) const {
 
 std::int64_t JsonObject::required_integer(std::string_view key, IntegerRange range) const {
   if (const auto found = integer(key, range)) return *found;
-  fail_missing(key, to_string(range));
+  fail_missing(key, described(range, "an integer"));
 }
 
 std::string JsonObject::required_string(std::string_view key) const {
@@ -203,7 +133,7 @@ std::vector<std::int64_t> JsonObject::integers(std::string_view key, IntegerRang
   const auto* found = find(key);
   if (found == nullptr) return {};
   if (found->is_number()) return {required_integer(key, range)};
-  return checked_list(key, *found, range);
+  return integer_list(key, *found, range);
 }
 
 std::vector<std::vector<std::int64_t>> JsonObject::integer_lists(std::string_view key, IntegerRange range) const {
@@ -211,7 +141,9 @@ std::vector<std::vector<std::int64_t>> JsonObject::integer_lists(std::string_vie
   if (found == nullptr) return {};
   if (!found->is_array()) fail(key, *found, "a list of lists of integers");
   std::vector<std::vector<std::int64_t>> lists;
-  for (const auto& item : *found) lists.push_back(checked_list(item_key(key, lists.size()), item, range));
+  for (const auto& item : *found) {
+    lists.push_back(integer_list(fmt::format("{}[{}]", key, lists.size()), item, range));
+  }
   return lists;
 }
 
@@ -220,12 +152,7 @@ std::vector<std::string> JsonObject::strings(std::string_view key) const {
   if (found == nullptr) return {};
   if (found->is_string()) return {found->get<std::string>()};
   if (!found->is_array()) fail(key, *found, "a list of strings");
-  std::vector<std::string> values;
-  for (const auto& item : *found) {
-    if (!item.is_string()) fail(item_key(key, values.size()), item, "a string");
-    values.push_back(item.get<std::string>());
-  }
-  return values;
+  return read_list<std::string>(key, *found, std::mem_fn(&nlohmann::json::is_string), "a string");
 }
 
 bool JsonEvents::binary(binary_t&) {
@@ -237,24 +164,22 @@ bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::js
   const std::string_view text = error.what();
   const std::size_t tag_end = text.find("] ");
   const std::string_view reason = tag_end == std::string_view::npos ? text : text.substr(tag_end + 2);
-  throw FileError(fmt::format("{}: not valid JSON: {}", file_, printable(reason, kMaxReasonBytes)));
+  refuse(file_, "not valid JSON: {}", printable(reason, kMaxReasonBytes));
 }
 
 void read_json_events(std::string_view text, JsonEvents& events) {
   // The parser would take a zero byte for the end of the text, and skip a byte order mark.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    throw FileError(fmt::format("{}: not valid JSON: byte {} is zero", events.file(), zero));
+    refuse(events.file(), "not valid JSON: byte {} is zero", zero);
   }
-  if (text.starts_with("\xEF\xBB\xBF")) {
-    throw FileError(fmt::format("{}: not valid JSON: begins with a byte order mark", events.file()));
-  }
+  if (text.starts_with("\xEF\xBB\xBF")) refuse(events.file(), "not valid JSON: begins with a byte order mark");
   nlohmann::json::sax_parse(text, &events);
 }
 
 nlohmann::json parse_json(std::string_view text, const std::string& file) {
-  TreeBuilder builder(file);
-  read_json_events(text, builder);
-  return builder.take();
+  JsonTree tree(file);
+  read_json_events(text, tree);
+  return tree.take();
 }
 
 nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes) {

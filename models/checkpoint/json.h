@@ -11,17 +11,18 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/models/checkpoint/printable.h"
+
 namespace encdec {
 
 // Values that a number may have, both ends included.
-struct IntegerRange {
-  std::int64_t min = std::numeric_limits<std::int64_t>::min();
-  std::int64_t max = std::numeric_limits<std::int64_t>::max();
+template <class T>
+struct ValueRange {
+  T min = std::numeric_limits<T>::lowest();
+  T max = std::numeric_limits<T>::max();
 };
-struct NumberRange {
-  double min = std::numeric_limits<double>::lowest();
-  double max = std::numeric_limits<double>::max();
-};
+using IntegerRange = ValueRange<std::int64_t>;
+using NumberRange = ValueRange<double>;
 
 // A JSON object of a file, read with types: every function throws ConfigError, naming the file, the key, what was found
 // and what was expected, where a value has another type or is out of range. A key that is missing or null is absent.
@@ -60,7 +61,13 @@ class JsonObject {
   const nlohmann::json* find(std::string_view key) const;
   [[noreturn]] void fail(std::string_view key, const nlohmann::json& found, std::string_view expected) const;
   [[noreturn]] void fail_missing(std::string_view key, std::string_view expected) const;
-  std::vector<std::int64_t> checked_list(std::string_view key, const nlohmann::json& found, IntegerRange range) const;
+  // The value, or the items of a list, if they are as `fits` says; otherwise fails with `expected`.
+  template <class T, class Fits>
+  std::optional<T> read(std::string_view key, const Fits& fits, std::string_view expected) const;
+  template <class T, class Fits>
+  std::vector<T> read_list(std::string_view key, const nlohmann::json& found, const Fits& fits,
+                           std::string_view expected) const;
+  std::vector<std::int64_t> integer_list(std::string_view key, const nlohmann::json& found, IntegerRange range) const;
 
   std::shared_ptr<const nlohmann::json> value_;  // an object; shares the ownership of the whole file
   std::string file_;
@@ -80,8 +87,5 @@ JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_b
 // that has an object with a key twice, a number beyond double's range, a byte order mark, or more than kMaxJsonDepth
 // levels. The result takes up to some 30 times the memory of the text: who reads it limits its size.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
-
-// Text from a file as messages show it: one line of ASCII with the escapes of JSON, cut off after `limit` bytes.
-std::string printable(std::string_view text, std::size_t limit = 100);
 
 }  // namespace encdec

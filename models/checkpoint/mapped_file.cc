@@ -1,7 +1,6 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,13 +9,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
 
-FileError system_error(const std::filesystem::path& path) {
-  return FileError(fmt::format("{}: {}", path.string(), std::strerror(errno)));
+[[noreturn]] void refuse_as_system(const std::filesystem::path& path, int error) {
+  refuse(path.string(), "{}", std::strerror(error));
 }
 
 // A regular file that is open for reading.
@@ -24,22 +23,17 @@ class OpenFile {
  public:
   explicit OpenFile(const std::filesystem::path& path) {
     // The system would open what stands before the zero.
-    if (path.native().find('\0') != std::string::npos) {
-      throw FileError(fmt::format("{}: a path with a zero byte", path.c_str()));
-    }
+    if (path.native().find('\0') != std::string::npos) refuse(path.c_str(), "a path with a zero byte");
     // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor_ < 0) throw system_error(path);
+    if (descriptor_ < 0) refuse_as_system(path, errno);
     struct stat status {};
-    const bool known = ::fstat(descriptor_, &status) == 0;
-    if (known && S_ISREG(status.st_mode)) {
-      size_ = static_cast<std::size_t>(status.st_size);
-      return;
-    }
-    const FileError error =
-        known ? FileError(fmt::format("{}: not a regular file", path.string())) : system_error(path);
+    const int error = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (error == 0 && S_ISREG(status.st_mode)) return;
     ::close(descriptor_);
-    throw error;
+    if (error != 0) refuse_as_system(path, error);
+    refuse(path.string(), "not a regular file");
   }
   ~OpenFile() { ::close(descriptor_); }
   OpenFile(const OpenFile&) = delete;
@@ -60,7 +54,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
   void* data = nullptr;  // an empty file cannot be mapped
   if (file.size() > 0) {
     data = ::mmap(nullptr, file.size(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-    if (data == MAP_FAILED) throw system_error(path);
+    if (data == MAP_FAILED) refuse_as_system(path, errno);
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(data), file.size()));
 }
@@ -80,16 +74,9 @@ void MappedFile::release(std::span<const std::byte> bytes) const {
   if (first < last) ::madvise(const_cast<std::byte*>(data_) + first, last - first, MADV_DONTNEED);
 }
 
-bool is_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const OpenFile file(path);
-  if (file.size() > max_bytes) {
-    throw FileError(fmt::format("{}: {} bytes, expected at most {}", path.string(), file.size(), max_bytes));
-  }
+  if (file.size() > max_bytes) refuse(path.string(), "{} bytes, expected at most {}", file.size(), max_bytes);
   std::string text(file.size(), '\0');
   std::size_t filled = 0;
   while (filled < text.size()) {
@@ -98,7 +85,7 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
     if (count > 0) {
       filled += static_cast<std::size_t>(count);
     } else if (errno != EINTR) {
-      throw system_error(path);
+      refuse_as_system(path, errno);
     }
   }
   text.resize(filled);

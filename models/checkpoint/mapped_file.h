@@ -35,9 +35,6 @@ class MappedFile final : public ReloadableMemory {
   std::size_t size_;
 };
 
-// Whether a name stands for anything that can be seen.
-bool is_there(const std::filesystem::path& path);
-
 // The content of a small file, copied: nothing that happens to the file afterwards matters. Throws FileError, naming
 // the path, if it cannot be read, is not a regular file, or is larger than `max_bytes`.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);

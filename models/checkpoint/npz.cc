@@ -1,15 +1,13 @@
 #include "encdec/models/checkpoint/npz.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
 
-#include "encdec/engine/checked_math.h"
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/npy_header.h"
+#include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 #include "encdec/models/checkpoint/zip_archive.h"
 
@@ -17,106 +15,193 @@ namespace encdec {
 namespace {
 
 constexpr std::uint32_t kMaxNpyHeaderBytes = 64u << 10;
+constexpr std::size_t kMaxNpyRank = 32;  // of NumPy 1
 constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr std::string_view kEnding = ".npy";
 
 // NumPy's names without the byte order: '<' for numbers of several bytes, '|' for those of one.
-constexpr std::array<StoredType, 15> kNumpyTypes = {{{"<f4", 4, DataType::float32},
-                                                     {"<f2", 2, DataType::float16},
-                                                     {"<f8", 8, DataType::float64},
-                                                     {"|i1", 1, DataType::int8},
-                                                     {"<i2", 2, DataType::int16},
-                                                     {"<i4", 4, DataType::int32},
-                                                     {"<i8", 8, DataType::int64},
-                                                     {"|u1", 1, DataType::uint8},
-                                                     {"|b1", 1, DataType::boolean},
-                                                     {"<u2", 2, {}},
-                                                     {"<u4", 4, {}},
-                                                     {"<u8", 8, {}},
-                                                     {"<f16", 16, {}},
-                                                     {"<c8", 8, {}},
-                                                     {"<c16", 16, {}}}};
+constexpr std::array<StoredType, 15> kNumpyTypes = {{{"<f4", 32, DataType::float32},
+                                                     {"<f2", 16, DataType::float16},
+                                                     {"<f8", 64, DataType::float64},
+                                                     {"|i1", 8, DataType::int8},
+                                                     {"<i2", 16, DataType::int16},
+                                                     {"<i4", 32, DataType::int32},
+                                                     {"<i8", 64, DataType::int64},
+                                                     {"|u1", 8, DataType::uint8},
+                                                     {"|b1", 8, DataType::boolean},
+                                                     {"<u2", 16, {}},
+                                                     {"<u4", 32, {}},
+                                                     {"<u8", 64, {}},
+                                                     {"<f16", 128, {}},
+                                                     {"<c8", 64, {}},
+                                                     {"<c16", 128, {}}}};
+
+// Takes the dict of a header token by token.
+class NpyHeaderParser {
+ public:
+  NpyHeaderParser(std::string_view text, const std::string& where) : rest_(text), where_(where) {}
+
+  NpyHeader parse() {
+    std::optional<std::string> descr;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::uint64_t>> shape;
+    expect('{');
+    while (!take('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !descr) {
+        descr = string();
+      } else if (key == "fortran_order" && !fortran_order) {
+        fortran_order = boolean();
+      } else if (key == "shape" && !shape) {
+        shape = sizes();
+      } else {
+        fail("descr, fortran_order and shape, each once");
+      }
+      if (!take(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_space();
+    if (!rest_.empty()) fail("nothing behind the dict");
+    if (!descr || !fortran_order || !shape) fail("descr, fortran_order and shape");
+    return {*std::move(descr), *fortran_order, *std::move(shape)};
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view expected) const {
+    refuse(where_, "'{}' in the header, expected {}", printable(rest_.substr(0, 40)), expected);
+  }
+
+  void skip_space() {
+    const std::size_t end = rest_.find_first_not_of(" \t\r\n");
+    rest_.remove_prefix(end == rest_.npos ? rest_.size() : end);
+  }
+
+  bool take(char wanted) {
+    skip_space();
+    if (!rest_.starts_with(wanted)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  void expect(char wanted) {
+    if (!take(wanted)) fail(fmt::format("'{}'", wanted));
+  }
+
+  std::string string() {
+    skip_space();
+    const char quote = rest_.starts_with('"') ? '"' : '\'';
+    const std::size_t end = rest_.starts_with(quote) ? rest_.find(quote, 1) : rest_.npos;
+    if (end == rest_.npos) fail("a string, as plain types have");
+    const std::string_view content = rest_.substr(1, end - 1);
+    if (content.find('\\') != content.npos) fail("a string without escapes");
+    rest_.remove_prefix(end + 1);
+    return std::string(content);
+  }
+
+  bool boolean() {
+    skip_space();
+    for (const std::string_view word : {"True", "False"}) {
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return word == "True";
+    }
+    fail("True or False");
+  }
+
+  // (), (3,), (2, 3): a comma behind the last is needed where there is one only.
+  std::vector<std::uint64_t> sizes() {
+    std::vector<std::uint64_t> result;
+    expect('(');
+    while (!take(')')) {
+      if (result.size() == kMaxNpyRank) fail(fmt::format("at most {} sizes", kMaxNpyRank));
+      result.push_back(size());
+      if (take(',')) continue;
+      if (result.size() == 1) fail("a comma: a tuple");
+      expect(')');
+      break;
+    }
+    return result;
+  }
+
+  std::uint64_t size() {
+    skip_space();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc()) fail("a size of at most 64 bits");
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // of Python 2
+    return value;
+  }
+
+  std::string_view rest_;
+  const std::string& where_;
+};
 
 const StoredType& type_named(std::string_view descr, const std::string& where) {
   const auto found = std::ranges::find(kNumpyTypes, descr, &StoredType::name);
   if (found != kNumpyTypes.end()) return *found;
-  const std::string_view what = descr.starts_with('>') ? "big-endian type" : "type";
-  throw FileError(
-      fmt::format("{}: {} '{}', expected plain little-endian numbers such as '<f4'", where, what, printable(descr)));
+  refuse(where, "{} '{}', expected plain little-endian numbers such as '<f4'",
+         descr.starts_with('>') ? "big-endian type" : "type", printable(descr));
 }
 
 NpyHeader read_header(ByteReader& reader, const std::string& where) {
   const auto magic = as_text(reader.take(kNpyMagic.size(), "the magic string"));
   const unsigned major = reader.number<std::uint8_t>("the version");
   const unsigned minor = reader.number<std::uint8_t>("the version");
-  if (magic != kNpyMagic) {
-    throw FileError(fmt::format("{}: begins with '{}', expected a NumPy array", where, printable(magic)));
-  }
+  if (magic != kNpyMagic) refuse(where, "begins with '{}', expected a NumPy array", printable(magic));
   if (major < 1 || major > 3 || minor != 0) {
-    throw FileError(fmt::format("{}: version {}.{} of the format, expected 1.0, 2.0 or 3.0", where, major, minor));
+    refuse(where, "version {}.{} of the format, expected 1.0, 2.0 or 3.0", major, minor);
   }
   const std::uint32_t length = major == 1 ? reader.number<std::uint16_t>("the header's length")
                                           : reader.number<std::uint32_t>("the header's length");
   if (length > kMaxNpyHeaderBytes) {
-    throw FileError(fmt::format("{}: a header of {} bytes, expected at most {}", where, length, kMaxNpyHeaderBytes));
+    refuse(where, "a header of {} bytes, expected at most {}", length, kMaxNpyHeaderBytes);
   }
   return parse_npy_header(as_text(reader.take(length, "the header")), where);
 }
 
-// Column-major: the first index moves fastest.
-std::vector<std::uint64_t> strides_of(const NpyHeader& header) {
-  std::vector<std::uint64_t> strides(header.shape.size(), 1);
-  const std::size_t rank = strides.size();
-  for (std::size_t i = 1; i < rank; ++i) {
-    const std::size_t axis = header.fortran_order ? i : rank - 1 - i;
-    const std::size_t faster = header.fortran_order ? axis - 1 : axis + 1;
-    strides[axis] = strides[faster] * header.shape[faster];
+Tensor read_array(const FileBytes& array) {
+  ByteReader reader(array.bytes, array.name);
+  const NpyHeader header = read_header(reader, array.name);
+  const StoredType& type = type_named(header.descr, array.name);
+  if (stored_bytes(type, header.shape) != reader.left()) {
+    refuse(array.name, "{} bytes of data, expected as many as '{}' of shape ({}) takes", reader.left(), header.descr,
+           fmt::join(header.shape, ", "));
   }
-  return strides;
-}
-
-Tensor read_array(const ZipArchive::Content& content, const std::string& where) {
-  ByteReader reader(content.bytes, where);
-  const NpyHeader header = read_header(reader, where);
-  const StoredType& type = type_named(header.descr, where);
-  auto bytes = checked_elements(header.shape);
-  if (bytes) bytes = checked_multiply(*bytes, type.bytes);
-  if (!bytes || *bytes != reader.left()) {
-    throw FileError(fmt::format("{}: {} bytes of data, expected as many as '{}' of shape ({}) takes", where,
-                                reader.left(), header.descr, fmt::join(header.shape, ", ")));
+  std::vector<std::uint64_t> strides;
+  if (header.fortran_order) {  // the first index moves fastest
+    std::uint64_t stride = 1;
+    for (const std::uint64_t size : header.shape) strides.push_back(std::exchange(stride, stride * size));
   }
-  const auto data = reader.take(reader.left(), "the data");
-  const auto strides = strides_of(header);
-  return stored_tensor(data, type, {header.shape, strides, 0}, content.owner);
+  return stored_tensor(reader.take(reader.left(), "the data"), type, {header.shape, strides}, array.owner);
 }
 
 }  // namespace
 
-void parse_npz(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
-               WeightStore& store) {
-  const ZipArchive archive(bytes, owner, file);
-  std::vector<std::pair<std::string, Tensor>> arrays;
+NpyHeader parse_npy_header(std::string_view text, const std::string& where) {
+  return NpyHeaderParser(text, where).parse();
+}
+
+std::shared_ptr<WeightStore> parse_npz(const FileBytes& file) {
+  const ZipArchive archive(file);
+  auto store = std::make_shared<WeightStore>(file.name);
   for (const ZipEntry& entry : archive.entries()) {
     if (!entry.name.ends_with(kEnding)) {
-      throw FileError(
-          fmt::format("{}: entry '{}', expected only arrays, NAME{}", file, printable(entry.name), kEnding));
+      refuse(file.name, "entry '{}', expected only arrays, NAME{}", printable(entry.name), kEnding);
     }
-    const std::string name = entry.name.substr(0, entry.name.size() - kEnding.size());
-    const std::string where = fmt::format("{}: array '{}'", file, printable(name));
-    if (store.find(name) != nullptr) {
-      throw FileError(fmt::format("{}: is in another file too, expected it once", where));
-    }
-    arrays.emplace_back(name, read_array(archive.read(entry), where));
+    std::string name = entry.name.substr(0, entry.name.size() - kEnding.size());
+    FileBytes array = archive.read(entry);
+    array.name = fmt::format("{}: array '{}'", file.name, printable(name));
+    store->add(std::move(name), read_array(array));
   }
-  for (auto& [name, array] : arrays) store.add(std::move(name), std::move(array));
+  return store;
 }
 
 std::shared_ptr<const WeightStore> read_npz(const std::filesystem::path& path) {
-  const auto file = MappedFile::open(path);
-  auto store = std::make_shared<WeightStore>(path.string());
-  parse_npz(file->bytes(), file, path.string(), *store);
-  store->add_memory(file);
-  return store;
+  return read_file(path, parse_npz);
 }
 
 }  // namespace encdec

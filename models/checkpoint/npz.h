@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {
 
@@ -22,9 +25,18 @@ namespace encdec {
 // Throws FileError: which file, which array, what was found, what was expected.
 std::shared_ptr<const WeightStore> read_npz(const std::filesystem::path& path);
 
-// Adds the arrays of one file, given as its bytes, to a store. `owner` keeps the bytes alive, `file` names them in
-// messages. Throws FileError as above, and then has added nothing.
-void parse_npz(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
-               WeightStore& store);
+// The same for a file that is given as its bytes.
+std::shared_ptr<WeightStore> parse_npz(const FileBytes& file);
+
+// What the header of a .npy file says: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+struct NpyHeader {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+};
+
+// Parses the Python literal, and nothing but this one dict: the three keys in any order, each once, strings without
+// escapes, and up to 32 sizes. Throws FileError, beginning with `where`, for anything else.
+NpyHeader parse_npy_header(std::string_view text, const std::string& where);
 
 }  // namespace encdec

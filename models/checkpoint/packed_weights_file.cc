@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "encdec/engine/checked_math.h"
-#include "encdec/engine/error.h"
 #include "encdec/engine/tensor.h"
 #include "encdec/models/checkpoint/byte_reader.h"
 
@@ -30,10 +29,6 @@ void append_number(std::string& text, T number) {
   for (std::size_t i = 0; i < sizeof(T); ++i) text += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-void append_hash(std::string& text, const ContentHash& hash) {
-  text += as_text(hash);
-}
-
 ContentHash take_hash(ByteReader& reader, std::string_view what) {
   ContentHash hash;
   std::ranges::copy(reader.take(kHashBytes, what), hash.begin());
@@ -48,7 +43,7 @@ std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>
     append_number(table, static_cast<std::uint32_t>(entry.name.size()));
     table += entry.name;
     append_number(table, std::uint64_t{entry.bytes});
-    append_hash(table, entry.hash);
+    table += as_text(entry.hash);
   }
   const std::size_t head_bytes = kHeaderBytes + table.size() + kHashBytes;
   std::size_t end = head_bytes;
@@ -59,18 +54,18 @@ std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>
   std::string head(kPackedMagic);
   append_number(head, kPackedWeightsVersion);
   append_number(head, static_cast<std::uint32_t>(entries.size()));
-  append_hash(head, key);
+  head += as_text(key);
   append_number(head, std::uint64_t{head_bytes});
   append_number(head, std::uint64_t{end});
   head += table;
-  append_hash(head, content_hash(std::as_bytes(std::span(head))));
+  head += as_text(content_hash(std::as_bytes(std::span(head))));
   return head;
 }
 
 std::vector<PackedEntry> read_packed_weights(std::span<const std::byte> bytes, const ContentHash& key,
                                              const std::string& file) {
-  const auto expect = [&](bool good, std::string_view found, std::string_view expected) {
-    if (!good) throw FileError(fmt::format("{}: {}, expected {}", file, found, expected));
+  const auto expect = [&file](bool good, std::string_view found, std::string_view expected) {
+    if (!good) refuse(file, "{}, expected {}", found, expected);
   };
   ByteReader header(bytes, file);
   expect(as_text(header.take(kPackedMagic.size(), "the header")) == kPackedMagic, "not a file of packed weights",

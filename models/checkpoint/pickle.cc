@@ -1,64 +1,15 @@
 #include "encdec/models/checkpoint/pickle.h"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <limits>
 #include <optional>
 
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/json.h"
 
 namespace encdec {
 namespace {
 
 using Index = Pickle::Index;
-
-// Names as in Python's pickle.py.
-enum class Opcode : std::uint8_t {
-  mark = '(',
-  stop = '.',
-  pop = '0',
-  pop_mark = '1',
-  binfloat = 'G',
-  binint = 'J',
-  binint1 = 'K',
-  binint2 = 'M',
-  none = 'N',
-  binpersid = 'Q',
-  reduce = 'R',
-  binstring = 'T',
-  short_binstring = 'U',
-  binunicode = 'X',
-  append = 'a',
-  build = 'b',
-  global = 'c',
-  empty_dict = '}',
-  appends = 'e',
-  binget = 'h',
-  long_binget = 'j',
-  empty_list = ']',
-  binput = 'q',
-  long_binput = 'r',
-  setitem = 's',
-  tuple = 't',
-  empty_tuple = ')',
-  setitems = 'u',
-  binbytes = 'B',
-  short_binbytes = 'C',
-  proto = 0x80,
-  tuple1 = 0x85,
-  tuple2 = 0x86,
-  tuple3 = 0x87,
-  new_true = 0x88,
-  new_false = 0x89,
-  long1 = 0x8a,
-  short_binunicode = 0x8c,
-  binunicode8 = 0x8d,
-  stack_global = 0x93,
-  memoize = 0x94,
-  frame = 0x95,
-};
 
 class Machine {
  public:
@@ -69,9 +20,9 @@ class Machine {
   Index run() {
     for (;;) {
       begin_ = reader_.position();
-      if (begin_ >= Pickle::kMaxBytes) fail(fmt::format("a pickle of more than {} bytes", Pickle::kMaxBytes));
-      const auto opcode = static_cast<Opcode>(reader_.number<std::uint8_t>("an opcode"));
-      if (opcode == Opcode::stop) return stop();
+      if (begin_ >= Pickle::kMaxBytes) fail("a pickle of more than {} bytes", Pickle::kMaxBytes);
+      const unsigned opcode = reader_.number<std::uint8_t>("an opcode");
+      if (opcode == '.') return stop();  // STOP
       step(opcode);
     }
   }
@@ -80,63 +31,64 @@ class Machine {
   std::vector<Pickle::Object> take() { return std::move(objects_); }
 
  private:
-  [[noreturn]] void fail(std::string_view found) const {
-    throw FileError(fmt::format("{}: byte {}: {}", reader_.file(), begin_, found));
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> found, Args&&... args) const {
+    refuse(fmt::format("{}: byte {}", reader_.file(), begin_), found, std::forward<Args>(args)...);
   }
 
-  void step(Opcode opcode) {
+  // By the opcode's byte; its name is that in Python's pickle.py.
+  void step(unsigned opcode) {
     switch (opcode) {
-      case Opcode::proto: return read_protocol();
-      case Opcode::frame: reader_.take(8, "a frame"); return;  // a hint for who reads in blocks
+      case 0x80: return read_protocol();              // PROTO
+      case 0x95: reader_.take(8, "a frame"); return;  // FRAME: a hint for who reads in blocks
 
-      case Opcode::none: return push(Pickle::None{});
-      case Opcode::new_true: return push(true);
-      case Opcode::new_false: return push(false);
-      case Opcode::binint: return push(std::int64_t{static_cast<std::int32_t>(number<std::uint32_t>())});
-      case Opcode::binint1: return push(std::int64_t{number<std::uint8_t>()});
-      case Opcode::binint2: return push(std::int64_t{number<std::uint16_t>()});
-      case Opcode::long1: return read_long();
-      case Opcode::binfloat: return read_float();
-      case Opcode::binunicode:
-      case Opcode::binstring:
-      case Opcode::binbytes: return read_text(number<std::uint32_t>());
-      case Opcode::short_binunicode:
-      case Opcode::short_binstring:
-      case Opcode::short_binbytes: return read_text(number<std::uint8_t>());
-      case Opcode::binunicode8: return read_text(number<std::uint64_t>());
+      case 'N': return push(Pickle::None{});                                                    // NONE
+      case 0x88: return push(true);                                                             // NEW_TRUE
+      case 0x89: return push(false);                                                            // NEW_FALSE
+      case 'J': return push(std::int64_t{static_cast<std::int32_t>(number<std::uint32_t>())});  // BININT
+      case 'K': return push(std::int64_t{number<std::uint8_t>()});                              // BININT1
+      case 'M': return push(std::int64_t{number<std::uint16_t>()});                             // BININT2
+      case 0x8a: return read_long();                                                            // LONG1
+      case 'G': return read_float();                                                            // BINFLOAT
+      case 'X':                                                                                 // BINUNICODE
+      case 'T':                                                                                 // BINSTRING
+      case 'B': return read_text(number<std::uint32_t>());                                      // BINBYTES
+      case 0x8c:                                                                                // SHORT_BINUNICODE
+      case 'U':                                                                                 // SHORT_BINSTRING
+      case 'C': return read_text(number<std::uint8_t>());                                       // SHORT_BINBYTES
+      case 0x8d: return read_text(number<std::uint64_t>());                                     // BINUNICODE8
 
-      case Opcode::mark: marks_.push_back(stack_.size()); return;
-      case Opcode::pop: pop(); return;
-      case Opcode::pop_mark: pop_to_mark(); return;
-      case Opcode::binput: return memorize(number<std::uint8_t>());
-      case Opcode::long_binput: return memorize(number<std::uint32_t>());
-      case Opcode::memoize: return memorize(memo_.size());
-      case Opcode::binget: return recall(number<std::uint8_t>());
-      case Opcode::long_binget: return recall(number<std::uint32_t>());
+      case '(': marks_.push_back(stack_.size()); return;   // MARK
+      case '0': pop(); return;                             // POP
+      case '1': pop_to_mark(); return;                     // POP_MARK
+      case 'q': return memorize(number<std::uint8_t>());   // BINPUT
+      case 'r': return memorize(number<std::uint32_t>());  // LONG_BINPUT
+      case 0x94: return memorize(memo_.size());            // MEMOIZE
+      case 'h': return recall(number<std::uint8_t>());     // BINGET
+      case 'j': return recall(number<std::uint32_t>());    // LONG_BINGET
 
-      case Opcode::empty_tuple: return push(Pickle::Tuple{});
-      case Opcode::tuple: return push(Pickle::Tuple{pop_to_mark()});
-      case Opcode::tuple1: return push_tuple(1);
-      case Opcode::tuple2: return push_tuple(2);
-      case Opcode::tuple3: return push_tuple(3);
-      case Opcode::empty_list: return push(Pickle::List{});
-      case Opcode::append: return append({pop()});
-      case Opcode::appends: return append(pop_to_mark());
-      case Opcode::empty_dict: return push(Pickle::Dict{});
-      case Opcode::setitem: {
+      case ')': return push(Pickle::Tuple{});               // EMPTY_TUPLE
+      case 't': return push(Pickle::Tuple{pop_to_mark()});  // TUPLE
+      case 0x85: return push_tuple(1);                      // TUPLE1
+      case 0x86: return push_tuple(2);                      // TUPLE2
+      case 0x87: return push_tuple(3);                      // TUPLE3
+      case ']': return push(Pickle::List{});                // EMPTY_LIST
+      case 'a': return append({pop()});                     // APPEND
+      case 'e': return append(pop_to_mark());               // APPENDS
+      case '}': return push(Pickle::Dict{});                // EMPTY_DICT
+      case 's': {                                           // SETITEM
         const Index value = pop();
         return set_items({pop(), value});
       }
-      case Opcode::setitems: return set_items(pop_to_mark());
+      case 'u': return set_items(pop_to_mark());  // SETITEMS
 
-      case Opcode::global: return read_global();
-      case Opcode::stack_global: return pop_global();
-      case Opcode::binpersid: return push(Pickle::Persistent{pop()});
-      case Opcode::reduce: return reduce();
-      case Opcode::build: return build();
-      case Opcode::stop: break;
+      case 'c': return read_global();                    // GLOBAL
+      case 0x93: return pop_global();                    // STACK_GLOBAL
+      case 'Q': return push(Pickle::Persistent{pop()});  // BINPERSID
+      case 'R': return reduce();                         // REDUCE
+      case 'b': return build();                          // BUILD
     }
-    fail(fmt::format("opcode {:#04x}, expected one that checkpoints of tensors need", static_cast<unsigned>(opcode)));
+    fail("opcode {:#04x}, expected one that checkpoints of tensors need", opcode);
   }
 
   template <class T>
@@ -145,7 +97,7 @@ class Machine {
   }
 
   void push(Pickle::Object object) {
-    if (objects_.size() == Pickle::kMaxObjects) fail(fmt::format("more than {} objects", Pickle::kMaxObjects));
+    if (objects_.size() == Pickle::kMaxObjects) fail("more than {} objects", Pickle::kMaxObjects);
     stack_.push_back(static_cast<Index>(objects_.size()));
     objects_.push_back(std::move(object));
   }
@@ -194,9 +146,7 @@ class Machine {
 
   void read_protocol() {
     const unsigned protocol = number<std::uint8_t>();
-    if (begin_ != 0 || protocol < 2 || protocol > 5) {
-      fail(fmt::format("protocol {}, expected 2 to 5 at byte 0", protocol));
-    }
+    if (begin_ != 0 || protocol < 2 || protocol > 5) fail("protocol {}, expected 2 to 5 at byte 0", protocol);
   }
 
   void read_long() {
@@ -221,13 +171,13 @@ class Machine {
 
   // Picklers number from zero: an index beyond the bytes so far is no pickler's, and would only cost memory.
   void memorize(std::size_t index) {
-    if (index > begin_) fail(fmt::format("memo {}, expected at most one for each byte so far", index));
+    if (index > begin_) fail("memo {}, expected at most one for each byte so far", index);
     if (index >= memo_.size()) memo_.resize(index + 1);
     memo_[index] = top();
   }
 
   void recall(std::size_t index) {
-    if (index >= memo_.size() || !memo_[index]) fail(fmt::format("memo {} is empty, expected an object", index));
+    if (index >= memo_.size() || !memo_[index]) fail("memo {} is empty, expected an object", index);
     stack_.push_back(*memo_[index]);
   }
 
@@ -256,13 +206,13 @@ class Machine {
   }
 
   static bool is_ordered_dict(const Pickle::Global& global) {
-    return global.module == "collections" && global.name == "OrderedDict";
+    return global == Pickle::Global{"collections", "OrderedDict"};
   }
 
   void push_global(const Pickle::Global& global) {
     if (!is_ordered_dict(global) && !allowed_(global)) {
-      fail(fmt::format("global '{} {}' is not allowed: expected a dict of dense tensors and nothing that runs",
-                       printable(global.module), printable(global.name)));
+      fail("global '{} {}' is not allowed: expected a dict of dense tensors and nothing that runs",
+           printable(global.module), printable(global.name));
     }
     push(global);
   }
@@ -308,8 +258,7 @@ class Machine {
 Pickle::Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed)
     : Pickle(first_of(bytes, file, allowed)) {
   if (size_ < bytes.size()) {
-    throw FileError(
-        fmt::format("{}: byte {}: {} bytes behind the end, expected none", file, size_, bytes.size() - size_));
+    refuse(file, "byte {}: {} bytes behind the end, expected none", size_, bytes.size() - size_);
   }
 }
 

@@ -29,6 +29,8 @@ class Pickle {
   struct Global {
     std::string_view module;
     std::string_view name;
+
+    friend bool operator==(const Global& a, const Global& b) = default;
   };
   struct Tuple {
     std::vector<Index> items;

@@ -1,72 +1,226 @@
 #include "encdec/models/checkpoint/pytorch.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <optional>
 
-#include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/engine/checked_math.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/shards.h"
-#include "encdec/models/checkpoint/torch_archive.h"
-#include "encdec/models/checkpoint/torch_legacy.h"
-#include "encdec/models/checkpoint/torch_tensors.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
+#include "encdec/models/checkpoint/torch_file.h"
 
 namespace encdec {
 namespace {
 
+constexpr std::size_t kMaxTorchRank = 32;  // torch takes 64
+constexpr std::size_t kMaxTensors = 1u << 20;
 // Copies of tensors with strides may take as much memory as the file and this.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
+constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
 
-TorchFile open_torch_file(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
-                          const std::string& file) {
-  if (is_torch_legacy(bytes)) return open_torch_legacy(bytes, owner, file);
-  const std::string_view head = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 512)));
-  if (head.size() > 262 && head.substr(257, 5) == "ustar") {
-    throw FileError(
-        fmt::format("{}: in the tar format of torch before 0.1.10, expected a later one: loading and saving it with "
-                    "a later torch makes one",
-                    file));
+// Makes tensors of what the pickle says about them.
+class TensorReader {
+ public:
+  explicit TensorReader(const TorchFile& file)
+      : file_(file), pickle_(file.pickle), copy_bytes_(file.source.bytes.size() + kFreeCopyBytes) {}
+
+  // Nullopt if the object is no tensor. `name` is for messages.
+  std::optional<Tensor> read(Pickle::Index object, std::string_view name) {
+    where_ = fmt::format("{}: tensor '{}'", file_.source.name, printable(name));
+    // Parameters wrap tensors, and attributes wrap both.
+    for (int depth = 0; depth < 4; ++depth) {
+      const auto* call = pickle_.get<Pickle::Call>(object);
+      if (call == nullptr) break;
+      const auto builder = torch_builder(*pickle_.get<Pickle::Global>(call->function));
+      if (!builder) return std::nullopt;
+      const auto& arguments = pickle_.get<Pickle::Tuple>(call->arguments)->items;
+      if (is_plain(*builder)) return rebuild(arguments, *builder);
+      if (*builder == TorchBuilder::with_attributes) return rebuild_wrapped(arguments);
+      object = argument(arguments, 0);
+      if (pickle_.get<Pickle::Call>(object) == nullptr)
+        refuse(where_, "a parameter of something else, expected a tensor");
+    }
+    if (pickle_.get<Pickle::Call>(object) != nullptr) refuse(where_, "parameters of parameters, expected a tensor");
+    return std::nullopt;
   }
-  return open_torch_archive(bytes, owner, file);
+
+ private:
+  using Items = std::vector<Pickle::Index>;
+
+  static bool is_plain(TorchBuilder builder) {
+    return builder == TorchBuilder::tensor || builder == TorchBuilder::typed_tensor;
+  }
+
+  Index argument(const Items& arguments, std::size_t index) const {
+    if (index >= arguments.size()) {
+      refuse(where_, "made of {} arguments, expected at least {}", arguments.size(), index + 1);
+    }
+    return arguments[index];
+  }
+
+  std::uint64_t size(Pickle::Index object, std::string_view what) const {
+    const auto* value = pickle_.get<std::int64_t>(object);
+    if (value == nullptr || *value < 0) refuse(where_, "{} is no size, expected an integer of at least 0", what);
+    return static_cast<std::uint64_t>(*value);
+  }
+
+  std::vector<std::uint64_t> sizes(Pickle::Index object, std::string_view what) const {
+    // torch.Size((2, 3)) in some files.
+    if (const auto* call = pickle_.get<Pickle::Call>(object)) {
+      const auto* global = pickle_.get<Pickle::Global>(call->function);
+      const auto& arguments = pickle_.get<Pickle::Tuple>(call->arguments)->items;
+      if (global->name == "Size" && arguments.size() == 1) object = arguments[0];
+    }
+    const auto* tuple = pickle_.get<Pickle::Tuple>(object);
+    if (tuple == nullptr || tuple->items.size() > kMaxTorchRank) {
+      refuse(where_, "{} is no tuple of at most {} sizes", what, kMaxTorchRank);
+    }
+    std::vector<std::uint64_t> values;
+    for (const Pickle::Index item : tuple->items) values.push_back(size(item, what));
+    return values;
+  }
+
+  struct Storage {
+    const StoredType* type;
+    std::span<const std::byte> bytes;
+  };
+
+  Storage read_storage(Pickle::Index object) const {
+    const TorchStorageId id = read_storage_id(pickle_, object, where_);
+    const auto found = file_.storages.find(id.key);
+    if (found == file_.storages.end()) {
+      refuse(where_, "storage '{}' is missing, expected it in the file", printable(id.key));
+    }
+    if (id.bytes != found->second.size()) {
+      refuse(where_, "a storage of {} {} elements in {} bytes, expected {} bytes for each", id.elements, id.type->name,
+             found->second.size(), id.type->bytes());
+    }
+    return {id.type, found->second};
+  }
+
+  // (storage, offset, sizes, strides, requires_grad, hooks[, dtype, ...])
+  Tensor rebuild(const Items& arguments, TorchBuilder builder) {
+    const Storage storage = read_storage(argument(arguments, 0));
+    const StoredType* type = storage.type;
+    if (builder == TorchBuilder::typed_tensor) {
+      const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 6));
+      type = global == nullptr ? nullptr : dtype_type(*global);
+      if (type == nullptr) refuse(where_, "of an unknown dtype, expected one of torch's");
+    } else if (type->name == kUntypedStorage) {
+      refuse(where_, "a storage without type, expected one of torch's types");
+    }
+    const auto dims = sizes(argument(arguments, 2), "its shape"), strides = sizes(argument(arguments, 3), "its stride");
+    const StridedLayout layout{dims, strides, size(argument(arguments, 1), "its offset")};
+    check(layout, *type, storage.bytes.size() / type->bytes());
+    return stored_tensor(storage.bytes, *type, layout, file_.source.owner);
+  }
+
+  void check(const StridedLayout& layout, const StoredType& type, std::uint64_t available) {
+    const auto described = [&] {
+      return fmt::format("{} of shape [{}] with strides [{}] from element {}", type.name, fmt::join(layout.sizes, ", "),
+                         fmt::join(layout.strides, ", "), layout.offset);
+    };
+    if (layout.sizes.size() != layout.strides.size()) refuse(where_, "{}, expected a stride a size", described());
+    const auto end = extent(layout);
+    if (!checked_elements(layout.sizes) || !end || *end > available) {
+      refuse(where_, "{}, expected it inside a storage of {} elements", described(), available);
+    }
+    if (is_row_major(layout)) return;
+    const auto bytes = stored_bytes(type, layout.sizes);
+    if (!bytes || *bytes > copy_bytes_) {
+      refuse(where_, "{}, expected copies that are not much larger than the file", described());
+    }
+    copy_bytes_ -= *bytes;
+  }
+
+  // (builder, class, arguments, attributes)
+  std::optional<Tensor> rebuild_wrapped(const Items& arguments) {
+    const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 0));
+    const auto* inner = pickle_.get<Pickle::Tuple>(argument(arguments, 2));
+    const auto builder = global == nullptr ? std::nullopt : torch_builder(*global);
+    if (!builder || !is_plain(*builder) || inner == nullptr)
+      refuse(where_, "attributes of something else, expected a tensor");
+    return rebuild(inner->items, *builder);
+  }
+
+  const TorchFile& file_;
+  const Pickle& pickle_;
+  std::uint64_t copy_bytes_;  // that copies may still take
+  std::string where_;
+};
+
+// The tensors of a dict, and how many other entries stand beside them.
+struct Found {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  std::size_t others = 0;
+  std::string first_other;  // printable
+};
+
+Found read_dict(const TorchFile& file, const Pickle::Dict& dict, TensorReader& reader) {
+  Found found;
+  for (const auto& [key, value] : dict.items) {
+    const auto* name = file.pickle.get<Pickle::Text>(key);
+    if (auto tensor = name == nullptr ? std::nullopt : reader.read(value, name->text)) {
+      if (name->text.size() > kMaxTorchNameBytes) {
+        refuse(file.source.name, "tensor '{}': a name of {} bytes, expected at most {}", printable(name->text),
+               name->text.size(), kMaxTorchNameBytes);
+      }
+      found.tensors.emplace_back(name->text, *std::move(tensor));
+      if (found.tensors.size() > kMaxTensors) refuse(file.source.name, "more than {} tensors", kMaxTensors);
+    } else if (found.others++ == 0) {
+      found.first_other = name == nullptr ? "?" : printable(name->text);
+    }
+  }
+  return found;
 }
 
-void check_names(std::vector<NamedTensor>& tensors, const WeightStore& store, const std::string& file) {
-  std::ranges::sort(tensors, {}, &NamedTensor::name);
-  const auto twice = std::ranges::adjacent_find(tensors, {}, &NamedTensor::name);
-  if (twice != tensors.end()) {
-    throw FileError(fmt::format("{}: tensor '{}' is there twice, expected it once", file, printable(twice->name)));
+const Pickle::Dict* nested_dict(const Pickle& pickle, const Pickle::Dict& dict) {
+  for (const std::string_view wanted : kNested) {
+    for (const auto& [key, value] : dict.items) {
+      const auto* name = pickle.get<Pickle::Text>(key);
+      const auto* inner = pickle.get<Pickle::Dict>(value);
+      if (name != nullptr && inner != nullptr && name->text == wanted) return inner;
+    }
   }
-  for (const NamedTensor& tensor : tensors) {
-    if (store.find(tensor.name) == nullptr) continue;
-    throw FileError(
-        fmt::format("{}: tensor '{}' is in another file too, expected it once", file, printable(tensor.name)));
+  return nullptr;
+}
+
+// The tensors of the outermost dict that has some.
+Found find_tensors(const TorchFile& file) {
+  const Pickle& pickle = file.pickle;
+  TensorReader reader(file);
+  const auto* dict = pickle.get<Pickle::Dict>(pickle.root());
+  for (int depth = 0; dict != nullptr && depth < 3; ++depth) {
+    auto found = read_dict(file, *dict, reader);
+    if (!found.tensors.empty()) return found;
+    dict = nested_dict(pickle, *dict);
   }
+  refuse(file.source.name, "no tensors, expected a dict of them, or one inside '{}'", fmt::join(kNested, "' or '"));
 }
 
 }  // namespace
 
-void parse_pytorch(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
-                   WeightStore& store, std::vector<std::string>* notes) {
-  const TorchFile torch_file = open_torch_file(bytes, owner, file);
-  TorchTensors found = read_torch_tensors(torch_file, bytes.size() + kFreeCopyBytes);
-  check_names(found.tensors, store, file);
-  for (auto& [name, tensor] : found.tensors) store.add(std::move(name), std::move(tensor));
+std::shared_ptr<WeightStore> parse_pytorch(const FileBytes& file, std::vector<std::string>* notes) {
+  Found found = find_tensors(open_torch_file(file));
+  auto store = std::make_shared<WeightStore>(file.name);
+  for (auto& [name, tensor] : found.tensors) {
+    if (store->find(name) != nullptr) {
+      refuse(file.name, "tensor '{}' is there twice, expected it once", printable(name));
+    }
+    store->add(std::move(name), std::move(tensor));
+  }
   if (notes != nullptr && found.others > 0) {
-    notes->push_back(fmt::format("{}: {} entries that are no tensors are ignored, the first is '{}'", file,
+    notes->push_back(fmt::format("{}: {} entries that are no tensors are ignored, the first is '{}'", file.name,
                                  found.others, found.first_other));
   }
+  return store;
 }
 
 std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& folder_or_file,
                                                 std::vector<std::string>* notes) {
-  const ReadWeights read_file = [notes](const std::filesystem::path& path, WeightStore& store) {
-    const auto file = MappedFile::open(path);
-    parse_pytorch(file->bytes(), file, path.string(), store, notes);
-    store.add_memory(file);
-  };
-  return read_weights(find_weights(folder_or_file, "pytorch_model.bin"), read_file);
+  return read_weights(find_weights(folder_or_file, "pytorch_model.bin"),
+                      [notes](const FileBytes& file) { return parse_pytorch(file, notes); });
 }
 
 }  // namespace encdec

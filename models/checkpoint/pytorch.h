@@ -2,11 +2,11 @@
 
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {
 
@@ -16,8 +16,8 @@ namespace encdec {
 // tensors share memory, and tensors with other strides are copied. Files that are truncated while they are in use end
 // the process: see MappedFile.
 //
-// The file is a zip archive (see torch_archive.h), or what torch before 1.6 wrote (see torch_legacy.h). Either has a
-// pickle in it, a program for Python. None of it is run: see pickle.h. It may name dicts, dense tensors, parameters,
+// The file is a zip archive, or what torch before 1.6 wrote: see torch_file.h. Either has a pickle in it, a program for
+// Python. None of it is run: see pickle.h. It may name dicts, dense tensors, parameters,
 // and the small values beside them; any other global is refused, whatever it is named for. So are the tar archives of
 // torch before 0.1.10, TorchScript, big-endian files, entries that are compressed, storages that are not as large as
 // the pickle says or are parts of others, and tensors that reach beyond their storage.
@@ -31,9 +31,7 @@ namespace encdec {
 std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& folder_or_file,
                                                 std::vector<std::string>* notes = nullptr);
 
-// Adds the tensors of one file, given as its bytes, to a store. `owner` keeps the bytes alive, `file` names them in
-// messages. Throws FileError as above, and then has added nothing.
-void parse_pytorch(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const std::string& file,
-                   WeightStore& store, std::vector<std::string>* notes = nullptr);
+// The same for one file that is given as its bytes.
+std::shared_ptr<WeightStore> parse_pytorch(const FileBytes& file, std::vector<std::string>* notes = nullptr);
 
 }  // namespace encdec

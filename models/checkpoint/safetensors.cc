@@ -1,62 +1,315 @@
 #include "encdec/models/checkpoint/safetensors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/safetensors_header.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/shards.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
 
 namespace encdec {
 namespace {
 
-// The format is little-endian, and tensors are views of the file.
-static_assert(std::endian::native == std::endian::little);
-
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kMaxFileRank = 32;  // as in NumPy 1
 
-std::size_t length_of_header(std::span<const std::byte> bytes, const std::string& file) {
-  refuse_git_lfs_pointer(bytes, file);
-  if (bytes.size() < kLengthBytes) {
-    throw FileError(fmt::format("{}: {} bytes, expected a header of at least {}", file, bytes.size(), kLengthBytes));
+constexpr std::array<StoredType, 22> kSafetensorsTypes = {{{"F32", 32, DataType::float32},
+                                                           {"F16", 16, DataType::float16},
+                                                           {"BF16", 16, DataType::bfloat16},
+                                                           {"F64", 64, DataType::float64},
+                                                           {"I8", 8, DataType::int8},
+                                                           {"I16", 16, DataType::int16},
+                                                           {"I32", 32, DataType::int32},
+                                                           {"I64", 64, DataType::int64},
+                                                           {"U8", 8, DataType::uint8},
+                                                           {"BOOL", 8, DataType::boolean},
+                                                           {"U16", 16, {}},
+                                                           {"U32", 32, {}},
+                                                           {"U64", 64, {}},
+                                                           {"C64", 64, {}},
+                                                           {"F8_E4M3", 8, {}},
+                                                           {"F8_E5M2", 8, {}},
+                                                           {"F8_E8M0", 8, {}},
+                                                           {"F8_E4M3FNUZ", 8, {}},
+                                                           {"F8_E5M2FNUZ", 8, {}},
+                                                           {"F6_E2M3", 6, {}},
+                                                           {"F6_E3M2", 6, {}},
+                                                           {"F4", 4, {}}}};
+
+// A tensor that the header describes: bytes [begin, end) of the data behind it.
+struct HeaderEntry {
+  std::string name;
+  const StoredType* type = nullptr;
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Takes the header token by token: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}.
+class HeaderReader final : public JsonEvents {
+ public:
+  using JsonEvents::JsonEvents;
+  using json = nlohmann::json;
+
+  std::vector<HeaderEntry> take() { return std::move(entries_); }
+
+  bool null() override { return place_ == Place::metadata ? go(Place::header) : scalar("null"); }
+  bool boolean(bool value) override { return scalar(value ? "true" : "false"); }
+  bool number_integer(json::number_integer_t value) override { return scalar(std::to_string(value)); }
+  bool number_float(json::number_float_t, const std::string& text) override { return scalar(printable(text)); }
+
+  bool number_unsigned(json::number_unsigned_t value) override {
+    if (place_ == Place::sizes && value <= kMaxTensorElements && tensor_.sizes->size() < kMaxFileRank) {
+      tensor_.sizes->push_back(value);
+      return true;
+    }
+    if (place_ == Place::offsets && tensor_.offsets->size() < 2) {
+      tensor_.offsets->push_back(value);
+      return true;
+    }
+    return scalar(std::to_string(value));
   }
-  std::uint64_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
-  const auto limit = std::min<std::uint64_t>(kMaxHeaderBytes, bytes.size() - kLengthBytes);
-  if (length > limit) {
-    throw FileError(fmt::format("{}: a header of {} bytes, expected at most {} in a file of {}", file, length, limit,
-                                bytes.size()));
+
+  bool string(std::string& value) override {
+    if (place_ == Place::metadata_value) return go(Place::metadata_keys);
+    if (place_ != Place::dtype) return scalar(fmt::format("\"{}\"", printable(value)));
+    const auto found = std::ranges::find(kSafetensorsTypes, value, &StoredType::name);
+    if (found == kSafetensorsTypes.end()) {
+      refuse(tensor_name(), "dtype '{}', expected one of the format: F32, F16, BF16, ...", printable(value));
+    }
+    tensor_.type = &*found;
+    return go(Place::tensor);
   }
-  return static_cast<std::size_t>(length);
+
+  bool start_object(std::size_t) override {
+    switch (place_) {
+      case Place::file: return go(Place::header);
+      case Place::metadata: return go(Place::metadata_keys);
+      case Place::entry: tensor_ = {}; return go(Place::tensor);
+      default: return start_nested("an object");
+    }
+  }
+
+  bool start_array(std::size_t) override {
+    switch (place_) {
+      case Place::shape: tensor_.sizes.emplace(); return go(Place::sizes);
+      case Place::data_offsets: tensor_.offsets.emplace(); return go(Place::offsets);
+      default: return start_nested("a list");
+    }
+  }
+
+  bool key(std::string& key) override {
+    switch (place_) {
+      case Place::header:
+        name_ = std::move(key);
+        if (name_ != "__metadata__") return go(Place::entry);
+        check_new(!has_metadata_, name_);
+        has_metadata_ = true;
+        return go(Place::metadata);
+      case Place::metadata_keys: return go(Place::metadata_value);
+      case Place::tensor: return tensor_key(key);
+      default: return true;  // of a value that is ignored
+    }
+  }
+
+  bool end_object() override {
+    if (place_ == Place::tensor) {
+      add_entry();
+      return go(Place::header);
+    }
+    return place_ == Place::metadata_keys ? go(Place::header) : end_nested();
+  }
+
+  bool end_array() override {
+    return place_ == Place::sizes || place_ == Place::offsets ? go(Place::tensor) : end_nested();
+  }
+
+ private:
+  // What comes next: the value of a key, or keys or items of what is open.
+  enum class Place {
+    file,
+    header,
+    metadata,
+    metadata_keys,
+    metadata_value,
+    entry,
+    tensor,
+    dtype,
+    shape,
+    sizes,
+    data_offsets,
+    offsets,
+    ignored
+  };
+
+  bool go(Place place) {
+    place_ = place;
+    return true;
+  }
+
+  std::string tensor_name() const { return fmt::format("{}: tensor '{}'", file(), printable(name_)); }
+
+  // A value that is in no place of its own: part of an unknown key, which other readers ignore too, or wrong.
+  bool scalar(std::string_view found) {
+    if (place_ != Place::ignored) fail(found);
+    return ignored_depth_ > 0 || go(Place::tensor);
+  }
+  bool start_nested(std::string_view found) {
+    if (place_ != Place::ignored) fail(found);
+    if (++ignored_depth_ < kMaxJsonDepth) return true;
+    refuse(tensor_name(), "nested deeper than {} levels", kMaxJsonDepth);
+  }
+  bool end_nested() {
+    if (place_ != Place::ignored) return true;  // of the header
+    return --ignored_depth_ > 0 || go(Place::tensor);
+  }
+
+  [[noreturn]] void fail(std::string_view found) const {
+    const std::string tensor = tensor_name();
+    switch (place_) {
+      case Place::dtype: refuse(tensor, "dtype {}, expected a string", found);
+      case Place::shape: refuse(tensor, "shape {}, expected a list of sizes", found);
+      case Place::sizes:
+        refuse(tensor, "shape with {}, expected at most {} sizes from 0 to {}", found, kMaxFileRank,
+               kMaxTensorElements);
+      case Place::data_offsets: refuse(tensor, "data_offsets {}, expected a list of two offsets", found);
+      case Place::offsets: refuse(tensor, "data_offsets with {}, expected two offsets, a begin and an end", found);
+      case Place::metadata:
+      case Place::metadata_value: refuse(file(), "__metadata__ with {}, expected an object of strings", found);
+      default: refuse(tensor, "{}, expected an object with dtype, shape and data_offsets", found);
+    }
+  }
+
+  // `key` of what is open: the tensor, or the whole header.
+  void check_new(bool is_new, std::string_view key) const {
+    if (is_new) return;
+    const std::string where = place_ == Place::tensor ? tensor_name() : file();
+    refuse(where, "the key '{}' is there twice, expected it once", printable(key));
+  }
+
+  bool tensor_key(const std::string& key) {
+    Place place = Place::ignored;
+    if (key == "dtype") place = Place::dtype;
+    if (key == "shape") place = Place::shape;
+    if (key == "data_offsets") place = Place::data_offsets;
+    check_new(place != Place::dtype || tensor_.type == nullptr, key);
+    check_new(place != Place::shape || !tensor_.sizes, key);
+    check_new(place != Place::data_offsets || !tensor_.offsets, key);
+    return go(place);
+  }
+
+  // All of a tensor is there: does it agree with itself?
+  void add_entry() {
+    const auto& [type, sizes, offsets] = tensor_;
+    if (type == nullptr || !sizes || !offsets) {
+      const auto* missing = type == nullptr ? "dtype" : !sizes ? "shape" : "data_offsets";
+      refuse(tensor_name(), "{} is missing, expected dtype, shape and data_offsets", missing);
+    }
+    if (offsets->size() != 2 || offsets->front() > offsets->back()) {
+      refuse(tensor_name(), "data_offsets [{}], expected a begin and an end", fmt::join(*offsets, ", "));
+    }
+    const std::uint64_t begin = offsets->front(), end = offsets->back();
+    check_size(end - begin);
+    entries_.push_back({std::move(name_), type, *sizes, begin, end});
+  }
+
+  void check_size(std::uint64_t bytes) const {
+    std::vector<std::uint64_t> nonzero = *tensor_.sizes;  // a zero does not make up for sizes that overflow
+    std::erase(nonzero, 0u);
+    const auto bits = stored_bits(*tensor_.type, nonzero) ? stored_bits(*tensor_.type, *tensor_.sizes) : std::nullopt;
+    if (bits && *bits % 8 == 0 && *bits / 8 == bytes) return;
+    const std::string described = fmt::format("{} of shape [{}]", tensor_.type->name, fmt::join(*tensor_.sizes, ", "));
+    if (!bits) refuse(tensor_name(), "{}, expected fewer than 2^64 bits", described);
+    const std::string size = *bits % 8 == 0 ? fmt::format("{} bytes", *bits / 8) : fmt::format("{} bits", *bits);
+    refuse(tensor_name(), "{} bytes at data_offsets [{}], expected {} for {}", bytes, fmt::join(*tensor_.offsets, ", "),
+           size, described);
+  }
+
+  // What is known of the tensor that is being read.
+  struct Description {
+    const StoredType* type = nullptr;
+    std::optional<std::vector<std::uint64_t>> sizes;
+    std::optional<std::vector<std::uint64_t>> offsets;
+  };
+
+  Place place_ = Place::file;
+  std::size_t ignored_depth_ = 0;
+  bool has_metadata_ = false;
+  std::string name_;
+  Description tensor_;
+  std::vector<HeaderEntry> entries_;
+};
+
+void check_header_names(std::vector<HeaderEntry>& entries, const std::string& file) {
+  std::ranges::sort(entries, {}, &HeaderEntry::name);
+  const auto twice = std::ranges::adjacent_find(entries, {}, &HeaderEntry::name);
+  if (twice != entries.end()) refuse(file, "tensor '{}' is there twice, expected it once", printable(twice->name));
 }
 
-void read_file(const std::filesystem::path& path, WeightStore& store) {
-  const auto file = MappedFile::open(path);
-  parse_safetensors(file->bytes(), file, path.string(), store);
-  store.add_memory(file);
+// The entries must fill the data exactly: no holes, no overlaps.
+void check_layout(std::vector<HeaderEntry>& entries, std::uint64_t data_bytes, const std::string& file) {
+  std::ranges::sort(entries, {}, [](const auto& entry) { return std::tie(entry.begin, entry.end, entry.name); });
+  std::uint64_t position = 0;
+  for (const HeaderEntry& entry : entries) {
+    if (entry.begin != position) {
+      refuse(file, "tensor '{}': data begins at byte {}, expected {}: no holes, no overlaps", printable(entry.name),
+             entry.begin, position);
+    }
+    if (entry.end > data_bytes) {
+      refuse(file, "tensor '{}': data ends at byte {}, expected at most {}: the file is truncated",
+             printable(entry.name), entry.end, data_bytes);
+    }
+    position = entry.end;
+  }
+  if (position != data_bytes) refuse(file, "{} bytes after the last tensor, expected none", data_bytes - position);
+}
+
+// The header's text.
+std::string_view take_header(ByteReader& reader, std::size_t file_bytes) {
+  if (reader.left() < kLengthBytes) {
+    refuse(reader.file(), "{} bytes, expected a header of at least {}", reader.left(), kLengthBytes);
+  }
+  const auto length = reader.number<std::uint64_t>("the header's length");
+  const auto limit = std::min<std::uint64_t>(kMaxHeaderBytes, reader.left());
+  if (length > limit) {
+    refuse(reader.file(), "a header of {} bytes, expected at most {} in a file of {}", length, limit, file_bytes);
+  }
+  const std::string_view text = as_text(reader.take(length, "the header"));
+  if (!text.starts_with('{')) {
+    refuse(reader.file(), "the header begins with '{}', expected '{{'", printable(text.substr(0, 8)));
+  }
+  return text;
 }
 
 }  // namespace
 
-void parse_safetensors(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
-                       const std::string& file, WeightStore& store) {
-  const std::size_t header_bytes = length_of_header(bytes, file);
-  const auto header = as_text(bytes.subspan(kLengthBytes, header_bytes));
-  const auto data = bytes.subspan(kLengthBytes + header_bytes);
-  for (auto& [name, type, shape, begin, end] : read_safetensors_header(header, data.size(), file)) {
-    // Tensors of a store are read-only: the mapping is too.
-    auto* values = const_cast<std::byte*>(data.data() + begin);
-    store.add(std::move(name), Tensor(values, type, shape, owner));
+std::shared_ptr<WeightStore> parse_safetensors(const FileBytes& file) {
+  refuse_git_lfs_pointer(file.bytes, file.name);
+  ByteReader reader(file.bytes, file.name);
+  HeaderReader header(file.name);
+  read_json_events(take_header(reader, file.bytes.size()), header);
+  const auto data = file.bytes.subspan(reader.position());
+  auto entries = header.take();
+  check_header_names(entries, file.name);
+  check_layout(entries, data.size(), file.name);
+  auto store = std::make_shared<WeightStore>(file.name);
+  for (auto& [name, type, sizes, begin, end] : entries) {
+    const auto bytes = data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    store->add(std::move(name), stored_tensor(bytes, *type, {.sizes = sizes}, file.owner));
   }
+  return store;
 }
 
 std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder_or_file) {
-  return read_weights(find_weights(folder_or_file, "model.safetensors"), read_file);
+  return read_weights(find_weights(folder_or_file, "model.safetensors"), parse_safetensors);
 }
 
 }  // namespace encdec

@@ -2,10 +2,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <span>
-#include <string>
 
 #include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {
 
@@ -28,9 +27,8 @@ namespace encdec {
 // Throws FileError: which file, which tensor, what was found, what was expected.
 std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder_or_file);
 
-// Adds the tensors of one file, given as its bytes, to a store. `owner` keeps the bytes alive, `file` names them in
-// messages. Throws FileError as above, and then has added nothing, and WeightError if the store has a name already.
-void parse_safetensors(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
-                       const std::string& file, WeightStore& store);
+// The same for one file that is given as its bytes. Memory grows with the number of tensors, not with what the header
+// claims.
+std::shared_ptr<WeightStore> parse_safetensors(const FileBytes& file);
 
 }  // namespace encdec

@@ -1,11 +1,8 @@
 #include "encdec/models/checkpoint/stored_values.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
-#include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -17,9 +14,10 @@ double value_as(const Tensor& tensor) {
   return static_cast<double>(value);
 }
 
-std::string described(const WeightStore& store, std::string_view name, const Tensor& tensor) {
-  return fmt::format("{}: '{}' is {} of shape {}", store.origin(), printable(name), to_string(tensor.type()),
-                     to_string(tensor.shape()));
+[[noreturn]] void refuse_value(const WeightStore& store, std::string_view name, std::string_view expected) {
+  const Tensor& tensor = *store.find(name);
+  refuse<WeightError>(store.origin(), "'{}' is {} of shape {}, expected {}", printable(name), to_string(tensor.type()),
+                      to_string(tensor.shape()), expected);
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ std::optional<double> scalar(const WeightStore& store, std::string_view name) {
       }
     }
   }
-  throw WeightError(fmt::format("{}, expected one number", described(store, name, *tensor)));
+  refuse_value(store, name, "one number");
 }
 
 std::optional<std::string> text(const WeightStore& store, std::string_view name) {
@@ -53,7 +51,7 @@ std::optional<std::string> text(const WeightStore& store, std::string_view name)
   if (tensor == nullptr) return std::nullopt;
   const bool is_bytes = tensor->type() == DataType::int8 || tensor->type() == DataType::uint8;
   if (!is_bytes || tensor->shape().rank() != 1 || store.find_scale(name) != nullptr) {
-    throw WeightError(fmt::format("{}, expected bytes of text", described(store, name, *tensor)));
+    refuse_value(store, name, "bytes of text");
   }
   std::string value(reinterpret_cast<const char*>(tensor->raw()), tensor->bytes());
   value.resize(value.find_last_not_of('\0') + 1);  // npos + 1 is 0

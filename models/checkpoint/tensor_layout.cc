@@ -9,27 +9,24 @@
 namespace encdec {
 namespace {
 
-// Copies the elements in row-major order.
-void gather(std::span<const std::byte> run, std::size_t element_bytes, const StridedLayout& layout, std::byte* output) {
-  const std::size_t rank = layout.sizes.size();
-  std::vector<std::uint64_t> index(rank, 0);
-  std::uint64_t position = layout.offset;
-  for (;;) {
-    std::memcpy(output, run.data() + position * element_bytes, element_bytes);
-    output += element_bytes;
-    // Counts up like a mileage counter, the last dimension first.
-    std::size_t axis = rank;
-    while (axis > 0) {
-      --axis;
-      position += layout.strides[axis];
-      if (++index[axis] < layout.sizes[axis]) break;
-      position -= layout.strides[axis] * layout.sizes[axis];
-      index[axis] = 0;
-      if (axis == 0) return;
+// Copies elements in row-major order.
+struct Gatherer {
+  const StridedLayout& layout;
+  std::size_t element_bytes;
+  std::byte* output;
+
+  // All elements whose first `axis` indices are fixed; `from` is the first of them.
+  void copy(const std::byte* from, std::size_t axis) {
+    if (axis == layout.sizes.size()) {
+      std::memcpy(output, from, element_bytes);
+      output += element_bytes;
+      return;
     }
-    if (rank == 0) return;
+    for (std::uint64_t i = 0; i < layout.sizes[axis]; ++i) {
+      copy(from + i * layout.strides[axis] * element_bytes, axis + 1);
+    }
   }
-}
+};
 
 }  // namespace
 
@@ -44,6 +41,16 @@ std::optional<std::uint64_t> checked_elements(std::span<const std::uint64_t> siz
   return std::ranges::find(sizes, 0u) == sizes.end() ? product : 0;
 }
 
+std::optional<std::uint64_t> stored_bits(const StoredType& type, std::span<const std::uint64_t> sizes) {
+  const auto elements = checked_elements(sizes);
+  return elements ? checked_multiply(*elements, type.bits) : std::nullopt;
+}
+
+std::optional<std::uint64_t> stored_bytes(const StoredType& type, std::span<const std::uint64_t> sizes) {
+  const auto bits = stored_bits(type, sizes);
+  return bits ? std::optional(*bits / 8) : std::nullopt;
+}
+
 std::optional<std::uint64_t> extent(const StridedLayout& layout) {
   if (std::ranges::find(layout.sizes, 0u) != layout.sizes.end()) return 0;
   std::optional<std::uint64_t> end = checked_add<std::uint64_t>(layout.offset, 1);
@@ -55,7 +62,7 @@ std::optional<std::uint64_t> extent(const StridedLayout& layout) {
 }
 
 bool is_row_major(const StridedLayout& layout) {
-  if (std::ranges::find(layout.sizes, 0u) != layout.sizes.end()) return true;
+  if (layout.strides.empty() || std::ranges::find(layout.sizes, 0u) != layout.sizes.end()) return true;
   std::uint64_t expected = 1;
   for (std::size_t axis = layout.sizes.size(); axis-- > 0;) {
     if (layout.sizes[axis] == 1) continue;  // its stride is never used
@@ -67,21 +74,21 @@ bool is_row_major(const StridedLayout& layout) {
 
 Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, const StridedLayout& layout,
                      const std::shared_ptr<const void>& owner) {
-  const std::uint64_t elements = *checked_elements(layout.sizes);
+  const std::uint64_t bytes = stored_bytes(type, layout.sizes).value();
   DataType data_type = DataType::uint8;
-  Shape shape{static_cast<Dim>(elements * type.bytes)};
+  Shape shape{static_cast<Dim>(bytes)};
   if (type.type && layout.sizes.size() <= Shape::kMaxRank) {
     data_type = *type.type;
     const std::vector<Dim> dims(layout.sizes.begin(), layout.sizes.end());
     shape = Shape(std::span<const Dim>(dims));
   }
   if (is_row_major(layout)) {
-    const std::uint64_t first = elements == 0 ? 0 : layout.offset * type.bytes;
+    const std::uint64_t first = bytes == 0 ? 0 : layout.offset * type.bytes();
     // Tensors of a store are read-only: the mapping is too.
     return {const_cast<std::byte*>(run.data() + first), data_type, shape, owner};
   }
   Tensor copy = Tensor::allocate(shape, data_type);
-  gather(run, static_cast<std::size_t>(type.bytes), layout, copy.raw());
+  Gatherer{layout, type.bytes(), copy.raw()}.copy(run.data() + layout.offset * type.bytes(), 0);
   return copy;
 }
 

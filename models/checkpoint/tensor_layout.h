@@ -19,14 +19,20 @@ std::optional<std::uint64_t> checked_elements(std::span<const std::uint64_t> siz
 // What file formats call a type of elements: its size, and the DataType where there is one.
 struct StoredType {
   std::string_view name;
-  std::uint64_t bytes;
+  std::uint64_t bits;
   std::optional<DataType> type;
+
+  std::uint64_t bytes() const { return bits / 8; }  // of types that take whole ones
 };
+
+// What elements of these sizes take; nullopt beyond 64 bits.
+std::optional<std::uint64_t> stored_bits(const StoredType& type, std::span<const std::uint64_t> sizes);
+std::optional<std::uint64_t> stored_bytes(const StoredType& type, std::span<const std::uint64_t> sizes);
 
 // Where the elements of a tensor lie in a run of elements: that with indices i... at offset + sum(i * stride).
 struct StridedLayout {
   std::span<const std::uint64_t> sizes;
-  std::span<const std::uint64_t> strides;  // as many
+  std::span<const std::uint64_t> strides = {};  // as many; none where elements follow each other
   std::uint64_t offset = 0;
 };
 

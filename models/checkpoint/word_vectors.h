@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "encdec/engine/weights.h"
+#include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {
 
@@ -68,8 +69,7 @@ class WordVectors {
 // below 1.
 WordVectors read_word_vectors(const std::filesystem::path& path, const WordVectorOptions& options = {});
 
-// The same for a file that is given as its bytes; `file` names it in messages.
-WordVectors parse_word_vectors(std::span<const std::byte> bytes, const std::string& file,
-                               const WordVectorOptions& options = {});
+// The same for a file that is given as its bytes.
+WordVectors parse_word_vectors(const FileBytes& file, const WordVectorOptions& options = {});
 
 }  // namespace encdec

@@ -1,8 +1,8 @@
 #include "encdec/models/checkpoint/yaml.h"
 
-#include <fmt/format.h>
 #include <yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -10,8 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json_tree.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -19,24 +20,17 @@ namespace {
 using json = nlohmann::json;
 
 // An event of libyaml, which owns memory.
-class Event {
- public:
-  Event() = default;
-  ~Event() { yaml_event_delete(&event_); }
+struct Event : yaml_event_t {
+  Event() : yaml_event_t{} {}
+  ~Event() { yaml_event_delete(this); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-
-  yaml_event_t* address() { return &event_; }
-  const yaml_event_t* operator->() const { return &event_; }
-
- private:
-  yaml_event_t event_{};
 };
 
 class EventParser {
  public:
   EventParser(std::string_view text, const std::string& file) : file_(file) {
-    if (yaml_parser_initialize(&parser_) == 0) throw FileError(fmt::format("{}: libyaml has no memory", file_));
+    if (yaml_parser_initialize(&parser_) == 0) refuse(file_, "libyaml has no memory");
     // The text may be in no other encoding: a mark at its beginning does not choose one.
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -46,12 +40,12 @@ class EventParser {
   EventParser& operator=(const EventParser&) = delete;
 
   void next(Event& event) {
-    if (yaml_parser_parse(&parser_, event.address()) != 0) return;
+    if (yaml_parser_parse(&parser_, &event) != 0) return;
     const char* problem = parser_.problem != nullptr ? parser_.problem : "unknown problem";
     if (parser_.error == YAML_READER_ERROR) {
-      throw FileError(fmt::format("{}: not valid YAML: byte {}: {}", file_, parser_.problem_offset, problem));
+      refuse(file_, "not valid YAML: byte {}: {}", parser_.problem_offset, problem);
     }
-    throw FileError(fmt::format("{}: not valid YAML: line {}: {}", file_, parser_.problem_mark.line + 1, problem));
+    refuse(file_, "not valid YAML: line {}: {}", parser_.problem_mark.line + 1, problem);
   }
 
  private:
@@ -94,98 +88,73 @@ std::optional<double> real(std::string_view text) {
 
 // By the core schema of YAML 1.2, section 10.3.2.
 json plain_scalar(std::string_view text, const std::string& where) {
-  for (const std::string_view word : {"", "~", "null", "Null", "NULL"}) {
-    if (text == word) return nullptr;
-  }
-  for (const std::string_view word : {"true", "True", "TRUE"}) {
-    if (text == word) return true;
-  }
-  for (const std::string_view word : {"false", "False", "FALSE"}) {
-    if (text == word) return false;
-  }
+  const auto is_one_of = [text](std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, text) != words.end();
+  };
+  if (is_one_of({"", "~", "null", "Null", "NULL"})) return nullptr;
+  if (is_one_of({"true", "True", "TRUE"})) return true;
+  if (is_one_of({"false", "False", "FALSE"})) return false;
   if (auto value = integer(text)) return *std::move(value);
   if (const auto value = real(text)) {
     if (std::isfinite(*value)) return *value;
-    throw FileError(fmt::format("{}: number '{}' beyond double's range", where, printable(text)));
+    refuse(where, "number '{}' beyond double's range", printable(text));
   }
   return std::string(text);
 }
 
 // Builds the values of a document.
-class DocumentBuilder {
+class DocumentTree final : public JsonTree {
  public:
-  explicit DocumentBuilder(const std::string& file) : file_(file) {}
+  using JsonTree::JsonTree;
 
-  json take() { return std::move(root_); }
-
-  void add(const yaml_event_t& event) {
+  void take_event(const yaml_event_t& event) {
     line_ = event.start_mark.line + 1;
     switch (event.type) {
       case YAML_DOCUMENT_START_EVENT:
-        if (++documents_ > 1) fail("a second document, expected one");
+        if (++documents_ > 1) refuse(where(), "a second document, expected one");
         return;
-      case YAML_ALIAS_EVENT: fail("an alias, expected the value itself");
+      case YAML_ALIAS_EVENT: refuse(where(), "an alias, expected the value itself");
       case YAML_SCALAR_EVENT: return add_scalar(event);
       case YAML_SEQUENCE_START_EVENT:
-        refuse_properties(event.data.sequence_start.anchor, event.data.sequence_start.tag);
-        return open(json::value_t::array);
+        check_opened(event.data.sequence_start.anchor, event.data.sequence_start.tag);
+        start_array(0);
+        return;
       case YAML_MAPPING_START_EVENT:
-        refuse_properties(event.data.mapping_start.anchor, event.data.mapping_start.tag);
-        return open(json::value_t::object);
-      case YAML_SEQUENCE_END_EVENT:
-      case YAML_MAPPING_END_EVENT: open_.pop_back(); return;
+        check_opened(event.data.mapping_start.anchor, event.data.mapping_start.tag);
+        start_object(0);
+        return;
+      case YAML_SEQUENCE_END_EVENT: end_array(); return;
+      case YAML_MAPPING_END_EVENT: end_object(); return;
       default: return;  // begin and end of the stream and of documents
     }
   }
 
  private:
-  std::string where() const { return fmt::format("{}: line {}", file_, line_); }
-  [[noreturn]] void fail(std::string_view found) const { throw FileError(fmt::format("{}: {}", where(), found)); }
+  std::string where() const override { return fmt::format("{}: line {}", file(), line_); }
 
   void refuse_properties(const yaml_char_t* anchor, const yaml_char_t* tag) const {
-    if (anchor != nullptr) fail("an anchor, expected a plain value");
-    if (tag != nullptr) fail("a tag, expected a plain value");
+    if (anchor != nullptr) refuse(where(), "an anchor, expected a plain value");
+    if (tag != nullptr) refuse(where(), "a tag, expected a plain value");
   }
 
-  bool wants_key() const { return !open_.empty() && open_.back()->is_object() && member_ == nullptr; }
+  void check_opened(const yaml_char_t* anchor, const yaml_char_t* tag) const {
+    refuse_properties(anchor, tag);
+    if (wants_key()) refuse(where(), "a key of several values, expected a scalar");
+  }
 
   void add_scalar(const yaml_event_t& event) {
     const auto& scalar = event.data.scalar;
     refuse_properties(scalar.anchor, scalar.tag);
-    std::string text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-    if (wants_key()) {
-      const auto [position, is_new] = open_.back()->emplace(std::move(text), nullptr);
-      if (!is_new) fail(fmt::format("the key '{}' is there twice, expected it once", printable(position.key())));
-      member_ = &position.value();
-    } else if (scalar.style == YAML_PLAIN_SCALAR_STYLE) {
-      place(plain_scalar(text, where()));
-    } else {
-      place(std::move(text));
+    const std::string text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    if (!wants_key()) {
+      add(scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain_scalar(text, where()) : json(text));
+    } else if (!add_key(text)) {
+      refuse(where(), "the key '{}' is there twice, expected it once", printable(text));
     }
   }
 
-  void open(json::value_t type) {
-    if (wants_key()) fail("a key of several values, expected a scalar");
-    if (open_.size() == kMaxJsonDepth) fail(fmt::format("nested deeper than {} levels", kMaxJsonDepth));
-    json& opened = place(type);
-    open_.push_back(&opened);
-  }
-
-  json& place(json value) {
-    if (open_.empty()) return root_ = std::move(value);
-    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
-    json& member = *member_;
-    member_ = nullptr;
-    return member = std::move(value);
-  }
-
-  const std::string& file_;
   std::size_t line_ = 0;
   int documents_ = 0;
-  json root_;
-  std::vector<json*>
-      open_;  // mappings and sequences, the innermost last; a parent does not change while a child is open
-  json* member_ = nullptr;  // the value of the last key, until it is there
 };
 
 // Writes the keys "," that have no quotes with them.
@@ -203,14 +172,14 @@ std::string with_quoted_commas(std::string_view text) {
 nlohmann::json parse_yaml(std::string_view text, const std::string& file) {
   const std::string quoted = with_quoted_commas(text);
   EventParser parser(quoted, file);
-  DocumentBuilder builder(file);
+  DocumentTree tree(file);
   for (bool more = true; more;) {
     Event event;
     parser.next(event);
-    more = event->type != YAML_STREAM_END_EVENT;
-    builder.add(*event.address());
+    more = event.type != YAML_STREAM_END_EVENT;
+    tree.take_event(event);
   }
-  return builder.take();
+  return tree.take();
 }
 
 JsonObject read_yaml_object(const std::filesystem::path& path, std::size_t max_bytes) {

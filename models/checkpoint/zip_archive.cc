@@ -1,14 +1,16 @@
 #include "encdec/models/checkpoint/zip_archive.h"
 
-#include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <new>
 
 #include "encdec/engine/checked_math.h"
 #include "encdec/engine/tensor.h"
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/inflate.h"
-#include "encdec/models/checkpoint/json.h"
 
 namespace encdec {
 namespace {
@@ -53,99 +55,102 @@ struct EntryHeader {
   std::uint64_t compressed_size = 0;
   std::uint64_t size = 0;
   std::uint64_t local_offset = 0;
+  std::uint16_t name_bytes = 0;
+  std::uint16_t extra_bytes = 0;
   std::string_view name;
 };
 
 template <class T>
-T number_at(std::span<const std::byte> bytes, std::size_t offset, const std::string& file) {
-  return ByteReader(bytes.subspan(offset), file).number<T>("a record");
+T number_at(const FileBytes& file, std::size_t offset) {
+  return ByteReader(file.bytes.subspan(offset), file.name).number<T>("a record");
 }
 
 // The end record lies at the end, but for a comment that it announces.
-std::size_t find_end_record(std::span<const std::byte> bytes, const std::string& file) {
-  if (bytes.size() >= kEndRecordBytes) {
-    const std::size_t last = bytes.size() - kEndRecordBytes;
-    for (std::size_t comment = 0; comment <= std::min(last, kMaxCommentBytes); ++comment) {
-      const std::size_t offset = last - comment;
-      if (number_at<std::uint32_t>(bytes, offset, file) == kEndRecord &&
-          number_at<std::uint16_t>(bytes, offset + kEndRecordBytes - 2, file) == comment) {
-        return offset;
-      }
+std::size_t find_end_record(const FileBytes& file) {
+  const std::size_t bytes = file.bytes.size();
+  for (std::size_t comment = 0; comment <= kMaxCommentBytes && comment + kEndRecordBytes <= bytes; ++comment) {
+    const std::size_t offset = bytes - kEndRecordBytes - comment;
+    if (number_at<std::uint32_t>(file, offset) == kEndRecord &&
+        number_at<std::uint16_t>(file, offset + kEndRecordBytes - 2) == comment) {
+      return offset;
     }
   }
-  throw FileError(fmt::format("{}: no end record of a zip archive in {} bytes: the file is truncated or no archive",
-                              file, bytes.size()));
+  refuse(file.name, "no end record of a zip archive in {} bytes: the file is truncated or no archive", bytes);
 }
 
-FileError several_disks(const std::string& file) {
-  return FileError(fmt::format("{}: a part of a zip archive on several disks, expected a whole one", file));
+[[noreturn]] void refuse_several_disks(const std::string& file) {
+  refuse(file, "a part of a zip archive on several disks, expected a whole one");
 }
 
 // The same in 64 bits. Values that fit in the end record stand in both.
-Directory read_zip64_record(std::span<const std::byte> bytes, std::size_t locator, const Directory& in_short,
-                            const std::string& file) {
-  ByteReader at_locator(bytes.subspan(locator + 4), file);
+Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Directory& in_short) {
+  ByteReader at_locator(file.bytes.subspan(locator + 4), file.name);
   const auto disk = at_locator.number<std::uint32_t>("the zip64 locator");
   const auto offset = at_locator.number<std::uint64_t>("the zip64 locator");
   const auto disks = at_locator.number<std::uint32_t>("the zip64 locator");
-  if (disk != 0 || disks > 1) throw several_disks(file);
+  if (disk != 0 || disks > 1) refuse_several_disks(file.name);
   if (offset > locator || locator - offset < kZip64EndRecordBytes) {
-    throw FileError(fmt::format("{}: zip64 record at byte {}, expected {} bytes in front of byte {}", file, offset,
-                                kZip64EndRecordBytes, locator));
+    refuse(file.name, "zip64 record at byte {}, expected {} bytes in front of byte {}", offset, kZip64EndRecordBytes,
+           locator);
   }
-  ByteReader record(bytes.subspan(static_cast<std::size_t>(offset), locator - static_cast<std::size_t>(offset)), file);
-  const auto signature = record.number<std::uint32_t>("the zip64 record");
-  const auto size = record.number<std::uint64_t>("the zip64 record");
+  constexpr std::string_view kWhat = "the zip64 record";
+  const auto begin = static_cast<std::size_t>(offset);
+  ByteReader record(file.bytes.subspan(begin, locator - begin), file.name);
+  const auto signature = record.number<std::uint32_t>(kWhat);
+  const auto size = record.number<std::uint64_t>(kWhat);
   if (signature != kZip64EndRecord || size != record.left()) {
-    throw FileError(fmt::format("{}: no zip64 record at byte {}, where its locator expects it", file, offset));
+    refuse(file.name, "no zip64 record at byte {}, where its locator expects it", offset);
   }
-  record.take(4, "the zip64 record");  // versions
-  const auto this_disk = record.number<std::uint32_t>("the zip64 record");
-  const auto first_disk = record.number<std::uint32_t>("the zip64 record");
-  const auto entries_here = record.number<std::uint64_t>("the zip64 record");
+  record.take(4, kWhat);  // versions
+  const auto this_disk = record.number<std::uint32_t>(kWhat);
+  const auto first_disk = record.number<std::uint32_t>(kWhat);
+  const auto entries_here = record.number<std::uint64_t>(kWhat);
   Directory directory;
-  directory.entries = record.number<std::uint64_t>("the zip64 record");
-  directory.size = record.number<std::uint64_t>("the zip64 record");
-  directory.offset = record.number<std::uint64_t>("the zip64 record");
+  directory.entries = record.number<std::uint64_t>(kWhat);
+  directory.size = record.number<std::uint64_t>(kWhat);
+  directory.offset = record.number<std::uint64_t>(kWhat);
   directory.end = offset;
-  if (this_disk != 0 || first_disk != 0 || entries_here != directory.entries) throw several_disks(file);
+  if (this_disk != 0 || first_disk != 0 || entries_here != directory.entries) refuse_several_disks(file.name);
   const auto agrees = [](std::uint64_t short_value, std::uint64_t mark, std::uint64_t value) {
     return short_value == mark || short_value == value;
   };
   if (!agrees(in_short.entries, kIn16, directory.entries) || !agrees(in_short.size, kIn32, directory.size) ||
       !agrees(in_short.offset, kIn32, directory.offset)) {
-    throw FileError(fmt::format("{}: the two end records disagree, expected the same entries, size and offset", file));
+    refuse(file.name, "the two end records disagree, expected the same entries, size and offset");
   }
   return directory;
 }
 
-Directory find_directory(std::span<const std::byte> bytes, const std::string& file) {
-  const std::size_t end = find_end_record(bytes, file);
-  ByteReader record(bytes.subspan(end + 4), file);
-  const auto this_disk = record.number<std::uint16_t>("the end record");
-  const auto first_disk = record.number<std::uint16_t>("the end record");
-  const auto entries_here = record.number<std::uint16_t>("the end record");
+Directory find_directory(const FileBytes& file) {
+  constexpr std::string_view kWhat = "the end record";
+  const std::size_t end = find_end_record(file);
+  ByteReader record(file.bytes.subspan(end + 4), file.name);
+  const auto this_disk = record.number<std::uint16_t>(kWhat);
+  const auto first_disk = record.number<std::uint16_t>(kWhat);
+  const auto entries_here = record.number<std::uint16_t>(kWhat);
   Directory directory;
-  directory.entries = record.number<std::uint16_t>("the end record");
-  directory.size = record.number<std::uint32_t>("the end record");
-  directory.offset = record.number<std::uint32_t>("the end record");
+  directory.entries = record.number<std::uint16_t>(kWhat);
+  directory.size = record.number<std::uint32_t>(kWhat);
+  directory.offset = record.number<std::uint32_t>(kWhat);
   directory.end = end;
   const bool one_disk = (this_disk == 0 || this_disk == kIn16) && (first_disk == 0 || first_disk == kIn16);
-  if (!one_disk || entries_here != directory.entries) throw several_disks(file);
-  if (end >= kLocatorBytes && number_at<std::uint32_t>(bytes, end - kLocatorBytes, file) == kZip64Locator) {
-    directory = read_zip64_record(bytes, end - kLocatorBytes, directory, file);
+  if (!one_disk || entries_here != directory.entries) refuse_several_disks(file.name);
+  if (end >= kLocatorBytes && number_at<std::uint32_t>(file, end - kLocatorBytes) == kZip64Locator) {
+    directory = read_zip64_record(file, end - kLocatorBytes, directory);
   }
   const auto directory_end = checked_add(directory.offset, directory.size);
   if (!directory_end || *directory_end != directory.end) {
-    throw FileError(fmt::format("{}: directory of {} bytes at byte {}, expected it to end at byte {}", file,
-                                directory.size, directory.offset, directory.end));
+    refuse(file.name, "directory of {} bytes at byte {}, expected it to end at byte {}", directory.size,
+           directory.offset, directory.end);
   }
   return directory;
 }
 
-// Replaces the values that are marked as being in the zip64 extra field, where they stand in this order.
-void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t* const> marked,
+// Replaces those of the values that are marked as being in the zip64 extra field, where they stand in this order.
+void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t* const> values,
                       const std::string& where) {
+  std::vector<std::uint64_t*> marked;
+  std::ranges::copy_if(values, std::back_inserter(marked), [](const auto* value) { return *value == kIn32; });
   if (marked.empty()) return;
   ByteReader fields(extra, where);
   while (fields.left() >= 4) {  // alignment may leave fewer
@@ -153,67 +158,57 @@ void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t*
     const auto size = fields.number<std::uint16_t>("an extra field");
     const auto field = fields.take(size, "an extra field");
     if (id != kZip64Extra) continue;
-    ByteReader values(field, where);
-    for (std::uint64_t* value : marked) *value = values.number<std::uint64_t>("the zip64 extra field");
+    ByteReader numbers(field, where);
+    for (std::uint64_t* value : marked) *value = numbers.number<std::uint64_t>("the zip64 extra field");
     return;
   }
-  throw FileError(fmt::format("{}: sizes in a zip64 extra field that is missing", where));
+  refuse(where, "sizes in a zip64 extra field that is missing");
+}
+
+// The fields from the flags on, as far as both kinds of headers have the same.
+EntryHeader read_common_fields(ByteReader& reader, std::string_view what) {
+  EntryHeader header;
+  header.flags = reader.number<std::uint16_t>(what);
+  header.method = reader.number<std::uint16_t>(what);
+  reader.take(4, what);  // time and date
+  header.checksum = reader.number<std::uint32_t>(what);
+  header.compressed_size = reader.number<std::uint32_t>(what);
+  header.size = reader.number<std::uint32_t>(what);
+  header.name_bytes = reader.number<std::uint16_t>(what);
+  header.extra_bytes = reader.number<std::uint16_t>(what);
+  return header;
 }
 
 EntryHeader read_directory_header(ByteReader& directory) {
   constexpr std::string_view kWhat = "an entry of the directory";
   const std::size_t begin = directory.position();
   if (directory.number<std::uint32_t>(kWhat) != kDirectoryHeader) {
-    throw FileError(fmt::format("{}: byte {} of the directory is no entry, expected one", directory.file(), begin));
+    refuse(directory.file(), "byte {} of the directory is no entry, expected one", begin);
   }
   directory.take(4, kWhat);  // versions
-  EntryHeader header;
-  header.flags = directory.number<std::uint16_t>(kWhat);
-  header.method = directory.number<std::uint16_t>(kWhat);
-  directory.take(4, kWhat);  // time and date
-  header.checksum = directory.number<std::uint32_t>(kWhat);
-  header.compressed_size = directory.number<std::uint32_t>(kWhat);
-  header.size = directory.number<std::uint32_t>(kWhat);
-  const auto name_bytes = directory.number<std::uint16_t>(kWhat);
-  const auto extra_bytes = directory.number<std::uint16_t>(kWhat);
+  EntryHeader header = read_common_fields(directory, kWhat);
   const auto comment_bytes = directory.number<std::uint16_t>(kWhat);
   const auto disk = directory.number<std::uint16_t>(kWhat);
-  if (disk != 0 && disk != kIn16) throw several_disks(directory.file());
+  if (disk != 0 && disk != kIn16) refuse_several_disks(directory.file());
   directory.take(6, kWhat);  // attributes
   header.local_offset = directory.number<std::uint32_t>(kWhat);
-  header.name = as_text(directory.take(name_bytes, "an entry's name"));
-  const auto extra = directory.take(extra_bytes, "an entry's extra fields");
+  header.name = as_text(directory.take(header.name_bytes, "an entry's name"));
+  const auto extra = directory.take(header.extra_bytes, "an entry's extra fields");
   directory.take(comment_bytes, "an entry's comment");
-  std::vector<std::uint64_t*> marked;
-  for (std::uint64_t* value : {&header.size, &header.compressed_size, &header.local_offset}) {
-    if (*value == kIn32) marked.push_back(value);
-  }
-  read_zip64_extra(extra, marked, fmt::format("{}: entry '{}'", directory.file(), printable(header.name)));
+  const std::array<std::uint64_t*, 3> values = {&header.size, &header.compressed_size, &header.local_offset};
+  read_zip64_extra(extra, values, fmt::format("{}: entry '{}'", directory.file(), printable(header.name)));
   return header;
 }
 
 EntryHeader read_local_header(ByteReader& local, const std::string& where) {
   constexpr std::string_view kWhat = "the local header";
-  if (local.number<std::uint32_t>(kWhat) != kLocalHeader) {
-    throw FileError(fmt::format("{}: no local header where the directory says", where));
-  }
+  if (local.number<std::uint32_t>(kWhat) != kLocalHeader) refuse(where, "no local header where the directory says");
   local.take(2, kWhat);  // version
-  EntryHeader header;
-  header.flags = local.number<std::uint16_t>(kWhat);
-  header.method = local.number<std::uint16_t>(kWhat);
-  local.take(4, kWhat);  // time and date
-  header.checksum = local.number<std::uint32_t>(kWhat);
-  header.compressed_size = local.number<std::uint32_t>(kWhat);
-  header.size = local.number<std::uint32_t>(kWhat);
-  const auto name_bytes = local.number<std::uint16_t>(kWhat);
-  const auto extra_bytes = local.number<std::uint16_t>(kWhat);
-  header.name = as_text(local.take(name_bytes, "the local header's name"));
-  const auto extra = local.take(extra_bytes, "the local header's extra fields");
-  std::vector<std::uint64_t*> marked;
-  for (std::uint64_t* value : {&header.size, &header.compressed_size}) {
-    if (*value == kIn32) marked.push_back(value);
-  }
-  read_zip64_extra(extra, marked, where);
+  EntryHeader header = read_common_fields(local, kWhat);
+  header.name = as_text(local.take(header.name_bytes, "the local header's name"));
+  const auto extra = local.take(header.extra_bytes, "the local header's extra fields");
+  const std::array<std::uint64_t*, 2> values = {&header.size, &header.compressed_size};
+  read_zip64_extra(extra, values, where);
   return header;
 }
 
@@ -228,103 +223,126 @@ void check_agreement(const EntryHeader& local, const EntryHeader& listed, const 
   if (local.flags != listed.flags) what = "flags";
   if (!agrees(local.checksum, listed.checksum)) what = "checksum";
   if (!agrees(local.compressed_size, listed.compressed_size) || !agrees(local.size, listed.size)) what = "size";
-  if (what != nullptr) {
-    throw FileError(
-        fmt::format("{}: the local header has another {} than the directory, expected the same", where, what));
-  }
+  if (what != nullptr) refuse(where, "the local header has another {} than the directory, expected the same", what);
 }
 
 void check_header(const EntryHeader& header, const std::string& where) {
   if (header.name.empty() || header.name.find('\0') != header.name.npos) {
-    throw FileError(fmt::format("{}: expected a name without zero bytes", where));
+    refuse(where, "expected a name without zero bytes");
   }
-  if ((header.flags & kEncrypted) != 0) throw FileError(fmt::format("{}: encrypted, expected plain data", where));
+  if ((header.flags & kEncrypted) != 0) refuse(where, "encrypted, expected plain data");
   if ((header.flags & ~kKnownFlags) != 0) {
-    throw FileError(fmt::format("{}: flags {:#06x}, expected none that change the data", where, header.flags));
+    refuse(where, "flags {:#06x}, expected none that change the data", header.flags);
   }
   if (header.method != kStored && header.method != kDeflated) {
-    throw FileError(
-        fmt::format("{}: compression method {}, expected 0 (stored) or 8 (deflated)", where, header.method));
+    refuse(where, "compression method {}, expected 0 (stored) or 8 (deflated)", header.method);
   }
   if (header.method == kStored && header.size != header.compressed_size) {
-    throw FileError(
-        fmt::format("{}: stored {} bytes as {}, expected the same", where, header.size, header.compressed_size));
+    refuse(where, "stored {} bytes as {}, expected the same", header.size, header.compressed_size);
   }
   if (header.method == kDeflated && header.size > 0 && (header.size - 1) / kMaxGrowth >= header.compressed_size) {
-    throw FileError(fmt::format("{}: {} bytes from {}, expected at most {} times as many", where, header.size,
-                                header.compressed_size, kMaxGrowth));
+    refuse(where, "{} bytes from {}, expected at most {} times as many", header.size, header.compressed_size,
+           kMaxGrowth);
   }
 }
 
-// An entry with the range that it takes of the file.
+// An entry, and where its local header begins.
 struct Placed {
-  ZipEntry entry;
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  ZipEntry entry;
 };
 
 Placed place(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
   const std::string where = fmt::format("{}: entry '{}'", file, printable(listed.name));
   check_header(listed, where);
   if (listed.local_offset > before_directory.size()) {
-    throw FileError(fmt::format("{}: at byte {}, expected it in front of the directory at byte {}", where,
-                                listed.local_offset, before_directory.size()));
+    refuse(where, "at byte {}, expected it in front of the directory at byte {}", listed.local_offset,
+           before_directory.size());
   }
   ByteReader local(before_directory.subspan(static_cast<std::size_t>(listed.local_offset)), where);
   check_agreement(read_local_header(local, where), listed, where);
-  Placed placed;
-  placed.begin = listed.local_offset;
   const std::uint64_t data = listed.local_offset + local.position();
   local.take(listed.compressed_size, "the data");
-  placed.end = data + listed.compressed_size;
-  placed.entry = {std::string(listed.name),
-                  listed.method == kStored ? ZipEntry::Method::stored : ZipEntry::Method::deflated,
-                  data,
-                  listed.compressed_size,
-                  listed.size,
-                  listed.checksum};
-  return placed;
+  return {listed.local_offset,
+          {.name = std::string(listed.name),
+           .method = listed.method == kStored ? ZipEntry::Method::stored : ZipEntry::Method::deflated,
+           .offset = data,
+           .compressed_size = listed.compressed_size,
+           .size = listed.size,
+           .checksum = listed.checksum}};
 }
 
 void check_places(std::vector<Placed>& all, const std::string& file) {
   std::ranges::sort(all, {}, &Placed::begin);
   for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].begin < all[i - 1].end) {
-      throw FileError(fmt::format("{}: entry '{}': begins at byte {} inside entry '{}', expected no overlaps", file,
-                                  printable(all[i].entry.name), all[i].begin, printable(all[i - 1].entry.name)));
-    }
+    const ZipEntry &entry = all[i].entry, &before = all[i - 1].entry;
+    if (all[i].begin >= before.offset + before.compressed_size) continue;
+    refuse(file, "entry '{}': begins at byte {} inside entry '{}', expected no overlaps", printable(entry.name),
+           all[i].begin, printable(before.name));
   }
 }
 
-void check_names(const std::vector<ZipEntry>& entries, const std::string& file) {
-  const auto twice = std::ranges::adjacent_find(entries, {}, &ZipEntry::name);
-  if (twice == entries.end()) return;
-  throw FileError(fmt::format("{}: entry '{}' is there twice, expected it once", file, printable(twice->name)));
-}
+// zlib's state for one raw stream.
+class Inflater {
+ public:
+  Inflater() {
+    // Negative bits of the window: no header and no checksum of zlib's own.
+    if (inflateInit2(&stream_, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // Whether all of `input` is one stream that gives exactly `output`, which it then has written.
+  bool fills(std::span<const std::byte> input, std::span<std::byte> output) {
+    constexpr std::size_t kMaxStep = std::numeric_limits<uInt>::max();
+    std::byte past_end{};  // one more byte than expected would be written here
+    int result = Z_OK;
+    while (result == Z_OK) {
+      const std::span<std::byte> room = output.empty() ? std::span(&past_end, 1) : output;
+      const std::size_t in = std::min(input.size(), kMaxStep), out = std::min(room.size(), kMaxStep);
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
+      stream_.avail_in = static_cast<uInt>(in);
+      stream_.next_out = reinterpret_cast<Bytef*>(room.data());
+      stream_.avail_out = static_cast<uInt>(out);
+      result = inflate(&stream_, Z_NO_FLUSH);
+      const std::size_t written = out - stream_.avail_out;
+      if (output.empty() && written > 0) return false;
+      input = input.subspan(in - stream_.avail_in);
+      output = output.subspan(written);
+    }
+    return result == Z_STREAM_END && input.empty() && output.empty();
+  }
+
+ private:
+  z_stream stream_{};
+};
 
 }  // namespace
 
-ZipArchive::ZipArchive(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::string file)
-    : bytes_(bytes), owner_(std::move(owner)), file_(std::move(file)) {
-  refuse_git_lfs_pointer(bytes, file_);
-  const Directory directory = find_directory(bytes, file_);
+ZipArchive::ZipArchive(FileBytes file) : file_(std::move(file)) {
+  refuse_git_lfs_pointer(file_.bytes, file_.name);
+  const Directory directory = find_directory(file_);
   if (directory.entries > directory.size / kDirectoryHeaderBytes) {
-    throw FileError(fmt::format("{}: {} entries in a directory of {} bytes, expected at least {} bytes for each", file_,
-                                directory.entries, directory.size, kDirectoryHeaderBytes));
+    refuse(file_.name, "{} entries in a directory of {} bytes, expected at least {} bytes for each", directory.entries,
+           directory.size, kDirectoryHeaderBytes);
   }
-  const auto before = bytes.first(static_cast<std::size_t>(directory.offset));
-  ByteReader listed(bytes.subspan(before.size(), static_cast<std::size_t>(directory.size)), file_);
+  const auto before = file_.bytes.first(static_cast<std::size_t>(directory.offset));
+  ByteReader listed(file_.bytes.subspan(before.size(), static_cast<std::size_t>(directory.size)), file_.name);
   std::vector<Placed> all;
-  for (std::uint64_t i = 0; i < directory.entries; ++i)
-    all.push_back(place(read_directory_header(listed), before, file_));
-  if (listed.left() > 0) {
-    throw FileError(
-        fmt::format("{}: {} bytes behind the last entry of the directory, expected none", file_, listed.left()));
+  for (std::uint64_t i = 0; i < directory.entries; ++i) {
+    all.push_back(place(read_directory_header(listed), before, file_.name));
   }
-  check_places(all, file_);
+  if (listed.left() > 0) {
+    refuse(file_.name, "{} bytes behind the last entry of the directory, expected none", listed.left());
+  }
+  check_places(all, file_.name);
   for (Placed& placed : all) entries_.push_back(std::move(placed.entry));
   std::ranges::sort(entries_, {}, &ZipEntry::name);
-  check_names(entries_, file_);
+  const auto twice = std::ranges::adjacent_find(entries_, {}, &ZipEntry::name);
+  if (twice != entries_.end()) {
+    refuse(file_.name, "entry '{}' is there twice, expected it once", printable(twice->name));
+  }
 }
 
 const ZipEntry* ZipArchive::find(std::string_view name) const {
@@ -332,20 +350,19 @@ const ZipEntry* ZipArchive::find(std::string_view name) const {
   return found == entries_.end() || found->name != name ? nullptr : &*found;
 }
 
-ZipArchive::Content ZipArchive::read(const ZipEntry& entry) const {
+FileBytes ZipArchive::read(const ZipEntry& entry) const {
+  const std::string where = fmt::format("{}: entry '{}'", file_.name, printable(entry.name));
   const auto data =
-      bytes_.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.compressed_size));
-  if (entry.method == ZipEntry::Method::stored) return {data, owner_};
-  const std::string where = fmt::format("{}: entry '{}'", file_, printable(entry.name));
+      file_.bytes.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.compressed_size));
+  if (entry.method == ZipEntry::Method::stored) return {data, file_.owner, where};
   const Tensor memory = Tensor::allocate({static_cast<Dim>(entry.size)}, DataType::uint8);
   const std::span<std::byte> output(const_cast<std::byte*>(memory.raw()), memory.bytes());
-  if (!inflate_exactly(data, output)) {
-    throw FileError(fmt::format("{}: damaged data, expected a deflate stream of {} bytes", where, entry.size));
+  if (!Inflater().fills(data, output)) refuse(where, "damaged data, expected a deflate stream of {} bytes", entry.size);
+  const auto checksum = crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(output.data()), output.size());
+  if (checksum != entry.checksum) {
+    refuse(where, "damaged data, expected the checksum {:08x}", entry.checksum);
   }
-  if (zip_checksum(output) != entry.checksum) {
-    throw FileError(fmt::format("{}: damaged data, expected the checksum {:08x}", where, entry.checksum));
-  }
-  return {output, std::make_shared<Tensor>(memory)};
+  return {output, std::make_shared<Tensor>(memory), where};
 }
 
 }  // namespace encdec

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {
 
@@ -31,27 +31,22 @@ struct ZipEntry {
 // Memory grows with the directory, not with what entries claim.
 class ZipArchive {
  public:
-  // `owner` keeps the bytes alive, `file` begins messages. Throws FileError for an archive that breaks a rule.
-  ZipArchive(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::string file);
+  // Throws FileError for an archive that breaks a rule.
+  explicit ZipArchive(FileBytes file);
 
-  const std::string& file() const { return file_; }
+  const std::string& file() const { return file_.name; }
   // Sorted by name.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   // Null if there is none of this name.
   const ZipEntry* find(std::string_view name) const;
 
-  struct Content {
-    std::span<const std::byte> bytes;
-    std::shared_ptr<const void> owner;
-  };
   // A view of the archive where the entry is stored: its checksum is not looked at, that would read all of it. Memory
-  // of its own where it is deflated: then size and checksum are those of the directory, or FileError is thrown.
-  Content read(const ZipEntry& entry) const;
+  // of its own where it is deflated: then size and checksum are those of the directory, or FileError is thrown. The
+  // name says which entry of which archive it is.
+  FileBytes read(const ZipEntry& entry) const;
 
  private:
-  std::span<const std::byte> bytes_;
-  std::shared_ptr<const void> owner_;
-  std::string file_;
+  FileBytes file_;
   std::vector<ZipEntry> entries_;
 };
 

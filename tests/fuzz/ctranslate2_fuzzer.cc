@@ -24,7 +24,7 @@ void try_reading(Read read) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
   try {
-    const auto model = parse_ctranslate2(std::as_bytes(std::span(data, size)), nullptr, "model.bin");
+    const auto model = parse_ctranslate2({std::as_bytes(std::span(data, size)), nullptr, "model.bin"});
     read_all(*model.weights);
     try_reading([&] { token_settings(model, std::nullopt); });
     for (const auto& [name, tensor] : model.weights->tensors()) {

@@ -33,17 +33,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   const std::string archive = zip_bytes({{"x/data.pkl", text}, {"x/data/0", std::string(32, '\x3f')}});
   const std::vector<char> copy(archive.begin(), archive.end());  // exactly as large as the archive
-  WeightStore store("store");
   std::vector<std::string> notes;
   try {
-    parse_pytorch(std::as_bytes(std::span(copy)), nullptr, kFile, store, &notes);
+    const auto store = parse_pytorch({std::as_bytes(std::span(copy)), nullptr, kFile}, &notes);
+    require(!store->tensors().empty(), "a file that is taken has tensors");
+    for (const std::string& note : notes) require_good_message(note, kFile);
+    read_all(*store);
   } catch (const FileError& error) {
     require_good_message(error.what(), kFile);
-    require(store.tensors().empty(), "a file that is refused adds nothing");
-    return 0;
   }
-  require(!store.tensors().empty(), "a file that is taken has tensors");
-  for (const std::string& note : notes) require_good_message(note, kFile);
-  read_all(store);
   return 0;
 }

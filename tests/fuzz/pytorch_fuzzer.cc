@@ -8,14 +8,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
-  WeightStore store("store");
   try {
-    parse_pytorch(std::as_bytes(std::span(data, size)), nullptr, "x.bin", store);
+    read_all(*parse_pytorch({std::as_bytes(std::span(data, size)), nullptr, "x.bin"}));
   } catch (const FileError& error) {
     require_good_message(error.what(), "x.bin");
-    require(store.tensors().empty(), "a file that is refused adds nothing");
-    return 0;
   }
-  read_all(store);
   return 0;
 }

@@ -8,18 +8,17 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
   const auto bytes = std::as_bytes(std::span(data, size));
-  WeightStore store("store");
+  std::shared_ptr<const WeightStore> store;
   try {
-    parse_safetensors(bytes, nullptr, "model.safetensors", store);
+    store = parse_safetensors({bytes, nullptr, "model.safetensors"});
   } catch (const FileError& error) {
     require_good_message(error.what(), "model.safetensors");
-    require(store.tensors().empty(), "a file that is refused adds nothing");
     return 0;
   }
   std::size_t header_bytes = 0;
   for (std::size_t i = 0; i < 8; ++i) header_bytes |= std::to_integer<std::size_t>(bytes[i]) << (8 * i);
   std::size_t tensor_bytes = 0;
-  for (const auto& [name, tensor] : store.tensors()) {
+  for (const auto& [name, tensor] : store->tensors()) {
     require(tensor.raw() >= bytes.data() + 8 + header_bytes, "data lies behind the header");
     require(tensor.raw() + tensor.bytes() <= bytes.data() + size, "data lies inside the file");
     tensor_bytes += tensor.bytes();

@@ -12,7 +12,7 @@ namespace {
 
 void parse(std::span<const std::byte> bytes, const WordVectorOptions& options) {
   try {
-    const WordVectors vectors = parse_word_vectors(bytes, "x.vec", options);
+    const WordVectors vectors = parse_word_vectors({bytes, nullptr, "x.vec"}, options);
     const Tensor& values = vectors.vectors();
     require(values.rows() == static_cast<Dim>(vectors.words().size()) && values.rows() > 0, "a vector for each word");
     require(vectors.duplicates() >= 0, "a number of duplicates");

@@ -13,7 +13,7 @@ void read(const ZipArchive& archive, const ZipEntry& entry, std::span<const std:
   require(archive.find(entry.name) == &entry, "entries are found by their names");
   require(entry.offset + entry.compressed_size <= file.size(), "data lies inside the file");
   try {
-    const ZipArchive::Content content = archive.read(entry);
+    const FileBytes content = archive.read(entry);
     require(content.bytes.size() == entry.size, "content is as large as the directory says");
     require(entry.size <= 1032 * entry.compressed_size, "content grows as far as deflate can");
     unsigned sum = 0;
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace encdec;
   const auto bytes = std::as_bytes(std::span(data, size));
   try {
-    const ZipArchive archive(bytes, nullptr, "x.zip");
+    const ZipArchive archive({bytes, nullptr, "x.zip"});
     std::size_t stored = 0;
     for (const ZipEntry& entry : archive.entries()) {
       read(archive, entry, bytes);

@@ -55,7 +55,7 @@ class Golden : public testing::TestWithParam<std::string> {
   void SetUp() override {
     const auto path = kGolden / GetParam() / "expected.safetensors";
     const auto file = MappedFile::open(path);
-    parse_safetensors(file->bytes(), file, path.string(), expected_);
+    expected_ = std::move(*parse_safetensors({file->bytes(), file, path.string()}));
     sources_ = id_rows(expected_, "source_ids");
     targets_ = id_rows(expected_, "target_ids");
   }

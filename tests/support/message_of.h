@@ -1,11 +1,16 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
+#include <string_view>
+
+#include "encdec/engine/error.h"
 
 namespace encdec {
 
 // What the error of kind E that `action` throws says, or "no exception".
-template <class E, class Action>
+template <class E = Error, class Action>
 std::string message_of(const Action& action) {
   try {
     action();
@@ -13,6 +18,15 @@ std::string message_of(const Action& action) {
     return error.what();
   }
   return "no exception";
+}
+
+// The same for what is read from a file: the error is one line that begins with `where`.
+template <class E = FileError, class Action>
+std::string refusal_of(std::string_view where, const Action& action) {
+  const std::string message = message_of<E>(action);
+  EXPECT_TRUE(message == "no exception" || message.starts_with(where)) << message;
+  EXPECT_EQ(message.find('\n'), message.npos) << message;
+  return message;
 }
 
 }  // namespace encdec

@@ -77,9 +77,8 @@ nlohmann::json golden_tokenizer(std::string_view name) {
 
 Tensor read_tensor(const std::filesystem::path& file, std::string_view name) {
   const auto content = std::make_shared<const std::string>(read_file(file));
-  WeightStore store(file.string());
-  parse_safetensors(std::as_bytes(std::span(*content)), content, file.string(), store);
-  const Tensor* tensor = store.find(name);
+  const auto store = parse_safetensors({std::as_bytes(std::span(*content)), content, file.string()});
+  const Tensor* tensor = store->find(name);
   if (tensor == nullptr) throw std::runtime_error(file.string() + " has no tensor " + std::string(name));
   return *tensor;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/marian_tokenizer.h"
@@ -20,10 +21,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kDecoder = "decoder.yml";
-
-bool is_bare_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
-}
 
 // The source's, then the target's.
 std::vector<std::string> vocabulary_names(const fs::path& folder, const Json& decoder) {

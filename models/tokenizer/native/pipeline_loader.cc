@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/native/family_parts.h"
 #include "encdec/models/tokenizer/pipeline/base64.h"

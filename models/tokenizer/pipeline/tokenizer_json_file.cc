@@ -4,7 +4,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/json_events.h"
+#include "encdec/models/checkpoint/json_tree.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"
 
 namespace encdec {
@@ -22,9 +22,9 @@ std::optional<std::pair<std::string, std::string>> split_merge(std::string_view 
 }
 
 // Receives the file's tokens. Of the two long lists it makes plain values at once; everything else becomes JSON values.
-class TokenizerJsonReader final : public JsonEvents {
+class TokenizerJsonReader final : public JsonTree {
  public:
-  TokenizerJsonReader(TokenizerJsonFile& result, const std::string& name) : JsonEvents(name), result_(result) {}
+  TokenizerJsonReader(TokenizerJsonFile& result, const std::string& name) : JsonTree(name), result_(result) {}
 
   bool null() override { return value(nullptr); }
   bool boolean(bool found) override { return value(found); }
@@ -55,7 +55,7 @@ class TokenizerJsonReader final : public JsonEvents {
     return true;
   }
 
-  bool start_object(std::size_t) override {
+  bool start_object(std::size_t size) override {
     if (list_ != List::none) fail_list("an object");
     if (is_at("vocab")) {
       list_ = List::vocabulary;
@@ -63,10 +63,11 @@ class TokenizerJsonReader final : public JsonEvents {
       result_.vocabulary.emplace();
       return true;
     }
-    return open(Json::value_t::object);
+    count();
+    return JsonTree::start_object(size);
   }
 
-  bool start_array(std::size_t) override {
+  bool start_array(std::size_t size) override {
     if (list_ == List::vocabulary || list_depth_ == 2) fail_list("a list");
     if (list_ != List::none) {
       list_depth_ = 2;
@@ -80,7 +81,8 @@ class TokenizerJsonReader final : public JsonEvents {
       list_ = List::merges;
       result_.merges.emplace();
     } else {
-      return open(Json::value_t::array);
+      count();
+      return JsonTree::start_array(size);
     }
     list_depth_ = 1;
     return true;
@@ -91,19 +93,14 @@ class TokenizerJsonReader final : public JsonEvents {
       text_ = std::move(key);
       return true;
     }
-    const auto [position, is_new] = open_.back()->emplace(std::move(key), nullptr);
-    if (!is_new) {
-      throw FileError(fmt::format("{}: the key '{}' is there twice, expected it once in an object", file(),
-                                  printable(position.key())));
-    }
-    member_ = &position.value();
-    if (open_.size() <= kNamedLevels) names_[open_.size() - 1] = position.key();
+    JsonTree::key(key);
+    if (depth() <= kNamedLevels) names_[depth() - 1] = std::move(key);
     return true;
   }
 
-  bool end_object() override { return list_ != List::none ? end_list() : close(); }
+  bool end_object() override { return list_ != List::none ? end_list() : JsonTree::end_object(); }
   bool end_array() override {
-    if (list_ == List::none) return close();
+    if (list_ == List::none) return JsonTree::end_array();
     if (list_depth_ == 1) return end_list();
     list_depth_ = 1;
     if (item_size_ != 2) fail_list(fmt::format("a list of {}", item_size_));
@@ -117,7 +114,7 @@ class TokenizerJsonReader final : public JsonEvents {
   static constexpr std::size_t kNamedLevels = 2;  // "model", "vocab"
 
   bool is_at(std::string_view member) const {
-    return open_.size() == 2 && open_[1]->is_object() && names_[0] == "model" && names_[1] == member;
+    return depth() == 2 && in_object() && names_[0] == "model" && names_[1] == member;
   }
 
   [[noreturn]] void fail_list(std::string_view found) const {
@@ -168,36 +165,17 @@ class TokenizerJsonReader final : public JsonEvents {
 
   bool value(Json found) {
     if (list_ != List::none) fail_list(found.type_name());
-    place(std::move(found));
-    return true;
+    count();
+    return add(std::move(found));
   }
 
-  Json& place(Json found) {
-    if (++values_ > kMaxOtherValues) {
-      throw TokenizerError(
-          fmt::format("{}: more than {} values beside model.vocab and model.merges", file(), kMaxOtherValues));
-    }
-    if (open_.empty()) return *result_.rest = std::move(found);
-    if (open_.back()->is_object()) return *member_ = std::move(found);
-    return open_.back()->emplace_back(std::move(found));
-  }
-
-  bool open(Json::value_t type) {
-    if (open_.size() == kMaxJsonDepth) {
-      throw FileError(fmt::format("{}: nested deeper than {} levels", file(), kMaxJsonDepth));
-    }
-    open_.push_back(&place(type));
-    return true;
-  }
-
-  bool close() {
-    open_.pop_back();
-    return true;
+  void count() {
+    if (++values_ <= kMaxOtherValues) return;
+    throw TokenizerError(
+        fmt::format("{}: more than {} values beside model.vocab and model.merges", file(), kMaxOtherValues));
   }
 
   TokenizerJsonFile& result_;
-  std::vector<Json*> open_;  // objects and arrays, the innermost last; a parent does not change while a child is open
-  Json* member_ = nullptr;   // the value of the last key
   std::string names_[kNamedLevels];  // the last key of the outermost object, and of the one in it
   std::size_t values_ = 0;
 
@@ -216,6 +194,7 @@ TokenizerJsonFile TokenizerJsonFile::parse(std::string_view json, const std::str
   TokenizerJsonFile result;
   TokenizerJsonReader reader(result, name);
   read_json_events(json, reader);
+  *result.rest = reader.take();
   if (!result.rest->is_object())
     throw FileError(fmt::format("{}: {}, expected a JSON object", name, result.rest->type_name()));
   return result;

@@ -5,6 +5,7 @@
 
 #include "encdec/engine/error.h"
 #include "tests/models/checkpoint/golden_weights.h"
+#include "tests/support/message_of.h"
 #include "tests/support/safetensors_writer.h"
 #include "tests/support/temp_folder.h"
 
@@ -13,15 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal_of(const std::filesystem::path& folder) {
-  try {
-    open_checkpoint(folder);
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith(folder.string()));
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
-    return error.what();
-  }
-  return "no error";
+std::string folder_refusal(const std::filesystem::path& folder) {
+  return refusal_of(folder.string(), [&] { open_checkpoint(folder); });
 }
 
 TEST(Checkpoint, OpensSafetensors) {
@@ -71,13 +65,13 @@ TEST(Checkpoint, OpensTheOnlyNpz) {
   folder.write("any.npz", read_golden("npz/stored.npz"));
   EXPECT_FALSE(open_checkpoint(folder.path()).options);
   folder.write("other.npz", read_golden("npz/stored.npz"));
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("2 .npz files, such as any.npz and other.npz"));
+  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("2 .npz files, such as any.npz and other.npz"));
   folder.write("decoder.yml", "models:\n  - ../any.npz\n");
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("decoder.yml: file name '../any.npz', expected a bare name"));
+  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("decoder.yml: file name '../any.npz', expected a bare name"));
   folder.write("decoder.yml", "models:\n  - any.npz\n  - other.npz\n");
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("an ensemble of 2 models"));
+  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("an ensemble of 2 models"));
   folder.write("decoder.yml", "models:\n  - missing.npz\n");
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("missing.npz: No such file"));
+  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("missing.npz: No such file"));
 }
 
 TEST(Checkpoint, OpensConvertedModelsOfCTranslate2) {
@@ -92,25 +86,27 @@ TEST(Checkpoint, AModelBinBesideAModelTypeIsNoneOfCTranslate2) {
   const TempFolder folder;
   folder.write("config.json", R"({"model_type": "marian"})");
   folder.write("model.bin", read_golden("ctranslate2/marian_int8/model.bin"));
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("no weights among its files (config.json, model.bin)"));
+  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("no weights among its files (config.json, model.bin)"));
 }
 
 TEST(Checkpoint, SaysWhatItFoundInstead) {
   const TempFolder folder;
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("no weights among its files (there are none), expected model.safe"));
-  EXPECT_THAT(refusal_of(folder / "missing"), HasSubstr("missing: No such file or directory"));
-  EXPECT_THAT(refusal_of(folder.write("a.txt", "x")), HasSubstr("a.txt: a file, expected the folder"));
+  EXPECT_THAT(folder_refusal(folder.path()),
+              HasSubstr("no weights among its files (there are none), expected model.safe"));
+  EXPECT_THAT(folder_refusal(folder / "missing"), HasSubstr("missing: No such file or directory"));
+  EXPECT_THAT(folder_refusal(folder.write("a.txt", "x")), HasSubstr("a.txt: a file, expected the folder"));
   for (const std::string name : {"b.txt", "c.txt", "d.txt", "e.txt", "f.txt", "g\n.txt"}) folder.write(name, "x");
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("(a.txt, b.txt, c.txt, d.txt, e.txt and 2 more)"));
+  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("(a.txt, b.txt, c.txt, d.txt, e.txt and 2 more)"));
   folder.write("tf_model.h5", "x");
-  EXPECT_THAT(refusal_of(folder.path()), HasSubstr("weights only as tf_model.h5 (TensorFlow), expected model.safe"));
+  EXPECT_THAT(folder_refusal(folder.path()),
+              HasSubstr("weights only as tf_model.h5 (TensorFlow), expected model.safe"));
 }
 
 TEST(Checkpoint, NamesFormatsThatItDoesNotRead) {
   for (const std::string name : {"flax_model.msgpack", "encoder.onnx", "t5.gguf", "model.ckpt.index", "weights.pt"}) {
     const TempFolder folder;
     folder.write(name, "x");
-    EXPECT_THAT(refusal_of(folder.path()), HasSubstr("weights only as " + name));
+    EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("weights only as " + name));
   }
 }
 

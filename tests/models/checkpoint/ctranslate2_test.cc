@@ -9,25 +9,20 @@
 #include "encdec/models/checkpoint/stored_values.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/support/damage.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
 
 using testing::HasSubstr;
 
-CTranslate2Model parse(const std::string& text) {
+CTranslate2Model read_model(const std::string& text) {
   const ExactBytes memory(text);
-  return parse_ctranslate2(memory.bytes(), memory.owner(), "model.bin");
+  return parse_ctranslate2({memory.bytes(), memory.owner(), "model.bin"});
 }
 
-std::string refusal_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("model.bin: "));
-    return error.what();
-  }
-  return "no error";
+std::string model_refusal(const std::string& text) {
+  return refusal_of("model.bin: ", [&] { read_model(text); });
 }
 
 std::string number(std::uint64_t value, int bytes) {
@@ -70,7 +65,7 @@ TEST(CTranslate2, GivesWhatTheConverterWrote) {
   for (const std::string name :
        {"marian_float32", "marian_int8", "marian_int16", "t5_bfloat16", "t5_int8_float16", "whisper_int8"}) {
     SCOPED_TRACE(name);
-    const auto model = parse(read_golden("ctranslate2/" + name + "/model.bin"));
+    const auto model = read_model(read_golden("ctranslate2/" + name + "/model.bin"));
     EXPECT_EQ(model.spec_name, name.starts_with("whisper") ? "WhisperSpec" : "TransformerSpec");
     EXPECT_EQ(model.revision, name.starts_with("whisper") ? 3u : 7u);
     expect_golden(*model.weights, "ctranslate2/" + name + "/model.bin");
@@ -78,7 +73,7 @@ TEST(CTranslate2, GivesWhatTheConverterWrote) {
 }
 
 TEST(CTranslate2, GivesSettingsAsNumbers) {
-  const auto model = parse(read_golden("ctranslate2/marian_float32/model.bin"));
+  const auto model = read_model(read_golden("ctranslate2/marian_float32/model.bin"));
   EXPECT_EQ(scalar(*model.weights, "encoder/num_heads"), 2.0);
   EXPECT_EQ(scalar(*model.weights, "decoder/alignment_layer"), -1.0);
   EXPECT_EQ(scalar(*model.weights, "decoder/start_from_zero_embedding"), 1.0);
@@ -88,7 +83,7 @@ TEST(CTranslate2, GivesSettingsAsNumbers) {
 }
 
 TEST(CTranslate2, AliasesAreSecondNamesOfTheSameMemory) {
-  const auto model = parse(read_golden("ctranslate2/marian_int8/model.bin"));
+  const auto model = read_model(read_golden("ctranslate2/marian_int8/model.bin"));
   const WeightStore& store = *model.weights;
   EXPECT_EQ(store.find("decoder/projection/weight")->raw(), store.find("decoder/embeddings/weight")->raw());
   ASSERT_NE(store.find_scale("decoder/projection/weight"), nullptr);
@@ -97,14 +92,14 @@ TEST(CTranslate2, AliasesAreSecondNamesOfTheSameMemory) {
 }
 
 TEST(CTranslate2, QuantisedTensorsGiveTheValuesOfTheirScales) {
-  const auto model = parse(model_of({kBytes, kScale}));
+  const auto model = read_model(model_of({kBytes, kScale}));
   const Tensor values = WeightScope(model.weights).tensor("w", {2, 2});
   EXPECT_EQ(values.row(0)[1], 98.f);
   EXPECT_EQ(values.row(1)[0], 49.5f);
 }
 
 TEST(CTranslate2, AliasesOfScalesAreNotTensors) {
-  const auto model = parse(model_of({kBytes, kScale}, {{"v", "w"}, {"v_scale", "w_scale"}}));
+  const auto model = read_model(model_of({kBytes, kScale}, {{"v", "w"}, {"v_scale", "w_scale"}}));
   EXPECT_EQ(model.weights->tensors().size(), 2u);
   EXPECT_NE(model.weights->find_scale("v"), nullptr);
 }
@@ -112,20 +107,20 @@ TEST(CTranslate2, AliasesOfScalesAreNotTensors) {
 TEST(CTranslate2, ReadsOlderVersions) {
   // 3: sizes of elements and their count. 2: no aliases. 1: no spec.
   const std::string variable = string("w") + number(1, 1) + number(3, 4) + number(2, 1) + number(3, 4) + "aabbcc";
-  const auto third = parse(number(3, 4) + string("Spec") + number(5, 4) + number(1, 4) + variable + number(1, 4) +
-                           string("v") + string("w"));
+  const auto third = read_model(number(3, 4) + string("Spec") + number(5, 4) + number(1, 4) + variable + number(1, 4) +
+                                string("v") + string("w"));
   EXPECT_EQ(third.weights->find("v")->type(), DataType::int16);
   EXPECT_EQ(third.revision, 5u);
-  const auto second = parse(number(2, 4) + string("Spec") + number(5, 4) + number(1, 4) + variable);
+  const auto second = read_model(number(2, 4) + string("Spec") + number(5, 4) + number(1, 4) + variable);
   EXPECT_EQ(second.weights->tensors().size(), 1u);
-  const auto first = parse(number(1, 4) + number(1, 4) + variable);
+  const auto first = read_model(number(1, 4) + number(1, 4) + variable);
   EXPECT_EQ(first.spec_name, "");
   EXPECT_EQ(first.weights->find("w")->shape(), Shape({3}));
   for (const std::uint32_t version : {4u, 5u, 6u}) {
-    EXPECT_EQ(parse(model_of({kFloats}, {}, version)).weights->tensors().size(), 1u);
+    EXPECT_EQ(read_model(model_of({kFloats}, {}, version)).weights->tensors().size(), 1u);
   }
-  EXPECT_THAT(refusal_of(number(0, 4)), HasSubstr("version 0 of the format, expected 1 to 6"));
-  EXPECT_THAT(refusal_of(number(7, 4)), HasSubstr("version 7"));
+  EXPECT_THAT(model_refusal(number(0, 4)), HasSubstr("version 0 of the format, expected 1 to 6"));
+  EXPECT_THAT(model_refusal(number(7, 4)), HasSubstr("version 7"));
 }
 
 TEST(CTranslate2, FirstRevisionsHaveTheNamesOfLaterOnes) {
@@ -142,10 +137,10 @@ TEST(CTranslate2, FirstRevisionsHaveTheNamesOfLaterOnes) {
     variables += string(old) + number(1, 1) + number(1, 4) + number(4, 1) + number(1, 4) + "data";
   const std::string counted = number(names.size(), 4) + variables;
   const auto with_spec = [&](const std::string& spec, int revision) {
-    return parse(number(2, 4) + string(spec) + number(static_cast<std::uint64_t>(revision), 4) + counted).weights;
+    return read_model(number(2, 4) + string(spec) + number(static_cast<std::uint64_t>(revision), 4) + counted).weights;
   };
   for (const auto& [old, now] : names) {
-    for (const auto& weights : {parse(number(1, 4) + counted).weights, with_spec("TransformerBig", 1)}) {
+    for (const auto& weights : {read_model(number(1, 4) + counted).weights, with_spec("TransformerBig", 1)}) {
       EXPECT_NE(weights->find(now), nullptr) << now;
     }
     for (const auto& weights : {with_spec("TransformerBig", 2), with_spec("TransformerDecoderSpec", 1)}) {
@@ -155,7 +150,8 @@ TEST(CTranslate2, FirstRevisionsHaveTheNamesOfLaterOnes) {
 }
 
 TEST(CTranslate2, Int16WeightsWithoutAScaleHaveThatOfTheFirstConverters) {
-  const auto model = parse(model_of({{"weight", {1, 2}, 2, std::string("\xd0\x07\xff\xff", 4)}, {"x", {1}, 2, "ab"}}));
+  const auto model =
+      read_model(model_of({{"weight", {1, 2}, 2, std::string("\xd0\x07\xff\xff", 4)}, {"x", {1}, 2, "ab"}}));
   const Tensor values = WeightScope(model.weights).tensor("weight", {1, 2});
   EXPECT_FLOAT_EQ(values.row(0)[0], 2.0f);
   EXPECT_FLOAT_EQ(values.row(0)[1], -0.001f);
@@ -167,7 +163,7 @@ TEST(CTranslate2, OlderVersionsTellOfTokensInVariables) {
   const auto settings = [](const std::vector<Variable>& variables, std::uint32_t version = 5) {
     const JsonObject config(parse_json(R"({"eos_token": "E", "layer_norm_epsilon": 0.5})", "config.json"),
                             "config.json");
-    return token_settings(parse(model_of(variables, {}, version)), config)->value();
+    return token_settings(read_model(model_of(variables, {}, version)), config)->value();
   };
   const auto flag = [](const std::string& name, char value) { return Variable{name, {}, 1, std::string(1, value)}; };
   EXPECT_EQ(settings({}), parse_json(R"({"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>",
@@ -186,32 +182,33 @@ TEST(CTranslate2, OlderVersionsTellOfTokensInVariables) {
 }
 
 TEST(CTranslate2, RefusesVariablesThatLie) {
-  const auto with = [](const Variable& variable) { return refusal_of(model_of({variable})); };
+  const auto with = [](const Variable& variable) { return model_refusal(model_of({variable})); };
   EXPECT_THAT(with({"w", {2, 3}, 0, std::string(16, 'w')}), HasSubstr("variable 'w': 16 bytes, expected as many as"));
   EXPECT_THAT(with({"w", {0xffffffff, 0xffffffff, 0xffffffff, 4}, 0, ""}), HasSubstr("0 bytes, expected as many"));
   EXPECT_THAT(with({"w", {0x80000000, 0x80000000, 4}, 0, ""}), HasSubstr("0 bytes, expected as many"));
   EXPECT_THAT(with({"w", {1, 1, 1, 1, 1}, 0, "1234"}), HasSubstr("5 dimensions, expected at most 4"));
   EXPECT_THAT(with({"w", {1}, 6, "1234"}), HasSubstr("type 6, expected 0 to 5"));
-  EXPECT_THAT(refusal_of(model_of({kFloats, kFloats})), HasSubstr("variable 'w' is there twice"));
-  EXPECT_THAT(refusal_of(model_of({kFloats}, {{"w", "w"}})), HasSubstr("variable 'w' is there twice"));
-  EXPECT_THAT(refusal_of(model_of({kFloats}, {{"v", "x"}})), HasSubstr("alias 'v' of 'x', which is no variable"));
-  EXPECT_THAT(refusal_of(model_of({kFloats}, {{"v", "w"}, {"u", "v"}})), HasSubstr("alias 'u' of 'v'"));
-  EXPECT_THAT(refusal_of(model_of({kFloats}) + "x"), HasSubstr("1 bytes behind the end"));
+  EXPECT_THAT(model_refusal(model_of({kFloats, kFloats})), HasSubstr("variable 'w' is there twice"));
+  EXPECT_THAT(model_refusal(model_of({kFloats}, {{"w", "w"}})), HasSubstr("variable 'w' is there twice"));
+  EXPECT_THAT(model_refusal(model_of({kFloats}, {{"v", "x"}})), HasSubstr("alias 'v' of 'x', which is no variable"));
+  EXPECT_THAT(model_refusal(model_of({kFloats}, {{"v", "w"}, {"u", "v"}})), HasSubstr("alias 'u' of 'v'"));
+  EXPECT_THAT(model_refusal(model_of({kFloats}) + "x"), HasSubstr("1 bytes behind the end"));
 }
 
 TEST(CTranslate2, RefusesScalesThatDoNotFit) {
-  EXPECT_THAT(refusal_of(model_of({kBytes, {"w_scale", {3}, 0, std::string(12, 's')}})),
+  EXPECT_THAT(model_refusal(model_of({kBytes, {"w_scale", {3}, 0, std::string(12, 's')}})),
               HasSubstr("variable 'w_scale': float32 of shape [3], expected float32 [2] or [1]"));
-  EXPECT_THAT(refusal_of(model_of({kBytes, {"w_scale", {2}, 1, "ab"}})), HasSubstr("int8 of shape [2]"));
+  EXPECT_THAT(model_refusal(model_of({kBytes, {"w_scale", {2}, 1, "ab"}})), HasSubstr("int8 of shape [2]"));
 }
 
 TEST(CTranslate2, RefusesTextsThatLie) {
   const std::string begin = number(6, 4);
-  EXPECT_THAT(refusal_of(begin + number(0, 2)), HasSubstr("expected text with a zero at its end"));
-  EXPECT_THAT(refusal_of(begin + number(3, 2) + "abc"), HasSubstr("expected text with a zero at its end"));
-  EXPECT_THAT(refusal_of(begin + number(3, 2) + std::string("a\0\0", 3)), HasSubstr("expected text with a zero"));
-  EXPECT_THAT(refusal_of(begin + number(65535, 2) + "abc"), HasSubstr("expected 65535 of the spec's name"));
-  EXPECT_THAT(refusal_of(begin + string("S") + number(7, 4) + number(0xffffffff, 4)), HasSubstr("a variable's name"));
+  EXPECT_THAT(model_refusal(begin + number(0, 2)), HasSubstr("expected text with a zero at its end"));
+  EXPECT_THAT(model_refusal(begin + number(3, 2) + "abc"), HasSubstr("expected text with a zero at its end"));
+  EXPECT_THAT(model_refusal(begin + number(3, 2) + std::string("a\0\0", 3)), HasSubstr("expected text with a zero"));
+  EXPECT_THAT(model_refusal(begin + number(65535, 2) + "abc"), HasSubstr("expected 65535 of the spec's name"));
+  EXPECT_THAT(model_refusal(begin + string("S") + number(7, 4) + number(0xffffffff, 4)),
+              HasSubstr("a variable's name"));
 }
 
 TEST(CTranslate2, GivesAnErrorForEveryDamage) {
@@ -219,7 +216,8 @@ TEST(CTranslate2, GivesAnErrorForEveryDamage) {
                             number(2, 1) + number(2, 4) + "aabb";
   for (const std::string& whole : {first, model_of({kBytes, kScale, {"x", {}, 4, "hh"}}, {{"v", "w"}, {"y", "x"}}),
                                    read_golden("ctranslate2/t5_int8_float16/model.bin")}) {
-    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(*parse(text).weights); });
+    const DamageReport report =
+        read_damaged(whole, [](const std::string& text) { read_all(*read_model(text).weights); });
     EXPECT_EQ(report.read + report.refused, 5 * whole.size());
     EXPECT_GT(report.refused, whole.size());
   }

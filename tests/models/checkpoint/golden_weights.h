@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "encdec/engine/weights.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -17,6 +19,19 @@ inline const std::filesystem::path kGoldenCheckpoints = std::filesystem::path(EN
 
 inline std::string read_golden(std::string_view name) {
   return read_text_file(kGoldenCheckpoints / name, 1u << 20);
+}
+
+template <class T>
+Tensor tensor_of(const Shape& shape, DataType type, const std::vector<T>& values) {
+  Tensor tensor = Tensor::allocate(shape, type);
+  std::memcpy(tensor.raw(), values.data(), tensor.bytes());
+  return tensor;
+}
+
+inline std::vector<float> floats_of(const Tensor& tensor) {
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  copy_as_float(tensor, 0, tensor.elements(), values.data());
+  return values;
 }
 
 // The store holds the tensors of FILE.safetensors, which are what FILE must give, and no others.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -23,13 +24,8 @@ JsonObject object_of(std::string_view text) {
   return {parse_json(text, "config.json"), "config.json"};
 }
 
-std::string refusal_of(std::string_view text) {
-  try {
-    parse_json(text, "config.json");
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string json_refusal(std::string_view text) {
+  return refusal_of("config.json: ", [&] { parse_json(text, "config.json"); });
 }
 
 std::string repeated(std::string_view text, std::size_t count) {
@@ -230,7 +226,7 @@ TEST(ParseJson, SaysWhereATextIsWrong) {
   };
   for (const auto& [text, message] : table) {
     SCOPED_TRACE(text.substr(0, 40));
-    const std::string refusal = refusal_of(text);
+    const std::string refusal = json_refusal(text);
     EXPECT_THAT(refusal, StartsWith("config.json: "));
     EXPECT_THAT(refusal, HasSubstr(message));
     EXPECT_LT(refusal.size(), 300u);

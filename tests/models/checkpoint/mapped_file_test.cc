@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "encdec/engine/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -84,12 +85,7 @@ struct Opener {
 class OpeningFiles : public testing::TestWithParam<Opener> {
  protected:
   std::string error_of(const std::filesystem::path& path) const {
-    try {
-      GetParam().open(path);
-    } catch (const FileError& error) {
-      return error.what();
-    }
-    return "no error";
+    return message_of<FileError>([&] { GetParam().open(path); });
   }
   const TempFolder folder_;
 };

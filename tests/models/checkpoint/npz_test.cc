@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/npy_header.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/support/damage.h"
+#include "tests/support/message_of.h"
 #include "tests/support/zip_writer.h"
 
 namespace encdec {
@@ -15,21 +15,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-WeightStore parse(const std::string& text) {
-  WeightStore store("test");
+WeightStore npz_of(const std::string& text) {
   const ExactBytes memory(text);
-  parse_npz(memory.bytes(), memory.owner(), "x.npz", store);
-  return store;
+  return std::move(*parse_npz({memory.bytes(), memory.owner(), "x.npz"}));
 }
 
-std::string refusal_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("x.npz: "));
-    return error.what();
-  }
-  return "no error";
+std::string npz_refusal(const std::string& text) {
+  return refusal_of("x.npz: ", [&] { npz_of(text); });
 }
 
 std::string array_of(const std::string& header, const std::string& data, char version = 1) {
@@ -38,66 +30,65 @@ std::string array_of(const std::string& header, const std::string& data, char ve
   return bytes + header + data;
 }
 
-std::string refusal_of_array(const std::string& array) {
-  return refusal_of(zip_bytes({{"x.npy", array}}));
+std::string array_refusal(const std::string& array) {
+  return npz_refusal(zip_bytes({{"x.npy", array}}));
 }
 
-std::string header_of(const std::string& descr, const std::string& shape, const std::string& order = "False") {
+std::string npy_dict(const std::string& descr, const std::string& shape, const std::string& order = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
 TEST(Npz, GivesWhatNumPySaved) {
   for (const std::string name : {"stored", "deflated", "version_3"}) {
     SCOPED_TRACE(name);
-    expect_golden(parse(read_golden("npz/" + name + ".npz")), "npz/" + name + ".npz");
+    expect_golden(npz_of(read_golden("npz/" + name + ".npz")), "npz/" + name + ".npz");
   }
 }
 
 TEST(Npz, StoredArraysAreViewsOfTheFile) {
   const ExactBytes memory(read_golden("npz/stored.npz"));
-  WeightStore store("test");
-  parse_npz(memory.bytes(), memory.owner(), "x.npz", store);
+  const auto store = parse_npz({memory.bytes(), memory.owner(), "x.npz"});
   const std::byte* begin = memory.bytes().data();
   const std::byte* end = begin + memory.bytes().size();
-  EXPECT_TRUE(store.find("f4")->raw() >= begin && store.find("f4")->raw() < end);
-  EXPECT_FALSE(store.find("columns_first")->raw() >= begin && store.find("columns_first")->raw() < end);
+  EXPECT_TRUE(store->find("f4")->raw() >= begin && store->find("f4")->raw() < end);
+  EXPECT_FALSE(store->find("columns_first")->raw() >= begin && store->find("columns_first")->raw() < end);
 }
 
 TEST(Npz, RefusesTypesThatAreNoPlainNumbers) {
   for (const std::string descr : {"|O", "|S4", "<U2", "|V8", "<M8[ns]", "<f3", "f4", "", "<i1"}) {
-    EXPECT_THAT(refusal_of_array(array_of(header_of(descr, "(1,)"), "0123")), HasSubstr("type '" + descr + "'"));
+    EXPECT_THAT(array_refusal(array_of(npy_dict(descr, "(1,)"), "0123")), HasSubstr("type '" + descr + "'"));
   }
-  EXPECT_THAT(refusal_of_array(array_of(header_of(">f4", "(1,)"), "0123")), HasSubstr("big-endian type '>f4'"));
-  EXPECT_THAT(refusal_of_array(array_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "0123")),
+  EXPECT_THAT(array_refusal(array_of(npy_dict(">f4", "(1,)"), "0123")), HasSubstr("big-endian type '>f4'"));
+  EXPECT_THAT(array_refusal(array_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "0123")),
               HasSubstr("expected a string, as plain types have"));
 }
 
 TEST(Npz, RefusesDataThatIsNotAsLargeAsItsShape) {
   for (const std::string shape : {"(2,)", "(0,)", "(4611686018427387904, 4)", "(4294967296, 4294967296)",
                                   "(9223372036854775808, 2)", "(18446744073709551615,)", "(1, 1, 3)"}) {
-    EXPECT_THAT(refusal_of_array(array_of(header_of("<f4", shape), "0123")), HasSubstr("4 bytes of data")) << shape;
+    EXPECT_THAT(array_refusal(array_of(npy_dict("<f4", shape), "0123")), HasSubstr("4 bytes of data")) << shape;
   }
-  EXPECT_THAT(refusal_of_array(array_of(header_of("<f4", "()"), "01234567")), HasSubstr("8 bytes of data"));
+  EXPECT_THAT(array_refusal(array_of(npy_dict("<f4", "()"), "01234567")), HasSubstr("8 bytes of data"));
 }
 
 TEST(Npz, RefusesOtherEntries) {
-  const std::string good = array_of(header_of("<f4", "(1,)"), "0123");
-  EXPECT_THAT(refusal_of(zip_bytes({{"x.npy", good}, {"x.txt", "text"}})), HasSubstr("expected only arrays"));
-  EXPECT_THAT(refusal_of_array("\x93NUMPX"), HasSubstr("bytes left"));
-  EXPECT_THAT(refusal_of_array("\x93NUMPX" + good.substr(6)), HasSubstr("expected a NumPy array"));
-  EXPECT_THAT(refusal_of_array("\x93NUMPY\4" + good.substr(7)), HasSubstr("version 4.0 of the format"));
-  EXPECT_THAT(refusal_of_array(array_of(std::string(65537, ' '), "", 2)), HasSubstr("a header of 65537 bytes"));
+  const std::string good = array_of(npy_dict("<f4", "(1,)"), "0123");
+  EXPECT_THAT(npz_refusal(zip_bytes({{"x.npy", good}, {"x.txt", "text"}})), HasSubstr("expected only arrays"));
+  EXPECT_THAT(array_refusal("\x93NUMPX"), HasSubstr("bytes left"));
+  EXPECT_THAT(array_refusal("\x93NUMPX" + good.substr(6)), HasSubstr("expected a NumPy array"));
+  EXPECT_THAT(array_refusal("\x93NUMPY\4" + good.substr(7)), HasSubstr("version 4.0 of the format"));
+  EXPECT_THAT(array_refusal(array_of(std::string(65537, ' '), "", 2)), HasSubstr("a header of 65537 bytes"));
 }
 
-NpyHeader header(const std::string& text) {
+NpyHeader parsed_header(const std::string& text) {
   return parse_npy_header(text, "x");
 }
 
 TEST(NpyHeader, ReadsWhatPythonWrites) {
-  EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n").descr, "<f4");
-  EXPECT_THAT(header(R"({"shape":(2,3),"descr":"|b1","fortran_order":True})").shape, ElementsAre(2, 3));
-  EXPECT_TRUE(header("{'shape': (), 'descr': '<f4', 'fortran_order': True}").fortran_order);
-  EXPECT_THAT(header("{'shape': (5L,), 'descr': '<f4', 'fortran_order': True}").shape, ElementsAre(5));
+  EXPECT_EQ(parsed_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n").descr, "<f4");
+  EXPECT_THAT(parsed_header(R"({"shape":(2,3),"descr":"|b1","fortran_order":True})").shape, ElementsAre(2, 3));
+  EXPECT_TRUE(parsed_header("{'shape': (), 'descr': '<f4', 'fortran_order': True}").fortran_order);
+  EXPECT_THAT(parsed_header("{'shape': (5L,), 'descr': '<f4', 'fortran_order': True}").shape, ElementsAre(5));
 }
 
 TEST(NpyHeader, RefusesAnythingElse) {
@@ -120,16 +111,16 @@ TEST(NpyHeader, RefusesAnythingElse) {
       "{'descr': '<f4\", 'fortran_order': False, 'shape': (1,)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::string(66, '1') + ",)}",
   };
-  for (const std::string& text : cases) EXPECT_THROW(header(text), FileError) << text;
+  for (const std::string& text : cases) EXPECT_THROW(parsed_header(text), FileError) << text;
   std::string sizes;
   for (int i = 0; i < 33; ++i) sizes += "1,";
-  EXPECT_THROW(header("{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + ")}"), FileError);
+  EXPECT_THROW(parsed_header("{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + ")}"), FileError);
 }
 
 TEST(Npz, GivesAnErrorForEveryDamage) {
   for (const std::string name : {"stored", "deflated"}) {
     const std::string whole = read_golden("npz/" + name + ".npz");
-    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse(text)); });
+    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(npz_of(text)); });
     EXPECT_EQ(report.read + report.refused, 5 * whole.size());
     EXPECT_GT(report.refused, whole.size());
   }

@@ -9,6 +9,7 @@
 
 #include "encdec/engine/error.h"
 #include "tests/support/damage.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
@@ -30,18 +31,13 @@ std::string file_of(std::vector<PackedEntry> entries) {
   return file;
 }
 
-std::vector<PackedEntry> read(const std::string& file) {
+std::vector<PackedEntry> read_packed(const std::string& file) {
   const ExactBytes bytes(file);
   return read_packed_weights(bytes.bytes(), kKey, "x");
 }
 
-std::string message_of(const std::string& file) {
-  try {
-    read(file);
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "no exception";
+std::string packed_refusal(const std::string& file) {
+  return refusal_of("x: ", [&] { read_packed(file); });
 }
 
 // The head again with the hash that it should have.
@@ -76,12 +72,12 @@ TEST(ContentHash, TextsCannotExchangeTheirEnds) {
 }
 
 TEST(PackedWeightsFile, GivesBackWhatWasWrittenAtAlignedPlaces) {
-  const std::vector<PackedEntry> entries = read(file_of(entries_of({"a", "bb", ""})));
+  const std::vector<PackedEntry> entries = read_packed(file_of(entries_of({"a", "bb", ""})));
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[1].name, "bb");
   EXPECT_EQ(entries[1].bytes, 5u);
   for (const PackedEntry& entry : entries) EXPECT_EQ(entry.offset % 64, 0u);
-  EXPECT_TRUE(read(file_of({})).empty());
+  EXPECT_TRUE(read_packed(file_of({})).empty());
 }
 
 TEST(PackedWeightsFile, EveryDamageOfTheHeadIsRefused) {
@@ -89,7 +85,7 @@ TEST(PackedWeightsFile, EveryDamageOfTheHeadIsRefused) {
   std::uint64_t head = 0;
   std::memcpy(&head, whole.data() + 32, sizeof(head));
   const DamageReport report = read_damaged(whole, [&](const std::string& damaged) {
-    read(damaged);
+    read_packed(damaged);
     EXPECT_EQ(damaged.substr(0, head), whole.substr(0, head));
     EXPECT_EQ(damaged.size(), whole.size());
   });
@@ -97,15 +93,16 @@ TEST(PackedWeightsFile, EveryDamageOfTheHeadIsRefused) {
 }
 
 TEST(PackedWeightsFile, RefusesWhatItsOwnHashStandsFor) {
-  EXPECT_EQ(message_of("ENCDECPV" + file_of({}).substr(8)), "x: not a file of packed weights, expected one");
+  EXPECT_EQ(packed_refusal("ENCDECPV" + file_of({}).substr(8)), "x: not a file of packed weights, expected one");
   std::string other = file_of({});
   other[8] = 2;
-  EXPECT_EQ(message_of(other), "x: another version of the format, expected 1");
+  EXPECT_EQ(packed_refusal(other), "x: another version of the format, expected 1");
   other = file_of({});
   other[16] = static_cast<char>(other[16] ^ 1);
-  EXPECT_EQ(message_of(other), "x: packed from other weights, expected the key in its name");
-  EXPECT_EQ(message_of(file_of(entries_of({"a", "a"}))), "x: a name twice, expected each once");
-  EXPECT_EQ(message_of(file_of(entries_of({std::string(70'000, 'n')}))), "x: a name of 70000 bytes, expected 65535");
+  EXPECT_EQ(packed_refusal(other), "x: packed from other weights, expected the key in its name");
+  EXPECT_EQ(packed_refusal(file_of(entries_of({"a", "a"}))), "x: a name twice, expected each once");
+  EXPECT_EQ(packed_refusal(file_of(entries_of({std::string(70'000, 'n')}))),
+            "x: a name of 70000 bytes, expected 65535");
 
   // A head alone, as long as it says.
   const auto head_of = [](std::string head) {
@@ -117,15 +114,15 @@ TEST(PackedWeightsFile, RefusesWhatItsOwnHashStandsFor) {
     std::vector<PackedEntry> entries = entries_of({"a"});
     std::string head = packed_weights_head(kKey, entries);
     std::memcpy(head.data() + 48 + 4 + 1, &size, sizeof(size));
-    EXPECT_EQ(message_of(head_of(head)),
+    EXPECT_EQ(packed_refusal(head_of(head)),
               "x: matrix 1 of " + std::to_string(size) + " bytes, expected one inside the file");
   }
   std::vector<PackedEntry> entries = entries_of({"a"});
   std::string head = packed_weights_head(kKey, entries);
   head[12] = 2;
-  EXPECT_EQ(message_of(head_of(head)), "x: 2 matrices, expected as many as the head has room for");
+  EXPECT_EQ(packed_refusal(head_of(head)), "x: 2 matrices, expected as many as the head has room for");
   head[12] = 0;
-  EXPECT_EQ(message_of(head_of(head)), "x: 29 bytes after the last matrix's name, expected none");
+  EXPECT_EQ(packed_refusal(head_of(head)), "x: 29 bytes after the last matrix's name, expected none");
 }
 
 }  // namespace

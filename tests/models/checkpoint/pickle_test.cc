@@ -6,31 +6,26 @@
 #include "encdec/engine/error.h"
 #include "tests/models/checkpoint/pickle_writer.h"
 #include "tests/support/damage.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
 
 using testing::HasSubstr;
 
-Pickle parse(const std::string& text) {
+Pickle parse_pickle(const std::string& text) {
   static std::vector<ExactBytes> kept;  // objects are views
   kept.emplace_back(text);
   return {kept.back().bytes(), "x.pkl", [](const Pickle::Global& global) { return global.module == "good"; }};
 }
 
-std::string refusal_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("x.pkl: "));
-    return error.what();
-  }
-  return "no error";
+std::string pickle_refusal(const std::string& text) {
+  return refusal_of("x.pkl: ", [&] { parse_pickle(text); });
 }
 
 template <class Kind>
 Kind value_of(const std::string& object) {
-  const Pickle pickle = parse(pickle_of(object));
+  const Pickle pickle = parse_pickle(pickle_of(object));
   const Kind* value = pickle.get<Kind>(pickle.root());
   EXPECT_NE(value, nullptr);
   return value == nullptr ? Kind{} : *value;
@@ -67,7 +62,7 @@ TEST(Pickle, GivesTextsTuplesListsAndDicts) {
 }
 
 TEST(Pickle, CallsNothing) {
-  const Pickle pickle = parse(pickle_of(pickle_global("good", "f") + "(K\1K\2tR"));
+  const Pickle pickle = parse_pickle(pickle_of(pickle_global("good", "f") + "(K\1K\2tR"));
   const auto* call = pickle.get<Pickle::Call>(pickle.root());
   ASSERT_NE(call, nullptr);
   EXPECT_EQ(pickle.get<Pickle::Global>(call->function)->name, "f");
@@ -75,18 +70,18 @@ TEST(Pickle, CallsNothing) {
 }
 
 TEST(Pickle, RefusesGlobalsThatAreNotAllowed) {
-  EXPECT_THAT(refusal_of(pickle_of(pickle_global("os", "system") + pickle_text("true") + "\x85R")),
+  EXPECT_THAT(pickle_refusal(pickle_of(pickle_global("os", "system") + pickle_text("true") + "\x85R")),
               HasSubstr("byte 2: global 'os system' is not allowed"));
-  EXPECT_THAT(refusal_of(pickle_of(pickle_text("builtins") + pickle_text("eval") + "\x93")),
+  EXPECT_THAT(pickle_refusal(pickle_of(pickle_text("builtins") + pickle_text("eval") + "\x93")),
               HasSubstr("global 'builtins eval' is not allowed"));
-  EXPECT_THAT(refusal_of(pickle_of(pickle_global("o\x1b[0m", "\xff"))), HasSubstr(R"('o\u001b[0m )"));
-  EXPECT_THAT(refusal_of(pickle_of("c" + std::string(5000, 'x'))), HasSubstr("without end"));
+  EXPECT_THAT(pickle_refusal(pickle_of(pickle_global("o\x1b[0m", "\xff"))), HasSubstr(R"('o\u001b[0m )"));
+  EXPECT_THAT(pickle_refusal(pickle_of("c" + std::string(5000, 'x'))), HasSubstr("without end"));
 }
 
 TEST(Pickle, RefusesOpcodesThatNoCheckpointNeeds) {
   // INST, OBJ, NEWOBJ, EXT1, DUP, PERSID, INT, and one that does not exist.
   for (const std::string opcode : {"(ios\nsystem\n", "(o", ")\x81", "\x82\1", "N2", "Px\n", "I1\n", "\xff"}) {
-    EXPECT_THAT(refusal_of(pickle_of(opcode)), HasSubstr("expected one that checkpoints of tensors need"));
+    EXPECT_THAT(pickle_refusal(pickle_of(opcode)), HasSubstr("expected one that checkpoints of tensors need"));
   }
 }
 
@@ -111,9 +106,9 @@ TEST(Pickle, RefusesStacksThatDoNotHold) {
       {"\x80\2N", "protocol 2, expected 2 to 5 at byte 0"},
       {pickle_global("collections", "OrderedDict") + "N\x85R", "an OrderedDict of something"},
   };
-  for (const auto& [object, expected] : cases) EXPECT_THAT(refusal_of(pickle_of(object)), HasSubstr(expected));
-  EXPECT_THAT(refusal_of("\x80\1N."), HasSubstr("protocol 1"));
-  EXPECT_THAT(refusal_of("\x80\2N.N"), HasSubstr("1 bytes behind the end"));
+  for (const auto& [object, expected] : cases) EXPECT_THAT(pickle_refusal(pickle_of(object)), HasSubstr(expected));
+  EXPECT_THAT(pickle_refusal("\x80\1N."), HasSubstr("protocol 1"));
+  EXPECT_THAT(pickle_refusal("\x80\2N.N"), HasSubstr("1 bytes behind the end"));
 }
 
 TEST(Pickle, EndsAtItsStopOpcode) {
@@ -128,29 +123,30 @@ TEST(Pickle, EndsAtItsStopOpcode) {
 }
 
 TEST(Pickle, LimitsBytes) {
-  EXPECT_THAT(refusal_of(pickle_of(pickle_text(std::string(Pickle::kMaxBytes, 'x')))),
+  EXPECT_THAT(pickle_refusal(pickle_of(pickle_text(std::string(Pickle::kMaxBytes, 'x')))),
               HasSubstr("a pickle of more than 33554432 bytes"));
 }
 
 TEST(Pickle, RefusesTextsThatAreLongerThanTheFile) {
-  EXPECT_THAT(refusal_of(pickle_of("X\xff\xff\xff\xff")), HasSubstr("expected 4294967295 of a string"));
-  EXPECT_THAT(refusal_of(pickle_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff")),
+  EXPECT_THAT(pickle_refusal(pickle_of("X\xff\xff\xff\xff")), HasSubstr("expected 4294967295 of a string"));
+  EXPECT_THAT(pickle_refusal(pickle_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff")),
               HasSubstr("expected 18446744073709551615"));
 }
 
 TEST(Pickle, DepthAndSharingCostNothing) {
   // A tuple in a tuple in a tuple, ...
-  const Pickle deep = parse(pickle_of("N" + std::string(1'000'000, '\x85')));
+  const Pickle deep = parse_pickle(pickle_of("N" + std::string(1'000'000, '\x85')));
   EXPECT_NE(deep.get<Pickle::Tuple>(deep.root()), nullptr);
   // Every tuple holds the one before twice: 2^n leaves if somebody copied.
   std::string laughs = "N";
   for (int i = 0; i < 200; ++i) laughs += std::string("q\0h\0\x86", 5);
-  const Pickle shared = parse(pickle_of(laughs));
+  const Pickle shared = parse_pickle(pickle_of(laughs));
   EXPECT_EQ(shared.get<Pickle::Tuple>(shared.root())->items.size(), 2u);
 }
 
 TEST(Pickle, LimitsObjects) {
-  EXPECT_THAT(refusal_of(pickle_of(std::string(Pickle::kMaxObjects + 1, 'N'))), HasSubstr("more than 4194304 objects"));
+  EXPECT_THAT(pickle_refusal(pickle_of(std::string(Pickle::kMaxObjects + 1, 'N'))),
+              HasSubstr("more than 4194304 objects"));
 }
 
 }  // namespace

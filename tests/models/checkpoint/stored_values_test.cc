@@ -5,16 +5,10 @@
 #include <cstring>
 
 #include "encdec/engine/error.h"
+#include "tests/models/checkpoint/golden_weights.h"
 
 namespace encdec {
 namespace {
-
-template <class T>
-Tensor tensor_of(const Shape& shape, DataType type, const std::vector<T>& values) {
-  Tensor tensor = Tensor::allocate(shape, type);
-  std::memcpy(tensor.raw(), values.data(), tensor.bytes());
-  return tensor;
-}
 
 TEST(StoredValues, ScalarsOfEveryTypeAreNumbers) {
   WeightStore store("store");

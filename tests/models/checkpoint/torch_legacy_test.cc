@@ -1,10 +1,9 @@
-#include "encdec/models/checkpoint/torch_legacy.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/torch_file.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/models/checkpoint/pickle_writer.h"
 #include "tests/models/checkpoint/torch_parsing.h"
@@ -45,32 +44,29 @@ std::string legacy_bytes(const LegacyFile& file) {
          pickle_of(file.machine) + pickle_of(file.object) + pickle_of(file.keys) + file.storages;
 }
 
-std::string refusal_of(const LegacyFile& file) {
+std::string legacy_refusal(const LegacyFile& file) {
   return torch_refusal_of(legacy_bytes(file));
 }
 
 TEST(TorchLegacy, GivesWhatTorchSaved) {
   for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
     SCOPED_TRACE(name);
-    const std::string bytes = read_golden("pytorch_legacy/" + name + ".bin");
-    EXPECT_TRUE(is_torch_legacy(ExactBytes(bytes).bytes()));
-    expect_golden(parse_torch(bytes), "pytorch/" + name + ".bin");
+    expect_golden(parse_torch(read_golden("pytorch_legacy/" + name + ".bin")), "pytorch/" + name + ".bin");
   }
 }
 
-TEST(TorchLegacy, ArchivesAreNot) {
-  EXPECT_FALSE(is_torch_legacy({}));
-  EXPECT_FALSE(is_torch_legacy(ExactBytes(read_golden("pytorch/plain.bin")).bytes()));
-  EXPECT_FALSE(is_torch_legacy(ExactBytes(pickle_of("N")).bytes()));
+TEST(TorchLegacy, FilesWithoutItsMagicNumberAreTakenForArchives) {
+  for (const std::string& bytes : {std::string(), pickle_of("N")}) {
+    EXPECT_THAT(torch_refusal_of(bytes), HasSubstr("no end record of a zip archive"));
+  }
 }
 
 TEST(TorchLegacy, TiedTensorsShareTheMemoryOfTheFile) {
   const auto file = MappedFile::open(kGoldenCheckpoints / "pytorch_legacy" / "views.bin");
-  WeightStore store("test");
-  parse_pytorch(file->bytes(), file, "x.bin", store);
-  const std::byte* whole = store.find("whole")->raw();
-  EXPECT_EQ(store.find("tied")->raw(), whole);
-  EXPECT_EQ(store.find("rows")->raw(), whole + 5 * sizeof(float));
+  const auto store = parse_pytorch({file->bytes(), file, "x.bin"});
+  const std::byte* whole = store->find("whole")->raw();
+  EXPECT_EQ(store->find("tied")->raw(), whole);
+  EXPECT_EQ(store->find("rows")->raw(), whole + 5 * sizeof(float));
   EXPECT_GE(whole, file->bytes().data());
   EXPECT_LE(whole + 20 * sizeof(float), file->bytes().data() + file->bytes().size());
 }
@@ -101,31 +97,31 @@ TEST(TorchLegacy, StoragesFollowInTheOrderOfTheKeys) {
 }
 
 TEST(TorchLegacy, RefusesOtherVersionsAndMachines) {
-  EXPECT_THAT(refusal_of({.version = "K\1"}), HasSubstr("x.bin: version 1, expected 1001"));
-  EXPECT_THAT(refusal_of({.version = "N"}), HasSubstr("x.bin: version ?, expected 1001"));
-  EXPECT_THAT(refusal_of({.machine = pickle_dict({{"little_endian", "\x89"}})}), HasSubstr("a big-endian machine"));
-  EXPECT_THAT(refusal_of({.machine = pickle_dict({{"little_endian", "\x88"}, {"little_endian", "\x89"}})}),
+  EXPECT_THAT(legacy_refusal({.version = "K\1"}), HasSubstr("x.bin: version 1, expected 1001"));
+  EXPECT_THAT(legacy_refusal({.version = "N"}), HasSubstr("x.bin: version ?, expected 1001"));
+  EXPECT_THAT(legacy_refusal({.machine = pickle_dict({{"little_endian", "\x89"}})}), HasSubstr("a big-endian machine"));
+  EXPECT_THAT(legacy_refusal({.machine = pickle_dict({{"little_endian", "\x88"}, {"little_endian", "\x89"}})}),
               HasSubstr("a big-endian machine"));
-  EXPECT_THAT(refusal_of({.machine = "}"}), HasSubstr("x.bin: machine: 'little_endian' is missing"));
-  EXPECT_THAT(refusal_of({.machine = "N"}), HasSubstr("x.bin: machine: no dict"));
+  EXPECT_THAT(legacy_refusal({.machine = "}"}), HasSubstr("x.bin: machine: 'little_endian' is missing"));
+  EXPECT_THAT(legacy_refusal({.machine = "N"}), HasSubstr("x.bin: machine: no dict"));
 }
 
 TEST(TorchLegacy, OnlyTheObjectMayNameGlobals) {
   const std::string type = pickle_global("torch", "FloatStorage");
-  EXPECT_THAT(refusal_of({.version = type}), HasSubstr("x.bin: version: byte 2: global 'torch FloatStorage'"));
-  EXPECT_THAT(refusal_of({.machine = type}), HasSubstr("x.bin: machine: byte 2: global"));
-  EXPECT_THAT(refusal_of({.keys = type}), HasSubstr("x.bin: keys of storages: byte 2: global"));
-  EXPECT_THAT(refusal_of({.object = pickle_global("os", "system")}), HasSubstr("x.bin: object: byte 2: global"));
+  EXPECT_THAT(legacy_refusal({.version = type}), HasSubstr("x.bin: version: byte 2: global 'torch FloatStorage'"));
+  EXPECT_THAT(legacy_refusal({.machine = type}), HasSubstr("x.bin: machine: byte 2: global"));
+  EXPECT_THAT(legacy_refusal({.keys = type}), HasSubstr("x.bin: keys of storages: byte 2: global"));
+  EXPECT_THAT(legacy_refusal({.object = pickle_global("os", "system")}), HasSubstr("x.bin: object: byte 2: global"));
 }
 
 TEST(TorchLegacy, RefusesStoragesThatArePartsOfOthers) {
   const std::string view = pickle_tuple({pickle_text("1"), pickle_integer(0), pickle_integer(6)});
-  EXPECT_THAT(refusal_of({.object = dict_of({.view = view})}),
+  EXPECT_THAT(legacy_refusal({.object = dict_of({.view = view})}),
               HasSubstr("x.bin: object: a storage that is a part of another, expected a whole one"));
 }
 
 TEST(TorchLegacy, RefusesStoragesThatLie) {
-  const auto with = [](const PickledTensor& tensor) { return refusal_of({.object = dict_of(tensor)}); };
+  const auto with = [](const PickledTensor& tensor) { return legacy_refusal({.object = dict_of(tensor)}); };
   EXPECT_THAT(with({.count = 7}), HasSubstr("x.bin: storage '0' of 6 elements, expected 7 as in its id"));
   EXPECT_THAT(with({.count = -1}), HasSubstr("the size of its storage is no size"));
   EXPECT_THAT(with({.count = INT64_MAX}), HasSubstr("float32 elements, expected fewer"));
@@ -134,27 +130,27 @@ TEST(TorchLegacy, RefusesStoragesThatLie) {
   EXPECT_THAT(with({.storage = "Tensor"}), HasSubstr("a storage of an unknown class"));
   EXPECT_THAT(with({.key = "1"}), HasSubstr("x.bin: storage '0' is not used"));
   EXPECT_THAT(with({.key = std::string(1'000'000, 'n')}), HasSubstr("has 1000000 bytes, expected at most 1000"));
-  EXPECT_THAT(refusal_of({.object = pickle_dict({{"x", pickle_tensor({})}, {"y", pickle_tensor({.count = 7})}})}),
+  EXPECT_THAT(legacy_refusal({.object = pickle_dict({{"x", pickle_tensor({})}, {"y", pickle_tensor({.count = 7})}})}),
               HasSubstr("x.bin: storage '0' of 24 bytes and of 28, expected one size"));
 }
 
 TEST(TorchLegacy, RefusesListsOfKeysThatLie) {
   const std::string key = pickle_text("0"), one = storage_of({0, 1, 2, 3, 4, 5});
-  EXPECT_THAT(refusal_of({.keys = "N"}), HasSubstr("x.bin: keys of storages: no list"));
-  EXPECT_THAT(refusal_of({.keys = pickle_list({"K\1"})}), HasSubstr("x.bin: storage '?' is not used"));
-  EXPECT_THAT(refusal_of({.keys = pickle_list({key, key}), .storages = one + one}),
+  EXPECT_THAT(legacy_refusal({.keys = "N"}), HasSubstr("x.bin: keys of storages: no list"));
+  EXPECT_THAT(legacy_refusal({.keys = pickle_list({"K\1"})}), HasSubstr("x.bin: storage '?' is not used"));
+  EXPECT_THAT(legacy_refusal({.keys = pickle_list({key, key}), .storages = one + one}),
               HasSubstr("x.bin: storage '0' is there twice"));
-  EXPECT_THAT(refusal_of({.keys = pickle_list({key, key})}), HasSubstr("0 bytes left"));
-  EXPECT_THAT(refusal_of({.keys = "]", .storages = ""}),
+  EXPECT_THAT(legacy_refusal({.keys = pickle_list({key, key})}), HasSubstr("0 bytes left"));
+  EXPECT_THAT(legacy_refusal({.keys = "]", .storages = ""}),
               HasSubstr("x.bin: tensor 'x': storage '0' is missing, expected it in the file"));
-  EXPECT_THAT(refusal_of({.storages = one + "x"}), HasSubstr("x.bin: 1 bytes behind the end"));
+  EXPECT_THAT(legacy_refusal({.storages = one + "x"}), HasSubstr("x.bin: 1 bytes behind the end"));
 }
 
 TEST(TorchLegacy, TensorsStayInsideOfTheirStorages) {
-  EXPECT_THAT(refusal_of({.object = dict_of({.offset = 1, .view = "N"})}),
+  EXPECT_THAT(legacy_refusal({.object = dict_of({.offset = 1, .view = "N"})}),
               HasSubstr("x.bin: tensor 'x': float32 of shape [2, 3] with strides [3, 1] from element 1, expected it "
                         "inside a storage of 6 elements"));
-  EXPECT_THAT(refusal_of({.object = dict_of({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}})}),
+  EXPECT_THAT(legacy_refusal({.object = dict_of({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}})}),
               HasSubstr("expected copies that are not much larger than the file"));
 }
 

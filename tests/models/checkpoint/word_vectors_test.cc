@@ -17,6 +17,7 @@
 #include "tests/support/comparison.h"
 #include "tests/support/damage.h"
 #include "tests/support/layer_runner.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -29,17 +30,13 @@ const std::filesystem::path kGolden = std::filesystem::path(ENCDEC_GOLDEN_DIR) /
 
 WordVectors parse(const std::string& text, const WordVectorOptions& options = {}) {
   const ExactBytes memory(text);
-  return parse_word_vectors(memory.bytes(), "x.vec", options);
+  return parse_word_vectors({memory.bytes(), memory.owner(), "x.vec"}, options);
 }
 
-std::string refusal_of(const std::string& text, const WordVectorOptions& options = {}) {
-  try {
-    parse(text, options);
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    return message.starts_with("x.vec: ") ? message.substr(7) : "does not name the file: " + message;
-  }
-  return "no error";
+std::string vectors_refusal(const std::string& text, const WordVectorOptions& options = {}) {
+  constexpr std::string_view kFile = "x.vec: ";
+  const std::string message = refusal_of<Error>(kFile, [&] { parse(text, options); });
+  return message.starts_with(kFile) ? message.substr(kFile.size()) : message;
 }
 
 std::vector<float> row(const WordVectors& vectors, std::string_view word) {
@@ -176,14 +173,14 @@ TEST(WordVectors, RefusesWhatIsNoFiniteNumber) {
   for (const std::string text : {"nan", "inf", "-inf", "NaN", "1e39", "-1e39", "1e400", "-1e99999999999999999999",
                                  "0x10", "1,5", "1_0", "+-1", "--1", "1e", "", "\t1"}) {
     if (text.empty()) continue;
-    EXPECT_THAT(refusal_of("a 1 2\nb " + text + " 2\n"), testing::StartsWith("line 2: '")) << text;
+    EXPECT_THAT(vectors_refusal("a 1 2\nb " + text + " 2\n"), testing::StartsWith("line 2: '")) << text;
   }
-  EXPECT_EQ(refusal_of("a 1 2\nb nan 2\n"),
+  EXPECT_EQ(vectors_refusal("a 1 2\nb nan 2\n"),
             "line 2: 'nan' where number 1 of 2 stands, expected a finite decimal number");
-  EXPECT_EQ(refusal_of("1 2\nb 1 inf\n", {.format = Format::word2vec_text}),
+  EXPECT_EQ(vectors_refusal("1 2\nb 1 inf\n", {.format = Format::word2vec_text}),
             "line 2: 'inf' where number 2 of 2 stands, expected a finite decimal number");
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(refusal_of("2 2\na " + floats({1, 2}) + "b " + floats({1, infinity})),
+  EXPECT_EQ(vectors_refusal("2 2\na " + floats({1, 2}) + "b " + floats({1, infinity})),
             "word 2: 'b': number 2 of 2 is inf, expected a finite one");
 }
 
@@ -208,49 +205,53 @@ TEST(WordVectors, OfDuplicatesTheFirstCounts) {
 TEST(WordVectors, RefusesHeadersThatDoNotTellTheTruth) {
   const WordVectorOptions text{.format = Format::word2vec_text}, binary{.format = Format::word2vec_binary};
   for (const WordVectorOptions& options : {text, binary}) {
-    EXPECT_THAT(refusal_of("4000000000000 2\na 1 2\n", options), testing::HasSubstr("words of 2 dim"));
-    EXPECT_THAT(refusal_of("1 18446744073709551615\na 1 2\n", options), testing::HasSubstr("at most as many"));
-    EXPECT_THAT(refusal_of("18446744073709551615 5\na 1 2 3 4 5\n", options), testing::HasSubstr("truncated"));
-    EXPECT_EQ(refusal_of("0 5\na 1 2\n", options), "0 words of 5 dimensions, expected at least 1 of each");
-    EXPECT_EQ(refusal_of("5 0\na 1 2\n", options), "5 words of 0 dimensions, expected at least 1 of each");
-    EXPECT_EQ(refusal_of("the 0.5\n", options), "line 1: 'the 0.5', expected the numbers of words and dimensions");
-    EXPECT_EQ(refusal_of("", options), "line 1: '', expected the numbers of words and dimensions");
+    EXPECT_THAT(vectors_refusal("4000000000000 2\na 1 2\n", options), testing::HasSubstr("words of 2 dim"));
+    EXPECT_THAT(vectors_refusal("1 18446744073709551615\na 1 2\n", options), testing::HasSubstr("at most as many"));
+    EXPECT_THAT(vectors_refusal("18446744073709551615 5\na 1 2 3 4 5\n", options), testing::HasSubstr("truncated"));
+    EXPECT_EQ(vectors_refusal("0 5\na 1 2\n", options), "0 words of 5 dimensions, expected at least 1 of each");
+    EXPECT_EQ(vectors_refusal("5 0\na 1 2\n", options), "5 words of 0 dimensions, expected at least 1 of each");
+    EXPECT_EQ(vectors_refusal("the 0.5\n", options), "line 1: 'the 0.5', expected the numbers of words and dimensions");
+    EXPECT_EQ(vectors_refusal("", options), "line 1: '', expected the numbers of words and dimensions");
   }
-  EXPECT_EQ(refusal_of("3 1\naaaa 1\nbbbb 2\n"), "line 4: the end of the file, expected 3 words");
-  EXPECT_EQ(refusal_of("1 1\na 1\nb 2\n"), "line 3: another line, expected the 1 words that the header says");
-  EXPECT_EQ(refusal_of("1 2\na 1 2 3\n"), "line 2: more than 2 numbers, expected as many as the header says");
-  EXPECT_EQ(refusal_of("1 3\nabcdef 1 2\n"),
+  EXPECT_EQ(vectors_refusal("3 1\naaaa 1\nbbbb 2\n"), "line 4: the end of the file, expected 3 words");
+  EXPECT_EQ(vectors_refusal("1 1\na 1\nb 2\n"), "line 3: another line, expected the 1 words that the header says");
+  EXPECT_EQ(vectors_refusal("1 2\na 1 2 3\n"), "line 2: more than 2 numbers, expected as many as the header says");
+  EXPECT_EQ(vectors_refusal("1 3\nabcdef 1 2\n"),
             "line 2: 'abcdef' where number 1 of 3 stands, expected a finite decimal number");
-  EXPECT_EQ(refusal_of("1 1\na " + floats({1}) + "b", binary),
+  EXPECT_EQ(vectors_refusal("1 1\na " + floats({1}) + "b", binary),
             "1 bytes behind the 1 words that the header says, expected none");
-  EXPECT_EQ(refusal_of("2 1\na " + floats({1}) + "bbbbbb " + "abc", binary),
+  EXPECT_EQ(vectors_refusal("2 1\na " + floats({1}) + "bbbbbb " + "abc", binary),
             "word 2: 3 bytes left behind it, expected 4 of its vector: the file is truncated");
-  EXPECT_EQ(refusal_of("2 1\na 1\n\nb 2\n", text), "line 3: 0 numbers, expected a word and 1");
+  EXPECT_EQ(vectors_refusal("2 1\na 1\n\nb 2\n", text), "line 3: 0 numbers, expected a word and 1");
 }
 
 // What is no header is read as GloVe's first line.
 TEST(WordVectors, RefusesFirstLinesThatHaveTooFewNumbers) {
   const std::string rest = "\nthe .1 .2 .3\nof .4 .5 .6\n";
   for (const std::string first : {"+2 3", "2 3.0", "2. 3", "2  3", "V 3", "the .1"}) {
-    EXPECT_EQ(refusal_of(first + rest), "line 2: more than 1 numbers, expected as many as the first line has") << first;
-    EXPECT_EQ(refusal_of(first + rest, {.limit = 1}),
+    EXPECT_EQ(vectors_refusal(first + rest), "line 2: more than 1 numbers, expected as many as the first line has")
+        << first;
+    EXPECT_EQ(vectors_refusal(first + rest, {.limit = 1}),
               "line 2: more than 1 numbers, expected as many as the first line has");
   }
   for (const std::string first : {"2 3 100", "the .1 .2", "the  .1  .2"}) {
-    EXPECT_EQ(refusal_of(first + rest), "line 2: more than 2 numbers, expected as many as the first line has") << first;
+    EXPECT_EQ(vectors_refusal(first + rest), "line 2: more than 2 numbers, expected as many as the first line has")
+        << first;
   }
-  EXPECT_EQ(refusal_of("2 3 100 7" + rest), "no error");  // a word and its vector
-  EXPECT_EQ(refusal_of("2 3 100 7 7" + rest),
+  EXPECT_EQ(vectors_refusal("2 3 100 7" + rest), "no exception");  // a word and its vector
+  EXPECT_EQ(vectors_refusal("2 3 100 7 7" + rest),
             "line 2: 'the' where number 1 of 4 stands, expected a finite decimal number");
-  EXPECT_EQ(refusal_of("2\t3" + rest), "line 1: no numbers, expected a word and its vector");
-  EXPECT_EQ(refusal_of(" 2 3" + rest), "line 1: an empty word, expected a word and its vector");
+  EXPECT_EQ(vectors_refusal("2\t3" + rest), "line 1: no numbers, expected a word and its vector");
+  EXPECT_EQ(vectors_refusal(" 2 3" + rest), "line 1: an empty word, expected a word and its vector");
 }
 
 TEST(WordVectors, WordsWithSpacesMayStandInLineTwoAndThoseThatEndWithNumbersBehindIt) {
   EXPECT_THAT(parse("the 1 2\n. . . 3 4\n1 1 5 6\n").words(), ElementsAre("the", ". . .", "1 1"));
   EXPECT_THAT(parse("the 1 2\n7 3 4\n").words(), ElementsAre("the", "7"));
-  EXPECT_EQ(refusal_of("the 1 2\n1 1 5 6\n"), "line 2: more than 2 numbers, expected as many as the first line has");
-  EXPECT_EQ(refusal_of("2 2\n1 1 5 6\nthe 1 2\n"), "line 2: more than 2 numbers, expected as many as the header says");
+  EXPECT_EQ(vectors_refusal("the 1 2\n1 1 5 6\n"),
+            "line 2: more than 2 numbers, expected as many as the first line has");
+  EXPECT_EQ(vectors_refusal("2 2\n1 1 5 6\nthe 1 2\n"),
+            "line 2: more than 2 numbers, expected as many as the header says");
 }
 
 TEST(WordVectors, SpacesBetweenTheFirstNumbersAreNoDimensions) {
@@ -271,21 +272,22 @@ TEST(WordVectors, AByteOrderMarkIsSkipped) {
       EXPECT_EQ(row(vectors, "the"), (std::vector{1.0f, 2.0f}));
     }
   }
-  EXPECT_EQ(refusal_of(mark), "no words, expected at least 1");
+  EXPECT_EQ(vectors_refusal(mark), "no words, expected at least 1");
 }
 
 TEST(WordVectors, RefusesWhatHasNoWordsOrNumbers) {
-  EXPECT_EQ(refusal_of(""), "no words, expected at least 1");
-  EXPECT_EQ(refusal_of("\n \r\n"), "no words, expected at least 1");
-  EXPECT_EQ(refusal_of("word\n"), "line 1: no numbers, expected a word and its vector");
-  EXPECT_EQ(refusal_of("a 1 2\n 1 2\n"), "line 2: an empty word, expected a word and its vector");
-  EXPECT_EQ(refusal_of("a 1 2\nb 1\n"), "line 2: 'b' where number 1 of 2 stands, expected a finite decimal number");
-  EXPECT_EQ(refusal_of("a 1 2\n2\n"), "line 2: 1 numbers, expected a word and 2");
-  EXPECT_EQ(refusal_of("1 1\n " + floats({1}), {.format = Format::word2vec_binary}),
+  EXPECT_EQ(vectors_refusal(""), "no words, expected at least 1");
+  EXPECT_EQ(vectors_refusal("\n \r\n"), "no words, expected at least 1");
+  EXPECT_EQ(vectors_refusal("word\n"), "line 1: no numbers, expected a word and its vector");
+  EXPECT_EQ(vectors_refusal("a 1 2\n 1 2\n"), "line 2: an empty word, expected a word and its vector");
+  EXPECT_EQ(vectors_refusal("a 1 2\nb 1\n"),
+            "line 2: 'b' where number 1 of 2 stands, expected a finite decimal number");
+  EXPECT_EQ(vectors_refusal("a 1 2\n2\n"), "line 2: 1 numbers, expected a word and 2");
+  EXPECT_EQ(vectors_refusal("1 1\n " + floats({1}), {.format = Format::word2vec_binary}),
             "word 1: an empty word, expected a word and its vector");
-  EXPECT_THAT(refusal_of("\x1f\x8b\x08"), testing::HasSubstr("gunzip"));
-  EXPECT_THAT(refusal_of("version https://git-lfs.github.com/spec/v1\n"), testing::HasSubstr("git lfs pull"));
-  EXPECT_EQ(refusal_of("a 1\n", {.limit = 0}), "a limit of 0 words, expected at least 1");
+  EXPECT_THAT(vectors_refusal("\x1f\x8b\x08"), testing::HasSubstr("gunzip"));
+  EXPECT_THAT(vectors_refusal("version https://git-lfs.github.com/spec/v1\n"), testing::HasSubstr("git lfs pull"));
+  EXPECT_EQ(vectors_refusal("a 1\n", {.limit = 0}), "a limit of 0 words, expected at least 1");
 }
 
 TEST(WordVectors, RefusesFilesThatAreNotThere) {

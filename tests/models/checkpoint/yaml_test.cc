@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "encdec/engine/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -16,27 +17,20 @@ namespace {
 using json = nlohmann::json;
 using testing::HasSubstr;
 
-json parse(std::string_view text) {
+json yaml_of(std::string_view text) {
   return parse_yaml(text, "x.yml");
 }
 
-std::string refusal_of(std::string_view text) {
-  try {
-    parse(text);
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("x.yml: "));
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
-    return error.what();
-  }
-  return "no error";
+std::string yaml_refusal(std::string_view text) {
+  return refusal_of("x.yml: ", [&] { yaml_of(text); });
 }
 
 TEST(Yaml, GivesMappingsSequencesAndScalars) {
-  EXPECT_EQ(parse("a: 1\nb:\n  - x\n  - {c: d}\n"), json::parse(R"({"a": 1, "b": ["x", {"c": "d"}]})"));
-  EXPECT_EQ(parse("models: [m.npz]\nbeam-size: 6\n"), json::parse(R"({"models": ["m.npz"], "beam-size": 6})"));
-  EXPECT_EQ(parse("a: |\n  one\n  two\n"), json::parse(R"({"a": "one\ntwo\n"})"));
-  EXPECT_EQ(parse(""), nullptr);
-  EXPECT_EQ(parse("text"), "text");
+  EXPECT_EQ(yaml_of("a: 1\nb:\n  - x\n  - {c: d}\n"), json::parse(R"({"a": 1, "b": ["x", {"c": "d"}]})"));
+  EXPECT_EQ(yaml_of("models: [m.npz]\nbeam-size: 6\n"), json::parse(R"({"models": ["m.npz"], "beam-size": 6})"));
+  EXPECT_EQ(yaml_of("a: |\n  one\n  two\n"), json::parse(R"({"a": "one\ntwo\n"})"));
+  EXPECT_EQ(yaml_of(""), nullptr);
+  EXPECT_EQ(yaml_of("text"), "text");
 }
 
 TEST(Yaml, ReadsPlainScalarsByTheCoreSchema) {
@@ -83,53 +77,53 @@ TEST(Yaml, ReadsPlainScalarsByTheCoreSchema) {
   for (const auto& [text, expected] : cases) {
     if (text == "-") continue;  // begins a sequence
     if (text == "1e-400") continue;
-    EXPECT_EQ(parse("a: " + text + "\n").at("a"), expected) << text;
+    EXPECT_EQ(yaml_of("a: " + text + "\n").at("a"), expected) << text;
   }
-  EXPECT_THAT(refusal_of("a: 1e999\n"), HasSubstr("line 1: number '1e999' beyond double's range"));
+  EXPECT_THAT(yaml_refusal("a: 1e999\n"), HasSubstr("line 1: number '1e999' beyond double's range"));
 }
 
 TEST(Yaml, KeysAreStrings) {
-  EXPECT_EQ(parse("1: 0\ntrue: 1\n~: 2\n\"\\x85\": 3\n'it''s': 4\n\",\": 5\n\"\\\"\": 6\n? long key\n: 7\n"),
+  EXPECT_EQ(yaml_of("1: 0\ntrue: 1\n~: 2\n\"\\x85\": 3\n'it''s': 4\n\",\": 5\n\"\\\"\": 6\n? long key\n: 7\n"),
             json::parse(R"({"1": 0, "true": 1, "~": 2, "\u0085": 3, "it's": 4, ",": 5, "\"": 6, "long key": 7})"));
 }
 
 TEST(Yaml, ReadsTheVocabulariesOfMarian) {
-  EXPECT_EQ(parse("</s>: 0\n<unk>: 1\n▁the: 2\n,: 3\n.: 4\n-: 5\n\"\\u2028\": 6\n"),
+  EXPECT_EQ(yaml_of("</s>: 0\n<unk>: 1\n▁the: 2\n,: 3\n.: 4\n-: 5\n\"\\u2028\": 6\n"),
             json::parse(R"({"</s>": 0, "<unk>": 1, "▁the": 2, ",": 3, ".": 4, "-": 5, "\u2028": 6})"));
   const std::string escaped("a\0b", 3);
-  EXPECT_EQ(parse("\"a\\0b\": 1\n").at(escaped), 1);
+  EXPECT_EQ(yaml_of("\"a\\0b\": 1\n").at(escaped), 1);
   std::string large;
   for (int i = 0; i < 60000; ++i) large += fmt::format("▁w{}: {}\n", i, i);
-  EXPECT_EQ(parse(large).size(), 60000u);
+  EXPECT_EQ(yaml_of(large).size(), 60000u);
 }
 
 TEST(Yaml, RefusesWhatJsonHasNoWordsFor) {
-  EXPECT_THAT(refusal_of("a: &x 1\n"), HasSubstr("line 1: an anchor"));
-  EXPECT_THAT(refusal_of("a: &x [1]\nb: *x\n"), HasSubstr("line 1: an anchor"));
-  EXPECT_THAT(refusal_of("a: 1\nb: *x\n"), HasSubstr("line 2: an alias"));
-  EXPECT_THAT(refusal_of("a: !!str 1\n"), HasSubstr("line 1: a tag"));
-  EXPECT_THAT(refusal_of("a: !x {}\n"), HasSubstr("line 1: a tag"));
-  EXPECT_THAT(refusal_of("? [a, b]\n: 1\n"), HasSubstr("line 1: a key of several values"));
-  EXPECT_THAT(refusal_of("a: 1\nb: 2\na: 3\n"), HasSubstr("line 3: the key 'a' is there twice"));
-  EXPECT_THAT(refusal_of("a: 1\n---\nb: 2\n"), HasSubstr("line 2: a second document"));
+  EXPECT_THAT(yaml_refusal("a: &x 1\n"), HasSubstr("line 1: an anchor"));
+  EXPECT_THAT(yaml_refusal("a: &x [1]\nb: *x\n"), HasSubstr("line 1: an anchor"));
+  EXPECT_THAT(yaml_refusal("a: 1\nb: *x\n"), HasSubstr("line 2: an alias"));
+  EXPECT_THAT(yaml_refusal("a: !!str 1\n"), HasSubstr("line 1: a tag"));
+  EXPECT_THAT(yaml_refusal("a: !x {}\n"), HasSubstr("line 1: a tag"));
+  EXPECT_THAT(yaml_refusal("? [a, b]\n: 1\n"), HasSubstr("line 1: a key of several values"));
+  EXPECT_THAT(yaml_refusal("a: 1\nb: 2\na: 3\n"), HasSubstr("line 3: the key 'a' is there twice"));
+  EXPECT_THAT(yaml_refusal("a: 1\n---\nb: 2\n"), HasSubstr("line 2: a second document"));
 }
 
 TEST(Yaml, RefusesTextThatIsNotYaml) {
-  EXPECT_THAT(refusal_of("a: [1, 2\n"), HasSubstr("not valid YAML: line 2"));
-  EXPECT_THAT(refusal_of("a: 1\n\tb: 2\n"), HasSubstr("not valid YAML"));
-  EXPECT_THAT(refusal_of("a: \xff\n"), HasSubstr("not valid YAML: byte 3: "));
-  EXPECT_THAT(refusal_of(std::string_view("a: \0\n", 5)), HasSubstr("not valid YAML: byte 3: "));
-  EXPECT_THAT(refusal_of("\xff\xfe"
-                         "a\0:\0 \0"),
+  EXPECT_THAT(yaml_refusal("a: [1, 2\n"), HasSubstr("not valid YAML: line 2"));
+  EXPECT_THAT(yaml_refusal("a: 1\n\tb: 2\n"), HasSubstr("not valid YAML"));
+  EXPECT_THAT(yaml_refusal("a: \xff\n"), HasSubstr("not valid YAML: byte 3: "));
+  EXPECT_THAT(yaml_refusal(std::string_view("a: \0\n", 5)), HasSubstr("not valid YAML: byte 3: "));
+  EXPECT_THAT(yaml_refusal("\xff\xfe"
+                           "a\0:\0 \0"),
               HasSubstr("not valid YAML"));
 }
 
 TEST(Yaml, LimitsDepth) {
-  EXPECT_THAT(refusal_of(std::string(1'000'000, '[')), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(yaml_refusal(std::string(1'000'000, '[')), HasSubstr("nested deeper than 64 levels"));
   std::string deep;
   for (std::size_t i = 0; i < 500; ++i) deep += std::string(i, ' ') + "a:\n";
-  EXPECT_THAT(refusal_of(deep), HasSubstr("nested deeper than 64 levels"));
-  EXPECT_NO_THROW(parse(std::string(64, '[') + std::string(64, ']')));
+  EXPECT_THAT(yaml_refusal(deep), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_NO_THROW(yaml_of(std::string(64, '[') + std::string(64, ']')));
 }
 
 TEST(Yaml, FilesAreMappingsOfLimitedSize) {
