@@ -1,36 +1,207 @@
-// BART (Lewis et al. 2020), and PLBart (Ahmad et al. 2021), its twin for programs.
-#include "encdec/models/families/bart_lineage.h"
+// BART (Lewis et al. 2020) and its descendants in transformers.
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "encdec/models/families/config_reader.h"
+#include "encdec/models/families/families.h"
+#include "encdec/models/families/name_table.h"
 
 namespace encdec {
 namespace {
 
-using Kind = PositionOptions::Kind;
-
-constexpr BartLineage kBartLineage{
-    .model_type = "bart",
-    .encoder_embedding_norm = EmbeddingNorm::after_positions,
-    .decoder_embedding_norm = EmbeddingNorm::after_positions,
-    .positions = {.kind = Kind::learned, .offset = 2},
+// What the descendants differ in: the rest of their config.json and all names of their tensors are the same. Numbers
+// are the defaults for keys that a config.json lacks.
+struct BartLineage {
+  std::string_view model_type;
+  NormOrder norm_order = NormOrder::last;
+  EmbeddingNorm encoder_embedding_norm = EmbeddingNorm::none;
+  EmbeddingNorm decoder_embedding_norm = EmbeddingNorm::none;
+  PositionOptions positions = {};    // `positions` itself is read from config.json
+  bool positions_skip_pads = false;  // positions.pad_token is then read from config.json
+  std::string_view activation = "gelu";
+  bool scale_embedding = false;
+  bool scale_encoder_only = false;  // if scale_embedding is set
+  TargetLanguage target_language = TargetLanguage::none;
+  bool end_before_language = false;    // the language comes first after the start token, if that is the end token
+  bool separate_vocabularies = false;  // config.json may have decoder_vocab_size, and say that
+                                       // encoder and decoder do not share their embeddings
+  Dim model_dim = 1024;
+  int encoder_layers = 12;
+  int decoder_layers = 12;
+  Dim heads = 16;
+  Dim hidden_dim = 4096;
+  Dim vocabulary = 50265;
+  Dim max_positions = 1024;
+  std::int32_t pad_token = 1;
 };
 
-constexpr BartLineage kPLBartLineage{
-    .model_type = "plbart",
-    .encoder_embedding_norm = EmbeddingNorm::after_positions,
-    .decoder_embedding_norm = EmbeddingNorm::after_positions,
-    .positions = {.kind = Kind::learned, .offset = 2},
-    .scale_embedding = true,
-    .target_language = TargetLanguage::start_token,
-    .model_dim = 768,
-    .encoder_layers = 6,
-    .decoder_layers = 6,
-    .heads = 12,
-    .hidden_dim = 3072,
-    .vocabulary = 50005,
+constexpr PositionOptions kLearned = {.kind = PositionOptions::Kind::learned};
+constexpr PositionOptions kLearnedFrom2 = {.kind = PositionOptions::Kind::learned, .offset = 2};
+
+constexpr std::array kLineages = {
+    BartLineage{.model_type = "bart",
+                .encoder_embedding_norm = EmbeddingNorm::after_positions,
+                .decoder_embedding_norm = EmbeddingNorm::after_positions,
+                .positions = kLearnedFrom2},
+    // Roller et al. 2021: the large ones, and the small one, which is built otherwise.
+    BartLineage{.model_type = "blenderbot",
+                .norm_order = NormOrder::first,
+                .positions = kLearned,
+                .model_dim = 2560,
+                .encoder_layers = 2,
+                .decoder_layers = 24,
+                .heads = 32,
+                .hidden_dim = 10240,
+                .vocabulary = 8008,
+                .max_positions = 128,
+                .pad_token = 0},
+    BartLineage{.model_type = "blenderbot-small",
+                .encoder_embedding_norm = EmbeddingNorm::after_positions,
+                .decoder_embedding_norm = EmbeddingNorm::before_positions,
+                .positions = kLearned,
+                .scale_encoder_only = true,
+                .model_dim = 512,
+                .encoder_layers = 8,
+                .decoder_layers = 8,
+                .hidden_dim = 2048,
+                .max_positions = 512,
+                .pad_token = 0},
+    // M2M100 (Fan et al. 2021) and NLLB-200 (NLLB Team 2022), without experts.
+    BartLineage{.model_type = "m2m_100",
+                .norm_order = NormOrder::first,
+                .positions = {.layout = SinusoidLayout::timing_signal},
+                .positions_skip_pads = true,
+                .activation = "relu",
+                .scale_embedding = true,
+                .target_language = TargetLanguage::first_token,
+                .vocabulary = 128112},
+    // Marian (Junczys-Dowmunt et al. 2018) as transformers stores it: OPUS-MT's models.
+    BartLineage{.model_type = "marian", .separate_vocabularies = true, .vocabulary = 58101, .pad_token = 58100},
+    // mBART (Liu et al. 2020) decodes from the language, mBART-50 (Tang et al. 2020) from the end token, then it.
+    BartLineage{.model_type = "mbart",
+                .norm_order = NormOrder::first,
+                .encoder_embedding_norm = EmbeddingNorm::after_positions,
+                .decoder_embedding_norm = EmbeddingNorm::after_positions,
+                .positions = kLearnedFrom2,
+                .target_language = TargetLanguage::start_token,
+                .end_before_language = true},
+    // Zhang et al. 2020.
+    BartLineage{.model_type = "pegasus", .norm_order = NormOrder::first, .pad_token = 0},
+    // PLBart (Ahmad et al. 2021), BART's twin for programs.
+    BartLineage{.model_type = "plbart",
+                .encoder_embedding_norm = EmbeddingNorm::after_positions,
+                .decoder_embedding_norm = EmbeddingNorm::after_positions,
+                .positions = kLearnedFrom2,
+                .scale_embedding = true,
+                .target_language = TargetLanguage::start_token,
+                .model_dim = 768,
+                .encoder_layers = 6,
+                .decoder_layers = 6,
+                .heads = 12,
+                .hidden_dim = 3072,
+                .vocabulary = 50005},
 };
+
+StackConfig read_stack(const ConfigReader& config, const BartLineage& lineage, const std::string& name, int layers) {
+  StackConfig stack;
+  stack.layers = config.layers(name + "_layers", layers);
+  stack.heads = static_cast<int>(config.width(name + "_attention_heads", lineage.heads));
+  stack.hidden_dim = config.width(name + "_ffn_dim", lineage.hidden_dim);
+  stack.vocabulary = config.vocabulary("vocab_size", lineage.vocabulary);
+  stack.positions = lineage.positions;
+  stack.positions.positions = config.width("max_position_embeddings", lineage.max_positions);
+  if (lineage.positions_skip_pads) {
+    const std::int32_t pad = config.token("pad_token_id", stack.vocabulary).value_or(lineage.pad_token);
+    stack.positions.pad_token = pad;
+    stack.positions.offset = Dim{pad} + 1;
+  }
+  config.check_heads(stack, config.width("d_model", lineage.model_dim), name + "_attention_heads");
+  return stack;
+}
+
+TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& lineage) {
+  const ConfigReader config(json);
+  TransformerConfig result;
+  result.model_dim = config.width("d_model", lineage.model_dim);
+  result.encoder = read_stack(config, lineage, "encoder", lineage.encoder_layers);
+  result.encoder.embedding_norm = lineage.encoder_embedding_norm;
+  result.decoder = read_stack(config, lineage, "decoder", lineage.decoder_layers);
+  if (lineage.separate_vocabularies) {
+    result.decoder.vocabulary = config.vocabulary("decoder_vocab_size", result.encoder.vocabulary);
+  }
+  result.decoder.embedding_norm = lineage.decoder_embedding_norm;
+  result.activation = config.activation("activation_function", lineage.activation);
+  result.norm_order = lineage.norm_order;
+  if (config.flag("scale_embedding", lineage.scale_embedding)) {
+    const float scale = std::sqrt(static_cast<float>(result.model_dim));
+    result.encoder.embedding_scale = scale;
+    if (!lineage.scale_encoder_only) result.decoder.embedding_scale = scale;
+  }
+  result.target_language = lineage.target_language;
+  result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);
+  result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
+  constexpr std::int64_t kEnd = 2;
+  if (lineage.end_before_language && result.decoder_start_token == json.integer("eos_token_id").value_or(kEnd)) {
+    result.target_language = TargetLanguage::first_token;
+  }
+  return result;
+}
+
+// One tensor may serve as both embeddings and the output projection. It is stored once, under whichever of the names
+// the writer chose; a tensor under a role's own name always comes first. Without tying, `model.shared` may still stand
+// for embeddings, never for the projection.
+WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, const BartLineage& lineage) {
+  const bool shared =
+      !lineage.separate_vocabularies || config.boolean("share_encoder_decoder_embeddings").value_or(true);
+  const StoredName common = "model.shared";
+  std::vector<StoredName> encoder{"model.encoder.embed_tokens"}, decoder{"model.decoder.embed_tokens"};
+  std::vector<StoredName> output{"lm_head"};
+  if (shared) {
+    encoder.insert(encoder.end(), {common, decoder[0]});
+    decoder.insert(decoder.end(), {common, encoder[0]});
+  }
+  if (config.boolean("tie_word_embeddings").value_or(true)) {
+    output.insert(output.end(), decoder.begin(), decoder.end());
+    decoder.push_back(output[0]);
+    if (shared) encoder.push_back(output[0]);
+  }
+  return without_missing_prefix("model.", weights,
+                                names_by_table({
+                                    {"encoder.embedding", std::move(encoder)},
+                                    {"decoder.embedding", std::move(decoder)},
+                                    {"output_projection.bias", {"final_logits_bias"}},
+                                    {"output_projection", std::move(output)},
+                                    {"%.positional_encoding", {"model.%.embed_positions"}},
+                                    {"%.embedding_norm", {"model.%.layernorm_embedding"}},
+                                    {"%.norm", {"model.%.layer_norm"}},
+                                    {"%.*.self_attention.query", {"model.%.layers.*.self_attn.q_proj"}},
+                                    {"%.*.self_attention.key", {"model.%.layers.*.self_attn.k_proj"}},
+                                    {"%.*.self_attention.value", {"model.%.layers.*.self_attn.v_proj"}},
+                                    {"%.*.self_attention.output", {"model.%.layers.*.self_attn.out_proj"}},
+                                    {"%.*.self_attention_norm", {"model.%.layers.*.self_attn_layer_norm"}},
+                                    {"%.*.cross_attention.query", {"model.%.layers.*.encoder_attn.q_proj"}},
+                                    {"%.*.cross_attention.key", {"model.%.layers.*.encoder_attn.k_proj"}},
+                                    {"%.*.cross_attention.value", {"model.%.layers.*.encoder_attn.v_proj"}},
+                                    {"%.*.cross_attention.output", {"model.%.layers.*.encoder_attn.out_proj"}},
+                                    {"%.*.cross_attention_norm", {"model.%.layers.*.encoder_attn_layer_norm"}},
+                                    {"%.*.feed_forward.expand", {"model.%.layers.*.fc1"}},
+                                    {"%.*.feed_forward.project", {"model.%.layers.*.fc2"}},
+                                    {"%.*.feed_forward_norm", {"model.%.layers.*.final_layer_norm"}},
+                                }));
+}
 
 }  // namespace
 
-const Family kBart = bart_family<kBartLineage>();
-const Family kPLBart = bart_family<kPLBartLineage>();
+std::vector<Family> bart_families() {
+  std::vector<Family> families;
+  for (const BartLineage& lineage : kLineages) {
+    families.push_back(
+        {lineage.model_type, [&lineage](const JsonObject& config, const WeightStore& weights) {
+           return ModelDescription{read_bart_config(config, lineage), bart_weight_names(config, weights, lineage)};
+         }});
+  }
+  return families;
+}
 
 }  // namespace encdec

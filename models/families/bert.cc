@@ -1,9 +1,7 @@
-// BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019) and XLM-R (Conneau et al. 2020).
-#include <fmt/format.h>
-
+// BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020) and DistilBERT (Sanh et al. 2019).
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"
@@ -11,14 +9,13 @@
 namespace encdec {
 namespace {
 
-TransformerConfig read_config(const JsonObject& json, std::string_view model_type, Dim vocabulary) {
+TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary) {
   const ConfigReader config(json);
   if (const auto kind = json.string("position_embedding_type"); kind && *kind != "absolute") {
-    throw ConfigError(fmt::format("{}: position_embedding_type '{}' is not supported, expected 'absolute'", json.file(),
-                                  printable(*kind)));
+    refuse<ConfigError>(json.file(), "position_embedding_type '{}' is not supported, expected 'absolute'",
+                        printable(*kind));
   }
   TransformerConfig result;
-  result.model_type = model_type;
   result.architecture = Architecture::encoder_only;
   result.model_dim = config.width("hidden_size", 768);
   result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
@@ -36,33 +33,7 @@ TransformerConfig read_config(const JsonObject& json, std::string_view model_typ
   return result;
 }
 
-TransformerConfig read_bert(const JsonObject& json) {
-  return read_config(json, "bert", 30522);
-}
-
-// Positions are numbered as in fairseq: the table has rows for the pad and those before it.
-TransformerConfig read_roberta_like(const JsonObject& json, std::string_view model_type) {
-  TransformerConfig result = read_config(json, model_type, 50265);
-  PositionOptions& positions = result.encoder.positions;
-  positions.pad_token = result.pad_token.value_or(1);
-  positions.offset = Dim{*positions.pad_token} + 1;
-  if (positions.positions <= positions.offset) {
-    throw ConfigError(fmt::format("{}: max_position_embeddings {}, expected more than pad_token_id + 1, {}",
-                                  json.file(), positions.positions, positions.offset));
-  }
-  positions.positions -= positions.offset;
-  return result;
-}
-
-TransformerConfig read_roberta(const JsonObject& json) {
-  return read_roberta_like(json, "roberta");
-}
-
-TransformerConfig read_xlm_roberta(const JsonObject& json) {
-  return read_roberta_like(json, "xlm-roberta");
-}
-
-WeightNames names_with_prefix(const std::string& prefix, const WeightStore& weights) {
+WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights) {
   std::vector<NamePattern> table = {
       {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
       {"encoder.positional_encoding", {prefix + "embeddings.position_embeddings"}},
@@ -80,18 +51,73 @@ WeightNames names_with_prefix(const std::string& prefix, const WeightStore& weig
   return with_gamma_and_beta(without_missing_prefix(prefix, weights, names_by_table(std::move(table))));
 }
 
-WeightNames bert_names(const JsonObject&, const WeightStore& weights) {
-  return names_with_prefix("bert.", weights);
+ModelDescription describe_bert(const JsonObject& config, const WeightStore& weights) {
+  return {read_bert_config(config, 30522), bert_weight_names("bert.", weights)};
 }
 
-WeightNames roberta_names(const JsonObject&, const WeightStore& weights) {
-  return names_with_prefix("roberta.", weights);
+// Positions are numbered as in fairseq: the table has rows for the pad and those before it.
+ModelDescription describe_roberta(const JsonObject& json, const WeightStore& weights) {
+  TransformerConfig config = read_bert_config(json, 50265);
+  PositionOptions& positions = config.encoder.positions;
+  positions.pad_token = config.pad_token.value_or(1);
+  positions.offset = Dim{*positions.pad_token} + 1;
+  if (positions.positions <= positions.offset) {
+    refuse<ConfigError>(json.file(), "max_position_embeddings {}, expected more than pad_token_id + 1, {}",
+                        positions.positions, positions.offset);
+  }
+  positions.positions -= positions.offset;
+  return {std::move(config), bert_weight_names("roberta.", weights)};
+}
+
+TransformerConfig read_distilbert_config(const JsonObject& json) {
+  const ConfigReader config(json);
+  TransformerConfig result;
+  result.architecture = Architecture::encoder_only;
+  result.model_dim = config.width("dim", 768);
+  result.encoder.vocabulary = config.vocabulary("vocab_size", 30522);
+  result.encoder.layers = config.layers("n_layers", 6);
+  result.encoder.heads = static_cast<int>(config.width("n_heads", 12));
+  result.encoder.hidden_dim = config.width("hidden_dim", 3072);
+  // Learned, or sinusoidal and stored all the same.
+  result.encoder.positions = {.kind = PositionOptions::Kind::learned,
+                              .positions = config.width("max_position_embeddings", 512)};
+  result.encoder.embedding_norm = EmbeddingNorm::after_positions;
+  config.check_heads(result.encoder, result.model_dim, "n_heads");
+  result.activation = config.activation("activation", "gelu");
+  result.norm_epsilon = 1e-12f;
+  result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
+  return result;
+}
+
+WeightNames distilbert_weight_names(const WeightStore& weights) {
+  return with_gamma_and_beta(without_missing_prefix(
+      "distilbert.", weights,
+      names_by_table({
+          {"encoder.embedding", {"distilbert.embeddings.word_embeddings"}},
+          {"encoder.positional_encoding", {"distilbert.embeddings.position_embeddings"}},
+          {"encoder.embedding_norm", {"distilbert.embeddings.LayerNorm"}},
+          {"encoder.*.self_attention.query", {"distilbert.transformer.layer.*.attention.q_lin"}},
+          {"encoder.*.self_attention.key", {"distilbert.transformer.layer.*.attention.k_lin"}},
+          {"encoder.*.self_attention.value", {"distilbert.transformer.layer.*.attention.v_lin"}},
+          {"encoder.*.self_attention.output", {"distilbert.transformer.layer.*.attention.out_lin"}},
+          {"encoder.*.self_attention_norm", {"distilbert.transformer.layer.*.sa_layer_norm"}},
+          {"encoder.*.feed_forward.expand", {"distilbert.transformer.layer.*.ffn.lin1"}},
+          {"encoder.*.feed_forward.project", {"distilbert.transformer.layer.*.ffn.lin2"}},
+          {"encoder.*.feed_forward_norm", {"distilbert.transformer.layer.*.output_layer_norm"}},
+      })));
+}
+
+ModelDescription describe_distilbert(const JsonObject& config, const WeightStore& weights) {
+  return {read_distilbert_config(config), distilbert_weight_names(weights)};
 }
 
 }  // namespace
 
-const Family kBert{"bert", read_bert, bert_names};
-const Family kRoberta{"roberta", read_roberta, roberta_names};
-const Family kXlmRoberta{"xlm-roberta", read_xlm_roberta, roberta_names};
+std::vector<Family> bert_families() {
+  return {{"bert", describe_bert},
+          {"distilbert", describe_distilbert},
+          {"roberta", describe_roberta},
+          {"xlm-roberta", describe_roberta}};
+}
 
 }  // namespace encdec

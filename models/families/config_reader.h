@@ -18,12 +18,18 @@ class ConfigReader {
 
   const JsonObject& json() const { return config_; }
 
-  Dim vocabulary(std::string_view key, Dim missing) const;
+  Dim vocabulary(std::string_view key, Dim missing) const {
+    return config_.integer(key, {1, 10'000'000}).value_or(missing);
+  }
   // Model and hidden dimensions, numbers of heads and positions: at least 1.
-  Dim width(std::string_view key, Dim missing) const;
-  int layers(std::string_view key, int missing) const;
+  Dim width(std::string_view key, Dim missing) const { return config_.integer(key, {1, 1 << 20}).value_or(missing); }
+  int layers(std::string_view key, int missing) const {
+    return static_cast<int>(config_.integer(key, {1, 1024}).value_or(missing));
+  }
   bool flag(std::string_view key, bool missing) const { return config_.boolean(key).value_or(missing); }
-  float epsilon(std::string_view key, double missing) const;
+  float epsilon(std::string_view key, double missing) const {
+    return static_cast<float>(config_.number(key, {0.0, 1.0}).value_or(missing));
+  }
   Activation activation(std::string_view key, std::string_view missing) const;
   std::optional<std::int32_t> token(std::string_view key, Dim vocabulary) const;
 

@@ -1,13 +1,11 @@
 // Folders that CTranslate2 has converted (github.com/OpenNMT/CTranslate2, python/ctranslate2/specs): Transformers of
 // any origin, whose structure follows from the variables that the model.bin has.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/model_description.h"
@@ -39,59 +37,46 @@ constexpr std::array kSpecifications = {
 const Specification& find_specification(const Checkpoint& checkpoint) {
   const auto found = std::ranges::find(kSpecifications, checkpoint.spec_name, &Specification::name);
   if (found == kSpecifications.end()) {
-    throw UnsupportedModelError(
-        fmt::format("{}: model specification '{}' is not supported, expected TransformerSpec, TransformerBase, "
-                    "TransformerBig, TransformerDecoderSpec or TransformerEncoderSpec",
-                    checkpoint.weights->origin(), printable(checkpoint.spec_name)));
+    refuse<UnsupportedModelError>(
+        checkpoint.weights->origin(),
+        "model specification '{}' is not supported, expected TransformerSpec, TransformerBase, "
+        "TransformerBig, TransformerDecoderSpec or TransformerEncoderSpec",
+        printable(checkpoint.spec_name));
   }
   if (checkpoint.spec_revision > found->last_revision) {
-    throw UnsupportedModelError(fmt::format("{}: revision {} of model specification '{}', expected at most {}",
-                                            checkpoint.weights->origin(), checkpoint.spec_revision, found->name,
-                                            found->last_revision));
+    refuse<UnsupportedModelError>(checkpoint.weights->origin(),
+                                  "revision {} of model specification '{}', expected at most {}",
+                                  checkpoint.spec_revision, found->name, found->last_revision);
   }
   return *found;
 }
 
-// What CTranslate2 computes and our graphs do not, by a part of the names of its variables. A setting that has the
+// What CTranslate2 computes and our graphs do not, by parts of the names of its variables. A setting that has the
 // neutral value changes nothing.
-struct Feature {
-  std::string_view part;
+struct OtherFeatures {
   std::string_view expected;
+  std::vector<std::string_view> parts;
   double neutral = 0;
 };
 
-constexpr std::string_view kPositions = "positions as encodings or as relative_attention_bias";
-constexpr std::string_view kNorms = "one norm for each sub-layer, and none within";
-constexpr std::string_view kPlainAttention = "keys and values for each head, of all tokens";
-constexpr std::string_view kOneWidth = "embeddings as wide as the layers";
-
-constexpr std::array kOtherFeatures = {
-    Feature{"alibi", kPositions},
-    Feature{"relative_asymmetric_position_keys", kPositions},
-    Feature{"relative_position_keys", kPositions},
-    Feature{"relative_position_values", kPositions},
-    Feature{"rotary_dim", kPositions, -1},
-    Feature{"external_post_encoder_attention_layer_norm", kNorms},
-    Feature{"external_pre_encoder_attention_layer_norm", kNorms},
-    Feature{"input_layer_norm", kNorms},
-    Feature{"k_norm", kNorms},
-    Feature{"layer_norm_use_residual", kNorms},
-    Feature{"parallel_residual", kNorms},
-    Feature{"post_attention_layer_norm", kNorms},
-    Feature{"post_feedforward_layer_norm", kNorms},
-    Feature{"pre_feedforward_layer_norm", kNorms},
-    Feature{"pre_post_layer_norm", kNorms},
-    Feature{"q_norm", kNorms},
-    Feature{"shared_layer_norm", kNorms},
-    Feature{"v_norm", kNorms},
-    Feature{"memory_kv", kPlainAttention},
-    Feature{"multi_query", kPlainAttention},
-    Feature{"sliding_window", kPlainAttention},
-    Feature{"project_in", kOneWidth},
-    Feature{"project_out", kOneWidth},
-    Feature{"final_logit_softcapping", "logits as they are"},
-    Feature{"layer_scalar", "layers as they are", 1},
-};
+const std::vector<OtherFeatures>& other_features() {
+  constexpr std::string_view kPositions = "positions as encodings or as relative_attention_bias";
+  static const std::vector<OtherFeatures> all = {
+      {kPositions,
+       {"alibi", "relative_asymmetric_position_keys", "relative_position_keys", "relative_position_values"}},
+      {kPositions, {"rotary_dim"}, -1},
+      {"one norm for each sub-layer, and none within",
+       {"external_post_encoder_attention_layer_norm", "external_pre_encoder_attention_layer_norm", "input_layer_norm",
+        "k_norm", "layer_norm_use_residual", "parallel_residual", "post_attention_layer_norm",
+        "post_feedforward_layer_norm", "pre_feedforward_layer_norm", "pre_post_layer_norm", "q_norm",
+        "shared_layer_norm", "v_norm"}},
+      {"keys and values for each head, of all tokens", {"memory_kv", "multi_query", "sliding_window"}},
+      {"embeddings as wide as the layers", {"project_in", "project_out"}},
+      {"logits as they are", {"final_logit_softcapping"}},
+      {"layers as they are", {"layer_scalar"}, 1},
+  };
+  return all;
+}
 
 class SpecReader {
  public:
@@ -112,15 +97,16 @@ class SpecReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const {
-    throw ConfigError(fmt::format("{}: {}", weights_.origin(), message));
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> message, Args&&... args) const {
+    refuse<ConfigError>(weights_.origin(), message, std::forward<Args>(args)...);
   }
 
   const Tensor& required(const std::string& name) const {
     const Tensor* tensor = weights_.find(name);
-    if (tensor == nullptr) fail(fmt::format("no variable '{}'", name));
+    if (tensor == nullptr) fail("no variable '{}'", name);
     if (tensor->shape().rank() != 2) {
-      fail(fmt::format("variable '{}' has shape {}, expected a matrix", name, to_string(tensor->shape())));
+      fail("variable '{}' has shape {}, expected a matrix", name, to_string(tensor->shape()));
     }
     return *tensor;
   }
@@ -132,12 +118,14 @@ class SpecReader {
       for (std::string_view rest = name; !rest.empty();) {
         const std::string_view part = rest.substr(0, rest.find('/'));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-        const auto other = std::ranges::find(kOtherFeatures, part, &Feature::part);
-        if (other == kOtherFeatures.end()) continue;
+        const auto other = std::ranges::find_if(other_features(), [part](const OtherFeatures& features) {
+          return std::ranges::find(features.parts, part) != features.parts.end();
+        });
+        if (other == other_features().end()) continue;
         const bool is_setting = rest.empty() && tensor.shape().rank() == 0;
         if (is_setting && scalar(weights_, name) == other->neutral) continue;
-        throw UnsupportedModelError(
-            fmt::format("{}: '{}' is not supported, expected {}", weights_.origin(), printable(name), other->expected));
+        refuse<UnsupportedModelError>(weights_.origin(), "'{}' is not supported, expected {}", printable(name),
+                                      other->expected);
       }
     }
   }
@@ -153,8 +141,7 @@ class SpecReader {
   double common_setting(const std::string& name, double missing) const {
     const double value = setting(config_.has_encoder() ? "encoder" : "decoder", name, missing);
     if (config_.has_decoder() && setting("decoder", name, missing) != value) {
-      fail(fmt::format("'decoder/{}' is {}, expected that of the encoder, {}", name, setting("decoder", name, missing),
-                       value));
+      fail("'decoder/{}' is {}, expected that of the encoder, {}", name, setting("decoder", name, missing), value);
     }
     return value;
   }
@@ -182,9 +169,9 @@ class SpecReader {
     while (stack.layers < kMaxSpecLayers && has(layer(name, stack.layers) + "self_attention/linear_0/weight")) {
       ++stack.layers;
     }
-    if (stack.layers == 0) fail(fmt::format("no layers of the {}", name));
+    if (stack.layers == 0) fail("no layers of the {}", name);
     const double heads = setting(name, "num_heads", checkpoint_.spec_revision < 3 ? specification_.heads : 8);
-    if (!(heads >= 1 && heads <= 1 << 20)) fail(fmt::format("'{}/num_heads' is {}, expected at least 1", name, heads));
+    if (!(heads >= 1 && heads <= 1 << 20)) fail("'{}/num_heads' is {}, expected at least 1", name, heads);
     stack.heads = static_cast<int>(heads);
     stack.hidden_dim = required(layer(name, 0) + "ffn/linear_0/weight").shape()[0];
     stack.embedding_scale = embedding_scale(name);
@@ -205,7 +192,7 @@ class SpecReader {
       RelativePositions& positions = stack.relative_positions;
       positions.buckets = static_cast<int>(required(attention + "relative_attention_bias").shape()[0]);
       const double reach = scalar(weights_, attention + "relative_attention_max_distance").value_or(128);
-      if (!(reach >= 1 && reach <= 1 << 16)) fail(fmt::format("relative_attention_max_distance is {}", reach));
+      if (!(reach >= 1 && reach <= 1 << 16)) fail("relative_attention_max_distance is {}", reach);
       positions.max_distance = static_cast<int>(reach);
       positions.direction =
           name == "encoder" ? RelativePositions::Direction::both : RelativePositions::Direction::backward;
@@ -224,14 +211,14 @@ class SpecReader {
     const StackConfig& sizes = config_.input_stack();
     const Dim merged = required(attention + "linear_0/weight").shape()[0];
     if (merged % (Dim{3} * sizes.heads) != 0) {
-      fail(fmt::format("'{}linear_0/weight' has {} rows, expected those of query, key and value of {} heads", attention,
-                       merged, sizes.heads));
+      fail("'{}linear_0/weight' has {} rows, expected those of query, key and value of {} heads", attention, merged,
+           sizes.heads);
     }
     config_.head_dim = merged / 3 / sizes.heads;
     config_.norm_order = common_setting("pre_norm", 1) != 0 ? NormOrder::first : NormOrder::last;
     for (const char* name : {"encoder/layer_norm/gamma", "decoder/layer_norm/gamma"}) {
       if (config_.norm_order == NormOrder::last && has(name)) {
-        fail(fmt::format("'{}', expected none at the end of a stack whose norms come last", name));
+        fail("'{}', expected none at the end of a stack whose norms come last", name);
       }
     }
     config_.norm = has(attention + "layer_norm/beta") ? NormKind::layer : NormKind::rms;
@@ -247,7 +234,7 @@ class SpecReader {
                                       Activation::sigmoid};
     const double activation = common_setting("activation", 0);
     if (!(activation >= 0 && activation < static_cast<double>(kNumbered.size()))) {
-      fail(fmt::format("'activation' is {}, expected 0 to {}", activation, kNumbered.size() - 1));
+      fail("'activation' is {}, expected 0 to {}", activation, kNumbered.size() - 1);
     }
     config_.activation = kNumbered[static_cast<std::size_t>(activation)];
     config_.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
@@ -275,49 +262,38 @@ class SpecReader {
   TransformerConfig config_;
 };
 
-std::vector<StoredName> merged(const std::string& name, int part, int parts) {
-  StoredName stored(name);
-  stored.part = part;
-  stored.parts = parts;
-  return {stored};
-}
-
 WeightNames names() {
+  const std::string self = "%/layer_*/self_attention/", cross = "%/layer_*/attention/", ffn = "%/layer_*/ffn/";
   std::vector<NamePattern> table = {
       {"encoder.embedding", {"encoder/embeddings", "encoder/embeddings_0"}},
       {"encoder.token_type_embedding", {"encoder/embeddings_1"}},
       {"decoder.embedding", {"decoder/embeddings"}},
       {"output_projection", {"decoder/projection"}},
+      {"%.positional_encoding.weight", {"%/position_encodings/encodings"}},
+      // The biases of the first layer are those of all layers.
+      {"%.*.self_attention.relative_position_bias.weight",
+       {self + "relative_attention_bias", "%/layer_0/self_attention/relative_attention_bias"}},
+      {"%.*.self_attention.query", {part_of(self + "linear_0", 0, 3)}},
+      {"%.*.self_attention.key", {part_of(self + "linear_0", 1, 3)}},
+      {"%.*.self_attention.value", {part_of(self + "linear_0", 2, 3)}},
+      {"%.*.self_attention.output", {self + "linear_1"}},
+      {"%.*.cross_attention.query", {cross + "linear_0"}},
+      {"%.*.cross_attention.key", {part_of(cross + "linear_1", 0, 2)}},
+      {"%.*.cross_attention.value", {part_of(cross + "linear_1", 1, 2)}},
+      {"%.*.cross_attention.output", {cross + "linear_2"}},
+      {"%.*.feed_forward.gate", {ffn + "linear_0"}},
+      {"%.*.feed_forward.expand", {ffn + "linear_0_noact", ffn + "linear_0"}},
+      {"%.*.feed_forward.project", {ffn + "linear_1"}},
   };
   const auto add_norm = [&](const std::string& canonical, const std::string& stored) {
     table.push_back({canonical + ".weight", {stored + "/gamma"}});
     table.push_back({canonical + ".bias", {stored + "/beta"}});
   };
-  for (const std::string stack : {"encoder", "decoder"}) {
-    const std::string layer = stack + ".*.", stored = stack + "/layer_*/";
-    const std::string self = stored + "self_attention/", ffn = stored + "ffn/";
-    // The biases of the first layer are those of all layers.
-    const std::string bias = stack + "/layer_0/self_attention/relative_attention_bias";
-    table.push_back({stack + ".positional_encoding.weight", {stack + "/position_encodings/encodings"}});
-    table.push_back({layer + "self_attention.relative_position_bias.weight", {self + "relative_attention_bias", bias}});
-    table.push_back({layer + "self_attention.query", merged(self + "linear_0", 0, 3)});
-    table.push_back({layer + "self_attention.key", merged(self + "linear_0", 1, 3)});
-    table.push_back({layer + "self_attention.value", merged(self + "linear_0", 2, 3)});
-    table.push_back({layer + "self_attention.output", {self + "linear_1"}});
-    table.push_back({layer + "feed_forward.gate", {ffn + "linear_0"}});
-    table.push_back({layer + "feed_forward.expand", {ffn + "linear_0_noact", ffn + "linear_0"}});
-    table.push_back({layer + "feed_forward.project", {ffn + "linear_1"}});
-    add_norm(layer + "self_attention_norm", stored + "self_attention/layer_norm");
-    add_norm(layer + "feed_forward_norm", stored + "ffn/layer_norm");
-    add_norm(stack + ".embedding_norm", stack + "/layernorm_embedding");
-    add_norm(stack + ".norm", stack + "/layer_norm");
-  }
-  const std::string cross = "decoder/layer_*/attention/";
-  table.push_back({"decoder.*.cross_attention.query", {cross + "linear_0"}});
-  table.push_back({"decoder.*.cross_attention.key", merged(cross + "linear_1", 0, 2)});
-  table.push_back({"decoder.*.cross_attention.value", merged(cross + "linear_1", 1, 2)});
-  table.push_back({"decoder.*.cross_attention.output", {cross + "linear_2"}});
-  add_norm("decoder.*.cross_attention_norm", cross + "layer_norm");
+  add_norm("%.*.self_attention_norm", self + "layer_norm");
+  add_norm("%.*.cross_attention_norm", cross + "layer_norm");
+  add_norm("%.*.feed_forward_norm", ffn + "layer_norm");
+  add_norm("%.embedding_norm", "%/layernorm_embedding");
+  add_norm("%.norm", "%/layer_norm");
   return [by_table = names_by_table(std::move(table))](const std::string& canonical) {
     std::vector<StoredName> candidates = by_table(canonical);
     for (StoredName& stored : candidates) std::ranges::replace(stored.name, '.', '/');

@@ -1,45 +1,33 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <vector>
 
 #include "encdec/engine/weights.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/config.h"
+#include "encdec/models/families/model_description.h"
 
 namespace encdec {
 
-// A family of checkpoints: how its config.json reads, and what it calls the tensors. Data; a new family is a new file
-// that fills one of these, and a line in families.cc.
+// A family of checkpoints: how its config.json reads, and what it calls the tensors. Data: a new one is a row of a file
+// below, or a file of its own.
 struct Family {
-  std::string_view model_type;
-  // Throws ConfigError, naming the file and the key.
-  TransformerConfig (*read_config)(const JsonObject& config);
-  // Stored names for the canonical names that encoder.h and decoder.h ask for.
-  WeightNames (*weight_names)(const JsonObject& config, const WeightStore& weights);
+  std::string_view model_type;  // in config.json, and that of the TransformerConfig
+  // Weight names are for the canonical names that encoder.h and decoder.h ask for. Throws ConfigError, naming the file
+  // and the key.
+  std::function<ModelDescription(const JsonObject& config, const WeightStore& weights)> describe;
 };
 
-// The family that config.json's model_type names. Throws UnsupportedModelError, listing what is supported, for any
-// other.
-const Family& find_family(const JsonObject& config);
+// The files of this folder that define families: NAME.cc defines NAME_families().
+#define ENCDEC_FAMILY_FILES(FILE) \
+  FILE(bart)                      \
+  FILE(bert)                      \
+  FILE(gpt2)                      \
+  FILE(t5)
 
-// "'bart', 'bert', ...": all of them, for messages.
-std::string supported_families();
-
-extern const Family kBart;
-extern const Family kBert;
-extern const Family kBlenderbot;
-extern const Family kBlenderbotSmall;
-extern const Family kDistilBert;
-extern const Family kGpt2;
-extern const Family kM2M100;
-extern const Family kMarian;
-extern const Family kMBart;
-extern const Family kMT5;
-extern const Family kPegasus;
-extern const Family kPLBart;
-extern const Family kRoberta;
-extern const Family kT5;
-extern const Family kUMT5;
-extern const Family kXlmRoberta;
+#define ENCDEC_DECLARE_FAMILIES(name) std::vector<Family> name##_families();
+ENCDEC_FAMILY_FILES(ENCDEC_DECLARE_FAMILIES)
+#undef ENCDEC_DECLARE_FAMILIES
 
 }  // namespace encdec

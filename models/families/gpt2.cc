@@ -8,10 +8,9 @@
 namespace encdec {
 namespace {
 
-TransformerConfig read_gpt2_config(const JsonObject& json) {
+TransformerConfig read_gpt2(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result;
-  result.model_type = "gpt2";
   result.architecture = Architecture::decoder_only;
   result.model_dim = config.width("n_embd", 768);
   result.decoder.vocabulary = config.vocabulary("vocab_size", 50257);
@@ -30,36 +29,34 @@ TransformerConfig read_gpt2_config(const JsonObject& json) {
   return result;
 }
 
-// Matrices are stored for y = x W, those of query, key and value side by side.
-std::vector<StoredName> transposed_part(const char* name, int part = 0, int parts = 1) {
-  StoredName stored(name);
-  stored.transposed = true;
-  stored.part = part;
-  stored.parts = parts;
-  return {stored};
+// Those of query, key and value are stored side by side.
+WeightNames gpt2_weight_names(const WeightStore& weights) {
+  const StoredName merged = transposed("transformer.h.*.attn.c_attn");
+  return without_missing_prefix("transformer.", weights,
+                                names_by_table({
+                                    {"decoder.embedding", {"transformer.wte"}},
+                                    {"decoder.positional_encoding", {"transformer.wpe"}},
+                                    {"decoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+                                    {"decoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+                                    {"decoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+                                    {"decoder.*.self_attention.output", {transposed("transformer.h.*.attn.c_proj")}},
+                                    {"decoder.*.self_attention_norm", {"transformer.h.*.ln_1"}},
+                                    {"decoder.*.feed_forward.expand", {transposed("transformer.h.*.mlp.c_fc")}},
+                                    {"decoder.*.feed_forward.project", {transposed("transformer.h.*.mlp.c_proj")}},
+                                    {"decoder.*.feed_forward_norm", {"transformer.h.*.ln_2"}},
+                                    {"decoder.norm", {"transformer.ln_f"}},
+                                    {"output_projection", {"lm_head", "transformer.wte"}},
+                                }));
 }
 
-WeightNames gpt2_weight_names(const JsonObject&, const WeightStore& weights) {
-  return without_missing_prefix(
-      "transformer.", weights,
-      names_by_table({
-          {"decoder.embedding", {"transformer.wte"}},
-          {"decoder.positional_encoding", {"transformer.wpe"}},
-          {"decoder.*.self_attention.query", transposed_part("transformer.h.*.attn.c_attn", 0, 3)},
-          {"decoder.*.self_attention.key", transposed_part("transformer.h.*.attn.c_attn", 1, 3)},
-          {"decoder.*.self_attention.value", transposed_part("transformer.h.*.attn.c_attn", 2, 3)},
-          {"decoder.*.self_attention.output", transposed_part("transformer.h.*.attn.c_proj")},
-          {"decoder.*.self_attention_norm", {"transformer.h.*.ln_1"}},
-          {"decoder.*.feed_forward.expand", transposed_part("transformer.h.*.mlp.c_fc")},
-          {"decoder.*.feed_forward.project", transposed_part("transformer.h.*.mlp.c_proj")},
-          {"decoder.*.feed_forward_norm", {"transformer.h.*.ln_2"}},
-          {"decoder.norm", {"transformer.ln_f"}},
-          {"output_projection", {"lm_head", "transformer.wte"}},
-      }));
+ModelDescription describe_gpt2(const JsonObject& config, const WeightStore& weights) {
+  return {read_gpt2(config), gpt2_weight_names(weights)};
 }
 
 }  // namespace
 
-const Family kGpt2{"gpt2", read_gpt2_config, gpt2_weight_names};
+std::vector<Family> gpt2_families() {
+  return {{"gpt2", describe_gpt2}};
+}
 
 }  // namespace encdec

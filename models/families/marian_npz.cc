@@ -1,12 +1,10 @@
 // Marian's own .npz files (Junczys-Dowmunt et al. 2018), as OPUS-MT publishes them: marian-dev,
 // src/models/transformer.h.
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/families/name_table.h"
@@ -17,8 +15,7 @@ namespace {
 void expect(const JsonObject& options, const std::string& key, const std::string& expected) {
   const std::string found = options.string(key).value_or("");
   if (found != expected) {
-    throw ConfigError(
-        fmt::format("{}: {} '{}' is not supported, expected '{}'", options.file(), key, printable(found), expected));
+    refuse<ConfigError>(options.file(), "{} '{}' is not supported, expected '{}'", key, printable(found), expected);
   }
 }
 
@@ -28,8 +25,8 @@ Activation read_marian_activation(const JsonObject& options) {
   if (name == "relu") return Activation::relu;
   if (name == "swish") return Activation::silu;
   if (name == "gelu") return Activation::gelu_sigmoid;
-  throw ConfigError(fmt::format("{}: transformer-ffn-activation '{}' is not supported, expected relu, swish or gelu",
-                                options.file(), printable(name)));
+  refuse<ConfigError>(options.file(), "transformer-ffn-activation '{}' is not supported, expected relu, swish or gelu",
+                      printable(name));
 }
 
 // Postprocessing "dan" is dropout, add, norm; with norm first it is "da", and "n" comes before.
@@ -47,14 +44,13 @@ TransformerConfig read_options(const JsonObject& options) {
   const ConfigReader reader(options);
   if (reader.flag("transformer-no-projection", false) || reader.width("transformer-ffn-depth", 2) != 2 ||
       !options.integers("transformer-tied-layers").empty()) {
-    throw ConfigError(
-        fmt::format("{}: transformer-no-projection, transformer-tied-layers and transformer-ffn-depth other "
-                    "than 2 are not supported",
-                    options.file()));
+    refuse<ConfigError>(options.file(),
+                        "transformer-no-projection, transformer-tied-layers and transformer-ffn-depth other "
+                        "than 2 are not supported");
   }
   const auto vocabularies = options.integers("dim-vocabs", {1, 10'000'000});
   if (vocabularies.size() != 2) {
-    throw ConfigError(fmt::format("{}: dim-vocabs has {} sizes, expected 2", options.file(), vocabularies.size()));
+    refuse<ConfigError>(options.file(), "dim-vocabs has {} sizes, expected 2", vocabularies.size());
   }
   TransformerConfig config;
   config.model_type = "marian";
@@ -81,58 +77,36 @@ TransformerConfig read_options(const JsonObject& options) {
   return config;
 }
 
-// Matrices are stored for y = x W.
-StoredName transposed(std::string name) {
-  StoredName stored(std::move(name));
-  stored.transposed = true;
-  return stored;
-}
-
-struct Part {
-  std::string canonical;
-  std::string stored;
-};
-
-void add_linear(std::vector<NamePattern>& table, const Part& layer, const std::string& part,
-                const std::string& letter) {
-  table.push_back({layer.canonical + "." + part + ".weight", {transposed(layer.stored + "_W" + letter)}});
-  table.push_back({layer.canonical + "." + part + ".bias", {layer.stored + "_b" + letter}});
-}
-
-void add_norm(std::vector<NamePattern>& table, const Part& norm) {
-  const std::string& stored = norm.stored;
-  table.push_back({norm.canonical + ".weight", {stored + "_ln_scale_pre", stored + "_ln_scale"}});
-  table.push_back({norm.canonical + ".bias", {stored + "_ln_bias_pre", stored + "_ln_bias"}});
-}
-
-void add_attention(std::vector<NamePattern>& table, const Part& attention) {
-  add_linear(table, attention, "query", "q");
-  add_linear(table, attention, "key", "k");
-  add_linear(table, attention, "value", "v");
-  add_linear(table, attention, "output", "o");
-  add_norm(table, {attention.canonical + "_norm", attention.stored + "_Wo"});
-}
-
 WeightNames npz_weight_names() {
   std::vector<NamePattern> table = {
-      {"encoder.embedding.weight", {"encoder_Wemb", "Wemb"}},
-      {"decoder.embedding.weight", {"decoder_Wemb", "Wemb"}},
-      {"encoder.positional_encoding.weight", {"Wpos"}},
-      {"decoder.positional_encoding.weight", {"Wpos"}},
+      {"%.embedding.weight", {"%_Wemb", "Wemb"}},
+      {"%.positional_encoding.weight", {"Wpos"}},
       {"output_projection.weight",
        {transposed("decoder_ff_logit_out_W"), "decoder_ff_logit_out_Wt", "decoder_Wemb", "Wemb"}},
       {"output_projection.bias", {"decoder_ff_logit_out_b"}},
   };
-  for (const std::string stack : {"encoder", "decoder"}) {
-    const Part layer{stack + ".*.", stack + "_l*+1_"};
-    add_attention(table, {layer.canonical + "self_attention", layer.stored + "self"});
-    if (stack == "decoder") add_attention(table, {layer.canonical + "cross_attention", layer.stored + "context"});
-    add_linear(table, {layer.canonical + "feed_forward", layer.stored + "ffn"}, "expand", "1");
-    add_linear(table, {layer.canonical + "feed_forward", layer.stored + "ffn"}, "project", "2");
-    add_norm(table, {layer.canonical + "feed_forward_norm", layer.stored + "ffn_ffn"});
-    add_norm(table, {stack + ".norm", stack + "_top"});
-    add_norm(table, {stack + ".embedding_norm", stack + "_emb"});
-  }
+  const auto add_linear = [&](const std::string& canonical, const std::string& stored, const std::string& letter) {
+    table.push_back({canonical + ".weight", {transposed(stored + "_W" + letter)}});
+    table.push_back({canonical + ".bias", {stored + "_b" + letter}});
+  };
+  const auto add_norm = [&](const std::string& canonical, const std::string& stored) {
+    table.push_back({canonical + ".weight", {stored + "_ln_scale_pre", stored + "_ln_scale"}});
+    table.push_back({canonical + ".bias", {stored + "_ln_bias_pre", stored + "_ln_bias"}});
+  };
+  const auto add_attention = [&](const std::string& canonical, const std::string& stored) {
+    add_linear(canonical + ".query", stored, "q");
+    add_linear(canonical + ".key", stored, "k");
+    add_linear(canonical + ".value", stored, "v");
+    add_linear(canonical + ".output", stored, "o");
+    add_norm(canonical + "_norm", stored + "_Wo");
+  };
+  add_attention("%.*.self_attention", "%_l*+1_self");
+  add_attention("%.*.cross_attention", "%_l*+1_context");
+  add_linear("%.*.feed_forward.expand", "%_l*+1_ffn", "1");
+  add_linear("%.*.feed_forward.project", "%_l*+1_ffn", "2");
+  add_norm("%.*.feed_forward_norm", "%_l*+1_ffn_ffn");
+  add_norm("%.norm", "%_top");
+  add_norm("%.embedding_norm", "%_emb");
   return names_by_table(std::move(table));
 }
 
@@ -140,8 +114,8 @@ WeightNames npz_weight_names() {
 
 ModelDescription describe_marian_npz(const Checkpoint& checkpoint) {
   if (!checkpoint.options) {
-    throw ConfigError(fmt::format("{}: no array 'special:model.yml', expected the settings of a Marian model",
-                                  checkpoint.weights->origin()));
+    refuse<ConfigError>(checkpoint.weights->origin(),
+                        "no array 'special:model.yml', expected the settings of a Marian model");
   }
   return {read_options(*checkpoint.options), npz_weight_names()};
 }

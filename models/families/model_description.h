@@ -12,14 +12,15 @@ struct ModelDescription {
   WeightNames weight_names;
 };
 
-// By config.json's model_type, or by what formats with settings of their own say in the file of their weights. Throws
-// ConfigError, naming the file, for what is not supported or contradicts itself.
+// By config.json's model_type (see families.h), or by what formats with settings of their own say in the file of their
+// weights. Throws ConfigError, naming the file, for what contradicts itself, and UnsupportedModelError for what is not
+// supported, listing what is.
 ModelDescription describe_model(const Checkpoint& checkpoint);
 
-// Of folders that CTranslate2 has converted. Settings are variables of the model.bin.
+// The same for folders that CTranslate2 has converted. Settings are variables of the model.bin.
 ModelDescription describe_ctranslate2(const Checkpoint& checkpoint);
 
-// Of Marian's own .npz files. Settings are YAML inside them.
+// The same for Marian's own .npz files. Settings are YAML inside them.
 ModelDescription describe_marian_npz(const Checkpoint& checkpoint);
 
 }  // namespace encdec

@@ -7,14 +7,21 @@
 namespace encdec {
 namespace {
 
-// Matches `name` against a canonical pattern. Returns the rest of the name after the match, and the layer number.
+// What the placeholders of a canonical pattern stand for, and the rest of the name behind the match.
 struct Match {
-  std::string_view rest;
+  std::string_view side;
   std::string_view layer;
+  std::string_view rest;
 };
 
 std::optional<Match> match(std::string_view pattern, std::string_view name) {
   Match result;
+  if (pattern.starts_with('%')) {
+    if (!name.starts_with("encoder") && !name.starts_with("decoder")) return std::nullopt;
+    result.side = name.substr(0, std::string_view("encoder").size());
+    name.remove_prefix(result.side.size());
+    pattern.remove_prefix(1);
+  }
   const std::size_t star = pattern.find('*');
   if (star != std::string_view::npos) {
     if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
@@ -29,18 +36,30 @@ std::optional<Match> match(std::string_view pattern, std::string_view name) {
   return result;
 }
 
-// Replaces "*+1" by the layer number plus one, or "*" by the number.
-void put_layer(std::string& stored, std::string_view layer) {
+// Puts the side in the place of "%", and the layer's number, or that and one more, in the place of "*" or "*+1".
+void fill(std::string& stored, const Match& found) {
+  if (const auto side = stored.find('%'); side != std::string::npos) stored.replace(side, 1, found.side);
   const auto star = stored.find('*');
   if (star == std::string::npos) return;
   if (stored.compare(star, 3, "*+1") == 0) {
-    stored.replace(star, 3, std::to_string(std::stoi(std::string(layer)) + 1));
+    stored.replace(star, 3, std::to_string(std::stoi(std::string(found.layer)) + 1));
   } else {
-    stored.replace(star, 1, layer);
+    stored.replace(star, 1, found.layer);
   }
 }
 
 }  // namespace
+
+StoredName transposed(StoredName name) {
+  name.transposed = true;
+  return name;
+}
+
+StoredName part_of(StoredName name, int part, int parts) {
+  name.part = part;
+  name.parts = parts;
+  return name;
+}
 
 WeightNames names_by_table(std::vector<NamePattern> table) {
   return [table = std::move(table)](const std::string& canonical) {
@@ -49,7 +68,7 @@ WeightNames names_by_table(std::vector<NamePattern> table) {
       const auto matched = match(row.canonical, canonical);
       if (!matched) continue;
       for (StoredName stored : row.stored) {
-        put_layer(stored.name, matched->layer);
+        fill(stored.name, *matched);
         stored.name += matched->rest;
         names.push_back(std::move(stored));
       }

@@ -8,12 +8,19 @@
 
 namespace encdec {
 
-// One row of a naming table: in both patterns, "*" stands for the same layer number. Where layers are counted from 1,
-// the stored pattern has "*+1".
+// One row of a naming table. In both patterns, "*" stands for the same layer number; where layers are counted from 1,
+// the stored pattern has "*+1". A canonical pattern that begins with "%" is that of both sides, and "%" stands for
+// "encoder" or "decoder" in both patterns.
 struct NamePattern {
   std::string canonical;
   std::vector<StoredName> stored;  // candidates, best first
 };
+
+// What is stored for y = x W.
+StoredName transposed(StoredName name);
+
+// A part of a merged projection, from 0.
+StoredName part_of(StoredName name, int part, int parts);
 
 // Names by table: the first row whose canonical pattern is the name or a prefix of it up to a dot. What follows the
 // prefix is appended to each candidate.

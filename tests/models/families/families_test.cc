@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
@@ -14,39 +15,34 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-JsonObject json(const char* text) {
-  return {parse_json(text, "config.json"), "config.json"};
+// Of a checkpoint with this config.json and a tensor whose name begins with "model.".
+ModelDescription described(const char* config) {
+  const auto weights = std::make_shared<WeightStore>("test");
+  weights->add("model.x", Tensor());
+  Checkpoint checkpoint;
+  checkpoint.config = JsonObject(parse_json(config, "config.json"), "config.json");
+  checkpoint.weights = weights;
+  return describe_model(checkpoint);
 }
 
-std::string failure(const char* text) {
-  try {
-    const JsonObject config = json(text);
-    find_family(config).read_config(config);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-// Of a checkpoint that has a tensor whose name begins with "model.".
-WeightNames marian_names(const char* config) {
-  WeightStore weights("test");
-  weights.add("model.x", Tensor());
-  return kMarian.weight_names(json(config), weights);
+std::string config_refusal(const char* config) {
+  return refusal_of<ConfigError>("config.json: ", [&] { described(config); });
 }
 
 TEST(FindFamily, RefusesUnknownFamiliesAndListsTheKnown) {
-  EXPECT_THAT(failure(R"({"model_type": "reformer"})"),
+  EXPECT_THAT(config_refusal(R"({"model_type": "reformer"})"),
               HasSubstr("config.json: model_type 'reformer' is not supported, expected one of 'bart', 'bert', "));
-  EXPECT_THAT(failure("{}"), HasSubstr("'model_type' is missing"));
+  EXPECT_THAT(config_refusal("{}"), HasSubstr("'model_type' is missing"));
 }
 
 TEST(Marian, ReadsSizesAndChoices) {
   const TransformerConfig config =
-      kMarian.read_config(json(R"({"model_type": "marian", "d_model": 24, "encoder_layers": 3, "decoder_layers": 2,
+      described(R"({"model_type": "marian", "d_model": 24, "encoder_layers": 3, "decoder_layers": 2,
                "encoder_attention_heads": 4, "decoder_attention_heads": 3, "encoder_ffn_dim": 40,
                "decoder_ffn_dim": 56, "vocab_size": 60, "decoder_vocab_size": 70, "activation_function": "swish",
-               "scale_embedding": true, "max_position_embeddings": 512})"));
+               "scale_embedding": true, "max_position_embeddings": 512})")
+          .config;
+  EXPECT_EQ(config.model_type, "marian");
   EXPECT_EQ(config.model_dim, 24);
   EXPECT_EQ(config.encoder.layers, 3);
   EXPECT_EQ(config.decoder.heads, 3);
@@ -58,23 +54,24 @@ TEST(Marian, ReadsSizesAndChoices) {
 }
 
 TEST(Marian, RefusesSizesThatCannotBe) {
-  EXPECT_THAT(failure(R"({"model_type": "marian", "d_model": 0})"), HasSubstr("'d_model' is 0, expected"));
-  EXPECT_THAT(failure(R"({"model_type": "marian", "d_model": 10, "encoder_attention_heads": 3})"),
+  EXPECT_THAT(config_refusal(R"({"model_type": "marian", "d_model": 0})"), HasSubstr("'d_model' is 0, expected"));
+  EXPECT_THAT(config_refusal(R"({"model_type": "marian", "d_model": 10, "encoder_attention_heads": 3})"),
               HasSubstr("encoder_attention_heads 3 does not divide the model dimension 10"));
-  EXPECT_THAT(failure(R"({"model_type": "marian", "encoder_layers": -1})"), HasSubstr("'encoder_layers' is -1"));
-  EXPECT_THAT(failure(R"({"model_type": "marian", "activation_function": "cube"})"),
+  EXPECT_THAT(config_refusal(R"({"model_type": "marian", "encoder_layers": -1})"), HasSubstr("'encoder_layers' is -1"));
+  EXPECT_THAT(config_refusal(R"({"model_type": "marian", "activation_function": "cube"})"),
               HasSubstr("activation_function 'cube' is not supported, expected one of relu"));
-  EXPECT_THAT(failure(R"({"model_type": "marian", "vocab_size": "many"})"), HasSubstr("'vocab_size'"));
+  EXPECT_THAT(config_refusal(R"({"model_type": "marian", "vocab_size": "many"})"), HasSubstr("'vocab_size'"));
 }
 
 TEST(Marian, LooksForATiedTensorUnderEveryNameThatWritersGiveIt) {
-  const auto names = marian_names(R"({"model_type": "marian"})");
+  const auto names = described(R"({"model_type": "marian"})").weight_names;
   EXPECT_THAT(names("output_projection.weight"),
               ElementsAre("lm_head.weight", "model.decoder.embed_tokens.weight", "model.shared.weight",
                           "model.encoder.embed_tokens.weight"));
-  const auto untied = marian_names(R"({"model_type": "marian", "tie_word_embeddings": false})");
+  const auto untied = described(R"({"model_type": "marian", "tie_word_embeddings": false})").weight_names;
   EXPECT_THAT(untied("output_projection.weight"), ElementsAre("lm_head.weight"));
-  const auto separate = marian_names(R"({"model_type": "marian", "share_encoder_decoder_embeddings": false})");
+  const auto separate =
+      described(R"({"model_type": "marian", "share_encoder_decoder_embeddings": false})").weight_names;
   EXPECT_THAT(separate("encoder.embedding.weight"), ElementsAre("model.encoder.embed_tokens.weight"));
   EXPECT_THAT(separate("output_projection.weight"), ElementsAre("lm_head.weight", "model.decoder.embed_tokens.weight"));
 }

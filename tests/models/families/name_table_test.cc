@@ -21,6 +21,14 @@ TEST(NamesByTable, PutTheLayerNumberInItsPlace) {
   EXPECT_THAT(names("encoder.1.self_attention.queryx"), IsEmpty());
 }
 
+TEST(NamesByTable, PutTheSideInItsPlace) {
+  const auto names = names_by_table({{"%.*.norm", {"model.%.layers.*.ln"}}, {"%.norm", {"%_top", "top"}}});
+  EXPECT_THAT(names("encoder.3.norm.bias"), ElementsAre("model.encoder.layers.3.ln.bias"));
+  EXPECT_THAT(names("decoder.0.norm.bias"), ElementsAre("model.decoder.layers.0.ln.bias"));
+  EXPECT_THAT(names("decoder.norm.weight"), ElementsAre("decoder_top.weight", "top.weight"));
+  EXPECT_THAT(names("output_projection.norm.weight"), IsEmpty());
+}
+
 TEST(WithoutMissingPrefix, NamesLoseAPrefixThatNoTensorHas) {
   const WeightNames names = names_by_table({{"a", {"x", "bert.y"}}});
   WeightStore weights("test");
