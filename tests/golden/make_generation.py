@@ -23,12 +23,12 @@ import torch
 import transformers
 from transformers import GenerationConfig
 
-from golden.case import DECODER_ONLY
-from golden.generation import end_ids_of, generate_alone
-from golden.generation_cases import CHECKPOINTS, Common, cases_of
-from golden.publish import load
-from golden.random_checkpoint import ordinary_ids
-from golden.table import FAMILIES
+from maker.case import DECODER_ONLY
+from maker.generation import end_ids_of, generate_alone
+from maker.generation_cases import CHECKPOINTS, Common, cases_of
+from maker.publish import load
+from maker.random_checkpoint import ordinary_ids
+from maker.table import FAMILIES
 
 MARGIN = 1e-4
 LONGEST_SOURCE = 10

@@ -22,12 +22,12 @@ import torch
 import transformers
 from safetensors.torch import save_file
 
-from golden.case import ENCODER_ONLY
-from golden.checks import add_bad_phrases, check_case, difference, is_usable, settings_matter
-from golden.expected import run_forward, run_greedy, tensors_of
-from golden.table import FAMILIES
-from golden.publish import publish
-from golden.random_checkpoint import make_model, make_rows
+from maker.case import ENCODER_ONLY
+from maker.checks import add_bad_phrases, check_case, difference, is_usable, settings_matter
+from maker.expected import run_forward, run_greedy, tensors_of
+from maker.table import FAMILIES
+from maker.publish import publish
+from maker.random_checkpoint import make_model, make_rows
 
 
 def usable_models(case):
@@ -47,7 +47,18 @@ def usable_models(case):
 
 
 def write_case(case, folder):
-    """Writes the first checkpoint that is usable and passes the checks."""
+    """Writes the first checkpoint that is usable and passes the checks; all of its folder, or nothing."""
+    part = folder.with_name(folder.name + ".part")
+    try:
+        described = write_first_usable(case, part)
+        shutil.rmtree(folder, ignore_errors=True)
+        part.rename(folder)
+        return described
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write_first_usable(case, folder):
     refused = []
     for seed, model, sources, targets in usable_models(case):
         shutil.rmtree(folder, ignore_errors=True)

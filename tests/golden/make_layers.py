@@ -5,7 +5,7 @@
     python make_layers.py                     # every layer
     python make_layers.py additive_attention  # this one
 
-Each module NAME of golden/layers gives cases; they become layers/NAME.safetensors, described in README.md. A second run writes the
+Each module NAME of maker/layers gives cases; they become layers/NAME.safetensors, described in README.md. A second run writes the
 same bytes.
 """
 
@@ -16,13 +16,13 @@ from pathlib import Path
 
 from safetensors.torch import save_file
 
-import golden.layers
+import maker.layers
 
 FOLDER = Path(__file__).parent / "layers"
 
 
 def main():
-    names = sorted(module.name for module in pkgutil.iter_modules(golden.layers.__path__) if module.name != "case")
+    names = sorted(module.name for module in pkgutil.iter_modules(maker.layers.__path__) if module.name != "case")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("layers", nargs="*", metavar="LAYER", help=f"of {', '.join(names)}")
     chosen = parser.parse_args().layers or names
@@ -30,7 +30,7 @@ def main():
         if name not in names:
             parser.error(f"layer {name}, expected one of {', '.join(names)}")
         tensors = {}
-        for case in importlib.import_module(f"golden.layers.{name}").cases():
+        for case in importlib.import_module(f"maker.layers.{name}").cases():
             tensors.update(case.tensors())
         FOLDER.mkdir(exist_ok=True)
         save_file(tensors, FOLDER / f"{name}.safetensors")

@@ -1,7 +1,7 @@
 """The table of families and formats: an entry is a folder of golden cases."""
 
-from golden.families import bart, bert, gpt2, marian, t5
-from golden.formats import ctranslate2, ctranslate2_old, npz, pytorch
+from maker.families import bart, bert, gpt2, marian, t5
+from maker.formats import ctranslate2, ctranslate2_old, npz, pytorch
 
 FAMILIES = {
     "marian": marian.cases,

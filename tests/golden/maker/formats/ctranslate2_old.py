@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from golden.case import Case
-from golden.families import bart, gpt2
-from golden.formats.ctranslate2 import DTYPES, NO_SETTINGS, Vocabulary, check_by_running, convert, read_variables
+from maker.case import Case
+from maker.families import bart, gpt2
+from maker.formats.ctranslate2 import DTYPES, NO_SETTINGS, Vocabulary, check_by_running, convert, read_variables
 
 OPENNMT_TF_IDS = ["<blank>", "<s>", "</s>", "<unk>"]
 OPENNMT_PY_IDS = ["<unk>", "<blank>", "<s>", "</s>"]

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from ctranslate2.converters import TransformersConverter
 
-from golden.case import DECODER_ONLY, ENCODER_ONLY, Case, write_json
-from golden.expected import run_forward, run_greedy
-from golden.families import bart, bert, gpt2, marian, t5
-from golden.publish import load
+from maker.case import DECODER_ONLY, ENCODER_ONLY, Case, write_json
+from maker.expected import run_forward, run_greedy
+from maker.families import bart, bert, gpt2, marian, t5
+from maker.publish import load
 
 MARIAN_IDS = ["</s>", "<unk>"]
 BART_IDS = ["<s>", "<pad>", "</s>", "<unk>"]

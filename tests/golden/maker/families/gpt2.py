@@ -3,8 +3,8 @@
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from golden.case import DECODER_ONLY, Case, Family, Tap
-from golden.publish import write_folder
+from maker.case import DECODER_ONLY, Case, Family, Tap
+from maker.publish import write_folder
 
 
 def taps(model):

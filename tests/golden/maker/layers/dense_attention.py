@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from golden.layers.case import Case, random
+from maker.layers.case import Case, random
 
 
 def masked_softmax(scores, lengths):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from golden.case import DECODER_ONLY
+from maker.case import DECODER_ONLY
 
 PLACEHOLDER = -1e8  # beam search's scores below are those of beams and hypotheses that are not there
 

@@ -5,8 +5,8 @@ import math
 import torch
 import transformers
 
-from golden.case import Case, Family, Tap
-from golden.publish import write_folder
+from maker.case import Case, Family, Tap
+from maker.publish import write_folder
 
 TIED = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 

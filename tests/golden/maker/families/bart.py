@@ -3,8 +3,8 @@
 import torch
 import transformers
 
-from golden.case import Case, Family, Tap
-from golden.publish import write_folder
+from maker.case import Case, Family, Tap
+from maker.publish import write_folder
 
 
 def sizes(d_model, layers, heads, ffn, vocab_size, **more):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from transformers import GenerationConfig
 
-from golden.case import DECODER_ONLY, ENCODER_ONLY
+from maker.case import DECODER_ONLY, ENCODER_ONLY
 
 EMBEDDINGS = ("shared.weight", "embed_tokens.weight", "lm_head.weight", "word_embeddings.weight", "wte.weight")
 LARGE = ("relative_attention_bias.weight", "embed_positions.weight", "position_embeddings.weight", "wpe.weight")

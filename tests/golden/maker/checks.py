@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from golden.case import ENCODER_ONLY
-from golden.expected import pad_rows, run_forward, run_greedy
+from maker.case import ENCODER_ONLY
+from maker.expected import pad_rows, run_forward, run_greedy
 
 KEY_BIASES = ("k_proj.bias", "key.bias", "k_lin.bias")  # softmax cancels them
 
@@ -85,9 +85,13 @@ def check_padding(case, model, forward, sources, targets):
 
 
 def check_precision(case, model, packed, sources, targets):
-    """Against the same model in float64."""
-    exact = run_forward(case.family, model.double(), sources, targets).pack(sources, targets)
-    model.float()
+    """Against the same model in float64: also what it makes in the default type, as a minimum for masks."""
+    torch.set_default_dtype(torch.float64)
+    try:
+        exact = run_forward(case.family, model.double(), sources, targets).pack(sources, targets)
+    finally:
+        torch.set_default_dtype(torch.float32)
+        model.float()
     worst = max(difference(packed[name].double(), exact[name]) for name in exact)
     assert worst < 5e-6, f"badly conditioned: {worst}"
     return worst

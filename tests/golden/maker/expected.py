@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
-from golden.case import DECODER_ONLY, ENCODER_DECODER, ENCODER_ONLY
+from maker.case import DECODER_ONLY, ENCODER_DECODER, ENCODER_ONLY
 
 
 def pad_rows(rows, filler):

@@ -11,10 +11,10 @@ import tempfile
 import numpy as np
 from ctranslate2.converters import OpusMTConverter
 
-from golden.case import Case
-from golden.families import bart, marian
-from golden.formats.ctranslate2 import MARIAN_IDS, NO_SETTINGS, Vocabulary, check_by_running
-from golden.publish import load
+from maker.case import Case
+from maker.families import bart, marian
+from maker.formats.ctranslate2 import MARIAN_IDS, NO_SETTINGS, Vocabulary, check_by_running
+from maker.publish import load
 
 ATTENTION = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "out_proj": "o"}
 

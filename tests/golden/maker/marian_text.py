@@ -8,8 +8,8 @@ import numpy as np
 import sentencepiece
 from transformers import MarianTokenizer
 
-from golden.case import write_json
-from golden.expected import run_greedy
+from maker.case import write_json
+from maker.expected import run_greedy
 
 SOURCE_TEXT = """
 The cat sat on the mat. The dog sat near the door. A small bird sings in the old tree every morning.

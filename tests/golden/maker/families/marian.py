@@ -5,10 +5,10 @@ import math
 import torch
 from transformers import MarianConfig, MarianMTModel
 
-from golden.case import Case, Family
-from golden.families.bart import sizes, taps
-from golden.marian_text import MarianTokenizers
-from golden.publish import publish_sharded, write_folder
+from maker.case import Case, Family
+from maker.families.bart import sizes, taps
+from maker.marian_text import MarianTokenizers
+from maker.publish import publish_sharded, write_folder
 
 EOS = 0
 

@@ -2,9 +2,9 @@
 
 import torch
 
-from golden.case import Case, write_json
-from golden.families import bart, bert, gpt2, marian, t5
-from golden.publish import load
+from maker.case import Case, write_json
+from maker.families import bart, bert, gpt2, marian, t5
+from maker.publish import load
 
 
 def publish_bin(case, model, folder, shards=1):

@@ -3,8 +3,8 @@
 import torch
 import transformers
 
-from golden.case import ENCODER_ONLY, Case, Family, Tap
-from golden.publish import write_folder
+from maker.case import ENCODER_ONLY, Case, Family, Tap
+from maker.publish import write_folder
 
 
 def taps(model):
