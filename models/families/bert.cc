@@ -9,27 +9,44 @@
 namespace encdec {
 namespace {
 
+// What a config.json calls the sizes and choices that all have.
+struct BertKeys {
+  std::string_view model_dim = "hidden_size";
+  std::string_view layers = "num_hidden_layers";
+  std::string_view heads = "num_attention_heads";
+  std::string_view hidden_dim = "intermediate_size";
+  std::string_view activation = "hidden_act";
+  int missing_layers = 12;
+};
+
+TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys, Dim vocabulary) {
+  TransformerConfig result;
+  result.architecture = Architecture::encoder_only;
+  result.model_dim = config.width(keys.model_dim, 768);
+  result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
+  result.encoder.layers = config.layers(keys.layers, keys.missing_layers);
+  result.encoder.heads = static_cast<int>(config.width(keys.heads, 12));
+  result.encoder.hidden_dim = config.width(keys.hidden_dim, 3072);
+  // Learned, or DistilBERT's, which may be sinusoidal and are stored all the same.
+  result.encoder.positions = {.kind = PositionOptions::Kind::learned,
+                              .positions = config.width("max_position_embeddings", 512)};
+  result.encoder.embedding_norm = EmbeddingNorm::after_positions;
+  config.check_heads(result.encoder, result.model_dim, keys.heads);
+  result.activation = config.activation(keys.activation, "gelu");
+  result.norm_epsilon = 1e-12f;
+  result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
+  return result;
+}
+
 TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary) {
   const ConfigReader config(json);
   if (const auto kind = json.string("position_embedding_type"); kind && *kind != "absolute") {
     refuse<ConfigError>(json.file(), "position_embedding_type '{}' is not supported, expected 'absolute'",
                         printable(*kind));
   }
-  TransformerConfig result;
-  result.architecture = Architecture::encoder_only;
-  result.model_dim = config.width("hidden_size", 768);
-  result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
-  result.encoder.layers = config.layers("num_hidden_layers", 12);
-  result.encoder.heads = static_cast<int>(config.width("num_attention_heads", 12));
-  result.encoder.hidden_dim = config.width("intermediate_size", 3072);
-  result.encoder.positions = {.kind = PositionOptions::Kind::learned,
-                              .positions = config.width("max_position_embeddings", 512)};
-  result.encoder.embedding_norm = EmbeddingNorm::after_positions;
-  config.check_heads(result.encoder, result.model_dim, "num_attention_heads");
-  result.activation = config.activation("hidden_act", "gelu");
+  TransformerConfig result = read_encoder(config, {}, vocabulary);
   result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   result.token_types = config.width("type_vocab_size", 2);
-  result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
   return result;
 }
 
@@ -69,26 +86,6 @@ ModelDescription describe_roberta(const JsonObject& json, const WeightStore& wei
   return {std::move(config), bert_weight_names("roberta.", weights)};
 }
 
-TransformerConfig read_distilbert_config(const JsonObject& json) {
-  const ConfigReader config(json);
-  TransformerConfig result;
-  result.architecture = Architecture::encoder_only;
-  result.model_dim = config.width("dim", 768);
-  result.encoder.vocabulary = config.vocabulary("vocab_size", 30522);
-  result.encoder.layers = config.layers("n_layers", 6);
-  result.encoder.heads = static_cast<int>(config.width("n_heads", 12));
-  result.encoder.hidden_dim = config.width("hidden_dim", 3072);
-  // Learned, or sinusoidal and stored all the same.
-  result.encoder.positions = {.kind = PositionOptions::Kind::learned,
-                              .positions = config.width("max_position_embeddings", 512)};
-  result.encoder.embedding_norm = EmbeddingNorm::after_positions;
-  config.check_heads(result.encoder, result.model_dim, "n_heads");
-  result.activation = config.activation("activation", "gelu");
-  result.norm_epsilon = 1e-12f;
-  result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
-  return result;
-}
-
 WeightNames distilbert_weight_names(const WeightStore& weights) {
   return with_gamma_and_beta(without_missing_prefix(
       "distilbert.", weights,
@@ -108,7 +105,8 @@ WeightNames distilbert_weight_names(const WeightStore& weights) {
 }
 
 ModelDescription describe_distilbert(const JsonObject& config, const WeightStore& weights) {
-  return {read_distilbert_config(config), distilbert_weight_names(weights)};
+  constexpr BertKeys kKeys = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", 6};
+  return {read_encoder(ConfigReader(config), kKeys, 30522), distilbert_weight_names(weights)};
 }
 
 }  // namespace
