@@ -26,7 +26,7 @@ class ContentHasher {
   void add_text(std::string_view text);
   void add_number(std::uint64_t number);
 
-  // Of everything so far.
+  // The hash of everything so far.
   ContentHash hash() const;
 
  private:
@@ -34,7 +34,7 @@ class ContentHasher {
   std::unique_ptr<State> state_;
 };
 
-// Of bytes that are there as a whole.
+// The hash of bytes that are there as a whole.
 ContentHash content_hash(std::span<const std::byte> bytes);
 
 }  // namespace encdec

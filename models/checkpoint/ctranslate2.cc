@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kLastVersion = 6;
 constexpr std::uint32_t kFirstVersionWithConfig = 6;
 
-// Of int16 weights that have no scale of their own.
+// The scale of int16 weights that have none of their own.
 constexpr float kFirstInt16Scale = 1000.0f;
 
 // In the order of the format's numbers.

@@ -25,7 +25,7 @@ class MappedFile final : public ReloadableMemory {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
-  // Of bytes of this file: the whole pages among them leave this process, and come again when they are read.
+  // The whole pages among these bytes of the file leave this process, and come again when they are read.
   void release(std::span<const std::byte> bytes) const override;
 
  private:

@@ -4,7 +4,10 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/shards.h"
@@ -36,7 +39,15 @@ constexpr std::array<StoredType, 15> kNumpyTypes = {{{"<f4", 32, DataType::float
                                                      {"<c8", 64, {}},
                                                      {"<c16", 128, {}}}};
 
-// Takes the dict of a header token by token.
+// What the header of a .npy file says: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+struct NpyHeader {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+};
+
+// Parses the Python literal, and nothing but this one dict: the three keys in any order, each once, strings without
+// escapes, and up to 32 sizes. Throws FileError, beginning with `where`, for anything else.
 class NpyHeaderParser {
  public:
   NpyHeaderParser(std::string_view text, const std::string& where) : rest_(text), where_(where) {}
@@ -160,7 +171,7 @@ NpyHeader read_header(ByteReader& reader, const std::string& where) {
   if (length > kMaxNpyHeaderBytes) {
     refuse(where, "a header of {} bytes, expected at most {}", length, kMaxNpyHeaderBytes);
   }
-  return parse_npy_header(as_text(reader.take(length, "the header")), where);
+  return NpyHeaderParser(as_text(reader.take(length, "the header")), where).parse();
 }
 
 Tensor read_array(const FileBytes& array) {
@@ -180,10 +191,6 @@ Tensor read_array(const FileBytes& array) {
 }
 
 }  // namespace
-
-NpyHeader parse_npy_header(std::string_view text, const std::string& where) {
-  return NpyHeaderParser(text, where).parse();
-}
 
 std::shared_ptr<WeightStore> parse_npz(const FileBytes& file) {
   const ZipArchive archive(file);

@@ -20,7 +20,7 @@ class Pickle {
   using Index = std::uint32_t;
 
   struct None {};
-  // Of no use for weights: numbers beyond 64 bits, sets of attributes, ...
+  // What weights do not need: numbers beyond 64 bits, sets of attributes, ...
   struct Opaque {};
   // Views of the pickle's bytes.
   struct Text {
