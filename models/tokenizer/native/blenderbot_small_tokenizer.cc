@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <queue>
 #include <utility>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/native/python_text.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
@@ -49,23 +49,6 @@ std::string space_out(std::string_view word) {
   }
   return result;
 }
-
-// The symbols of a word while pairs of them are merged: a list, each a part of one text.
-struct Symbol {
-  std::string_view text;
-  std::size_t previous;
-  std::size_t next;
-};
-constexpr std::size_t kNoSymbol = ~std::size_t{0};
-
-struct Pair {
-  std::size_t rank;
-  std::size_t left;
-  std::size_t bytes;  // of both when they were found: fewer than there are later
-
-  // Of a queue's top: the lowest rank, then the leftmost.
-  bool operator<(const Pair& other) const { return std::pair(rank, left) > std::pair(other.rank, other.left); }
-};
 
 }  // namespace
 
@@ -131,49 +114,22 @@ std::vector<std::string> BlenderbotSmallTokenizer::cut(std::string_view text) co
 void BlenderbotSmallTokenizer::cut_word(std::string_view word, std::vector<std::string>& pieces) const {
   const std::string text = python_lower(word) + std::string(kWordEnd);
   const std::size_t letters = text.size() - kWordEnd.size();
-  std::vector<Symbol> symbols;
+  std::vector<std::string_view> symbols;  // characters; the end belongs to the last
   for (std::size_t begin = 0; begin < letters;) {
     const std::size_t bytes = first_character(std::string_view(text).substr(begin)).bytes;
-    const bool is_last = begin + bytes == letters;
-    symbols.push_back({std::string_view(text).substr(begin, is_last ? text.npos : bytes), symbols.size() - 1,
-                       is_last ? kNoSymbol : symbols.size() + 1});
+    symbols.push_back(std::string_view(text).substr(begin, begin + bytes == letters ? text.npos : bytes));
     begin += bytes;
   }
   if (symbols.size() == 1) return pieces.push_back(text.substr(0, letters));
-  symbols[0].previous = kNoSymbol;
-
-  std::priority_queue<Pair> pairs;
-  std::string joined;
-  const auto add_pair = [&](std::size_t left) {
-    if (left == kNoSymbol || symbols[left].next == kNoSymbol) return;
-    const Symbol& right = symbols[symbols[left].next];
-    joined.assign(symbols[left].text).append(" ").append(right.text);
-    const auto rank = ranks_.find(joined);
-    if (rank != ranks_.end()) pairs.push({rank->second, left, symbols[left].text.size() + right.text.size()});
+  using Merge = PairMerge<std::size_t, std::string_view>;
+  const auto find_merge = [&](std::string_view left, std::string_view right) -> std::optional<Merge> {
+    const auto rank = ranks_.find(fmt::format("{} {}", left, right));
+    if (rank == ranks_.end()) return std::nullopt;
+    return Merge{rank->second, {left.data(), left.size() + right.size()}};
   };
-  for (std::size_t i = 0; i < symbols.size(); ++i) add_pair(i);
-  while (!pairs.empty()) {
-    const Pair pair = pairs.top();
-    pairs.pop();
-    Symbol& left = symbols[pair.left];
-    if (left.text.empty() || left.next == kNoSymbol) continue;
-    Symbol& right = symbols[left.next];
-    if (left.text.size() + right.text.size() != pair.bytes) continue;
-    left.text = {left.text.data(), pair.bytes};
-    left.next = right.next;
-    right.text = {};
-    if (left.next != kNoSymbol) symbols[left.next].previous = pair.left;
-    add_pair(left.previous);
-    add_pair(pair.left);
-  }
-  for (std::size_t i = 0; i != kNoSymbol; i = symbols[i].next) {
-    const std::string_view symbol = symbols[i].text;
-    if (symbols[i].next == kNoSymbol) {
-      pieces.emplace_back(symbol.substr(0, symbol.size() - kWordEnd.size()));
-    } else {
-      pieces.emplace_back(fmt::format("{}@@", symbol));
-    }
-  }
+  symbols = merge_pairs<std::size_t>(std::move(symbols), find_merge);
+  for (std::size_t i = 0; i + 1 < symbols.size(); ++i) pieces.push_back(fmt::format("{}@@", symbols[i]));
+  pieces.emplace_back(symbols.back().substr(0, symbols.back().size() - kWordEnd.size()));
 }
 
 std::optional<std::int32_t> BlenderbotSmallTokenizer::find_id(std::string_view piece) const {

@@ -38,23 +38,6 @@ std::size_t whitespace_end(std::string_view text, std::size_t position) {
   return position;
 }
 
-struct Found {
-  std::size_t end = 0;
-  std::int32_t id = -1;
-};
-
-// The longest token at the beginning of text from `begin` on.
-Found longest(const ByteTrie& trie, std::string_view text, std::size_t begin) {
-  Found found;
-  ByteTrie::Node node = ByteTrie::kRoot;
-  for (std::size_t end = begin; end < text.size();) {
-    node = trie.step(node, text[end++]);
-    if (node == ByteTrie::kNone) break;
-    if (trie.value(node) >= 0) found = {end, trie.value(node)};
-  }
-  return found;
-}
-
 }  // namespace
 
 AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model,
@@ -99,14 +82,14 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
   std::size_t done = 0;             // up to here the text is in parts
   std::size_t whitespace_done = 0;  // up to here whitespace that begins before was followed
   for (std::size_t position = 0; position < text.size();) {
-    const Found found = longest(trie, text, position);
-    if (found.id < 0) {
+    const ByteTrie::Match found = trie.longest(text.substr(position));
+    if (found.value < 0) {
       ++position;
       continue;
     }
     std::size_t begin = position;
-    std::size_t end = position = found.end;
-    const Token& token = tokens_.at(found.id).token;
+    std::size_t end = position += found.bytes;
+    const Token& token = tokens_.at(found.value).token;
     if (special_tokens == SpecialTokens::ignored && is_special(token.content)) continue;
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) continue;
     if (token.strip_left) begin = std::max(whitespace_begin(text, begin, std::min(done, begin)), done);
@@ -115,7 +98,7 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
       whitespace_done = end;
     }
     if (done < begin) parts.push_back({done, begin, std::nullopt});
-    parts.push_back({begin, end, found.id});
+    parts.push_back({begin, end, found.value});
     done = end;
   }
   if (done != text.size()) parts.push_back({done, text.size(), std::nullopt});

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
 #include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 
-// Byte-pair encoding (Sennrich et al. 2016): a word's characters are merged pair by pair, the earliest merge of the
-// list first, of equal ones the leftmost. Takes O(n log n) for a word of n characters.
+// Byte-pair encoding: a word's characters are merged by merge_pairs, the earliest merge of the list first.
 class Bpe final : public PieceModel {
  public:
   struct Options {
@@ -36,13 +36,8 @@ class Bpe final : public PieceModel {
   std::size_t size() const override { return vocabulary_.size(); }
 
  private:
-  struct Merge {
-    std::uint32_t rank;
-    std::int32_t result;
-  };
-  class Merging;
+  using Merge = PairMerge<std::uint32_t, std::int32_t>;
 
-  const Merge* find_merge(std::int32_t left, std::int32_t right) const;
   std::vector<std::int32_t> symbols(std::string_view word) const;
   std::int32_t unknown_id() const;
 

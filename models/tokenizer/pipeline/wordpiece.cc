@@ -41,18 +41,11 @@ bool WordPiece::cut(std::string_view word, std::vector<std::int32_t>& ids) const
     position += first_character(word.substr(position)).bytes;
   }
   for (std::size_t begin = 0; begin < word.size();) {
-    ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
-    std::size_t longest = 0;
-    std::int32_t id = -1;
-    for (std::size_t end = begin; end < word.size() && node != ByteTrie::kNone;) {
-      node = trie_.step(node, word[end++]);
-      if (node == ByteTrie::kNone || trie_.value(node) < 0) continue;
-      longest = end - begin;
-      id = trie_.value(node);
-    }
-    if (id < 0) return false;
-    ids.push_back(id);
-    begin += longest;
+    const ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
+    const ByteTrie::Match longest = trie_.longest(word.substr(begin), node);
+    if (longest.value < 0) return false;
+    ids.push_back(longest.value);
+    begin += longest.bytes;
   }
   return true;
 }
