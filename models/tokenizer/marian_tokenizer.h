@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "encdec/models/tokenizer/added_tokens.h"
-#include "encdec/models/tokenizer/sentencepiece_model.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 #include "encdec/models/tokenizer/tokenizer.h"
 #include "encdec/models/tokenizer/tokenizer_settings.h"
 #include "encdec/models/tokenizer/vocabulary.h"

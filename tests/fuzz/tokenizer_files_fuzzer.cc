@@ -10,7 +10,7 @@
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
-#include "tests/models/tokenizer/sentencepiece_writer.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {
 namespace {

@@ -47,15 +47,6 @@ TokenizerSettings byt5_settings(const TokenizerFiles& files) {
   return settings;
 }
 
-std::string without_invalid_utf8(std::string_view bytes) {
-  std::string text;
-  while (const auto offset = find_invalid_utf8(bytes)) {
-    text += bytes.substr(0, *offset);
-    bytes.remove_prefix(*offset + 1);
-  }
-  return text.append(bytes);
-}
-
 }  // namespace
 
 std::unique_ptr<Tokenizer> ByT5Tokenizer::load(const std::filesystem::path& folder) {
@@ -83,7 +74,7 @@ std::string ByT5Tokenizer::join(const std::vector<std::string>& pieces) const {
       bytes += static_cast<char>(static_cast<std::uint8_t>(first_character(piece).value));
     }
   }
-  return without_invalid_utf8(bytes);
+  return replace_invalid_bytes(bytes, "");
 }
 
 PostProcessor::Affixes ByT5Tokenizer::affixes(const EncodeOptions& options, TextSide /*side*/) const {

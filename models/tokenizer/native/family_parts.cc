@@ -97,9 +97,7 @@ std::unique_ptr<const PieceModel> byte_pairs(PipelineSource& source, std::option
 
 std::unique_ptr<const Normalizer> sentencepiece_normalizer(const PipelineSource& source, Spaces spaces) {
   std::vector<normalizers::NormalizerPtr> steps;
-  if (!source.normalization_table.empty()) {
-    steps.push_back(normalizers::precompiled(source.normalization_table, source.name));
-  }
+  if (source.normalization_table) steps.push_back(normalizers::precompiled(*source.normalization_table));
   if (spaces == Spaces::joined) {
     steps.push_back(normalizers::replace(Pattern::regex(" {2,}", source.name), " "));
   }

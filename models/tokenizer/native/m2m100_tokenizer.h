@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "encdec/models/tokenizer/native/slow_tokenizer.h"
-#include "encdec/models/tokenizer/sentencepiece_model.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 
 namespace encdec {
 

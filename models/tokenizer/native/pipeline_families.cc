@@ -149,7 +149,7 @@ Parts make_nllb(PipelineSource& source) {
   const bool has_order = source.is_tokenizer_json || !source.settings.added_tokens.empty();
   source.add_special(special(languages));
   Parts parts{.kind = "BPE", .model = family_parts::byte_pairs(source, source.token("unk_token", "<unk>"))};
-  if (!source.normalization_table.empty()) {
+  if (source.normalization_table) {
     parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
   }
   family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
@@ -207,7 +207,7 @@ Parts make_pegasus(PipelineSource& source) {
   const auto unknown_id = static_cast<std::int32_t>(unknown - source.pieces.begin());
   Parts parts{.kind = "unigram", .model = family_parts::unigram(source, unknown_id)};
   parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
-  if (source.normalization_table.empty()) {
+  if (!source.normalization_table) {
     std::vector<normalizers::NormalizerPtr> steps;
     steps.push_back(normalizers::replace(Pattern::literal("\n"), " "));
     steps.push_back(std::move(parts.normalizer));

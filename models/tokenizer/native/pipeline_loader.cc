@@ -25,20 +25,20 @@ PipelineSource empty_source(const TokenizerFiles& files) {
   return {.name = "", .config = files.tokenizer_config.value_or(JsonObject(Json::object(), "tokenizer_config.json"))};
 }
 
-// The table of the first Precompiled that is the normalizer or one of a sequence; empty if there is none.
-std::string normalization_table(const Json& file, const std::string& name) {
+// The table of the first Precompiled that is the normalizer or one of a sequence.
+std::optional<NormalizationTable> normalization_table(const Json& file, const std::string& name) {
   const auto normalizer = file.find("normalizer");
-  if (normalizer == file.end() || !normalizer->is_object()) return {};
+  if (normalizer == file.end() || !normalizer->is_object()) return std::nullopt;
   const auto list = normalizer->find("normalizers");
   const Json steps = list != normalizer->end() && list->is_array() ? *list : Json::array({*normalizer});
   for (const Json& step : steps) {
     if (!step.is_object() || step.value("type", Json()) != "Precompiled") continue;
     const auto table = step.find("precompiled_charsmap");
     if (table == step.end() || !table->is_string()) continue;
-    if (auto bytes = decode_base64(table->get_ref<const std::string&>())) return *std::move(bytes);
+    if (const auto bytes = decode_base64(table->get_ref<const std::string&>())) return NormalizationTable(*bytes, name);
     throw TokenizerError(fmt::format("{}: normalizer: precompiled_charsmap is not base64", name));
   }
-  return {};
+  return std::nullopt;
 }
 
 // Whether the file's model is of the kind that the family puts its pipeline around.

@@ -7,8 +7,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/tokenizer/sentencepiece_check.h"
-#include "encdec/models/tokenizer/sentencepiece_proto.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
@@ -69,7 +68,7 @@ void read_sentencepiece(const std::filesystem::path& path, SentencePieceAs form,
 void parse_sentencepiece(std::string_view bytes, SentencePieceAs form, PipelineSource& source) {
   using Type = SentencePieceProto::PieceType;
   SentencePieceProto proto = SentencePieceProto::parse(bytes, source.name);
-  source.normalization_table = std::move(proto.normalization_table);
+  source.normalization_table = std::move(proto.normalizer.table);
   for (const SentencePieceProto::Piece& piece : proto.pieces) {
     if (piece.type != Type::control && piece.type != Type::user_defined) continue;
     source.sentencepiece_tokens.push_back(

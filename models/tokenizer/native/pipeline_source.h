@@ -27,7 +27,7 @@ struct PipelineSource {
   Vocabulary vocabulary = {};
   Merges merges = {};
 
-  std::string normalization_table = {};               // of sentencepiece; empty if there is none
+  std::optional<NormalizationTable> normalization_table = {};  // of sentencepiece
   std::vector<AddedToken> sentencepiece_tokens = {};  // its control and user-defined pieces
   bool is_tokenizer_json = false;
   std::optional<PostProcessor> post_processor = {};  // of tokenizer.json

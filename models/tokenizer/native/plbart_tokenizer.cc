@@ -8,7 +8,6 @@
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/native/language_codes.h"
-#include "encdec/models/tokenizer/sentencepiece_check.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {

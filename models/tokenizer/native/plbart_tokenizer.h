@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "encdec/models/tokenizer/native/slow_tokenizer.h"
-#include "encdec/models/tokenizer/sentencepiece_model.h"
-#include "encdec/models/tokenizer/sentencepiece_proto.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 
 namespace encdec {
 

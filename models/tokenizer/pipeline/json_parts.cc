@@ -94,10 +94,10 @@ pre_tokenizers::PrependScheme read_prepend_scheme(const JsonPart& part) {
   return scheme;
 }
 
-std::string read_table(const JsonPart& part) {
-  auto table = decode_base64(part.string("precompiled_charsmap"));
+NormalizationTable read_table(const JsonPart& part) {
+  const auto table = decode_base64(part.string("precompiled_charsmap"));
   if (!table) part.fail("'precompiled_charsmap' is not base64", "a normalisation table");
-  return *std::move(table);
+  return {*table, part.where()};
 }
 
 PostProcessor around(const PostProcessor::Affixes& outer, const std::vector<std::int32_t>& between) {
@@ -213,7 +213,7 @@ normalizers::NormalizerPtr read_normalizer(const JsonPart& part) {
       {"NFKC", [](const JsonPart&) { return nfkc(); }},
       {"NFKD", [](const JsonPart&) { return nfkd(); }},
       {"Nmt", [](const JsonPart&) { return nmt(); }},
-      {"Precompiled", [](const JsonPart& p) { return precompiled(read_table(p), p.where()); }},
+      {"Precompiled", [](const JsonPart& p) { return precompiled(read_table(p)); }},
       {"Prepend", [](const JsonPart& p) { return prepend(read_content(p, "prepend")); }},
       {"Replace", [](const JsonPart& p) { return replace(read_pattern(p), read_content(p, "content")); }},
       {"Sequence", [](const JsonPart& p) { return sequence(read_sequence(p, "normalizers", read_normalizer)); }},

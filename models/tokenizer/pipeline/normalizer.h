@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/models/tokenizer/pipeline/normalization_table.h"
 #include "encdec/models/tokenizer/pipeline/pattern.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 
@@ -61,10 +62,8 @@ struct BertOptions {
 };
 NormalizerPtr bert(BertOptions options);
 
-// The normalisation table of a sentencepiece model (precompiled_charsmap, not in base64), as tokenizers applies it: to
-// grapheme clusters of less than 6 bytes, else to characters. Throws TokenizerError, beginning with `name`, if the
-// table is damaged.
-NormalizerPtr precompiled(std::string_view table, const std::string& name);
+// sentencepiece's table as tokenizers applies it: to grapheme clusters of less than 6 bytes, else to characters.
+NormalizerPtr precompiled(NormalizationTable table);
 
 }  // namespace normalizers
 }  // namespace encdec

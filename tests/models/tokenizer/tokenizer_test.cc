@@ -7,7 +7,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "tests/models/tokenizer/sentencepiece_writer.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {

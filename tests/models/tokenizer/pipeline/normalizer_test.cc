@@ -82,7 +82,7 @@ std::string table(std::uint32_t child, std::uint32_t value, std::string_view rep
 constexpr std::uint32_t kLeaf = 'a' | 1u << 8 | 2u << 10;
 
 TEST(Precompiled, ReplacesByItsTable) {
-  const auto normalizer = precompiled(table(kLeaf, 1u << 31 | 2, std::string_view("x\0yz\0", 5)), "file");
+  const auto normalizer = precompiled({table(kLeaf, 1u << 31 | 2, std::string_view("x\0yz\0", 5)), "file"});
   EXPECT_EQ(normalized(normalizer, "bab"), "byzb");
   // A short cluster is replaced as a whole.
   EXPECT_EQ(normalized(normalizer, "a\u0301b"), "yzb");
@@ -93,12 +93,12 @@ TEST(Precompiled, ReplacesByItsTable) {
 TEST(Precompiled, TablesThatLeadOutsideDoNothing) {
   for (const std::uint32_t child :
        {std::uint32_t{'a'} | 1u << 8 | 0x1FFFFu << 10, std::uint32_t{'a'} | 0x1FFFFu << 10}) {
-    EXPECT_EQ(normalized(precompiled(table(child, 1u << 31, "x"), "file"), "ab"), "ab");
+    EXPECT_EQ(normalized(precompiled({table(child, 1u << 31, "x"), "file"}), "ab"), "ab");
   }
-  EXPECT_EQ(normalized(precompiled(table(kLeaf, 1u << 31 | 500, "x"), "file"), "ab"), "ab");
-  EXPECT_EQ(normalized(precompiled(table(kLeaf, 1u << 31 | 1, "é"), "file"), "ab"), "ab");
-  EXPECT_EQ(normalized(precompiled(table(kLeaf, 1u << 31 | 0, "no end"), "file"), "ab"), "no endb");
-  EXPECT_EQ(normalized(precompiled(std::string(4, '\0'), "file"), "ab"), "ab");
+  EXPECT_EQ(normalized(precompiled({table(kLeaf, 1u << 31 | 500, "x"), "file"}), "ab"), "ab");
+  EXPECT_EQ(normalized(precompiled({table(kLeaf, 1u << 31 | 1, "é"), "file"}), "ab"), "ab");
+  EXPECT_EQ(normalized(precompiled({table(kLeaf, 1u << 31 | 0, "no end"), "file"}), "ab"), "no endb");
+  EXPECT_EQ(normalized(precompiled({std::string(4, '\0'), "file"}), "ab"), "ab");
 }
 
 TEST(Precompiled, DamagedTablesAreRefused) {
@@ -106,7 +106,7 @@ TEST(Precompiled, DamagedTablesAreRefused) {
   for (const std::string& bytes : {std::string(), std::string(3, '\0'), whole.substr(0, 1000),
                                    std::string("\x05\0\0\0abcde", 9), table(kLeaf, 1u << 31, "\xFF")}) {
     try {
-      precompiled(bytes, "file: normalizer");
+      NormalizationTable(bytes, "file: normalizer");
       FAIL();
     } catch (const TokenizerError& error) {
       EXPECT_THAT(error.what(), testing::StartsWith("file: normalizer: a normalisation table with "));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -26,7 +28,8 @@ inline std::string float_field(std::uint64_t field, float value) {
   return varint(field << 3 | 5) + bytes;
 }
 
-enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4 };
+enum ModelType { kUnigram = 1, kBpe = 2, kWord = 3, kCharacter = 4 };
+enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
 inline std::string piece(std::string_view text, float score = -1, PieceType type = kNormal) {
   return bytes_field(1, bytes_field(1, text) + float_field(2, score) + number_field(3, type));
@@ -34,8 +37,17 @@ inline std::string piece(std::string_view text, float score = -1, PieceType type
 inline std::string unknown_piece() {
   return piece("<unk>", 0, kUnknown);
 }
+inline std::string byte_pieces() {
+  std::string pieces;
+  for (int byte = 0; byte < 256; ++byte) pieces += piece(fmt::format("<0x{:02X}>", byte), 0, kByte);
+  return pieces;
+}
 inline std::string normalizer(std::string_view charsmap) {
   return bytes_field(3, bytes_field(2, charsmap));
+}
+
+inline std::string small_model() {
+  return unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3);
 }
 
 // A normalisation table whose trie knows "a", "aa", "aaa", ... : a block of 256 units for the children of each.

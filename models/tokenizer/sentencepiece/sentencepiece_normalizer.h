@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
-#include "encdec/models/tokenizer/sentencepiece_proto.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 
 namespace encdec {
 
@@ -15,11 +13,13 @@ namespace encdec {
 // pieces stay as they are.
 class SentencePieceNormalizer {
  public:
-  // The table is one that check_sentencepiece_model has passed.
-  explicit SentencePieceNormalizer(const SentencePieceProto& proto);
+  SentencePieceNormalizer(SentencePieceProto::Normalization rules, ByteTrie user_defined);
 
   // Throws TokenizerError if the result has more than kMaxRewrittenBytes.
   std::string normalize(std::string_view valid) const;
+
+  const SentencePieceProto::Normalization& rules() const { return rules_; }
+  const ByteTrie& user_defined() const { return user_defined_; }
 
  private:
   struct Step {
@@ -27,15 +27,9 @@ class SentencePieceNormalizer {
     std::size_t bytes;  // of the text that it stands for
   };
   Step next(std::string_view text) const;
-  // Bytes of the longest user-defined piece that `text` begins with.
-  std::size_t user_defined(std::string_view text) const;
 
-  std::vector<std::uint32_t> units_;  // of the table's trie
-  std::string replacements_;
+  SentencePieceProto::Normalization rules_;
   ByteTrie user_defined_;
-  bool add_dummy_prefix_;
-  bool remove_extra_spaces_;
-  bool space_is_suffix_;
   std::string space_;
 };
 

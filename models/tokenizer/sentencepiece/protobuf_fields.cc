@@ -1,4 +1,4 @@
-#include "encdec/models/tokenizer/protobuf_fields.h"
+#include "encdec/models/tokenizer/sentencepiece/protobuf_fields.h"
 
 #include <fmt/format.h>
 

@@ -1,56 +1,24 @@
-#include "encdec/models/tokenizer/sentencepiece_unigram.h"
+
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "encdec/engine/error.h"
-#include "tests/models/tokenizer/sentencepiece_writer.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using namespace test;
 
-SentencePieceUnigram model(const std::string& bytes) {
-  return SentencePieceUnigram(SentencePieceProto::parse(bytes, "x.model"));
+SentencePieceModel model(const std::string& bytes) {
+  return {bytes, "x.model"};
 }
 
 std::string letters() {
   return unknown_piece() + piece("▁") + piece("a") + piece("aa", -1.5F) + piece("▁a", -1.5F);
-}
-
-TEST(SentencePieceProto, SaysWhatTheFileSays) {
-  const auto proto = SentencePieceProto::parse(
-      letters() + piece("u", 0, kUserDefined) +
-          bytes_field(2, number_field(3, 2) + number_field(24, 1) + number_field(35, 1) + number_field(40, 7)) +
-          bytes_field(3, number_field(3, 0) + number_field(4, 0) + number_field(5, 0)),
-      "x.model");
-  ASSERT_EQ(proto.pieces.size(), 6u);
-  EXPECT_EQ(proto.pieces[3].text, "aa");
-  EXPECT_EQ(proto.pieces[3].score, -1.5F);
-  EXPECT_EQ(proto.pieces[0].type, SentencePieceProto::PieceType::unknown);
-  EXPECT_EQ(proto.pieces[5].type, SentencePieceProto::PieceType::user_defined);
-  EXPECT_EQ(proto.model_type, SentencePieceProto::ModelType::bpe);
-  EXPECT_TRUE(proto.byte_fallback);
-  EXPECT_TRUE(proto.space_is_suffix);
-  EXPECT_EQ(proto.unknown_id, 7);
-  EXPECT_FALSE(proto.add_dummy_prefix || proto.remove_extra_spaces || proto.escape_spaces);
-}
-
-TEST(SentencePieceProto, RefusesTypesThatItDoesNotKnow) {
-  for (const std::string& bytes :
-       {letters() + bytes_field(1, bytes_field(1, "x") + number_field(3, 9)),
-        letters() + bytes_field(2, number_field(3, 5)), letters() + bytes_field(2, number_field(3, 0))}) {
-    try {
-      SentencePieceProto::parse(bytes, "x.model");
-      FAIL() << "no error";
-    } catch (const TokenizerError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("x.model: not a sentencepiece model: "));
-      EXPECT_THAT(error.what(), HasSubstr("type is "));
-    }
-  }
 }
 
 TEST(SentencePieceUnigram, TakesTheBestWayAndOfEqualOnesTheFirst) {
@@ -68,7 +36,7 @@ TEST(SentencePieceUnigram, AddsScoresInSinglePrecision) {
 
 TEST(SentencePieceUnigram, UnknownCharactersAreOnePieceOrBytes) {
   EXPECT_THAT(model(letters()).encode("xéa"), ElementsAre("▁", "xé", "a"));
-  const auto with_bytes = model(letters() + bytes_field(2, number_field(35, 1)));
+  const auto with_bytes = model(letters() + byte_pieces() + bytes_field(2, number_field(35, 1)));
   EXPECT_THAT(with_bytes.encode("éa"), ElementsAre("▁", "<0xC3>", "<0xA9>", "a"));
 }
 
