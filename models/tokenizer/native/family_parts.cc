@@ -59,7 +59,7 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
 }
 
 TokenIds::TokenIds(const PipelineSource& source, const Parts& parts)
-    : source_(source), parts_(parts), added_(parts.added_tokens, *parts.model, parts.normalizer.get(), source.name) {}
+    : source_(source), parts_(parts), added_(parts.added_tokens, *parts.model, parts.normalizer, source.name) {}
 
 std::optional<std::int32_t> TokenIds::find(std::string_view token) const {
   const auto added = added_.id(token);
@@ -95,24 +95,18 @@ std::unique_ptr<const PieceModel> byte_pairs(PipelineSource& source, std::option
                                source.name);
 }
 
-std::unique_ptr<const Normalizer> sentencepiece_normalizer(const PipelineSource& source, Spaces spaces) {
-  std::vector<normalizers::NormalizerPtr> steps;
+Normalizer sentencepiece_normalizer(const PipelineSource& source, Spaces spaces) {
+  std::vector<Normalizer> steps;
   if (source.normalization_table) steps.push_back(normalizers::precompiled(*source.normalization_table));
-  if (spaces == Spaces::joined) {
-    steps.push_back(normalizers::replace(Pattern::regex(" {2,}", source.name), " "));
-  }
-  return steps.empty() ? nullptr : normalizers::sequence(std::move(steps));
+  if (spaces == Spaces::joined) steps.push_back(normalizers::replace(regex_pattern(" {2,}", source.name), " "));
+  return steps.empty() ? Normalizer() : normalizers::sequence(std::move(steps));
 }
 
 void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts) {
-  parts.pre_tokenizer = pre_tokenizers::metaspace({.prepend = prepend});
-  if (cut == Cut::words_first) {
-    std::vector<pre_tokenizers::PreTokenizerPtr> steps;
-    steps.push_back(pre_tokenizers::whitespace_split());
-    steps.push_back(std::move(parts.pre_tokenizer));
-    parts.pre_tokenizer = pre_tokenizers::sequence(std::move(steps));
-  }
-  parts.decoder = piece_decoders::metaspace({.keep_first = prepend == pre_tokenizers::PrependScheme::never});
+  using namespace pre_tokenizers;
+  parts.pre_tokenizer = metaspace({.prepend = prepend});
+  if (cut == Cut::words_first) parts.pre_tokenizer = sequence({whitespace_split(), parts.pre_tokenizer});
+  parts.decoder = piece_decoders::metaspace({.keep_first = prepend == PrependScheme::never});
 }
 
 void use_languages(const PipelineSource& source, const Languages& languages, Parts& parts) {

@@ -43,7 +43,7 @@ std::unique_ptr<const PieceModel> byte_pairs(PipelineSource& source, std::option
 
 // sentencepiece's table, then what follows, if anything.
 enum class Spaces { kept, joined };
-std::unique_ptr<const Normalizer> sentencepiece_normalizer(const PipelineSource& source, Spaces spaces);
+Normalizer sentencepiece_normalizer(const PipelineSource& source, Spaces spaces);
 // Words that begin with "▁", and their decoder. With Cut::words_first whitespace is lost.
 enum class Cut { words_first, at_spaces };
 void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts);

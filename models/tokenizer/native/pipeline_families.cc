@@ -208,10 +208,7 @@ Parts make_pegasus(PipelineSource& source) {
   Parts parts{.kind = "unigram", .model = family_parts::unigram(source, unknown_id)};
   parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
   if (!source.normalization_table) {
-    std::vector<normalizers::NormalizerPtr> steps;
-    steps.push_back(normalizers::replace(Pattern::literal("\n"), " "));
-    steps.push_back(std::move(parts.normalizer));
-    parts.normalizer = normalizers::sequence(std::move(steps));
+    parts.normalizer = normalizers::sequence({normalizers::replace(literal_pattern("\n"), " "), parts.normalizer});
   }
   family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
   family_parts::apply_settings(source, parts);
@@ -257,18 +254,18 @@ Parts make_bert(PipelineSource& source) {
   return parts;
 }
 
-Parts byte_level(PipelineSource& source, bool adds_prefix_space) {
+Parts byte_level_parts(PipelineSource& source, bool adds_prefix_space) {
   Parts parts{.kind = "byte-level BPE", .model = family_parts::byte_pairs(source, std::nullopt)};
   const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
   parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = prefix});
-  parts.decoder = piece_decoders::byte_level();
+  parts.decoder = piece_decoders::byte_level;
   family_parts::apply_settings(source, parts);
   return parts;
 }
 
 // <s> X </s>
 Parts make_roberta(PipelineSource& source) {
-  Parts parts = byte_level(source, false);
+  Parts parts = byte_level_parts(source, false);
   const TokenIds ids(source, parts);
   const std::int32_t separator = ids.named("sep_token");
   parts.post_processor = around({ids.named("cls_token")}, {separator, separator}, {separator});
@@ -291,14 +288,14 @@ void use_generic_frame(PipelineSource& source, Parts& parts) {
 }
 
 Parts make_gpt2(PipelineSource& source) {
-  Parts parts = byte_level(source, false);
+  Parts parts = byte_level_parts(source, false);
   use_generic_frame(source, parts);
   return parts;
 }
 
 Parts make_blenderbot(PipelineSource& source) {
   source.describe("mask_token", {.strip_left = true, .normalized = false});
-  Parts parts = byte_level(source, true);
+  Parts parts = byte_level_parts(source, true);
   use_generic_frame(source, parts);
   return parts;
 }

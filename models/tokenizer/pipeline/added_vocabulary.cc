@@ -41,7 +41,7 @@ std::size_t whitespace_end(std::string_view text, std::size_t position) {
 }  // namespace
 
 AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model,
-                                 const Normalizer* normalizer, const std::string& name) {
+                                 const Normalizer& normalizer, const std::string& name) {
   std::size_t next_id = model.size();
   for (const Token& token : tokens) {
     if (token.content.empty()) continue;
@@ -54,7 +54,7 @@ AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceMo
       token_id = static_cast<std::int32_t>(next_id++);
     }
     PipelineText decoded = PipelineText::whole(token.content);
-    if (token.normalized && normalizer != nullptr) normalizer->normalize(decoded);
+    if (token.normalized && normalizer) normalizer(decoded);
     if (std::max(token.content.size(), decoded.text.size()) > kMaxTokenBytes) {
       throw TokenizerError(fmt::format("{}: an added token of {} bytes, expected at most {}", name,
                                        std::max(token.content.size(), decoded.text.size()), kMaxTokenBytes));

@@ -29,9 +29,9 @@ class AddedVocabulary {
   };
 
   // A token of the model's vocabulary has its id there; others are numbered in order, from the vocabulary's size on. A
-  // token that is there twice is what it is the last time; empty ones are left out. `normalizer` may be null. Throws
+  // token that is there twice is what it is the last time; empty ones are left out. `normalizer` may be empty. Throws
   // TokenizerError, beginning with `name`, for a token of more than 1024 bytes, or two that normalise to the same.
-  AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model, const Normalizer* normalizer,
+  AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model, const Normalizer& normalizer,
                   const std::string& name);
 
   // A part of a text: a token, or what lies between tokens.

@@ -54,8 +54,8 @@ std::string read_content(const JsonPart& part, std::string_view key) {
 
 Pattern read_pattern(const JsonPart& part) {
   const JsonPart pattern = part.object("pattern");
-  if (pattern.find("String") != nullptr) return Pattern::literal(read_content(pattern, "String"));
-  if (pattern.find("Regex") != nullptr) return Pattern::regex(pattern.string("Regex"), pattern.where());
+  if (pattern.find("String") != nullptr) return literal_pattern(read_content(pattern, "String"));
+  if (pattern.find("Regex") != nullptr) return regex_pattern(pattern.string("Regex"), pattern.where());
   pattern.fail("neither 'String' nor 'Regex'", "one of them");
 }
 
@@ -195,9 +195,9 @@ PostProcessor read_processor_sequence(const JsonPart& part) {
 
 }  // namespace
 
-normalizers::NormalizerPtr read_normalizer(const JsonPart& part) {
+Normalizer read_normalizer(const JsonPart& part) {
   using namespace normalizers;
-  static const Readers<NormalizerPtr> kReaders = {
+  static const Readers<Normalizer> kReaders = {
       {"BertNormalizer",
        [](const JsonPart& p) {
          const bool strips = p.find("strip_accents") != nullptr;
@@ -206,26 +206,26 @@ normalizers::NormalizerPtr read_normalizer(const JsonPart& part) {
                       .strip_accents = strips ? std::optional(p.boolean("strip_accents")) : std::nullopt,
                       .lowercase = p.boolean("lowercase")});
        }},
-      {"ByteLevel", [](const JsonPart&) { return byte_level(); }},
-      {"Lowercase", [](const JsonPart&) { return lowercase(); }},
-      {"NFC", [](const JsonPart&) { return nfc(); }},
-      {"NFD", [](const JsonPart&) { return nfd(); }},
-      {"NFKC", [](const JsonPart&) { return nfkc(); }},
-      {"NFKD", [](const JsonPart&) { return nfkd(); }},
-      {"Nmt", [](const JsonPart&) { return nmt(); }},
+      {"ByteLevel", [](const JsonPart&) { return byte_level; }},
+      {"Lowercase", [](const JsonPart&) { return lowercase; }},
+      {"NFC", [](const JsonPart&) { return normal(NormalForm::nfc); }},
+      {"NFD", [](const JsonPart&) { return normal(NormalForm::nfd); }},
+      {"NFKC", [](const JsonPart&) { return normal(NormalForm::nfkc); }},
+      {"NFKD", [](const JsonPart&) { return normal(NormalForm::nfkd); }},
+      {"Nmt", [](const JsonPart&) { return nmt; }},
       {"Precompiled", [](const JsonPart& p) { return precompiled(read_table(p)); }},
       {"Prepend", [](const JsonPart& p) { return prepend(read_content(p, "prepend")); }},
       {"Replace", [](const JsonPart& p) { return replace(read_pattern(p), read_content(p, "content")); }},
       {"Sequence", [](const JsonPart& p) { return sequence(read_sequence(p, "normalizers", read_normalizer)); }},
       {"Strip",
        [](const JsonPart& p) { return strip({.left = p.boolean("strip_left"), .right = p.boolean("strip_right")}); }},
-      {"StripAccents", [](const JsonPart&) { return strip_accents(); }}};
+      {"StripAccents", [](const JsonPart&) { return strip_accents; }}};
   return read_kind(part, kReaders);
 }
 
-pre_tokenizers::PreTokenizerPtr read_pre_tokenizer(const JsonPart& part) {
+PreTokenizer read_pre_tokenizer(const JsonPart& part) {
   using namespace pre_tokenizers;
-  static const Readers<PreTokenizerPtr> kReaders = {
+  static const Readers<PreTokenizer> kReaders = {
       {"BertPreTokenizer", [](const JsonPart&) { return bert(); }},
       {"ByteLevel",
        [](const JsonPart& p) {
@@ -255,7 +255,7 @@ pre_tokenizers::PreTokenizerPtr read_pre_tokenizer(const JsonPart& part) {
        [](const JsonPart& p) {
          return split(read_pattern(p), {.behavior = read_behavior(p), .invert = p.boolean("invert")});
        }},
-      {"Whitespace", [](const JsonPart&) { return whitespace(); }},
+      {"Whitespace", [](const JsonPart&) { return whitespace; }},
       {"WhitespaceSplit", [](const JsonPart&) { return whitespace_split(); }}};
   return read_kind(part, kReaders);
 }
@@ -269,13 +269,13 @@ PostProcessor read_post_processor(const JsonPart& part) {
   return read_kind(part, kReaders);
 }
 
-piece_decoders::PieceDecoderPtr read_decoder(const JsonPart& part) {
+PieceDecoder read_decoder(const JsonPart& part) {
   using namespace piece_decoders;
-  static const Readers<PieceDecoderPtr> kReaders = {
+  static const Readers<PieceDecoder> kReaders = {
       {"BPEDecoder", [](const JsonPart& p) { return bpe(read_content(p, "suffix")); }},
-      {"ByteFallback", [](const JsonPart&) { return byte_fallback(); }},
-      {"ByteLevel", [](const JsonPart&) { return byte_level(); }},
-      {"Fuse", [](const JsonPart&) { return fuse(); }},
+      {"ByteFallback", [](const JsonPart&) { return byte_fallback; }},
+      {"ByteLevel", [](const JsonPart&) { return byte_level; }},
+      {"Fuse", [](const JsonPart&) { return fuse; }},
       {"Metaspace",
        [](const JsonPart& p) {
          return metaspace({.replacement = p.character("replacement"),

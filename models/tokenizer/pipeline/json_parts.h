@@ -54,9 +54,9 @@ class JsonPart {
 };
 
 // The parts of a tokenizer.json, each with its "type".
-normalizers::NormalizerPtr read_normalizer(const JsonPart& part);
-pre_tokenizers::PreTokenizerPtr read_pre_tokenizer(const JsonPart& part);
+Normalizer read_normalizer(const JsonPart& part);
+PreTokenizer read_pre_tokenizer(const JsonPart& part);
 PostProcessor read_post_processor(const JsonPart& part);
-piece_decoders::PieceDecoderPtr read_decoder(const JsonPart& part);
+PieceDecoder read_decoder(const JsonPart& part);
 
 }  // namespace encdec

@@ -14,7 +14,7 @@ namespace encdec {
 PipelineTokenizer::PipelineTokenizer(Parts parts, const std::string& name)
     : parts_(std::move(parts)),
       name_(name),
-      added_(parts_.added_tokens, *parts_.model, parts_.normalizer.get(), name) {}
+      added_(parts_.added_tokens, *parts_.model, parts_.normalizer, name) {}
 
 std::vector<std::int32_t> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   return encode_side(text, options, TextSide::source);
@@ -59,7 +59,7 @@ std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text)
       continue;
     }
     PipelineText part = whole.slice(begin, end);
-    if (parts_.normalizer) parts_.normalizer->normalize(part);
+    if (parts_.normalizer) parts_.normalizer(part);
     check_rewritten(normalized_bytes += part.text.size());
     for (const auto& inner : added_.find(part.text, Looking::for_normalized_tokens, special_tokens)) {
       if (inner.begin == inner.end) continue;
@@ -76,7 +76,7 @@ std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text)
 void PipelineTokenizer::encode_part(PipelineText text, std::vector<std::int32_t>& ids) const {
   if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
   std::vector<PipelineText> words;
-  parts_.pre_tokenizer->split(std::move(text), words);
+  parts_.pre_tokenizer(std::move(text), words);
   for (const PipelineText& word : words) parts_.model->tokenize(word.text, ids);
 }
 
@@ -93,7 +93,7 @@ std::string PipelineTokenizer::decode(std::span<const std::int32_t> ids) const {
   }
   std::string result;
   if (parts_.decoder) {
-    parts_.decoder->decode(texts);
+    parts_.decoder(texts);
     for (const std::string& text : texts) result += text;
   } else {
     result = fmt::format("{}", fmt::join(texts, " "));

@@ -31,10 +31,10 @@ class PipelineTokenizer final : public Tokenizer {
   struct Parts {
     std::string kind;  // for people: "unigram"
     std::unique_ptr<const PieceModel> model;
-    // Null for those that do nothing. Without a decoder, decoding puts spaces between pieces.
-    std::unique_ptr<const Normalizer> normalizer = nullptr;
-    std::unique_ptr<const PreTokenizer> pre_tokenizer = nullptr;
-    std::unique_ptr<const PieceDecoder> decoder = nullptr;
+    // Empty where nothing is done. Without a decoder, decoding puts spaces between pieces.
+    Normalizer normalizer = {};
+    PreTokenizer pre_tokenizer = {};
+    PieceDecoder decoder = {};
     std::vector<AddedVocabulary::Token> added_tokens = {};
     PostProcessor post_processor = {};
 

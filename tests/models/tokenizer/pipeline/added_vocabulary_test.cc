@@ -26,7 +26,7 @@ const WordLevel& model() {
   return words;
 }
 
-AddedVocabulary added(const Tokens& tokens, const Normalizer* normalizer = nullptr) {
+AddedVocabulary added(const Tokens& tokens, const Normalizer& normalizer = {}) {
   return {tokens, model(), normalizer, "file"};
 }
 
@@ -75,9 +75,8 @@ TEST(AddedVocabulary, SingleWordsStandAlone) {
 }
 
 TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
-  const auto lower = normalizers::lowercase();
   const AddedVocabulary vocabulary = added(
-      {{.content = "ABC"}, {.content = "DEF", .normalized = false}, {.content = "<S>", .special = true}}, lower.get());
+      {{.content = "ABC"}, {.content = "DEF", .normalized = false}, {.content = "<S>", .special = true}}, normalizers::lowercase);
   EXPECT_THAT(find(vocabulary, "abcDEF"), ElementsAre("abc", "[4DEF]"));
   EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
   EXPECT_EQ(*vocabulary.decoded(3), "abc");
@@ -100,8 +99,7 @@ TEST(AddedVocabulary, ATokenIsWhatItIsTheLastTime) {
 }
 
 TEST(AddedVocabulary, RefusesWhatCannotBeToldApart) {
-  const auto lower = normalizers::lowercase();
-  EXPECT_THROW(added({{.content = "ABC"}, {.content = "abc"}}, lower.get()), TokenizerError);
+  EXPECT_THROW(added({{.content = "ABC"}, {.content = "abc"}}, normalizers::lowercase), TokenizerError);
   EXPECT_THROW(added({{.content = std::string(1025, 'a')}}), TokenizerError);
 }
 

@@ -1,4 +1,4 @@
-#include "encdec/models/tokenizer/pipeline/regex.h"
+#include "encdec/models/tokenizer/pipeline/pattern.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,14 +13,14 @@ using testing::HasSubstr;
 
 std::vector<std::string> matches(const Pattern& pattern, std::string_view text) {
   std::vector<std::string> found;
-  for (const Pattern::Match& match : pattern.find_all(text)) {
+  for (const PatternMatch& match : pattern(text)) {
     found.emplace_back(text.substr(match.begin, match.end - match.begin));
   }
   return found;
 }
 
 std::vector<std::string> matches(const std::string& expression, std::string_view text) {
-  return matches(Pattern::regex(expression, "file"), text);
+  return matches(regex_pattern(expression, "file"), text);
 }
 
 TEST(Regex, FindsAllMatches) {
@@ -54,7 +54,7 @@ TEST(Regex, RefusesWhatTheOtherSyntaxMeansDifferently) {
   for (const char* expression : {"[a&&b]", "[a[b]]", "a{,3}", "a{1,3}+", "a{2}?", "a(?i)b", "(?x: a)", R"(\k<a>)",
                                  R"(\R)", "(*FAIL)", "(?<name>a)", "[a", R"(\x80)", R"(\p{L)", "(?", R"(\)"}) {
     try {
-      Pattern::regex(expression, "file: x");
+      regex_pattern(expression, "file: x");
       FAIL() << expression;
     } catch (const TokenizerError& error) {
       EXPECT_THAT(error.what(), testing::StartsWith("file: x: the regular expression"));
@@ -65,15 +65,15 @@ TEST(Regex, RefusesWhatTheOtherSyntaxMeansDifferently) {
 
 TEST(Regex, RefusesWhatIsNoExpression) {
   for (const char* expression : {"(a", "a)", "*", R"(\p{sc:Nothing})", "[z-a]", R"((?<=a*)b)"}) {
-    EXPECT_THROW(Pattern::regex(expression, "file"), TokenizerError) << expression;
+    EXPECT_THROW(regex_pattern(expression, "file"), TokenizerError) << expression;
   }
-  EXPECT_THROW(Pattern::regex(std::string(20'000, 'a'), "file"), TokenizerError);
+  EXPECT_THROW(regex_pattern(std::string(20'000, 'a'), "file"), TokenizerError);
 }
 
 TEST(Regex, ExponentialMatchingEndsWithAnError) {
-  const Pattern pattern = Pattern::regex("(a+)+b", "file");
+  const Pattern pattern = regex_pattern("(a+)+b", "file");
   try {
-    pattern.find_all(std::string(100, 'a') + "cb");
+    pattern(std::string(100, 'a') + "cb");
     FAIL();
   } catch (const TokenizerError& error) {
     EXPECT_THAT(error.what(), HasSubstr("file: the regular expression takes too much at byte 0 of a text of 102"));
@@ -86,9 +86,9 @@ TEST(Regex, LongMatchesAreNoError) {
 }
 
 TEST(Pattern, LiteralsStandForThemselves) {
-  EXPECT_THAT(matches(Pattern::literal("a.b"), "a.baxba.ba.b"), ElementsAre("a.b", "a.b", "a.b"));
-  EXPECT_THAT(matches(Pattern::literal("aa"), "aaaaa"), ElementsAre("aa", "aa"));
-  EXPECT_THAT(matches(Pattern::literal(""), "é中"), ElementsAre("", "", ""));
+  EXPECT_THAT(matches(literal_pattern("a.b"), "a.baxba.ba.b"), ElementsAre("a.b", "a.b", "a.b"));
+  EXPECT_THAT(matches(literal_pattern("aa"), "aaaaa"), ElementsAre("aa", "aa"));
+  EXPECT_THAT(matches(literal_pattern(""), "é中"), ElementsAre("", "", ""));
 }
 
 }  // namespace
