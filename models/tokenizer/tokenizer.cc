@@ -1,7 +1,6 @@
 #include "encdec/models/tokenizer/tokenizer.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,14 +10,15 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
-#include "encdec/models/tokenizer/marian_tokenizer.h"
-#include "encdec/models/tokenizer/native/blenderbot_small_tokenizer.h"
-#include "encdec/models/tokenizer/native/byt5_tokenizer.h"
-#include "encdec/models/tokenizer/native/m2m100_tokenizer.h"
-#include "encdec/models/tokenizer/native/marian_release.h"
-#include "encdec/models/tokenizer/native/pipeline_loader.h"
-#include "encdec/models/tokenizer/native/plain_tokenizer.h"
-#include "encdec/models/tokenizer/native/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/families/marian_tokenizer.h"
+#include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
+#include "encdec/models/tokenizer/families/byt5_tokenizer.h"
+#include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
+#include "encdec/models/tokenizer/families/marian_release.h"
+#include "encdec/models/tokenizer/families/pipeline_loader.h"
+#include "encdec/models/tokenizer/families/plain_tokenizer.h"
+#include "encdec/models/tokenizer/families/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/tokenizer_settings.h"
 
 namespace encdec {
 namespace {
@@ -93,21 +93,10 @@ std::string tokenizer_class(const fs::path& folder, std::string_view model_type)
   return known != kModelTypes.end() ? std::string(known->tokenizer_class) : "";
 }
 
-std::unique_ptr<Tokenizer> load_slow(const fs::path& folder, const SlowFamily& family) {
-  const char* missing = nullptr;
-  std::size_t present = 0;
-  for (const char* file : family.files) {
-    is_there(folder / file) ? void(++present) : void(missing = file);
-  }
-  if (present == 0 && !family.files.empty()) return nullptr;
-  if (missing == nullptr) return family.load(folder);
-  throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(), missing, fmt::join(family.files, ", ")));
-}
-
 // By the class; null if the folder has none of its files.
 std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view name, std::string_view model_type) {
   for (const SlowFamily& family : slow_families()) {
-    if (family.tokenizer_class == name) return load_slow(folder, family);
+    if (family.tokenizer_class == name) return has_files(folder, family.files) ? family.load(folder) : nullptr;
   }
   const bool obeys =
       std::find(kObeysTokenizerJson.begin(), kObeysTokenizerJson.end(), model_type) != kObeysTokenizerJson.end();
@@ -128,6 +117,13 @@ std::string known_file(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, TextSide side) const {
+  std::vector<std::string> result;
+  result.reserve(ids.size());
+  for (const std::int32_t id : ids) result.push_back(piece(id, side));
+  return result;
+}
 
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
                                              const EncodeOptions& options) {
@@ -151,7 +147,7 @@ std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_
     std::vector<std::int32_t> known;
     for (const std::int32_t& id : ids) {
       try {
-        tokenizer.pieces(std::span(&id, 1), TextSide::target);
+        tokenizer.piece(id, TextSide::target);
         known.push_back(id);
       } catch (const InputError&) {
         continue;

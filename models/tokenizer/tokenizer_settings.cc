@@ -1,6 +1,7 @@
 #include "encdec/models/tokenizer/tokenizer_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 namespace {
@@ -242,11 +244,18 @@ class SettingsReader {
 };
 
 std::optional<JsonObject> open(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+  return is_there(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
 }
 
 }  // namespace
+
+bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files) {
+  const auto is_missing = [&](const char* file) { return !is_there(folder / file); };
+  const auto missing = std::count_if(files.begin(), files.end(), is_missing);
+  if (missing == 0 || missing == std::ssize(files)) return missing == 0;
+  throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(),
+                                   *std::find_if(files.begin(), files.end(), is_missing), fmt::join(files, files.size() == 2 ? " and " : ", ")));
+}
 
 TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
   TokenizerFiles files = read_small(folder);

@@ -17,6 +17,9 @@ namespace encdec {
 inline constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;  // of large vocabularies: some 30 MB
 inline constexpr int kMostSentinels = 10'000;                     // <extra_id_0> and so on
 
+// Whether the folder has all of the files. Throws TokenizerError if it has only some; of no files, it has all.
+bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files);
+
 // The files that say something about a tokenizer beside its vocabulary, as far as they are there.
 struct TokenizerFiles {
   std::optional<JsonObject> tokenizer_config;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/tokenizer/native/pipeline_families.h"
-#include "encdec/models/tokenizer/native/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
+#include "encdec/models/tokenizer/families/plbart_tokenizer.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/require.h"
 

@@ -6,7 +6,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/marian_tokenizer.h"
+#include "encdec/models/tokenizer/families/marian_tokenizer.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"

@@ -100,16 +100,6 @@ NormalizationTable read_table(const JsonPart& part) {
   return {*table, part.where()};
 }
 
-PostProcessor around(const PostProcessor::Affixes& outer, const std::vector<std::int32_t>& between) {
-  using Kind = PostProcessor::Part::Kind;
-  return {.single = PostProcessor::around_one(outer),
-          .pair = {{.ids = outer.before},
-                   {.kind = Kind::first_text},
-                   {.ids = between},
-                   {.kind = Kind::second_text},
-                   {.ids = outer.after}}};
-}
-
 // ["[SEP]", 102]
 std::int32_t read_token_pair(const JsonPart& part, std::string_view key) {
   constexpr std::string_view kExpected = "a token and its id";
@@ -122,14 +112,8 @@ std::int32_t read_token_pair(const JsonPart& part, std::string_view key) {
   return value[1].get<std::int32_t>();
 }
 
-PostProcessor read_bert(const JsonPart& part) {
-  const std::int32_t separator = read_token_pair(part, "sep");
-  return around({.before = {read_token_pair(part, "cls")}, .after = {separator}}, {separator});
-}
-
-PostProcessor read_roberta(const JsonPart& part) {
-  const std::int32_t separator = read_token_pair(part, "sep");
-  return around({.before = {read_token_pair(part, "cls")}, .after = {separator}}, {separator, separator});
+Affixes read_pair_of_tokens(const JsonPart& part) {
+  return {.before = {read_token_pair(part, "cls")}, .after = {read_token_pair(part, "sep")}};
 }
 
 std::vector<std::int32_t> read_ids(const JsonPart& token) {
@@ -147,45 +131,41 @@ std::vector<std::int32_t> read_ids(const JsonPart& token) {
 
 using SpecialTokens = std::map<std::string, std::vector<std::int32_t>, std::less<>>;
 
-PostProcessor::Template read_template(const JsonPart& part, std::string_view key, const SpecialTokens& tokens) {
-  using Kind = PostProcessor::Part::Kind;
-  const std::vector<JsonPart> list = part.list(key);
+// What stands around one text; what would around two is not looked at.
+Affixes read_template_processing(const JsonPart& part) {
+  std::map<std::string, std::vector<std::int32_t>, std::less<>> tokens;
+  const JsonPart described = part.object("special_tokens");
+  for (const auto& [name, value] : described.value().items()) tokens[name] = read_ids(described.object(name));
+  const std::vector<JsonPart> list = part.list("single");
   if (list.size() > kMaxParts)
-    part.fail(fmt::format("{} of {}", key, list.size()), fmt::format("at most {}", kMaxParts));
-  PostProcessor::Template form;
+    part.fail(fmt::format("single of {}", list.size()), fmt::format("at most {}", kMaxParts));
+  Affixes affixes;
+  std::size_t texts = 0;
   for (const JsonPart& item : list) {
     if (item.find("SpecialToken") != nullptr) {
       const std::string id = item.object("SpecialToken").string("id");
       const auto found = tokens.find(id);
       if (found == tokens.end()) item.fail(fmt::format("'{}' is not in special_tokens", printable(id)), "one that is");
-      form.push_back({.ids = found->second});
+      std::vector<std::int32_t>& side = texts == 0 ? affixes.before : affixes.after;
+      side.insert(side.end(), found->second.begin(), found->second.end());
     } else if (item.find("Sequence") != nullptr) {
       const std::string id = item.object("Sequence").string("id");
-      const bool is_first = id == "A";
-      if (!is_first && (id != "B" || key == "single")) {
-        item.fail(fmt::format("the text '{}'", printable(id)), key == "single" ? "A" : "A or B");
-      }
-      form.push_back({.kind = is_first ? Kind::first_text : Kind::second_text});
+      if (id != "A") item.fail(fmt::format("the text '{}'", printable(id)), "A");
+      ++texts;
     } else {
       item.fail("neither 'SpecialToken' nor 'Sequence'", "one of them");
     }
   }
-  return form;
-}
-
-PostProcessor read_template_processing(const JsonPart& part) {
-  SpecialTokens tokens;
-  const JsonPart list = part.object("special_tokens");
-  for (const auto& [name, value] : list.value().items()) tokens[name] = read_ids(list.object(name));
-  return {.single = read_template(part, "single", tokens), .pair = read_template(part, "pair", tokens)};
+  if (texts != 1) part.fail(fmt::format("'single' has {} texts", texts), "one");
+  return affixes;
 }
 
 // Parts for offsets alone change nothing here; of the others there can be one.
-PostProcessor read_processor_sequence(const JsonPart& part) {
-  PostProcessor result;
+Affixes read_processor_sequence(const JsonPart& part) {
+  Affixes result;
   bool found = false;
   for (const JsonPart& item : part.list("processors")) {
-    const PostProcessor processor = read_post_processor(item);
+    const Affixes processor = read_post_processor(item);
     if (item.string("type") == "ByteLevel") continue;
     if (std::exchange(found, true)) item.fail("a second part that adds tokens", "one");
     result = processor;
@@ -260,10 +240,10 @@ PreTokenizer read_pre_tokenizer(const JsonPart& part) {
   return read_kind(part, kReaders);
 }
 
-PostProcessor read_post_processor(const JsonPart& part) {
-  static const Readers<PostProcessor> kReaders = {{"BertProcessing", read_bert},
-                                                  {"ByteLevel", [](const JsonPart&) { return PostProcessor(); }},
-                                                  {"RobertaProcessing", read_roberta},
+Affixes read_post_processor(const JsonPart& part) {
+  static const Readers<Affixes> kReaders = {{"BertProcessing", read_pair_of_tokens},
+                                                  {"ByteLevel", [](const JsonPart&) { return Affixes(); }},
+                                                  {"RobertaProcessing", read_pair_of_tokens},
                                                   {"Sequence", read_processor_sequence},
                                                   {"TemplateProcessing", read_template_processing}};
   return read_kind(part, kReaders);

@@ -9,7 +9,7 @@
 
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
-#include "encdec/models/tokenizer/pipeline/post_processor.h"
+#include "encdec/models/tokenizer/affixes.h"
 #include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
 
 namespace encdec {
@@ -56,7 +56,7 @@ class JsonPart {
 // The parts of a tokenizer.json, each with its "type".
 Normalizer read_normalizer(const JsonPart& part);
 PreTokenizer read_pre_tokenizer(const JsonPart& part);
-PostProcessor read_post_processor(const JsonPart& part);
+Affixes read_post_processor(const JsonPart& part);
 PieceDecoder read_decoder(const JsonPart& part);
 
 }  // namespace encdec

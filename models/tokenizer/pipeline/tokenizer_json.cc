@@ -80,12 +80,12 @@ ModelPtr read_model(TokenizerJsonFile& file, const JsonPart& model) {
   model.fail_kind(type, "BPE, Unigram, WordPiece or WordLevel");
 }
 
-AddedVocabulary::Token read_token(const JsonPart& token) {
+AddedToken read_token(const JsonPart& token) {
   const bool special = token.boolean_or("special", false);
   return {.content = token.string("content"),
-          .single_word = token.boolean_or("single_word", false),
           .strip_left = token.boolean_or("lstrip", false),
           .strip_right = token.boolean_or("rstrip", false),
+          .single_word = token.boolean_or("single_word", false),
           .normalized = token.boolean_or("normalized", !special),
           .special = special};
 }
@@ -114,7 +114,7 @@ PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::
   parts.kind = kind_for_people(*parts.model, file);
   if (root.find("normalizer") != nullptr) parts.normalizer = read_normalizer(root.object("normalizer"));
   if (root.find("pre_tokenizer") != nullptr) parts.pre_tokenizer = read_pre_tokenizer(root.object("pre_tokenizer"));
-  if (root.find("post_processor") != nullptr) parts.post_processor = read_post_processor(root.object("post_processor"));
+  if (root.find("post_processor") != nullptr) parts.affixes = read_post_processor(root.object("post_processor"));
   if (root.find("decoder") != nullptr) parts.decoder = read_decoder(root.object("decoder"));
   if (root.find("added_tokens") != nullptr) {
     for (const JsonPart& token : root.list("added_tokens")) {

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using Looking = AddedVocabulary::Looking;
 using SpecialTokens = AddedVocabulary::SpecialTokens;
-using Tokens = std::vector<AddedVocabulary::Token>;
+using Tokens = std::vector<AddedToken>;
 
 const WordLevel& model() {
   static const WordLevel words = [] {
@@ -75,8 +75,10 @@ TEST(AddedVocabulary, SingleWordsStandAlone) {
 }
 
 TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
-  const AddedVocabulary vocabulary = added(
-      {{.content = "ABC"}, {.content = "DEF", .normalized = false}, {.content = "<S>", .special = true}}, normalizers::lowercase);
+  const AddedVocabulary vocabulary = added({{.content = "ABC"},
+                                            {.content = "DEF", .normalized = false},
+                                            {.content = "<S>", .normalized = true, .special = true}},
+                                           normalizers::lowercase);
   EXPECT_THAT(find(vocabulary, "abcDEF"), ElementsAre("abc", "[4DEF]"));
   EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
   EXPECT_EQ(*vocabulary.decoded(3), "abc");

@@ -68,15 +68,6 @@ TEST_P(GoldenTokenizerJson, NamesPiecesAsTransformersDoes) {
   }
 }
 
-TEST_P(GoldenTokenizerJson, EncodesPairsAsTransformersDoes) {
-  const auto& tokenizer = dynamic_cast<const PipelineTokenizer&>(*tokenizer_);
-  for (std::size_t row = 0; row < expected_.at("pair_ids").size(); ++row) {
-    const std::string first = golden_texts().at(row + 3);
-    const std::string second = golden_texts().at(row + 10);
-    EXPECT_EQ(tokenizer.encode_pair(first, second), expected_.at("pair_ids")[row].get<Ids>());
-  }
-}
-
 TEST_P(GoldenTokenizerJson, IsTheSameInManyThreads) {
   std::vector<std::thread> threads;
   std::vector<std::size_t> different(4);
@@ -212,6 +203,8 @@ TEST(TokenizerJson, RefusesWhatIsNotAsItShouldBe) {
       {"/post_processor/special_tokens/<s>/ids", "7", "post_processor.special_tokens.<s>: has no list 'ids'"},
       {"/post_processor/single/1/Sequence/id", R"("B")", "post_processor.single[1]: the text 'B', expected A"},
       {"/post_processor/single/1", "{}", "post_processor.single[1]: neither 'SpecialToken' nor 'Sequence'"},
+      {"/post_processor/single/1/Sequence", "", "post_processor.single[1]: neither"},
+      {"/post_processor/single", "[]", "post_processor: 'single' has 0 texts, expected one"},
       {"/post_processor", R"({"type": "BertProcessing", "sep": ["x", -1], "cls": ["y", 1]})",
        "'sep' is something else"},
       {"/post_processor", R"({"type": "RobertaProcessing", "sep": ["x", 1]})", "post_processor: has no 'cls'"},
