@@ -10,11 +10,11 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
-#include "encdec/models/tokenizer/families/marian_tokenizer.h"
 #include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
 #include "encdec/models/tokenizer/families/byt5_tokenizer.h"
 #include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
 #include "encdec/models/tokenizer/families/marian_release.h"
+#include "encdec/models/tokenizer/families/marian_tokenizer.h"
 #include "encdec/models/tokenizer/families/pipeline_loader.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/plbart_tokenizer.h"
@@ -138,6 +138,18 @@ std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::st
     }
   }
   return whole;
+}
+
+std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
+                                             const EncodeOptions& options) {
+  const std::string after_space = ' ' + std::string(phrase);
+  // What a word in front makes of it. The space alone would not do: some tokenizers drop it, others make it a token.
+  const std::string word = "a";
+  const auto front = encode_target_part(tokenizer, word, options);
+  auto ids = encode_target_part(tokenizer, word + after_space, options);
+  if (std::ranges::mismatch(front, ids).in1 != front.end()) return encode_target_part(tokenizer, after_space, options);
+  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(front.size()));
+  return ids;
 }
 
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {

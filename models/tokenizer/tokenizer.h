@@ -71,6 +71,11 @@ std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
                                              const EncodeOptions& options = {});
 
+// The ids of a phrase that stands after a space within a target: many tokenizers spell it otherwise than the beginning
+// of a text, which encode_target_part() gives. Throws as encode_target() does.
+std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
+                                             const EncodeOptions& options = {});
+
 // The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type (empty where there is no
 // such file); null if the folder has none. Throws TokenizerError or FileError, naming the file, if files are damaged or
 // one of several is missing.

@@ -69,7 +69,7 @@ void use_all(const JsonObject& input) {
       const JsonObject none(nlohmann::json::object(), kFile);
       PipelineSource source{.name = kFile, .config = files.tokenizer_config.value_or(none)};
       source.settings = TokenizerSettings::merge(files, family.named_tokens);
-      if (family.files == PipelineFamily::Files::lines) {
+      if (family.model == "WordPiece") {
         source.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
       } else {
         source.vocabulary = vocabulary();

@@ -15,8 +15,7 @@ namespace {
 // A token that has a name is special, whatever else is said of it.
 AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
   const auto is_same = [&](const auto& named) { return named.second == token.content; };
-  token.special =
-      token.special || std::any_of(settings.named_tokens.begin(), settings.named_tokens.end(), is_same);
+  token.special = token.special || std::any_of(settings.named_tokens.begin(), settings.named_tokens.end(), is_same);
   return token;
 }
 
@@ -99,7 +98,7 @@ void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts)
 void use_languages(const PipelineSource& source, const Languages& languages, Parts& parts) {
   parts.languages = known_languages(TokenIds(source, parts), languages.names);
   parts.language_affixes = [languages, known = parts.languages, file = source.name](const EncodeOptions& options,
-                                                                           TextSide side) {
+                                                                                    TextSide side) {
     const std::string& from = options.source_language.empty() ? languages.source : options.source_language;
     const std::string& to = options.target_language.empty() ? languages.target : options.target_language;
     const std::string& name = side == TextSide::source || to.empty() ? from : to;

@@ -37,10 +37,6 @@ TokenizerSettings m2m100_settings(const TokenizerFiles& files) {
                                           {"unk_token", "<unk>"}});
 }
 
-std::string config_text(const TokenizerFiles& files, const char* key, const char* otherwise) {
-  return files.tokenizer_config ? files.tokenizer_config->string(key).value_or(otherwise) : otherwise;
-}
-
 }  // namespace
 
 std::unique_ptr<Tokenizer> M2M100Tokenizer::load(const std::filesystem::path& folder) {
@@ -55,8 +51,6 @@ M2M100Tokenizer::M2M100Tokenizer(Files files, std::string name)
                     with_languages(std::move(files.vocabulary), m2m100_languages(files.settings), name), name),
       model_(std::move(files.model)),
       languages_(m2m100_languages(files.settings)),
-      source_language_(config_text(files.settings, "src_lang", "en")),
-      target_language_(config_text(files.settings, "tgt_lang", "")),
       first_filler_(static_cast<std::int32_t>(vocabulary().size())) {
   const auto& config = files.settings.tokenizer_config;
   fillers_ = static_cast<std::int32_t>(
@@ -76,9 +70,7 @@ std::string M2M100Tokenizer::join(const std::vector<std::string>& pieces) const 
 }
 
 Affixes M2M100Tokenizer::affixes(const EncodeOptions& options, TextSide side) const {
-  const std::string& asked = side == TextSide::source ? options.source_language : options.target_language;
-  const std::string& usual = side == TextSide::source ? source_language_ : target_language_;
-  const std::string& language = asked.empty() ? usual : asked;
+  const std::string language = language_of(options, side, "en");
   const auto token = language_token(language);
   if (!token) fail_language(language);
   return {{*token}, {named_id("eos_token")}};

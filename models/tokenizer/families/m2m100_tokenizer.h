@@ -29,9 +29,7 @@ class M2M100Tokenizer final : public SlowTokenizer {
   std::optional<std::int32_t> language_token(std::string_view language) const override;
 
  protected:
-  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override {
-    return model_.encode(text);
-  }
+  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override { return model_.encode(text); }
   std::string join(const std::vector<std::string>& pieces) const override;
   Affixes affixes(const EncodeOptions& options, TextSide side) const override;
   const std::string* missing_piece(std::int32_t id, TextSide /*side*/) const override;
@@ -39,8 +37,6 @@ class M2M100Tokenizer final : public SlowTokenizer {
  private:
   SentencePieceModel model_;
   std::vector<std::string> languages_;
-  std::string source_language_;
-  std::string target_language_;
   std::int32_t first_filler_;  // ids from here on have a row in the model's tables, and no piece
   std::int32_t fillers_;
 };

@@ -88,8 +88,7 @@ Affixes MarianTokenizer::affixes(const EncodeOptions& options, TextSide side) co
 
 // The target vocabulary may have a special token under another id than the source vocabulary.
 std::string MarianTokenizer::join(const std::vector<std::string>& pieces) const {
-  const std::string text =
-      replace_all(join_around_tokens(pieces, decoding_model(TextSide::target), " "), "▁", " ");
+  const std::string text = replace_all(join_around_tokens(pieces, decoding_model(TextSide::target), " "), "▁", " ");
   return std::string(strip_right(strip_left(text)));
 }
 

@@ -52,14 +52,6 @@ std::vector<Unigram::Piece> fairseq_pieces(PipelineSource& source, const std::st
   return pieces;
 }
 
-std::string source_language(const PipelineSource& source, const char* otherwise) {
-  return source.config.string("src_lang").value_or(otherwise);
-}
-
-std::string target_language(const PipelineSource& source) {
-  return source.config.string("tgt_lang").value_or("");
-}
-
 // X </s>; sentinels <extra_id_N> have the last ids, the first of them the highest.
 Parts make_t5(PipelineSource& source) {
   const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMostSentinels}).value_or(100));
@@ -89,8 +81,8 @@ Parts make_mbart(PipelineSource& source) {
   const Ids end = {TokenIds(source, parts).named("eos_token")};
   family_parts::use_languages(source,
                               {.names = languages,
-                               .source = source_language(source, "en_XX"),
-                               .target = target_language(source),
+                               .source = source.settings.source_language.value_or("en_XX"),
+                               .target = source.settings.target_language.value_or(""),
                                .after = end,
                                .language_first = false},
                               parts);
@@ -108,10 +100,12 @@ Parts make_mbart50(PipelineSource& source) {
   family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
   family_parts::apply_settings(source, parts);
   const Ids end = {TokenIds(source, parts).named("eos_token")};
-  family_parts::use_languages(
-      source,
-      {.names = languages, .source = source_language(source, "en_XX"), .target = target_language(source), .after = end},
-      parts);
+  family_parts::use_languages(source,
+                              {.names = languages,
+                               .source = source.settings.source_language.value_or("en_XX"),
+                               .target = source.settings.target_language.value_or(""),
+                               .after = end},
+                              parts);
   return parts;
 }
 
@@ -159,8 +153,8 @@ Parts make_nllb(PipelineSource& source) {
   const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
   family_parts::use_languages(source,
                               {.names = languages,
-                               .source = source_language(source, "eng_Latn"),
-                               .target = target_language(source),
+                               .source = source.settings.source_language.value_or("eng_Latn"),
+                               .target = source.settings.target_language.value_or(""),
                                .after = end,
                                .language_first = !legacy},
                               parts);
@@ -292,7 +286,7 @@ Parts make_blenderbot(PipelineSource& source) {
 }
 
 std::vector<PipelineFamily> all_families() {
-  using Files = PipelineFamily::Files;
+  using namespace native_files;
   using Names = std::map<std::string, std::string>;
   const Names t5 = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
   const Names mbart50 = {{"eos_token", "</s>"},  {"sep_token", "</s>"},  {"cls_token", "<s>"},
@@ -307,21 +301,24 @@ std::vector<PipelineFamily> all_families() {
                       {"cls_token", "[CLS]"},
                       {"mask_token", "[MASK]"}};
   const Names gpt2 = {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
-  const auto spiece = Files::spiece_model;
-  const auto spiece_bpe = Files::sentencepiece_bpe_model;
+  using Files = std::vector<const char*>;
+  const Files spiece = {"spiece.model"};
+  const Files bpe_model = {"sentencepiece.bpe.model"};  // in spite of the name, mostly unigram models
+  const Files lines = {"vocab.txt"};
+  const Files byte_pairs = {"vocab.json", "merges.txt"};
   return {
-      {"T5Tokenizer", spiece, "Unigram", t5, make_t5},
-      {"PegasusTokenizer", spiece, "Unigram", pegasus, make_pegasus},
-      {"MBartTokenizer", spiece_bpe, "Unigram", fairseq, make_mbart},
-      {"MBart50Tokenizer", spiece_bpe, "Unigram", mbart50, make_mbart50},
-      {"NllbTokenizer", spiece_bpe, "BPE", fairseq, make_nllb},
-      {"XLMRobertaTokenizer", spiece_bpe, "Unigram", fairseq, make_xlm_roberta},
-      {"BertTokenizer", Files::lines, "WordPiece", bert, make_bert},
-      {"DistilBertTokenizer", Files::lines, "WordPiece", bert, make_bert},
-      {"RobertaTokenizer", Files::byte_pairs, "BPE", fairseq, make_roberta},
-      {"BartTokenizer", Files::byte_pairs, "BPE", fairseq, make_roberta},
-      {"GPT2Tokenizer", Files::byte_pairs, "BPE", gpt2, make_gpt2},
-      {"BlenderbotTokenizer", Files::byte_pairs, "BPE", fairseq, make_blenderbot},
+      {"T5Tokenizer", spiece, read_pieces, "Unigram", t5, make_t5},
+      {"PegasusTokenizer", spiece, read_pieces, "Unigram", pegasus, make_pegasus},
+      {"MBartTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_mbart},
+      {"MBart50Tokenizer", bpe_model, read_pieces, "Unigram", mbart50, make_mbart50},
+      {"NllbTokenizer", bpe_model, read_piece_vocabulary, "BPE", fairseq, make_nllb},
+      {"XLMRobertaTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_xlm_roberta},
+      {"BertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
+      {"DistilBertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
+      {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
+      {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
+      {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},
+      {"BlenderbotTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_blenderbot},
   };
 }
 

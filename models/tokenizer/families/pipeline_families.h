@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "encdec/models/tokenizer/families/pipeline_source.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
@@ -10,17 +11,11 @@
 namespace encdec {
 
 // A tokenizer of transformers 5 that is a pipeline around a vocabulary: the class's name, where the vocabulary lies,
-// and how the pipeline is put together.
+// how it is read, and how the pipeline is put together.
 struct PipelineFamily {
-  enum class Files {
-    spiece_model,             // sentencepiece
-    sentencepiece_bpe_model,  // sentencepiece, in spite of its name not always BPE
-    byte_pairs,               // vocab.json and merges.txt
-    lines,                    // vocab.txt
-  };
-
   std::string_view tokenizer_class;
-  Files files;
+  std::vector<const char*> files;  // the family's own: all of them, or none
+  void (*read)(const std::vector<NamedText>& files, PipelineSource& source);
   std::string_view model;                           // as tokenizer.json calls it
   std::map<std::string, std::string> named_tokens;  // of checkpoints whose files do not say otherwise
   PipelineTokenizer::Parts (*make)(PipelineSource& source);

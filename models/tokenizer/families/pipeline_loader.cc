@@ -9,9 +9,9 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/pipeline/base64.h"
-#include "encdec/models/tokenizer/pipeline/json_parts.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json_parts.h"
 
 namespace encdec {
 namespace {
@@ -56,38 +56,13 @@ PipelineSource json_source(TokenizerJsonFile file, const std::string& name, Toke
   if (file.pieces) source.pieces = *std::move(file.pieces);
   if (file.vocabulary) source.vocabulary = *std::move(file.vocabulary);
   if (file.merges) source.merges = *std::move(file.merges);
-  source.normalization_table = normalization_table(*file.rest, name);
-  const auto post_processor = file.rest->find("post_processor");
-  if (post_processor != file.rest->end() && !post_processor->is_null()) {
-    source.affixes = read_post_processor(JsonPart(*file.rest, name).object("post_processor"));
-  }
-  if (file.rest->contains("added_tokens")) files.tokenizer = JsonObject(std::move(*file.rest), name);
+  const JsonObject rest(std::move(*file.rest), name);
+  source.normalization_table = normalization_table(rest.value(), name);
+  if (rest.has("post_processor")) source.affixes = read_post_processor(rest.required_object("post_processor"));
+  if (rest.value().contains("added_tokens")) files.tokenizer = rest;
   if (files.has_added_tokens_decoder()) files.tokenizer.reset();
   source.settings = TokenizerSettings::merge(files, family.named_tokens);
   return source;
-}
-
-std::vector<const char*> native_names(PipelineFamily::Files files) {
-  switch (files) {
-    case PipelineFamily::Files::spiece_model: return {"spiece.model"};
-    case PipelineFamily::Files::sentencepiece_bpe_model: return {"sentencepiece.bpe.model"};
-    case PipelineFamily::Files::byte_pairs: return {"vocab.json", "merges.txt"};
-    case PipelineFamily::Files::lines: return {"vocab.txt"};
-  }
-  return {};
-}
-
-void read_native(const fs::path& folder, const PipelineFamily& family, PipelineSource& source) {
-  using native_files::SentencePieceAs;
-  switch (family.files) {
-    case PipelineFamily::Files::spiece_model:
-    case PipelineFamily::Files::sentencepiece_bpe_model: {
-      const auto form = family.model == "BPE" ? SentencePieceAs::vocabulary : SentencePieceAs::pieces;
-      return native_files::read_sentencepiece(folder / native_names(family.files)[0], form, source);
-    }
-    case PipelineFamily::Files::byte_pairs: return native_files::read_byte_pairs(folder, source);
-    case PipelineFamily::Files::lines: return native_files::read_lines(folder / "vocab.txt", source);
-  }
 }
 
 }  // namespace
@@ -100,13 +75,17 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
     PipelineSource source = json_source(std::move(file), json.string(), TokenizerFiles::read_small(folder), family);
     return std::make_unique<PipelineTokenizer>(family.make(source), json.string());
   }
-  if (!has_files(folder, native_names(family.files))) return nullptr;
+  if (!has_files(folder, family.files)) return nullptr;
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
   PipelineSource source = empty_source(files);
   source.settings = TokenizerSettings::merge(files, family.named_tokens);
-  read_native(folder, family, source);
-  const std::string name = source.name;
-  return std::make_unique<PipelineTokenizer>(family.make(source), name);
+  std::vector<NamedText> texts;
+  for (const char* file : family.files) {
+    texts.push_back({(folder / file).string(), read_text_file(folder / file, native_files::kMaxBytes)});
+  }
+  source.name = texts[0].name;
+  family.read(texts, source);
+  return std::make_unique<PipelineTokenizer>(family.make(source), texts[0].name);
 }
 
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {

@@ -6,14 +6,12 @@
 #include <map>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 #include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxTextFileBytes = 32u << 20;  // merges of large vocabularies: some 3 MB
 constexpr std::size_t kMaxLines = 2'000'000;
 
 // The lines of a text without their ends, which may be "\r\n".
@@ -34,6 +32,19 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+// A sentencepiece model, but for its pieces, which it gives.
+std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineSource& source) {
+  using Type = SentencePieceProto::PieceType;
+  SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
+  source.normalization_table = std::move(proto.normalizer.table);
+  for (const SentencePieceProto::Piece& piece : proto.pieces) {
+    if (piece.type != Type::control && piece.type != Type::user_defined) continue;
+    source.sentencepiece_tokens.push_back(
+        {.content = piece.text, .normalized = false, .special = piece.type == Type::control});
+  }
+  return std::move(proto.pieces);
 }
 
 }  // namespace
@@ -60,40 +71,26 @@ void PipelineSource::describe(std::string_view key, AddedToken token) {
 
 namespace native_files {
 
-void read_sentencepiece(const std::filesystem::path& path, SentencePieceAs form, PipelineSource& source) {
-  source.name = path.string();
-  parse_sentencepiece(read_text_file(path, kMaxSentencePieceBytes), form, source);
+void read_pieces(const std::vector<NamedText>& files, PipelineSource& source) {
+  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+    source.pieces.push_back({std::move(piece.text), piece.score});
+  }
 }
 
-void parse_sentencepiece(std::string_view bytes, SentencePieceAs form, PipelineSource& source) {
-  using Type = SentencePieceProto::PieceType;
-  SentencePieceProto proto = SentencePieceProto::parse(bytes, source.name);
-  source.normalization_table = std::move(proto.normalizer.table);
-  for (const SentencePieceProto::Piece& piece : proto.pieces) {
-    if (piece.type != Type::control && piece.type != Type::user_defined) continue;
-    source.sentencepiece_tokens.push_back(
-        {.content = piece.text, .normalized = false, .special = piece.type == Type::control});
-  }
+void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& source) {
   std::int32_t id = 0;
-  for (SentencePieceProto::Piece& piece : proto.pieces) {
-    if (form == SentencePieceAs::pieces) {
-      source.pieces.push_back({std::move(piece.text), piece.score});
-    } else {
-      source.vocabulary.add(std::move(piece.text), id++, source.name);
-    }
+  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+    source.vocabulary.add(std::move(piece.text), id++, files[0].name);
   }
 }
 
-void read_byte_pairs(const std::filesystem::path& folder, PipelineSource& source) {
-  source.name = (folder / "vocab.json").string();
-  source.vocabulary = Vocabulary::read(folder / "vocab.json");
-  const std::filesystem::path merges = folder / "merges.txt";
-  source.merges = parse_merges(read_text_file(merges, kMaxTextFileBytes), merges.string());
+void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source) {
+  source.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
+  source.merges = parse_merges(files[1].text, files[1].name);
 }
 
-void read_lines(const std::filesystem::path& path, PipelineSource& source) {
-  source.name = path.string();
-  source.vocabulary = parse_vocabulary_lines(read_text_file(path, kMaxTextFileBytes), source.name);
+void read_lines(const std::vector<NamedText>& files, PipelineSource& source) {
+  source.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
 }
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ struct PipelineSource {
   Merges merges = {};
 
   std::optional<NormalizationTable> normalization_table = {};  // of sentencepiece
-  std::vector<AddedToken> sentencepiece_tokens = {};  // its control and user-defined pieces
+  std::vector<AddedToken> sentencepiece_tokens = {};           // its control and user-defined pieces
   bool is_tokenizer_json = false;
   std::optional<Affixes> affixes = {};  // of tokenizer.json's post-processor
 
@@ -44,20 +44,26 @@ struct PipelineSource {
   void describe(std::string_view key, AddedToken token);
 };
 
-// The native files that families have, and how they become a source's vocabulary. They throw FileError if one cannot be
-// read, and TokenizerError, naming the file, if it is damaged.
+// A file of a family: its name for messages, and what it holds.
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
+// How the files that families have become a source's vocabulary. Throws TokenizerError, naming the file, if one is
+// damaged.
 namespace native_files {
 
-// A sentencepiece model; as pieces, or (for BPE) as a vocabulary, whose merges depend on the family's order of ids.
-enum class SentencePieceAs { pieces, vocabulary };
-void read_sentencepiece(const std::filesystem::path& path, SentencePieceAs form, PipelineSource& source);
-// vocab.json and merges.txt.
-void read_byte_pairs(const std::filesystem::path& folder, PipelineSource& source);
-// vocab.txt: a piece a line.
-void read_lines(const std::filesystem::path& path, PipelineSource& source);
+inline constexpr std::size_t kMaxBytes = 32u << 20;  // pieces or merges of large vocabularies: some 6 MB
 
-// The same for the files' contents.
-void parse_sentencepiece(std::string_view bytes, SentencePieceAs form, PipelineSource& source);
+// A sentencepiece model: as pieces, or (for BPE) as a vocabulary, whose merges depend on the family's order of ids.
+void read_pieces(const std::vector<NamedText>& files, PipelineSource& source);
+void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& source);
+// vocab.json and merges.txt.
+void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source);
+// vocab.txt: a piece a line.
+void read_lines(const std::vector<NamedText>& files, PipelineSource& source);
+
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name);
 PipelineSource::Merges parse_merges(std::string_view text, const std::string& name);
 

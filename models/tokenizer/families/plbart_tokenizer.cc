@@ -67,10 +67,6 @@ TokenizerSettings plbart_settings(const TokenizerFiles& files) {
   return settings;
 }
 
-std::string config_language(const TokenizerFiles& files, const char* key, const char* otherwise) {
-  return files.tokenizer_config ? files.tokenizer_config->string(key).value_or(otherwise) : otherwise;
-}
-
 }  // namespace
 
 std::unique_ptr<Tokenizer> PLBartTokenizer::load(const std::filesystem::path& folder) {
@@ -84,8 +80,7 @@ PLBartTokenizer::PLBartTokenizer(const Files& files, const std::string& name)
     : SlowTokenizer(plbart_settings(files.settings), plbart_vocabulary(files, name), name),
       model_(files.model, name),
       languages_(plbart_languages(files.settings)),
-      source_language_(config_language(files.settings, "src_lang", is_base(files.settings) ? "" : "en_XX")),
-      target_language_(config_language(files.settings, "tgt_lang", "")) {
+      default_language_(is_base(files.settings) ? "" : "en_XX") {
   named_id("eos_token");
   named_id("unk_token");
 }
@@ -116,9 +111,7 @@ std::string PLBartTokenizer::join(const std::vector<std::string>& pieces) const 
 }
 
 Affixes PLBartTokenizer::affixes(const EncodeOptions& options, TextSide side) const {
-  const std::string& asked = side == TextSide::source ? options.source_language : options.target_language;
-  const std::string& usual = side == TextSide::source ? source_language_ : target_language_;
-  const std::string& language = asked.empty() ? usual : asked;
+  const std::string language = language_of(options, side, default_language_);
   Affixes affixes{{}, {named_id("eos_token")}};
   if (language.empty()) return affixes;
   const auto token = language_token(language);

@@ -30,9 +30,7 @@ class PLBartTokenizer final : public SlowTokenizer {
   std::optional<std::int32_t> language_token(std::string_view language) const override;
 
  protected:
-  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override {
-    return model_.encode(text);
-  }
+  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override { return model_.encode(text); }
   std::optional<std::int32_t> find_id(std::string_view piece, TextSide /*side*/) const override;
   std::string join(const std::vector<std::string>& pieces) const override;
   Affixes affixes(const EncodeOptions& options, TextSide side) const override;
@@ -40,8 +38,7 @@ class PLBartTokenizer final : public SlowTokenizer {
  private:
   SentencePieceModel model_;
   std::vector<std::string> languages_;  // without the underscores
-  std::string source_language_;
-  std::string target_language_;
+  std::string default_language_;        // of sources
 };
 
 }  // namespace encdec

@@ -103,6 +103,13 @@ void SlowTokenizer::require_unknown() const {
   throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", name_, printable(token)));
 }
 
+std::string SlowTokenizer::language_of(const EncodeOptions& options, TextSide side, std::string_view source) const {
+  const bool is_source = side == TextSide::source;
+  const std::string& asked = is_source ? options.source_language : options.target_language;
+  if (!asked.empty()) return asked;
+  return is_source ? settings_.source_language.value_or(std::string(source)) : settings_.target_language.value_or("");
+}
+
 void SlowTokenizer::fail_language(std::string_view language) const {
   throw InputError(fmt::format("{}: language '{}' is not known, expected one of {}", name_, printable(language),
                                family_parts::shortened(languages())));

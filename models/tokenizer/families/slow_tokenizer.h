@@ -59,6 +59,8 @@ class SlowTokenizer : public Tokenizer {
   std::int32_t named_id(const std::string& key) const;
   // Throws TokenizerError unless the vocabulary itself has the unknown token.
   void require_unknown() const;
+  // The language that is asked for on this side, or else that of the settings; of sources, or else `source`.
+  std::string language_of(const EncodeOptions& options, TextSide side, std::string_view source) const;
   [[noreturn]] void fail_language(std::string_view language) const;
   // For families without languages. Throws InputError if one is asked for.
   void refuse_languages(const EncodeOptions& options) const;

@@ -17,21 +17,20 @@ std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
 }  // namespace
 
 Bpe::Bpe(Options options, const std::string& name)
-    : vocabulary_(std::move(options.vocabulary)),
+    : VocabularyModel(std::move(options.vocabulary), name),
       unknown_token_(std::move(options.unknown_token)),
       continuing_subword_prefix_(std::move(options.continuing_subword_prefix)),
       end_of_word_suffix_(std::move(options.end_of_word_suffix)),
       fuse_unknown_(options.fuse_unknown),
       byte_fallback_(options.byte_fallback),
-      ignore_merges_(options.ignore_merges),
-      name_(name) {
+      ignore_merges_(options.ignore_merges) {
   merges_.reserve(options.merges.size());
   std::string whole;
   for (std::size_t rank = 0; rank < options.merges.size(); ++rank) {
     const std::string& left = options.merges[rank].first;
     const std::string& right = options.merges[rank].second;
     const auto id_of = [&](std::string_view piece) {
-      const auto found = vocabulary_.id(piece);
+      const auto found = vocabulary().id(piece);
       if (found) return *found;
       throw TokenizerError(fmt::format("{}: merge {} of '{}' and '{}': '{}' is not in the vocabulary", name, rank,
                                        printable(left), printable(right), printable(piece)));
@@ -51,7 +50,7 @@ Bpe::Bpe(Options options, const std::string& name)
 
 void Bpe::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
   if (ignore_merges_) {
-    if (const auto whole = vocabulary_.id(word)) return ids.push_back(*whole);
+    if (const auto whole = vocabulary().id(word)) return ids.push_back(*whole);
   }
   const auto find_merge = [&](std::int32_t left, std::int32_t right) -> std::optional<Merge> {
     const auto found = merges_.find(pair_key(left, right));
@@ -76,24 +75,18 @@ std::vector<std::int32_t> Bpe::symbols(std::string_view word) const {
       if (has_suffix) decorated += end_of_word_suffix_;
       symbol = decorated;
     }
-    if (const auto known = vocabulary_.id(symbol)) {
-      if (is_unknown_pending) result.push_back(unknown_id());
+    if (const auto known = vocabulary().id(symbol)) {
+      if (is_unknown_pending) result.push_back(unknown_id(*unknown_token_));
       is_unknown_pending = false;
       result.push_back(*known);
     } else if (!byte_fallback_ || !append_byte_pieces(symbol, *this, result)) {
-      if (is_unknown_pending && !fuse_unknown_) result.push_back(unknown_id());
+      if (is_unknown_pending && !fuse_unknown_) result.push_back(unknown_id(*unknown_token_));
       is_unknown_pending = unknown_token_.has_value();
-      if (is_unknown_pending) unknown_id();  // throws if there is none
+      if (is_unknown_pending) unknown_id(*unknown_token_);  // throws if there is none
     }
   }
-  if (is_unknown_pending) result.push_back(unknown_id());
+  if (is_unknown_pending) result.push_back(unknown_id(*unknown_token_));
   return result;
-}
-
-std::int32_t Bpe::unknown_id() const {
-  if (const auto id = vocabulary_.id(*unknown_token_)) return *id;
-  throw TokenizerError(
-      fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(*unknown_token_)));
 }
 
 }  // namespace encdec

@@ -13,7 +13,7 @@
 namespace encdec {
 
 // Byte-pair encoding: a word's characters are merged by merge_pairs, the earliest merge of the list first.
-class Bpe final : public PieceModel {
+class Bpe final : public VocabularyModel {
  public:
   struct Options {
     Vocabulary vocabulary;
@@ -31,17 +31,12 @@ class Bpe final : public PieceModel {
 
   std::string_view kind() const override { return "BPE"; }
   void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override;
-  std::optional<std::int32_t> id(std::string_view piece) const override { return vocabulary_.id(piece); }
-  const std::string* piece(std::int32_t id) const override { return vocabulary_.piece(id); }
-  std::size_t size() const override { return vocabulary_.size(); }
 
  private:
   using Merge = PairMerge<std::uint32_t, std::int32_t>;
 
   std::vector<std::int32_t> symbols(std::string_view word) const;
-  std::int32_t unknown_id() const;
 
-  Vocabulary vocabulary_;
   std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of both parts
   std::optional<std::string> unknown_token_;
   std::string continuing_subword_prefix_;
@@ -49,7 +44,6 @@ class Bpe final : public PieceModel {
   bool fuse_unknown_;
   bool byte_fallback_;
   bool ignore_merges_;
-  std::string name_;
 };
 
 }  // namespace encdec

@@ -10,8 +10,8 @@
 namespace encdec {
 
 // The normalisation table of a sentencepiece model (precompiled_charsmap): texts and what replaces them. A double-array
-// trie of darts-clone, whose values point into the replacements. A unit of the trie is 32 bits: the low byte and the top
-// bit are the label by which it is entered, bit 8 says that a match ends here, the rest where its children lie.
+// trie of darts-clone, whose values point into the replacements. A unit of the trie is 32 bits: the low byte and the
+// top bit are the label by which it is entered, bit 8 says that a match ends here, the rest where its children lie.
 class NormalizationTable {
  public:
   // `bytes` is the size of the trie, the trie, the replacements. Throws TokenizerError, beginning with `name`, if the

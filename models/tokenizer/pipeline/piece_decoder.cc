@@ -60,9 +60,9 @@ void append_piece_bytes(std::string_view piece, std::string& bytes) {
 }
 
 std::string clean_up_piece(std::string piece) {
-  static constexpr Replacement kReplacements[] = {
-      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
-      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  static constexpr Replacement kReplacements[] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+                                                  {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+                                                  {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
   return replace_in_turn(std::move(piece), kReplacements);
 }
 

@@ -11,8 +11,8 @@
 namespace encdec {
 
 // Makes pieces into text: rewrites the pieces of a text, which is what they are then, one after another. Throws
-// TokenizerError if they become longer than kMaxRewrittenBytes, or a pattern takes too many steps. May be used from many
-// threads at once.
+// TokenizerError if they become longer than kMaxRewrittenBytes, or a pattern takes too many steps. May be used from
+// many threads at once.
 using PieceDecoder = std::function<void(std::vector<std::string>& pieces)>;
 
 // The text with `to` for every `from`.

@@ -12,9 +12,7 @@
 namespace encdec {
 
 PipelineTokenizer::PipelineTokenizer(Parts parts, const std::string& name)
-    : parts_(std::move(parts)),
-      name_(name),
-      added_(parts_.added_tokens, *parts_.model, parts_.normalizer, name) {}
+    : parts_(std::move(parts)), name_(name), added_(parts_.added_tokens, *parts_.model, parts_.normalizer, name) {}
 
 std::vector<std::int32_t> PipelineTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
                                                          TextSide side) const {

@@ -8,11 +8,10 @@
 
 namespace encdec {
 WordPiece::WordPiece(Options options, const std::string& name)
-    : vocabulary_(std::move(options.vocabulary)),
+    : VocabularyModel(std::move(options.vocabulary), name),
       unknown_token_(std::move(options.unknown_token)),
-      max_word_characters_(options.max_word_characters),
-      name_(name) {
-  for (const auto& [piece, id] : vocabulary_.ids()) {
+      max_word_characters_(options.max_word_characters) {
+  for (const auto& [piece, id] : vocabulary().ids()) {
     if (piece.size() > kMaxPieceBytes) {
       throw TokenizerError(
           fmt::format("{}: piece {} has {} bytes, expected at most {}", name, id, piece.size(), kMaxPieceBytes));
@@ -26,12 +25,7 @@ void WordPiece::tokenize(std::string_view word, std::vector<std::int32_t>& ids) 
   const std::size_t before = ids.size();
   if (cut(word, ids)) return;
   ids.resize(before);
-  const auto unknown = vocabulary_.id(unknown_token_);
-  if (!unknown) {
-    throw TokenizerError(
-        fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(unknown_token_)));
-  }
-  ids.push_back(*unknown);
+  ids.push_back(unknown_id(unknown_token_));
 }
 
 bool WordPiece::cut(std::string_view word, std::vector<std::int32_t>& ids) const {

@@ -56,7 +56,9 @@ void SentencePieceModel::add_pieces() {
   float lowest = std::numeric_limits<float>::max();
   std::int32_t id = 0;
   for (const auto& [text, score, type] : proto_.pieces) {
-    const auto refuse = [&](std::string_view what) { fail(fmt::format("piece {} '{}' {}", id, printable(text), what)); };
+    const auto refuse = [&](std::string_view what) {
+      fail(fmt::format("piece {} '{}' {}", id, printable(text), what));
+    };
     if (type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused) {
       if (text_pieces_.find(text)) refuse("is there twice");
       if (text[0] == '\0' && (is_unigram || type == PieceType::user_defined)) refuse("ends before it begins");

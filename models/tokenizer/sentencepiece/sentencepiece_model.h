@@ -19,9 +19,9 @@ namespace encdec {
 // and "00" "0") is a matter of rounding. Read-only: usable from many threads at once.
 class SentencePieceModel {
  public:
-  // Throws FileError if the file cannot be read; TokenizerError if SentencePieceProto refuses it, or if a piece is there
-  // twice, there is not one unknown piece, no piece for text, not a piece for every byte with byte_fallback (and none
-  // without), or the model cuts one of its own samples otherwise than it says.
+  // Throws FileError if the file cannot be read; TokenizerError if SentencePieceProto refuses it, or if a piece is
+  // there twice, there is not one unknown piece, no piece for text, not a piece for every byte with byte_fallback (and
+  // none without), or the model cuts one of its own samples otherwise than it says.
   static SentencePieceModel read(const std::filesystem::path& path);
   // The same for a file's content; `name` is for messages.
   SentencePieceModel(std::string_view bytes, std::string name);
@@ -67,7 +67,7 @@ class SentencePieceModel {
   std::string name_;
   SentencePieceNormalizer normalizer_;
   SentencePieceNormalizer denormalizer_;
-  ByteTrie text_pieces_;                // ids of pieces that text can become
+  ByteTrie text_pieces_;                  // ids of pieces that text can become
   StringMap<std::int32_t> other_pieces_;  // those of control pieces, bytes and the unknown
   std::int32_t unknown_id_ = -1;
   float unknown_score_ = 0;

@@ -46,7 +46,8 @@ struct SentencePieceProto {
 
   // Throws FileError if the file cannot be read; TokenizerError, naming the file, if
   // - a protobuf field is not whole, or a type is not known;
-  // - there are none or more than a million pieces, or one is empty, longer than 1024 bytes, not UTF-8, or has a NUL byte
+  // - there are none or more than a million pieces, or one is empty, longer than 1024 bytes, not UTF-8, or has a NUL
+  // byte
   //   among others; a score is not finite;
   // - NormalizationTable::check refuses a table.
   static SentencePieceProto read(const std::filesystem::path& path);

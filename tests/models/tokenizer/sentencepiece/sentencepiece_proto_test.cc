@@ -120,7 +120,8 @@ std::vector<BadModel> bad_tables() {
       {"Cut", with_table(table.substr(0, 1000)), "a trie of 3072 bytes in a table of 996"},
       {"SizeReachesIntoTheSize", with_table(table.substr(0, 3074)), "a trie of 3072 bytes in a table of 3070"},
       {"EmptyTrie", with_table(std::string(4, '\0') + replacement), "leads outside"},
-      {"PartOfABlock", with_table(std::string("\4\0\0\0", 4) + std::string(4, '\0') + replacement), "a trie of 1 units"},
+      {"PartOfABlock", with_table(std::string("\4\0\0\0", 4) + std::string(4, '\0') + replacement),
+       "a trie of 1 units"},
       {"NoReplacements", with_table(ChainTrie(1).table("")), "a replacement without an end"},
       {"OpenReplacement", with_table(ChainTrie(1).table("b")), "a replacement without an end"},
       {"ReplacementNotUtf8", with_table(ChainTrie(1).table("\xFF" + end)), "replacements that are not UTF-8"},
@@ -131,7 +132,8 @@ std::vector<BadModel> bad_tables() {
       {"CycleOfOne", with_table(self.table(replacement)), "a cycle"},
       {"ChildOutside", with_table(outside.table(replacement)), "leads outside of itself"},
       {"RootOutside", with_table(root_outside.table(replacement)), "leads outside of itself"},
-      {"InTheDenormaliser", small_model() + bytes_field(5, bytes_field(2, "abc")), "a normalisation table with 3 bytes"},
+      {"InTheDenormaliser", small_model() + bytes_field(5, bytes_field(2, "abc")),
+       "a normalisation table with 3 bytes"},
       {"InTheFirstOfTwo", small_model() + normalizer("abc") + normalizer(table), "a normalisation table with 3 bytes"},
   };
 }

@@ -1,10 +1,9 @@
 
-#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {

@@ -1,11 +1,10 @@
-#include "encdec/models/tokenizer/phrase.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/tokenizer.h"
 
 namespace encdec {
 namespace {
