@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build pkg-config
-  libdnnl-dev libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev libsentencepiece-dev
+  libdnnl-dev libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev
   zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
   libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
   libbenchmark-dev libgtest-dev libgmock-dev

@@ -45,7 +45,7 @@ JsonObject::JsonObject(nlohmann::json value, std::string file)
 }
 
 JsonObject::JsonObject(const JsonObject& parent, std::string_view key, const nlohmann::json& value)
-    : value_(parent.value_, &value), file_(parent.file_), path_(fmt::format("{}{}.", parent.path_, key)) {
+    : value_(parent.value_, &value), file_(parent.file_), path_(fmt::format("{}{}.", parent.path_, printable(key))) {
   if (!value.is_object()) parent.fail(key, value, "an object");
 }
 
@@ -55,7 +55,7 @@ const nlohmann::json* JsonObject::find(std::string_view key) const {
 }
 
 void JsonObject::fail(std::string_view key, const nlohmann::json& found, std::string_view expected) const {
-  refuse<ConfigError>(file_, "'{}{}' is {}, expected {}", path_, key, shown(found), expected);
+  refuse<ConfigError>(file_, "'{}{}' is {}, expected {}", path_, printable(key), shown(found), expected);
 }
 
 void JsonObject::fail_missing(std::string_view key, std::string_view expected) const {
@@ -124,9 +124,28 @@ std::string JsonObject::required_string(std::string_view key) const {
   fail_missing(key, "a string");
 }
 
+bool JsonObject::required_boolean(std::string_view key) const {
+  if (const auto found = boolean(key)) return *found;
+  fail_missing(key, "true or false");
+}
+
 JsonObject JsonObject::required_object(std::string_view key) const {
   if (auto found = object(key)) return *std::move(found);
   fail_missing(key, "an object");
+}
+
+std::vector<JsonObject> JsonObject::required_objects(std::string_view key) const {
+  constexpr std::string_view kExpected = "a list of objects";
+  const auto* found = find(key);
+  if (found == nullptr) fail_missing(key, kExpected);
+  if (!found->is_array()) fail(key, *found, kExpected);
+  std::vector<JsonObject> objects;
+  for (const auto& item : *found) objects.push_back(JsonObject(*this, item_key(key, objects.size()), item));
+  return objects;
+}
+
+std::string JsonObject::where() const {
+  return path_.empty() ? file_ : fmt::format("{}: {}", file_, std::string_view(path_).substr(0, path_.size() - 1));
 }
 
 std::vector<std::int64_t> JsonObject::integers(std::string_view key, IntegerRange range) const {

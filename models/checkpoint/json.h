@@ -36,6 +36,8 @@ class JsonObject {
   const std::string& file() const { return file_; }
   const nlohmann::json& value() const { return *value_; }
   bool has(std::string_view key) const { return find(key) != nullptr; }
+  // The file and the way to this object: "tokenizer.json: normalizer.normalizers[1]".
+  std::string where() const;
 
   std::optional<std::int64_t> integer(std::string_view key, IntegerRange range = {}) const;
   std::optional<double> number(std::string_view key, NumberRange range = {}) const;
@@ -47,7 +49,10 @@ class JsonObject {
   // The same for keys that must be there.
   std::int64_t required_integer(std::string_view key, IntegerRange range = {}) const;
   std::string required_string(std::string_view key) const;
+  bool required_boolean(std::string_view key) const;
   JsonObject required_object(std::string_view key) const;
+  // A list of objects.
+  std::vector<JsonObject> required_objects(std::string_view key) const;
 
   // A list of integers, or one integer as a list of one; empty if absent.
   std::vector<std::int64_t> integers(std::string_view key, IntegerRange range = {}) const;

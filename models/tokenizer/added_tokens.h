@@ -8,21 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/models/tokenizer/added_token.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
-
-// A token that the text may contain as it stands, and what happens around it there.
-struct AddedToken {
-  std::string content = {};
-  bool strip_left = false;   // takes the whitespace before it along
-  bool strip_right = false;  // takes the whitespace after it along
-  bool single_word = false;  // counts only between spaces
-  // Only tokenizers that are pipelines look at these.
-  std::optional<bool> normalized = {};  // is looked for in normalised text; absent: unless it is special
-  bool special = false;
-};
 
 // Finds words in a text, the longest of those that begin first. The result is that of the class Trie in transformers'
 // tokenization_python.py, which is not always what a search from left to right would find.

@@ -1,7 +1,6 @@
 #include "encdec/models/tokenizer/tokenizer.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,14 +11,15 @@
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
-#include "encdec/models/tokenizer/marian_tokenizer.h"
-#include "encdec/models/tokenizer/native/blenderbot_small_tokenizer.h"
-#include "encdec/models/tokenizer/native/byt5_tokenizer.h"
-#include "encdec/models/tokenizer/native/m2m100_tokenizer.h"
-#include "encdec/models/tokenizer/native/marian_release.h"
-#include "encdec/models/tokenizer/native/pipeline_loader.h"
-#include "encdec/models/tokenizer/native/plain_tokenizer.h"
-#include "encdec/models/tokenizer/native/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
+#include "encdec/models/tokenizer/families/byt5_tokenizer.h"
+#include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
+#include "encdec/models/tokenizer/families/marian_release.h"
+#include "encdec/models/tokenizer/families/marian_tokenizer.h"
+#include "encdec/models/tokenizer/families/pipeline_loader.h"
+#include "encdec/models/tokenizer/families/plain_tokenizer.h"
+#include "encdec/models/tokenizer/families/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/tokenizer_settings.h"
 
 namespace encdec {
 namespace {
@@ -94,21 +94,10 @@ std::string tokenizer_class(const fs::path& folder, std::string_view model_type)
   return known != kModelTypes.end() ? std::string(known->tokenizer_class) : "";
 }
 
-std::unique_ptr<Tokenizer> load_slow(const fs::path& folder, const SlowFamily& family) {
-  const char* missing = nullptr;
-  std::size_t present = 0;
-  for (const char* file : family.files) {
-    is_there(folder / file) ? void(++present) : void(missing = file);
-  }
-  if (present == 0 && !family.files.empty()) return nullptr;
-  if (missing == nullptr) return family.load(folder);
-  throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(), missing, fmt::join(family.files, ", ")));
-}
-
 // By the class; null if the folder has none of its files.
 std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view name, std::string_view model_type) {
   for (const SlowFamily& family : slow_families()) {
-    if (family.tokenizer_class == name) return load_slow(folder, family);
+    if (family.tokenizer_class == name) return has_files(folder, family.files) ? family.load(folder) : nullptr;
   }
   const bool obeys =
       std::find(kObeysTokenizerJson.begin(), kObeysTokenizerJson.end(), model_type) != kObeysTokenizerJson.end();
@@ -130,6 +119,13 @@ std::string known_file(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, TextSide side) const {
+  std::vector<std::string> result;
+  result.reserve(ids.size());
+  for (const std::int32_t id : ids) result.push_back(piece(id, side));
+  return result;
+}
+
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
                                              const EncodeOptions& options) {
   const std::vector<std::int32_t> special = tokenizer.encode_target("", options);
@@ -145,6 +141,18 @@ std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::st
   return whole;
 }
 
+std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
+                                             const EncodeOptions& options) {
+  const std::string after_space = ' ' + std::string(phrase);
+  // What a word in front makes of it. The space alone would not do: some tokenizers drop it, others make it a token.
+  const std::string word = "a";
+  const auto front = encode_target_part(tokenizer, word, options);
+  auto ids = encode_target_part(tokenizer, word + after_space, options);
+  if (std::ranges::mismatch(front, ids).in1 != front.end()) return encode_target_part(tokenizer, after_space, options);
+  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(front.size()));
+  return ids;
+}
+
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   try {
     return tokenizer.decode(ids);
@@ -152,7 +160,7 @@ std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_
     std::vector<std::int32_t> known;
     for (const std::int32_t& id : ids) {
       try {
-        tokenizer.pieces(std::span(&id, 1), TextSide::target);
+        tokenizer.piece(id, TextSide::target);
         known.push_back(id);
       } catch (const InputError&) {
         continue;

@@ -1,6 +1,7 @@
 #include "encdec/models/tokenizer/tokenizer_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 namespace {
@@ -33,16 +35,6 @@ std::string checked_content(const JsonObject& file, std::string content) {
         fmt::format("{}: a token of {} bytes, expected at most {}", file.file(), content.size(), kMaxTokenBytes));
   }
   return content;
-}
-
-AddedToken read_added_token(const JsonObject& file, const Json& value) {
-  const JsonObject object(value, file.file());
-  return {.content = checked_content(file, object.required_string("content")),
-          .strip_left = object.boolean("lstrip").value_or(false),
-          .strip_right = object.boolean("rstrip").value_or(false),
-          .single_word = object.boolean("single_word").value_or(false),
-          .normalized = object.boolean("normalized"),
-          .special = object.boolean("special").value_or(false)};
 }
 
 // The merging of files, step by step as transformers does it. "Extra" special tokens are a list without names, "model"
@@ -74,7 +66,7 @@ class SettingsReader {
   std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
     if (value.is_string()) return checked_content(file, value.get<std::string>());
     const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
-    return is_object ? std::optional(describe(read_added_token(file, value))) : std::nullopt;
+    return is_object ? std::optional(describe(read_added_token({value, file.file()}))) : std::nullopt;
   }
 
   // Keeps what the token says of itself.
@@ -90,6 +82,8 @@ class SettingsReader {
   }
 
   void read_config(const JsonObject& config) {
+    settings_.source_language = config.string("src_lang");
+    settings_.target_language = config.string("tgt_lang");
     settings_.separate_vocabularies = config.boolean("separate_vocabs").value_or(false);
     settings_.split_special_tokens = config.boolean("split_special_tokens").value_or(false);
     settings_.clean_up_spaces = config.boolean("clean_up_tokenization_spaces").value_or(false);
@@ -118,7 +112,7 @@ class SettingsReader {
       std::int32_t id = -1;
       const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
       if (error != std::errc() || end != key.data() + key.size()) id = -1;
-      add_token(config, key, id, read_added_token(config, value));
+      add_token(config, key, id, read_added_token({value, config.file()}));
     }
   }
 
@@ -130,9 +124,9 @@ class SettingsReader {
       } else if (key == "additional_special_tokens") {
         if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
       } else if (is_standard(key)) {
-        set_named(map, key, value.is_object() ? Json(describe_special(read_added_token(map, value))) : value);
+        set_named(map, key, value.is_object() ? Json(describe_special(read_added_token({value, map.file()}))) : value);
       } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
-        model_tokens_.push_back(value.is_object() ? describe_special(read_added_token(map, value))
+        model_tokens_.push_back(value.is_object() ? describe_special(read_added_token({value, map.file()}))
                                                   : *as_token(map, value));
       }
     }
@@ -143,7 +137,7 @@ class SettingsReader {
     if (!value.is_array()) return value;
     Json tokens = Json::array();
     for (const Json& item : value) {
-      tokens.push_back(item.is_object() ? Json(describe_special(read_added_token(file, item))) : item);
+      tokens.push_back(item.is_object() ? Json(describe_special(read_added_token({item, file.file()}))) : item);
     }
     return tokens;
   }
@@ -166,7 +160,7 @@ class SettingsReader {
     const Json* tokens = find(file, "added_tokens");
     if (tokens == nullptr || !tokens->is_array()) fail(file, "added_tokens", tokens ? *tokens : Json(), "a list");
     for (const Json& value : *tokens) {
-      AddedToken token = read_added_token(file, value);
+      AddedToken token = read_added_token({value, file.file()});
       const std::string content = token.content;
       add_token(file, content, id_of(value.value("id", Json())), std::move(token));
     }
@@ -242,11 +236,28 @@ class SettingsReader {
 };
 
 std::optional<JsonObject> open(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+  return is_there(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
 }
 
 }  // namespace
+
+AddedToken read_added_token(const JsonObject& token) {
+  return {.content = checked_content(token, token.required_string("content")),
+          .strip_left = token.boolean("lstrip").value_or(false),
+          .strip_right = token.boolean("rstrip").value_or(false),
+          .single_word = token.boolean("single_word").value_or(false),
+          .normalized = token.boolean("normalized"),
+          .special = token.boolean("special").value_or(false)};
+}
+
+bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files) {
+  const auto is_missing = [&](const char* file) { return !is_there(folder / file); };
+  const auto missing = std::count_if(files.begin(), files.end(), is_missing);
+  if (missing == 0 || missing == std::ssize(files)) return missing == 0;
+  throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(),
+                                   *std::find_if(files.begin(), files.end(), is_missing),
+                                   fmt::join(files, files.size() == 2 ? " and " : ", ")));
+}
 
 TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
   TokenizerFiles files = read_small(folder);

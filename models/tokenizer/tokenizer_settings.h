@@ -9,13 +9,19 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/added_tokens.h"
+#include "encdec/models/tokenizer/added_token.h"
 
 namespace encdec {
 
 // What a tokenizer's files may hold: more is a mistake.
 inline constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;  // of large vocabularies: some 30 MB
 inline constexpr int kMostSentinels = 10'000;                     // <extra_id_0> and so on
+
+// Whether the folder has all of the files. Throws TokenizerError if it has only some; of no files, it has all.
+bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files);
+
+// A token as files of tokenizers describe it. Throws ConfigError or TokenizerError if it is not one, or is too long.
+AddedToken read_added_token(const JsonObject& token);
 
 // The files that say something about a tokenizer beside its vocabulary, as far as they are there.
 struct TokenizerFiles {
@@ -45,6 +51,9 @@ struct TokenizerSettings {
   std::optional<std::vector<std::string>> extra_tokens;
   // Special tokens that were not given as mere text, by content.
   std::map<std::string, AddedToken, std::less<>> described_tokens;
+
+  std::optional<std::string> source_language;  // src_lang and tgt_lang
+  std::optional<std::string> target_language;
 
   bool separate_vocabularies = false;
   bool split_special_tokens = false;  // do not look for added tokens in the text

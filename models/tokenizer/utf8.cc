@@ -55,6 +55,15 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::string replace_invalid_bytes(std::string_view bytes, std::string_view by) {
+  std::string text;
+  while (const auto offset = find_invalid_utf8(bytes)) {
+    text.append(bytes.substr(0, *offset)).append(by);
+    bytes.remove_prefix(*offset + 1);
+  }
+  return text.append(bytes);
+}
+
 void check_text(std::string_view text) {
   if (text.size() > kMaxTextBytes) {
     throw TokenizerError(fmt::format("text of {} bytes, expected at most {}", text.size(), kMaxTextBytes));

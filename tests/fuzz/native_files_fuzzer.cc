@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/tokenizer/native/blenderbot_small_tokenizer.h"
-#include "encdec/models/tokenizer/native/byt5_tokenizer.h"
-#include "encdec/models/tokenizer/native/m2m100_tokenizer.h"
-#include "encdec/models/tokenizer/native/marian_release.h"
-#include "encdec/models/tokenizer/native/pipeline_families.h"
-#include "encdec/models/tokenizer/native/plain_tokenizer.h"
+#include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
+#include "encdec/models/tokenizer/families/byt5_tokenizer.h"
+#include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
+#include "encdec/models/tokenizer/families/marian_release.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
+#include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
-#include "tests/models/tokenizer/sentencepiece_writer.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {
 namespace {
@@ -69,7 +69,7 @@ void use_all(const JsonObject& input) {
       const JsonObject none(nlohmann::json::object(), kFile);
       PipelineSource source{.name = kFile, .config = files.tokenizer_config.value_or(none)};
       source.settings = TokenizerSettings::merge(files, family.named_tokens);
-      if (family.files == PipelineFamily::Files::lines) {
+      if (family.model == "WordPiece") {
         source.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
       } else {
         source.vocabulary = vocabulary();

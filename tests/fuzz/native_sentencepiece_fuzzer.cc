@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/tokenizer/native/pipeline_families.h"
-#include "encdec/models/tokenizer/native/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
+#include "encdec/models/tokenizer/families/plbart_tokenizer.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/require.h"
 
@@ -55,9 +55,7 @@ std::unique_ptr<Tokenizer> make(std::uint8_t choice, std::string_view bytes) {
   const PipelineFamily& family = *find_pipeline_family(name);
   PipelineSource source{.name = kFile, .config = JsonObject(nlohmann::json::object(), kFile)};
   source.settings = TokenizerSettings::merge({}, family.named_tokens);
-  using native_files::SentencePieceAs;
-  native_files::parse_sentencepiece(
-      bytes, family.model == "BPE" ? SentencePieceAs::vocabulary : SentencePieceAs::pieces, source);
+  family.read({{kFile, std::string(bytes)}}, source);
   return std::make_unique<PipelineTokenizer>(family.make(source), kFile);
 }
 

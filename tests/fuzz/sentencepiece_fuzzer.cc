@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/tokenizer/sentencepiece_model.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/require.h"
 

@@ -6,11 +6,11 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/marian_tokenizer.h"
+#include "encdec/models/tokenizer/families/marian_tokenizer.h"
 #include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
-#include "tests/models/tokenizer/sentencepiece_writer.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {
 namespace {

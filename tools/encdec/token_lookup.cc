@@ -1,7 +1,7 @@
 #include "token_lookup.h"
 
 #include <encdec/engine/error.h>
-#include <encdec/models/tokenizer/phrase.h>
+#include <encdec/models/tokenizer/tokenizer.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -38,29 +38,12 @@ std::size_t whitespace_end(std::string_view text, std::size_t position) {
   return position;
 }
 
-struct Found {
-  std::size_t end = 0;
-  std::int32_t id = -1;
-};
-
-// The longest token at the beginning of text from `begin` on.
-Found longest(const ByteTrie& trie, std::string_view text, std::size_t begin) {
-  Found found;
-  ByteTrie::Node node = ByteTrie::kRoot;
-  for (std::size_t end = begin; end < text.size();) {
-    node = trie.step(node, text[end++]);
-    if (node == ByteTrie::kNone) break;
-    if (trie.value(node) >= 0) found = {end, trie.value(node)};
-  }
-  return found;
-}
-
 }  // namespace
 
-AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model,
-                                 const Normalizer* normalizer, const std::string& name) {
+AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const PieceModel& model,
+                                 const Normalizer& normalizer, const std::string& name) {
   std::size_t next_id = model.size();
-  for (const Token& token : tokens) {
+  for (const AddedToken& token : tokens) {
     if (token.content.empty()) continue;
     const auto known = ids_.find(token.content);
     auto token_id = known != ids_.end() ? std::optional(known->second) : model.id(token.content);
@@ -71,7 +54,7 @@ AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceMo
       token_id = static_cast<std::int32_t>(next_id++);
     }
     PipelineText decoded = PipelineText::whole(token.content);
-    if (token.normalized && normalizer != nullptr) normalizer->normalize(decoded);
+    if (token.is_normalized() && normalizer) normalizer(decoded);
     if (std::max(token.content.size(), decoded.text.size()) > kMaxTokenBytes) {
       throw TokenizerError(fmt::format("{}: an added token of {} bytes, expected at most {}", name,
                                        std::max(token.content.size(), decoded.text.size()), kMaxTokenBytes));
@@ -81,7 +64,7 @@ AddedVocabulary::AddedVocabulary(const std::vector<Token>& tokens, const PieceMo
     tokens_[*token_id] = {token, std::move(decoded.text)};
   }
   for (const auto& [token_id, entry] : tokens_) {
-    ByteTrie& trie = entry.token.normalized ? normalized_ : raw_;
+    ByteTrie& trie = entry.token.is_normalized() ? normalized_ : raw_;
     // Nothing is found where normalising leaves nothing over.
     if (entry.decoded.empty()) continue;
     if (const auto other = trie.find(entry.decoded)) {
@@ -99,14 +82,14 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
   std::size_t done = 0;             // up to here the text is in parts
   std::size_t whitespace_done = 0;  // up to here whitespace that begins before was followed
   for (std::size_t position = 0; position < text.size();) {
-    const Found found = longest(trie, text, position);
-    if (found.id < 0) {
+    const ByteTrie::Match found = trie.longest(text.substr(position));
+    if (found.value < 0) {
       ++position;
       continue;
     }
     std::size_t begin = position;
-    std::size_t end = position = found.end;
-    const Token& token = tokens_.at(found.id).token;
+    std::size_t end = position += found.bytes;
+    const AddedToken& token = tokens_.at(found.value).token;
     if (special_tokens == SpecialTokens::ignored && is_special(token.content)) continue;
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) continue;
     if (token.strip_left) begin = std::max(whitespace_begin(text, begin, std::min(done, begin)), done);
@@ -115,7 +98,7 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
       whitespace_done = end;
     }
     if (done < begin) parts.push_back({done, begin, std::nullopt});
-    parts.push_back({begin, end, found.id});
+    parts.push_back({begin, end, found.value});
     done = end;
   }
   if (done != text.size()) parts.push_back({done, text.size(), std::nullopt});
@@ -127,7 +110,7 @@ std::optional<std::int32_t> AddedVocabulary::id(std::string_view token) const {
   return found != ids_.end() ? std::optional(found->second) : std::nullopt;
 }
 
-const AddedVocabulary::Token* AddedVocabulary::token(std::int32_t id) const {
+const AddedToken* AddedVocabulary::token(std::int32_t id) const {
   const auto found = tokens_.find(id);
   return found != tokens_.end() ? &found->second.token : nullptr;
 }

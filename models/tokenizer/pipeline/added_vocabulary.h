@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "encdec/models/tokenizer/added_token.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
@@ -19,19 +20,10 @@ namespace encdec {
 // right, of those that begin at one place the longest.
 class AddedVocabulary {
  public:
-  struct Token {
-    std::string content;
-    bool single_word = false;  // counts only where no word character stands beside it
-    bool strip_left = false;   // takes the whitespace before it along
-    bool strip_right = false;  // takes the whitespace after it along
-    bool normalized = true;    // is itself normalised, and looked for in the normalised text
-    bool special = false;      // decoding leaves it out
-  };
-
   // A token of the model's vocabulary has its id there; others are numbered in order, from the vocabulary's size on. A
-  // token that is there twice is what it is the last time; empty ones are left out. `normalizer` may be null. Throws
+  // token that is there twice is what it is the last time; empty ones are left out. `normalizer` may be empty. Throws
   // TokenizerError, beginning with `name`, for a token of more than 1024 bytes, or two that normalise to the same.
-  AddedVocabulary(const std::vector<Token>& tokens, const PieceModel& model, const Normalizer* normalizer,
+  AddedVocabulary(const std::vector<AddedToken>& tokens, const PieceModel& model, const Normalizer& normalizer,
                   const std::string& name);
 
   // A part of a text: a token, or what lies between tokens.
@@ -47,7 +39,7 @@ class AddedVocabulary {
 
   std::optional<std::int32_t> id(std::string_view token) const;
   // Null for an id that no token has.
-  const Token* token(std::int32_t id) const;
+  const AddedToken* token(std::int32_t id) const;
   // What decoders get for a token: the content, normalised if it is looked for that way. Null for an id that no token
   // has.
   const std::string* decoded(std::int32_t id) const;
@@ -55,7 +47,7 @@ class AddedVocabulary {
 
  private:
   struct Entry {
-    Token token;
+    AddedToken token;
     std::string decoded;
   };
 

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <queue>
-
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
@@ -13,96 +10,27 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kNone = ~std::size_t{0};
-
 std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
 
 }  // namespace
 
-// The merging of one word. Symbols stay where they are; merging links a symbol to the one after the next.
-class Bpe::Merging {
- public:
-  Merging(const Bpe& model, const std::vector<std::int32_t>& symbols) : model_(model), symbols_(symbols.size()) {
-    for (std::size_t i = 0; i < symbols.size(); ++i) {
-      symbols_[i] = {.id = symbols[i], .previous = i == 0 ? kNone : i - 1, .next = i + 1};
-    }
-    if (!symbols_.empty()) symbols_.back().next = kNone;
-    for (std::size_t i = 0; i + 1 < symbols_.size(); ++i) offer(i);
-  }
-
-  void run(std::vector<std::int32_t>& ids) {
-    while (!queue_.empty()) {
-      const Candidate best = queue_.top();
-      queue_.pop();
-      merge(best);
-    }
-    for (const Symbol& symbol : symbols_) {
-      if (!symbol.is_gone) ids.push_back(symbol.id);
-    }
-  }
-
- private:
-  struct Symbol {
-    std::int32_t id = 0;
-    std::size_t previous = kNone;
-    std::size_t next = kNone;
-    bool is_gone = false;
-  };
-  struct Candidate {
-    std::uint32_t rank;
-    std::int32_t result;
-    std::size_t position;
-
-    bool operator<(const Candidate& other) const {
-      return rank != other.rank ? rank > other.rank : position > other.position;
-    }
-  };
-
-  // Puts the pair that begins at `position` among the candidates, if there is a merge for it.
-  void offer(std::size_t position) {
-    const Symbol& left = symbols_[position];
-    const Merge* found = model_.find_merge(left.id, symbols_[left.next].id);
-    if (found != nullptr) queue_.push({found->rank, found->result, position});
-  }
-
-  void merge(const Candidate& candidate) {
-    Symbol& left = symbols_[candidate.position];
-    if (left.is_gone || left.next == kNone) return;
-    Symbol& right = symbols_[left.next];
-    // The pair may have become another one since it was offered.
-    const Merge* found = model_.find_merge(left.id, right.id);
-    if (found == nullptr || found->result != candidate.result) return;
-    left.id = candidate.result;
-    left.next = right.next;
-    right.is_gone = true;
-    if (left.next != kNone) symbols_[left.next].previous = candidate.position;
-    if (left.previous != kNone) offer(left.previous);
-    if (left.next != kNone) offer(candidate.position);
-  }
-
-  const Bpe& model_;
-  std::vector<Symbol> symbols_;
-  std::priority_queue<Candidate> queue_;
-};
-
 Bpe::Bpe(Options options, const std::string& name)
-    : vocabulary_(std::move(options.vocabulary)),
+    : VocabularyModel(std::move(options.vocabulary), name),
       unknown_token_(std::move(options.unknown_token)),
       continuing_subword_prefix_(std::move(options.continuing_subword_prefix)),
       end_of_word_suffix_(std::move(options.end_of_word_suffix)),
       fuse_unknown_(options.fuse_unknown),
       byte_fallback_(options.byte_fallback),
-      ignore_merges_(options.ignore_merges),
-      name_(name) {
+      ignore_merges_(options.ignore_merges) {
   merges_.reserve(options.merges.size());
   std::string whole;
   for (std::size_t rank = 0; rank < options.merges.size(); ++rank) {
     const std::string& left = options.merges[rank].first;
     const std::string& right = options.merges[rank].second;
     const auto id_of = [&](std::string_view piece) {
-      const auto found = vocabulary_.id(piece);
+      const auto found = vocabulary().id(piece);
       if (found) return *found;
       throw TokenizerError(fmt::format("{}: merge {} of '{}' and '{}': '{}' is not in the vocabulary", name, rank,
                                        printable(left), printable(right), printable(piece)));
@@ -122,9 +50,14 @@ Bpe::Bpe(Options options, const std::string& name)
 
 void Bpe::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
   if (ignore_merges_) {
-    if (const auto whole = vocabulary_.id(word)) return ids.push_back(*whole);
+    if (const auto whole = vocabulary().id(word)) return ids.push_back(*whole);
   }
-  Merging(*this, symbols(word)).run(ids);
+  const auto find_merge = [&](std::int32_t left, std::int32_t right) -> std::optional<Merge> {
+    const auto found = merges_.find(pair_key(left, right));
+    return found != merges_.end() ? std::optional(found->second) : std::nullopt;
+  };
+  const std::vector<std::int32_t> merged = merge_pairs<std::uint32_t>(symbols(word), find_merge);
+  ids.insert(ids.end(), merged.begin(), merged.end());
 }
 
 // The characters of a word. An unknown one is put down only when it is known that the next is not joined to it.
@@ -142,29 +75,18 @@ std::vector<std::int32_t> Bpe::symbols(std::string_view word) const {
       if (has_suffix) decorated += end_of_word_suffix_;
       symbol = decorated;
     }
-    if (const auto known = vocabulary_.id(symbol)) {
-      if (is_unknown_pending) result.push_back(unknown_id());
+    if (const auto known = vocabulary().id(symbol)) {
+      if (is_unknown_pending) result.push_back(unknown_id(*unknown_token_));
       is_unknown_pending = false;
       result.push_back(*known);
     } else if (!byte_fallback_ || !append_byte_pieces(symbol, *this, result)) {
-      if (is_unknown_pending && !fuse_unknown_) result.push_back(unknown_id());
+      if (is_unknown_pending && !fuse_unknown_) result.push_back(unknown_id(*unknown_token_));
       is_unknown_pending = unknown_token_.has_value();
-      if (is_unknown_pending) unknown_id();  // throws if there is none
+      if (is_unknown_pending) unknown_id(*unknown_token_);  // throws if there is none
     }
   }
-  if (is_unknown_pending) result.push_back(unknown_id());
+  if (is_unknown_pending) result.push_back(unknown_id(*unknown_token_));
   return result;
-}
-
-const Bpe::Merge* Bpe::find_merge(std::int32_t left, std::int32_t right) const {
-  const auto found = merges_.find(pair_key(left, right));
-  return found != merges_.end() ? &found->second : nullptr;
-}
-
-std::int32_t Bpe::unknown_id() const {
-  if (const auto id = vocabulary_.id(*unknown_token_)) return *id;
-  throw TokenizerError(
-      fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(*unknown_token_)));
 }
 
 }  // namespace encdec

@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
 #include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 
-// Byte-pair encoding (Sennrich et al. 2016): a word's characters are merged pair by pair, the earliest merge of the
-// list first, of equal ones the leftmost. Takes O(n log n) for a word of n characters.
-class Bpe final : public PieceModel {
+// Byte-pair encoding: a word's characters are merged by merge_pairs, the earliest merge of the list first.
+class Bpe final : public VocabularyModel {
  public:
   struct Options {
     Vocabulary vocabulary;
@@ -31,22 +31,12 @@ class Bpe final : public PieceModel {
 
   std::string_view kind() const override { return "BPE"; }
   void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override;
-  std::optional<std::int32_t> id(std::string_view piece) const override { return vocabulary_.id(piece); }
-  const std::string* piece(std::int32_t id) const override { return vocabulary_.piece(id); }
-  std::size_t size() const override { return vocabulary_.size(); }
 
  private:
-  struct Merge {
-    std::uint32_t rank;
-    std::int32_t result;
-  };
-  class Merging;
+  using Merge = PairMerge<std::uint32_t, std::int32_t>;
 
-  const Merge* find_merge(std::int32_t left, std::int32_t right) const;
   std::vector<std::int32_t> symbols(std::string_view word) const;
-  std::int32_t unknown_id() const;
 
-  Vocabulary vocabulary_;
   std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of both parts
   std::optional<std::string> unknown_token_;
   std::string continuing_subword_prefix_;
@@ -54,7 +44,6 @@ class Bpe final : public PieceModel {
   bool fuse_unknown_;
   bool byte_fallback_;
   bool ignore_merges_;
-  std::string name_;
 };
 
 }  // namespace encdec

@@ -46,6 +46,15 @@ std::optional<std::int32_t> ByteTrie::find(std::string_view text) const {
   return node != kNone && values_[node] >= 0 ? std::optional(values_[node]) : std::nullopt;
 }
 
+ByteTrie::Match ByteTrie::longest(std::string_view text, Node node) const {
+  Match match;
+  for (std::size_t end = 0; end < text.size() && node != kNone;) {
+    node = step(node, text[end++]);
+    if (node != kNone && values_[node] >= 0) match = {end, values_[node]};
+  }
+  return match;
+}
+
 // Where the key is, or where it would go.
 std::size_t ByteTrie::slot(std::uint64_t key) const {
   constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;

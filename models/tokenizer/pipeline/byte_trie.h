@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,6 +24,13 @@ class ByteTrie {
   // Negative if no text ends at the node.
   std::int32_t value(Node node) const { return values_[node]; }
   std::optional<std::int32_t> find(std::string_view text) const;
+
+  struct Match {
+    std::size_t bytes = 0;
+    std::int32_t value = -1;  // negative if there is none
+  };
+  // The longest text that goes on from `node` as `text` begins.
+  Match longest(std::string_view text, Node node = kRoot) const;
 
  private:
   // All edges in one hash table with open addressing: one place in memory for each step.

@@ -1,23 +1,10 @@
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 
 #include <algorithm>
-
-#include "encdec/models/tokenizer/pipeline/characters.h"
+#include <utility>
 
 namespace encdec::normalizers {
 namespace {
-
-class Sequence final : public Normalizer {
- public:
-  explicit Sequence(std::vector<NormalizerPtr> parts) : parts_(std::move(parts)) {}
-
-  void normalize(PipelineText& text) const override {
-    for (const NormalizerPtr& part : parts_) part->normalize(text);
-  }
-
- private:
-  std::vector<NormalizerPtr> parts_;
-};
 
 void to_normal_form(PipelineText& text, NormalForm form) {
   const std::string_view origin = std::string_view(text.text).substr(0, text.origin_bytes);
@@ -26,15 +13,6 @@ void to_normal_form(PipelineText& text, NormalForm form) {
   check_rewritten(text.text.size());
   text.origin_bytes = std::min(origin_bytes, text.text.size());
 }
-
-class Normal final : public Normalizer {
- public:
-  explicit Normal(NormalForm form) : form_(form) {}
-  void normalize(PipelineText& text) const override { to_normal_form(text, form_); }
-
- private:
-  NormalForm form_;
-};
 
 // Every character as `rewrite(rewriter, character)` wants it.
 template <typename Rewrite>
@@ -58,7 +36,50 @@ void replace_by_space(PipelineText& text, IsSpace is_space) {
   });
 }
 
-void to_lowercase(PipelineText& text) {
+void clean(PipelineText& text) {
+  drop_characters(text, [](char32_t c) {
+    const bool is_space = c == '\t' || c == '\n' || c == '\r';
+    return c == 0 || c == 0xFFFD || (is_control(c) && !is_space);
+  });
+  replace_by_space(text, is_white_space);
+}
+
+void put_spaces_around_chinese(PipelineText& text) {
+  rewrite_characters(text, [](TextRewriter& rewriter, Character c) {
+    if (!is_chinese(c.value)) return rewriter.keep(c.bytes);
+    std::string spaced = " ";
+    spaced.append(rewriter.rest().substr(0, c.bytes)).append(" ");
+    rewriter.replace(c.bytes, spaced);
+  });
+}
+
+// What is left out at the beginning, tokenizers does not notice.
+void replace_cluster(TextRewriter& rewriter, std::size_t bytes, std::string_view by) {
+  if (by.empty() && rewriter.is_empty()) return rewriter.drop_origin(bytes);
+  // Of several characters, the first is replaced by the first.
+  const std::size_t first = first_character(rewriter.rest()).bytes;
+  if (first < bytes && !by.empty()) {
+    const std::size_t new_first = first_character(by).bytes;
+    rewriter.replace(first, by.substr(0, new_first));
+    by.remove_prefix(new_first);
+    bytes -= first;
+  }
+  rewriter.replace(bytes, by);
+}
+
+}  // namespace
+
+Normalizer sequence(std::vector<Normalizer> parts) {
+  return [parts = std::move(parts)](PipelineText& text) {
+    for (const Normalizer& part : parts) part(text);
+  };
+}
+
+Normalizer normal(NormalForm form) {
+  return [form](PipelineText& text) { to_normal_form(text, form); };
+}
+
+void lowercase(PipelineText& text) {
   std::string lower;
   rewrite_characters(text, [&](TextRewriter& rewriter, Character c) {
     lower.clear();
@@ -67,42 +88,34 @@ void to_lowercase(PipelineText& text) {
   });
 }
 
-class Lowercase final : public Normalizer {
- public:
-  void normalize(PipelineText& text) const override { to_lowercase(text); }
-};
+void strip_accents(PipelineText& text) {
+  drop_characters(text, is_mark);
+}
 
-class StripAccents final : public Normalizer {
- public:
-  void normalize(PipelineText& text) const override { drop_characters(text, is_mark); }
-};
+void nmt(PipelineText& text) {
+  drop_characters(text, [](char32_t c) {
+    return (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+  });
+  replace_by_space(text, [](char32_t c) {
+    return c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
+           c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+  });
+}
 
-class Nmt final : public Normalizer {
- public:
-  void normalize(PipelineText& text) const override {
-    drop_characters(text, [](char32_t c) {
-      return (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
-    });
-    replace_by_space(text, [](char32_t c) {
-      return c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
-             c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
-    });
-  }
-};
+void byte_level(PipelineText& text) {
+  text.to_byte_characters();
+}
 
-class Strip final : public Normalizer {
- public:
-  explicit Strip(StripSides sides) : sides_(sides) {}
-
-  void normalize(PipelineText& text) const override {
+Normalizer strip(StripSides sides) {
+  return [sides](PipelineText& text) {
     std::string_view kept = text.text;
-    while (sides_.left && !kept.empty()) {
+    while (sides.left && !kept.empty()) {
       const Character c = first_character(kept);
       if (!is_white_space(c.value)) break;
       kept.remove_prefix(c.bytes);
     }
     const std::size_t dropped = text.text.size() - kept.size();
-    while (sides_.right && !kept.empty()) {
+    while (sides.right && !kept.empty()) {
       const std::size_t last = last_character(kept);
       if (!is_white_space(first_character(kept.substr(last)).value)) break;
       kept = kept.substr(0, last);
@@ -112,126 +125,64 @@ class Strip final : public Normalizer {
     rewriter.drop(dropped);
     rewriter.keep(size);
     rewriter.finish();
-  }
+  };
+}
 
- private:
-  StripSides sides_;
-};
+Normalizer prepend(std::string prefix) {
+  return [prefix = std::move(prefix)](PipelineText& text) { text.prepend(prefix); };
+}
 
-class Prepend final : public Normalizer {
- public:
-  explicit Prepend(std::string text) : prefix_(std::move(text)) {}
-
-  void normalize(PipelineText& text) const override { text.prepend(prefix_); }
-
- private:
-  std::string prefix_;
-};
-
-class Replace final : public Normalizer {
- public:
-  Replace(Pattern pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
-
-  void normalize(PipelineText& text) const override {
-    const std::vector<Pattern::Match> matches = pattern_.find_all(text.text);
+Normalizer replace(Pattern pattern, std::string content) {
+  return [pattern = std::move(pattern), content = std::move(content)](PipelineText& text) {
+    const std::vector<PatternMatch> matches = pattern(text.text);
     if (text.text.empty() || matches.empty()) return;
     TextRewriter rewriter(text);
     std::size_t position = 0;
-    for (const Pattern::Match& match : matches) {
+    for (const PatternMatch& match : matches) {
       rewriter.keep(match.begin - position);
       rewriter.drop(match.end - match.begin);
-      rewriter.insert(content_);
+      rewriter.insert(content);
       position = match.end;
     }
     rewriter.keep(rewriter.rest().size());
     rewriter.finish();
-  }
+  };
+}
 
- private:
-  Pattern pattern_;
-  std::string content_;
-};
-
-class ByteLevel final : public Normalizer {
- public:
-  void normalize(PipelineText& text) const override { text.to_byte_characters(); }
-};
-
-class Bert final : public Normalizer {
- public:
-  explicit Bert(BertOptions options) : options_(options) {}
-
-  void normalize(PipelineText& text) const override {
-    if (options_.clean_text) clean(text);
-    if (options_.split_chinese) put_spaces_around_chinese(text);
-    if (options_.strip_accents.value_or(options_.lowercase)) {
+Normalizer bert(BertOptions options) {
+  return [options](PipelineText& text) {
+    if (options.clean_text) clean(text);
+    if (options.split_chinese) put_spaces_around_chinese(text);
+    if (options.strip_accents.value_or(options.lowercase)) {
       to_normal_form(text, NormalForm::nfd);
       drop_characters(text, is_nonspacing_mark);
     }
-    if (options_.lowercase) to_lowercase(text);
-  }
+    if (options.lowercase) lowercase(text);
+  };
+}
 
- private:
-  static void clean(PipelineText& text) {
-    drop_characters(text, [](char32_t c) {
-      const bool is_space = c == '\t' || c == '\n' || c == '\r';
-      return c == 0 || c == 0xFFFD || (is_control(c) && !is_space);
-    });
-    replace_by_space(text, is_white_space);
-  }
-
-  static void put_spaces_around_chinese(PipelineText& text) {
-    rewrite_characters(text, [](TextRewriter& rewriter, Character c) {
-      if (!is_chinese(c.value)) return rewriter.keep(c.bytes);
-      std::string spaced = " ";
-      spaced.append(rewriter.rest().substr(0, c.bytes)).append(" ");
-      rewriter.replace(c.bytes, spaced);
-    });
-  }
-
-  BertOptions options_;
-};
-
-}  // namespace
-
-NormalizerPtr sequence(std::vector<NormalizerPtr> parts) {
-  return std::make_unique<Sequence>(std::move(parts));
-}
-NormalizerPtr nfc() {
-  return std::make_unique<Normal>(NormalForm::nfc);
-}
-NormalizerPtr nfd() {
-  return std::make_unique<Normal>(NormalForm::nfd);
-}
-NormalizerPtr nfkc() {
-  return std::make_unique<Normal>(NormalForm::nfkc);
-}
-NormalizerPtr nfkd() {
-  return std::make_unique<Normal>(NormalForm::nfkd);
-}
-NormalizerPtr lowercase() {
-  return std::make_unique<Lowercase>();
-}
-NormalizerPtr strip_accents() {
-  return std::make_unique<StripAccents>();
-}
-NormalizerPtr nmt() {
-  return std::make_unique<Nmt>();
-}
-NormalizerPtr strip(StripSides sides) {
-  return std::make_unique<Strip>(sides);
-}
-NormalizerPtr prepend(std::string text) {
-  return std::make_unique<Prepend>(std::move(text));
-}
-NormalizerPtr replace(Pattern pattern, std::string content) {
-  return std::make_unique<Replace>(std::move(pattern), std::move(content));
-}
-NormalizerPtr byte_level() {
-  return std::make_unique<ByteLevel>();
-}
-NormalizerPtr bert(BertOptions options) {
-  return std::make_unique<Bert>(options);
+Normalizer precompiled(NormalizationTable table) {
+  constexpr std::size_t kWholeClusterBytes = 6;
+  // Any match will do, and stands for all of `part`.
+  const auto replaces = [table = std::move(table)](TextRewriter& rewriter, std::string_view part) {
+    const auto match = table.find(part, NormalizationTable::Wanted::shortest);
+    if (match.bytes > 0) replace_cluster(rewriter, part.size(), match.replacement);
+    return match.bytes > 0;
+  };
+  return [replaces](PipelineText& text) {
+    const std::string old = text.text;
+    TextRewriter rewriter(text);
+    GraphemeScanner clusters(old);
+    for (std::string_view cluster = clusters.next(); !cluster.empty(); cluster = clusters.next()) {
+      if (cluster.size() < kWholeClusterBytes && replaces(rewriter, cluster)) continue;
+      while (!cluster.empty()) {
+        const std::size_t bytes = first_character(cluster).bytes;
+        if (!replaces(rewriter, cluster.substr(0, bytes))) rewriter.keep(bytes);
+        cluster.remove_prefix(bytes);
+      }
+    }
+    rewriter.finish();
+  };
 }
 
 }  // namespace encdec::normalizers

@@ -1,57 +1,48 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/models/tokenizer/pipeline/normalization_table.h"
 #include "encdec/models/tokenizer/pipeline/pattern.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 
 namespace encdec {
 
-// Rewrites a text before it is cut into words. Read-only: usable from many threads at once.
-class Normalizer {
- public:
-  virtual ~Normalizer() = default;
-
-  // `text.text` is UTF-8, before and after. Throws TokenizerError if the new text has more than kMaxRewrittenBytes, or
-  // a pattern takes too many steps.
-  virtual void normalize(PipelineText& text) const = 0;
-};
+// Rewrites a text before it is cut into words. `text.text` is UTF-8, before and after. Throws TokenizerError if the new
+// text has more than kMaxRewrittenBytes, or a pattern takes too many steps. May be used from many threads at once.
+using Normalizer = std::function<void(PipelineText& text)>;
 
 // The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does.
 namespace normalizers {
 
-using NormalizerPtr = std::unique_ptr<const Normalizer>;
-
 // One after another.
-NormalizerPtr sequence(std::vector<NormalizerPtr> parts);
+Normalizer sequence(std::vector<Normalizer> parts);
 
-NormalizerPtr nfc();
-NormalizerPtr nfd();
-NormalizerPtr nfkc();
-NormalizerPtr nfkd();
+Normalizer normal(NormalForm form);
 // Full lowercase of each character by itself: 'İ' becomes two characters, 'Σ' becomes 'σ' everywhere.
-NormalizerPtr lowercase();
+void lowercase(PipelineText& text);
 // Leaves out combining marks (categories Mn, Mc, Me).
-NormalizerPtr strip_accents();
+void strip_accents(PipelineText& text);
 // sentencepiece's rules for control characters and spaces.
-NormalizerPtr nmt();
+void nmt(PipelineText& text);
+// Each byte becomes the character that stands for it in byte-level vocabularies.
+void byte_level(PipelineText& text);
 
 struct StripSides {
   bool left = true;
   bool right = true;
 };
 // Leaves out whitespace at the ends.
-NormalizerPtr strip(StripSides sides);
+Normalizer strip(StripSides sides);
 // Puts a text in front, unless the text is empty.
-NormalizerPtr prepend(std::string text);
+Normalizer prepend(std::string text);
 // Every match becomes `content`.
-NormalizerPtr replace(Pattern pattern, std::string content);
-// Each byte becomes the character that stands for it in byte-level vocabularies.
-NormalizerPtr byte_level();
+Normalizer replace(Pattern pattern, std::string content);
 
 struct BertOptions {
   bool clean_text = true;                  // no control characters, every whitespace is a space
@@ -59,12 +50,10 @@ struct BertOptions {
   std::optional<bool> strip_accents = {};  // absent: as `lowercase`
   bool lowercase = true;
 };
-NormalizerPtr bert(BertOptions options);
+Normalizer bert(BertOptions options);
 
-// The normalisation table of a sentencepiece model (precompiled_charsmap, not in base64), as tokenizers applies it: to
-// grapheme clusters of less than 6 bytes, else to characters. Throws TokenizerError, beginning with `name`, if the
-// table is damaged.
-NormalizerPtr precompiled(std::string_view table, const std::string& name);
+// sentencepiece's table as tokenizers applies it: to grapheme clusters of less than 6 bytes, else to characters.
+Normalizer precompiled(NormalizationTable table);
 
 }  // namespace normalizers
 }  // namespace encdec

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,15 +10,10 @@
 
 namespace encdec {
 
-// Makes pieces into text. Read-only: usable from many threads at once.
-class PieceDecoder {
- public:
-  virtual ~PieceDecoder() = default;
-
-  // Rewrites the pieces of a text; the text is what they are then, one after another. Throws TokenizerError if they
-  // become longer than kMaxRewrittenBytes, or a pattern takes too many steps.
-  virtual void decode(std::vector<std::string>& pieces) const = 0;
-};
+// Makes pieces into text: rewrites the pieces of a text, which is what they are then, one after another. Throws
+// TokenizerError if they become longer than kMaxRewrittenBytes, or a pattern takes too many steps. May be used from
+// many threads at once.
+using PieceDecoder = std::function<void(std::vector<std::string>& pieces)>;
 
 // The text with `to` for every `from`.
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
@@ -29,39 +24,37 @@ std::string clean_up_spaces(std::string text);
 // The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does.
 namespace piece_decoders {
 
-using PieceDecoderPtr = std::unique_ptr<const PieceDecoder>;
-
 // One after another.
-PieceDecoderPtr sequence(std::vector<PieceDecoderPtr> parts);
+PieceDecoder sequence(std::vector<PieceDecoder> parts);
 
 struct MetaspaceOptions {
   std::string replacement = "▁";  // one character
   bool keep_first = false;        // the first piece's replacement becomes a space too: with PrependScheme::never
 };
-PieceDecoderPtr metaspace(MetaspaceOptions options);
+PieceDecoder metaspace(MetaspaceOptions options);
 // Characters of byte-level vocabularies become bytes again; what is not UTF-8 then becomes U+FFFD.
-PieceDecoderPtr byte_level();
+void byte_level(std::vector<std::string>& pieces);
 
 struct WordPieceOptions {
   std::string prefix = "##";
   bool clean_up = true;
 };
-PieceDecoderPtr word_piece(WordPieceOptions options);
+PieceDecoder word_piece(WordPieceOptions options);
 // The suffix becomes a space, but nothing in the last piece.
-PieceDecoderPtr bpe(std::string suffix);
+PieceDecoder bpe(std::string suffix);
 // Every match becomes `content`.
-PieceDecoderPtr replace(Pattern pattern, std::string content);
+PieceDecoder replace(Pattern pattern, std::string content);
 // Pieces <0xNN> in a row become the text of those bytes, or U+FFFD for each if they are not UTF-8.
-PieceDecoderPtr byte_fallback();
+void byte_fallback(std::vector<std::string>& pieces);
 // All pieces become one.
-PieceDecoderPtr fuse();
+void fuse(std::vector<std::string>& pieces);
 
 struct StripOptions {
   std::string content = " ";  // one character
   std::size_t start = 0;      // at most so many at the beginning of each piece
   std::size_t stop = 0;       // at most so many at its end
 };
-PieceDecoderPtr strip(StripOptions options);
+PieceDecoder strip(StripOptions options);
 
 }  // namespace piece_decoders
 }  // namespace encdec

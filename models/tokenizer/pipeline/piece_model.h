@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 
@@ -24,6 +27,28 @@ class PieceModel {
   // Null for an id that no piece has.
   virtual const std::string* piece(std::int32_t id) const = 0;
   virtual std::size_t size() const = 0;  // pieces
+};
+
+// A model whose pieces are those of a vocabulary.
+class VocabularyModel : public PieceModel {
+ public:
+  std::optional<std::int32_t> id(std::string_view piece) const final { return vocabulary_.id(piece); }
+  const std::string* piece(std::int32_t id) const final { return vocabulary_.piece(id); }
+  std::size_t size() const final { return vocabulary_.size(); }
+
+ protected:
+  // `name` begins messages.
+  VocabularyModel(Vocabulary vocabulary, std::string name)
+      : vocabulary_(std::move(vocabulary)), name_(std::move(name)) {}
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  const std::string& name() const { return name_; }
+  // The id of the token that stands for unknown text. Throws TokenizerError if the vocabulary lacks it.
+  std::int32_t unknown_id(std::string_view token) const;
+
+ private:
+  Vocabulary vocabulary_;
+  std::string name_;
 };
 
 }  // namespace encdec

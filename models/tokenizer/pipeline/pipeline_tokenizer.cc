@@ -12,36 +12,19 @@
 namespace encdec {
 
 PipelineTokenizer::PipelineTokenizer(Parts parts, const std::string& name)
-    : parts_(std::move(parts)),
-      name_(name),
-      added_(parts_.added_tokens, *parts_.model, parts_.normalizer.get(), name) {}
-
-std::vector<std::int32_t> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
-  return encode_side(text, options, TextSide::source);
-}
-
-std::vector<std::int32_t> PipelineTokenizer::encode_target(std::string_view text, const EncodeOptions& options) const {
-  return encode_side(text, options, TextSide::target);
-}
+    : parts_(std::move(parts)), name_(name), added_(parts_.added_tokens, *parts_.model, parts_.normalizer, name) {}
 
 std::vector<std::int32_t> PipelineTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
                                                          TextSide side) const {
   const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (!parts_.affixes && !language.empty()) {
+  if (!parts_.language_affixes && !language.empty()) {
     throw InputError(fmt::format("{}: language '{}', but the tokenizer knows none", name_, printable(language)));
   }
-  const PostProcessor::Template form =
-      parts_.affixes ? PostProcessor::around_one(parts_.affixes(options, side)) : parts_.post_processor.single;
+  const Affixes affixes = parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
   std::vector<std::int32_t> ids = encode_plain(text);
-  if (options.max_length > 0) {
-    const std::size_t added = PostProcessor::added(form);
-    ids.resize(std::min(ids.size(), options.max_length - std::min(added, options.max_length)));
-  }
-  return PostProcessor::apply(form, ids, {});
-}
-
-std::vector<std::int32_t> PipelineTokenizer::encode_pair(std::string_view first, std::string_view second) const {
-  return PostProcessor::apply(parts_.post_processor.pair, encode_plain(first), encode_plain(second));
+  affixes.cut(ids, options.max_length);
+  affixes.put_around(ids);
+  return ids;
 }
 
 std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text) const {
@@ -59,7 +42,7 @@ std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text)
       continue;
     }
     PipelineText part = whole.slice(begin, end);
-    if (parts_.normalizer) parts_.normalizer->normalize(part);
+    if (parts_.normalizer) parts_.normalizer(part);
     check_rewritten(normalized_bytes += part.text.size());
     for (const auto& inner : added_.find(part.text, Looking::for_normalized_tokens, special_tokens)) {
       if (inner.begin == inner.end) continue;
@@ -76,7 +59,7 @@ std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text)
 void PipelineTokenizer::encode_part(PipelineText text, std::vector<std::int32_t>& ids) const {
   if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
   std::vector<PipelineText> words;
-  parts_.pre_tokenizer->split(std::move(text), words);
+  parts_.pre_tokenizer(std::move(text), words);
   for (const PipelineText& word : words) parts_.model->tokenize(word.text, ids);
 }
 
@@ -93,7 +76,7 @@ std::string PipelineTokenizer::decode(std::span<const std::int32_t> ids) const {
   }
   std::string result;
   if (parts_.decoder) {
-    parts_.decoder->decode(texts);
+    parts_.decoder(texts);
     for (const std::string& text : texts) result += text;
   } else {
     result = fmt::format("{}", fmt::join(texts, " "));
@@ -101,16 +84,10 @@ std::string PipelineTokenizer::decode(std::span<const std::int32_t> ids) const {
   return parts_.clean_up_spaces ? clean_up_spaces(std::move(result)) : result;
 }
 
-std::vector<std::string> PipelineTokenizer::pieces(std::span<const std::int32_t> ids, TextSide /*side*/) const {
-  std::vector<std::string> result;
-  result.reserve(ids.size());
-  for (const std::int32_t id : ids) {
-    const AddedVocabulary::Token* token = added_.token(id);
-    const std::string* piece = token != nullptr ? &token->content : parts_.model->piece(id);
-    if (piece == nullptr) throw InputError(fmt::format("token id {} is not in the vocabulary", id));
-    result.push_back(*piece);
-  }
-  return result;
+const std::string& PipelineTokenizer::piece(std::int32_t id, TextSide /*side*/) const {
+  if (const AddedToken* token = added_.token(id)) return token->content;
+  if (const std::string* piece = parts_.model->piece(id)) return *piece;
+  throw InputError(fmt::format("token id {} is not in the vocabulary", id));
 }
 
 std::optional<std::int32_t> PipelineTokenizer::token_id(std::string_view token) const {

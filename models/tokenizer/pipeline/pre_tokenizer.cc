@@ -1,6 +1,8 @@
 #include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/gpt2_words.h"
@@ -86,7 +88,7 @@ std::vector<Part> character_parts(std::string_view text, IsMatch is_match) {
 std::vector<Part> pattern_parts(std::string_view text, const Pattern& pattern) {
   std::vector<Part> parts;
   std::size_t begin = 0;
-  for (const Pattern::Match& match : pattern.find_all(text)) {
+  for (const PatternMatch& match : pattern(text)) {
     if (begin != match.begin) parts.push_back({begin, match.begin, false});
     parts.push_back({match.begin, match.end, true});
     begin = match.end;
@@ -95,212 +97,135 @@ std::vector<Part> pattern_parts(std::string_view text, const Pattern& pattern) {
   return parts;
 }
 
-class Sequence final : public PreTokenizer {
- public:
-  explicit Sequence(std::vector<PreTokenizerPtr> parts) : parts_(std::move(parts)) {}
+// Cuts at characters of a class.
+template <typename IsMatch>
+PreTokenizer character_split(IsMatch is_match, SplitBehavior behavior) {
+  return [=](const PipelineText& text, std::vector<PipelineText>& words) {
+    split_at(text, character_parts(text.text, is_match), behavior, words);
+  };
+}
 
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
-    if (parts_.empty()) return add_all(std::move(text), words);
+}  // namespace
+
+PreTokenizer sequence(std::vector<PreTokenizer> parts) {
+  return [parts = std::move(parts)](PipelineText text, std::vector<PipelineText>& words) {
+    if (text.text.empty()) return;
     std::vector<PipelineText> current;
     current.push_back(std::move(text));
-    for (const PreTokenizerPtr& part : parts_) {
+    for (const PreTokenizer& part : parts) {
       std::vector<PipelineText> next;
       std::size_t bytes = 0;
       for (PipelineText& word : current) {
         const std::size_t before = next.size();
-        part->split(std::move(word), next);
+        part(std::move(word), next);
         for (std::size_t i = before; i < next.size(); ++i) bytes += next[i].text.size();
         check_rewritten(bytes);
       }
       current = std::move(next);
     }
     std::move(current.begin(), current.end(), std::back_inserter(words));
-  }
+  };
+}
 
- private:
-  static void add_all(PipelineText text, std::vector<PipelineText>& words) {
-    if (!text.text.empty()) words.push_back(std::move(text));
-  }
+PreTokenizer whitespace_split() {
+  return character_split(is_white_space, SplitBehavior::removed);
+}
 
-  std::vector<PreTokenizerPtr> parts_;
-};
-
-// Cuts at characters of a class.
-template <bool (*kIsMatch)(char32_t)>
-class CharacterSplit final : public PreTokenizer {
- public:
-  explicit CharacterSplit(SplitBehavior behavior) : behavior_(behavior) {}
-
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
-    split_at(text, character_parts(text.text, kIsMatch), behavior_, words);
-  }
-
- private:
-  SplitBehavior behavior_;
-};
-
-class Whitespace final : public PreTokenizer {
- public:
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
-    enum class Kind { space, word, other };
-    const auto kind_of = [](char32_t c) {
-      if (is_word_character(c)) return Kind::word;
-      return is_white_space(c) ? Kind::space : Kind::other;
-    };
-    std::size_t begin = 0;
-    Kind kind = Kind::space;
-    for (std::size_t position = 0; position < text.text.size();) {
-      const Character c = first_character(std::string_view(text.text).substr(position));
-      const Kind found = kind_of(c.value);
-      if (found != kind) {
-        if (kind != Kind::space) add_word(text, begin, position, words);
-        begin = position;
-        kind = found;
-      }
-      position += c.bytes;
+void whitespace(const PipelineText& text, std::vector<PipelineText>& words) {
+  enum class Kind { space, word, other };
+  const auto kind_of = [](char32_t c) {
+    if (is_word_character(c)) return Kind::word;
+    return is_white_space(c) ? Kind::space : Kind::other;
+  };
+  std::size_t begin = 0;
+  Kind kind = Kind::space;
+  for (std::size_t position = 0; position < text.text.size();) {
+    const Character c = first_character(std::string_view(text.text).substr(position));
+    const Kind found = kind_of(c.value);
+    if (found != kind) {
+      if (kind != Kind::space) add_word(text, begin, position, words);
+      begin = position;
+      kind = found;
     }
-    if (kind != Kind::space) add_word(text, begin, text.text.size(), words);
+    position += c.bytes;
   }
-};
+  if (kind != Kind::space) add_word(text, begin, text.text.size(), words);
+}
 
-class Metaspace final : public PreTokenizer {
- public:
-  explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
+PreTokenizer bert() {
+  return sequence({whitespace_split(), punctuation(SplitBehavior::isolated)});
+}
 
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
+PreTokenizer metaspace(MetaspaceOptions options) {
+  return [options = std::move(options)](PipelineText text, std::vector<PipelineText>& words) {
     TextRewriter rewriter(text);
     while (!rewriter.rest().empty()) {
       rewriter.keep(std::min(rewriter.rest().find(' '), rewriter.rest().size()));
       if (rewriter.rest().empty()) break;
-      rewriter.replace(1, options_.replacement);
+      rewriter.replace(1, options.replacement);
     }
     rewriter.finish();
     const bool wanted =
-        options_.prepend == PrependScheme::always || (options_.prepend == PrependScheme::first && text.is_first);
-    if (wanted && !text.text.starts_with(options_.replacement)) text.prepend(options_.replacement);
-    if (!options_.split) {
+        options.prepend == PrependScheme::always || (options.prepend == PrependScheme::first && text.is_first);
+    if (wanted && !text.text.starts_with(options.replacement)) text.prepend(options.replacement);
+    if (!options.split) {
       if (!text.text.empty()) words.push_back(std::move(text));
       return;
     }
-    const char32_t replacement = first_character(options_.replacement).value;
+    const char32_t replacement = first_character(options.replacement).value;
     const auto parts = character_parts(text.text, [&](char32_t c) { return c == replacement; });
     split_at(text, parts, SplitBehavior::merged_with_next, words);
-  }
+  };
+}
 
- private:
-  MetaspaceOptions options_;
-};
-
-class ByteLevel final : public PreTokenizer {
- public:
-  explicit ByteLevel(ByteLevelOptions options) : options_(options) {}
-
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
-    if (options_.add_prefix_space && !text.text.starts_with(' ')) text.prepend(" ");
+PreTokenizer byte_level(ByteLevelOptions options) {
+  return [options](PipelineText text, std::vector<PipelineText>& words) {
+    if (options.add_prefix_space && !text.text.starts_with(' ')) text.prepend(" ");
     std::size_t end = 0;
     for (std::size_t begin = 0; begin < text.text.size(); begin = end) {
       const std::string_view rest = std::string_view(text.text).substr(begin);
-      end = begin + (options_.use_regex ? gpt2_word(rest) : rest.size());
+      end = begin + (options.use_regex ? gpt2_word(rest) : rest.size());
       words.push_back(text.slice(begin, end));
       words.back().to_byte_characters();
     }
-  }
+  };
+}
 
- private:
-  ByteLevelOptions options_;
-};
+PreTokenizer split(Pattern pattern, SplitOptions options) {
+  return [pattern = std::move(pattern), options](const PipelineText& text, std::vector<PipelineText>& words) {
+    std::vector<Part> parts = pattern_parts(text.text, pattern);
+    for (Part& part : parts) part.is_match = part.is_match != options.invert;
+    split_at(text, std::move(parts), options.behavior, words);
+  };
+}
 
-class Split final : public PreTokenizer {
- public:
-  Split(Pattern pattern, SplitOptions options) : pattern_(std::move(pattern)), options_(options) {}
+PreTokenizer punctuation(SplitBehavior behavior) {
+  return character_split(is_punctuation, behavior);
+}
 
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
-    std::vector<Part> parts = pattern_parts(text.text, pattern_);
-    if (options_.invert) {
-      for (Part& part : parts) part.is_match = !part.is_match;
-    }
-    split_at(text, std::move(parts), options_.behavior, words);
-  }
+PreTokenizer digits(DigitsOptions options) {
+  return character_split(is_number, options.individual ? SplitBehavior::isolated : SplitBehavior::contiguous);
+}
 
- private:
-  Pattern pattern_;
-  SplitOptions options_;
-};
+PreTokenizer char_delimiter_split(const std::string& delimiter) {
+  const char32_t wanted = first_character(delimiter).value;
+  return character_split([wanted](char32_t c) { return c == wanted; }, SplitBehavior::removed);
+}
 
-class CharDelimiterSplit final : public PreTokenizer {
- public:
-  explicit CharDelimiterSplit(const std::string& delimiter) : delimiter_(first_character(delimiter).value) {}
-
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
-    const auto parts = character_parts(text.text, [&](char32_t c) { return c == delimiter_; });
-    split_at(text, parts, SplitBehavior::removed, words);
-  }
-
- private:
-  char32_t delimiter_;
-};
-
-class FixedLength final : public PreTokenizer {
- public:
-  explicit FixedLength(std::size_t length) : length_(length) {}
-
-  void split(PipelineText text, std::vector<PipelineText>& words) const override {
+PreTokenizer fixed_length(std::size_t length) {
+  return [length](const PipelineText& text, std::vector<PipelineText>& words) {
     std::size_t begin = 0;
     std::size_t characters = 0;
-    for (std::size_t position = 0; position < text.text.size();) {
-      if (characters == length_) {
+    for (std::size_t position = 0; position < text.text.size(); ++characters) {
+      if (characters == length) {
         add_word(text, begin, position, words);
         begin = position;
         characters = 0;
       }
       position += first_character(std::string_view(text.text).substr(position)).bytes;
-      ++characters;
     }
     add_word(text, begin, text.text.size(), words);
-  }
-
- private:
-  std::size_t length_;
-};
-
-}  // namespace
-
-PreTokenizerPtr sequence(std::vector<PreTokenizerPtr> parts) {
-  return std::make_unique<Sequence>(std::move(parts));
-}
-PreTokenizerPtr whitespace_split() {
-  return std::make_unique<CharacterSplit<is_white_space>>(SplitBehavior::removed);
-}
-PreTokenizerPtr whitespace() {
-  return std::make_unique<Whitespace>();
-}
-PreTokenizerPtr bert() {
-  std::vector<PreTokenizerPtr> parts;
-  parts.push_back(whitespace_split());
-  parts.push_back(punctuation(SplitBehavior::isolated));
-  return sequence(std::move(parts));
-}
-PreTokenizerPtr metaspace(MetaspaceOptions options) {
-  return std::make_unique<Metaspace>(std::move(options));
-}
-PreTokenizerPtr byte_level(ByteLevelOptions options) {
-  return std::make_unique<ByteLevel>(options);
-}
-PreTokenizerPtr split(Pattern pattern, SplitOptions options) {
-  return std::make_unique<Split>(std::move(pattern), options);
-}
-PreTokenizerPtr punctuation(SplitBehavior behavior) {
-  return std::make_unique<CharacterSplit<is_punctuation>>(behavior);
-}
-PreTokenizerPtr digits(DigitsOptions options) {
-  return std::make_unique<CharacterSplit<is_number>>(options.individual ? SplitBehavior::isolated
-                                                                        : SplitBehavior::contiguous);
-}
-PreTokenizerPtr char_delimiter_split(const std::string& delimiter) {
-  return std::make_unique<CharDelimiterSplit>(delimiter);
-}
-PreTokenizerPtr fixed_length(std::size_t length) {
-  return std::make_unique<FixedLength>(length);
+  };
 }
 
 }  // namespace encdec::pre_tokenizers

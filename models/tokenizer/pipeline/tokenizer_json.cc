@@ -5,8 +5,8 @@
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/pipeline/bpe.h"
-#include "encdec/models/tokenizer/pipeline/json_parts.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json_parts.h"
 #include "encdec/models/tokenizer/pipeline/unigram.h"
 #include "encdec/models/tokenizer/pipeline/word_level.h"
 #include "encdec/models/tokenizer/pipeline/wordpiece.h"
@@ -17,85 +17,81 @@ namespace {
 
 using ModelPtr = std::unique_ptr<const PieceModel>;
 
-Vocabulary take_vocabulary(TokenizerJsonFile& file, const JsonPart& model) {
-  if (!file.vocabulary) model.fail("has no vocab", "an object of pieces and their ids");
+[[noreturn]] void fail_model(const JsonObject& part, std::string_view what) {
+  throw TokenizerError(fmt::format("{}: {}", part.where(), what));
+}
+
+Vocabulary take_vocabulary(TokenizerJsonFile& file, const JsonObject& model) {
+  if (!file.vocabulary) fail_model(model, "has no vocab, expected an object of pieces and their ids");
   return *std::move(file.vocabulary);
 }
 
-ModelPtr read_unigram(TokenizerJsonFile& file, const JsonPart& model) {
-  if (!file.pieces) model.fail("has no vocab", "a list of pieces and their scores");
-  const auto unknown = model.optional_integer("unk_id", kMaxTokenIds - 1);
+ModelPtr read_unigram(TokenizerJsonFile& file, const JsonObject& model) {
+  if (!file.pieces) fail_model(model, "has no vocab, expected a list of pieces and their scores");
+  const auto unknown = model.integer("unk_id", {0, kMaxTokenIds - 1});
   return std::make_unique<Unigram>(
       Unigram::Options{.pieces = *std::move(file.pieces),
                        .unknown_id = unknown ? std::optional(static_cast<std::int32_t>(*unknown)) : std::nullopt,
-                       .byte_fallback = model.boolean_or("byte_fallback", false)},
+                       .byte_fallback = model.boolean("byte_fallback").value_or(false)},
       model.where());
 }
 
-ModelPtr read_bpe(TokenizerJsonFile& file, const JsonPart& model) {
-  if (!file.merges) model.fail("has no merges", "a list of pairs of pieces");
-  const auto unknown_token = model.optional_string("unk_token");
+ModelPtr read_bpe(TokenizerJsonFile& file, const JsonObject& model) {
+  if (!file.merges) fail_model(model, "has no merges, expected a list of pairs of pieces");
+  const auto unknown_token = model.string("unk_token");
   return std::make_unique<Bpe>(
       Bpe::Options{.vocabulary = take_vocabulary(file, model),
                    .merges = *std::move(file.merges),
                    .unknown_token = unknown_token,
-                   .continuing_subword_prefix = model.optional_string("continuing_subword_prefix").value_or(""),
-                   .end_of_word_suffix = model.optional_string("end_of_word_suffix").value_or(""),
-                   .fuse_unknown = model.boolean_or("fuse_unk", false),
-                   .byte_fallback = model.boolean_or("byte_fallback", false),
-                   .ignore_merges = model.boolean_or("ignore_merges", false)},
+                   .continuing_subword_prefix = model.string("continuing_subword_prefix").value_or(""),
+                   .end_of_word_suffix = model.string("end_of_word_suffix").value_or(""),
+                   .fuse_unknown = model.boolean("fuse_unk").value_or(false),
+                   .byte_fallback = model.boolean("byte_fallback").value_or(false),
+                   .ignore_merges = model.boolean("ignore_merges").value_or(false)},
       model.where());
 }
 
-ModelPtr read_wordpiece(TokenizerJsonFile& file, const JsonPart& model) {
-  constexpr std::uint64_t kMost = 1u << 30;
+ModelPtr read_wordpiece(TokenizerJsonFile& file, const JsonObject& model) {
+  constexpr std::int64_t kMost = 1 << 30;
   return std::make_unique<WordPiece>(
       WordPiece::Options{.vocabulary = take_vocabulary(file, model),
-                         .unknown_token = model.string("unk_token"),
-                         .continuing_subword_prefix = model.string("continuing_subword_prefix"),
-                         .max_word_characters = model.integer("max_input_chars_per_word", kMost)},
+                         .unknown_token = model.required_string("unk_token"),
+                         .continuing_subword_prefix = model.required_string("continuing_subword_prefix"),
+                         .max_word_characters =
+                             static_cast<std::size_t>(model.required_integer("max_input_chars_per_word", {0, kMost}))},
       model.where());
 }
 
-ModelPtr read_word_level(TokenizerJsonFile& file, const JsonPart& model) {
-  return std::make_unique<WordLevel>(
-      WordLevel::Options{.vocabulary = take_vocabulary(file, model), .unknown_token = model.string("unk_token")},
-      model.where());
+ModelPtr read_word_level(TokenizerJsonFile& file, const JsonObject& model) {
+  return std::make_unique<WordLevel>(WordLevel::Options{.vocabulary = take_vocabulary(file, model),
+                                                        .unknown_token = model.required_string("unk_token")},
+                                     model.where());
 }
 
 // Of older files, which do not say.
-std::string_view guess_model(const TokenizerJsonFile& file, const JsonPart& model) {
+std::string_view guess_model(const TokenizerJsonFile& file, const JsonObject& model) {
   if (file.pieces) return "Unigram";
   if (file.merges) return "BPE";
-  if (model.find("max_input_chars_per_word") != nullptr) return "WordPiece";
+  if (model.has("max_input_chars_per_word")) return "WordPiece";
   return "WordLevel";
 }
 
-ModelPtr read_model(TokenizerJsonFile& file, const JsonPart& model) {
-  const std::string type = model.optional_string("type").value_or(std::string(guess_model(file, model)));
+ModelPtr read_model(TokenizerJsonFile& file, const JsonObject& model) {
+  const std::string type = model.string("type").value_or(std::string(guess_model(file, model)));
   if (type == "Unigram") return read_unigram(file, model);
   if (type == "BPE") return read_bpe(file, model);
   if (type == "WordPiece") return read_wordpiece(file, model);
   if (type == "WordLevel") return read_word_level(file, model);
-  model.fail_kind(type, "BPE, Unigram, WordPiece or WordLevel");
+  fail_model(model,
+             fmt::format("type '{}' is not supported, expected BPE, Unigram, WordPiece or WordLevel", printable(type)));
 }
 
-AddedVocabulary::Token read_token(const JsonPart& token) {
-  const bool special = token.boolean_or("special", false);
-  return {.content = token.string("content"),
-          .single_word = token.boolean_or("single_word", false),
-          .strip_left = token.boolean_or("lstrip", false),
-          .strip_right = token.boolean_or("rstrip", false),
-          .normalized = token.boolean_or("normalized", !special),
-          .special = special};
+bool is_byte_level(const JsonObject& file) {
+  const auto decoder = file.value().find("decoder");
+  return decoder != file.value().end() && decoder->dump().find("\"ByteLevel\"") != std::string::npos;
 }
 
-bool is_byte_level(const TokenizerJsonFile& file) {
-  const auto decoder = file.rest->find("decoder");
-  return decoder != file.rest->end() && decoder->dump().find("\"ByteLevel\"") != std::string::npos;
-}
-
-std::string kind_for_people(const PieceModel& model, const TokenizerJsonFile& file) {
+std::string kind_for_people(const PieceModel& model, const JsonObject& file) {
   if (model.kind() == "Unigram") return "unigram";
   if (model.kind() == "WordLevel") return "word-level";
   return fmt::format("{}{}", model.kind() == "BPE" && is_byte_level(file) ? "byte-level " : "", model.kind());
@@ -105,21 +101,21 @@ std::string kind_for_people(const PieceModel& model, const TokenizerJsonFile& fi
 
 PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name) {
   TokenizerJsonFile file = TokenizerJsonFile::parse(json, name);
-  const JsonPart root(*file.rest, name);
-  if (const auto version = root.optional_string("version"); version && *version != "1.0") {
-    root.fail(fmt::format("version is '{}'", printable(*version)), "1.0");
+  const JsonObject root(std::move(*file.rest), name);
+  if (const auto version = root.string("version"); version && *version != "1.0") {
+    fail_model(root, fmt::format("version is '{}', expected 1.0", printable(*version)));
   }
   PipelineTokenizer::Parts parts;
-  parts.model = read_model(file, root.object("model"));
-  parts.kind = kind_for_people(*parts.model, file);
-  if (root.find("normalizer") != nullptr) parts.normalizer = read_normalizer(root.object("normalizer"));
-  if (root.find("pre_tokenizer") != nullptr) parts.pre_tokenizer = read_pre_tokenizer(root.object("pre_tokenizer"));
-  if (root.find("post_processor") != nullptr) parts.post_processor = read_post_processor(root.object("post_processor"));
-  if (root.find("decoder") != nullptr) parts.decoder = read_decoder(root.object("decoder"));
-  if (root.find("added_tokens") != nullptr) {
-    for (const JsonPart& token : root.list("added_tokens")) {
-      token.integer("id", kMaxTokenIds - 1);  // tokens are numbered anew, as tokenizers does
-      parts.added_tokens.push_back(read_token(token));
+  parts.model = read_model(file, root.required_object("model"));
+  parts.kind = kind_for_people(*parts.model, root);
+  if (root.has("normalizer")) parts.normalizer = read_normalizer(root.required_object("normalizer"));
+  if (root.has("pre_tokenizer")) parts.pre_tokenizer = read_pre_tokenizer(root.required_object("pre_tokenizer"));
+  if (root.has("post_processor")) parts.affixes = read_post_processor(root.required_object("post_processor"));
+  if (root.has("decoder")) parts.decoder = read_decoder(root.required_object("decoder"));
+  if (root.has("added_tokens")) {
+    for (const JsonObject& token : root.required_objects("added_tokens")) {
+      token.required_integer("id", {0, kMaxTokenIds - 1});  // tokens are numbered anew, as tokenizers does
+      parts.added_tokens.push_back(read_added_token(token));
     }
   }
   return parts;

@@ -5,30 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/best_cut.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
-#include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
 namespace {
 
 constexpr double kUnknownPenalty = 10;
-
-// The best way to cover a word up to some byte: its last piece, and the sum of scores.
-struct Step {
-  double score = 0;
-  std::uint32_t begin = 0;
-  std::int32_t id = kNoStep;
-
-  static constexpr std::int32_t kNoStep = -1;
-
-  void offer(double offered, std::size_t from, std::int32_t piece) {
-    if (id != kNoStep && offered <= score) return;
-    *this = {offered, static_cast<std::uint32_t>(from), piece};
-  }
-};
 
 }  // namespace
 
@@ -58,47 +45,20 @@ Unigram::Unigram(Options options, const std::string& name)
 }
 
 void Unigram::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
-  // Step i covers the first i bytes.
-  std::vector<Step> steps(word.size() + 1);
-  for (std::size_t begin = 0; begin < word.size();) {
-    const double score = steps[begin].score;
-    const std::size_t character_bytes = first_character(word.substr(begin)).bytes;
-    bool covers_character = false;
-    ByteTrie::Node node = ByteTrie::kRoot;
-    for (std::size_t end = begin; end < word.size();) {
-      node = trie_.step(node, word[end++]);
-      if (node == ByteTrie::kNone) break;
-      const std::int32_t id = trie_.value(node);
-      if (id < 0) continue;
-      steps[end].offer(score + pieces_[static_cast<std::size_t>(id)].score, begin, id);
-      covers_character |= end == begin + character_bytes;
-    }
-    if (!covers_character) {
-      if (!unknown_id_) {
-        throw TokenizerError(
-            fmt::format("{}: no piece for '{}', and no unk_id", name_, printable(word.substr(begin, character_bytes))));
-      }
-      steps[begin + character_bytes].offer(score + unknown_score_, begin, *unknown_id_);
-    }
-    begin += character_bytes;
+  const auto score_of = [&](std::int32_t id, std::size_t) {
+    return std::optional(pieces_[static_cast<std::size_t>(id)].score);
+  };
+  const auto unknown = [&](std::string_view character) {
+    if (unknown_id_) return std::pair(unknown_score_, *unknown_id_);
+    throw TokenizerError(fmt::format("{}: no piece for '{}', and no unk_id", name_, printable(character)));
+  };
+  const std::vector<CutPiece> pieces = best_cut<double>(word, trie_, score_of, unknown);
+  for (std::size_t i = 0; i < pieces.size();) {
+    const CutPiece& first = pieces[i++];
+    std::size_t end = first.end;
+    for (; first.id == unknown_id_ && i < pieces.size() && pieces[i].id == unknown_id_; ++i) end = pieces[i].end;
+    append(word.substr(first.begin, end - first.begin), ids);
   }
-
-  // From the end back to the beginning; unknown pieces in a row become one.
-  std::vector<std::string_view> found;
-  bool after_unknown = false;
-  for (std::size_t end = word.size(); end > 0;) {
-    const Step& step = steps[end];
-    const std::string_view piece = word.substr(step.begin, end - step.begin);
-    const bool is_unknown = step.id == unknown_id_;
-    if (is_unknown && after_unknown) {
-      found.back() = {piece.data(), piece.size() + found.back().size()};
-    } else {
-      found.push_back(piece);
-    }
-    after_unknown = is_unknown;
-    end = step.begin;
-  }
-  for (auto piece = found.rbegin(); piece != found.rend(); ++piece) append(*piece, ids);
 }
 
 void Unigram::append(std::string_view piece, std::vector<std::int32_t>& ids) const {

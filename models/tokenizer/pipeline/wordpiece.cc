@@ -8,11 +8,10 @@
 
 namespace encdec {
 WordPiece::WordPiece(Options options, const std::string& name)
-    : vocabulary_(std::move(options.vocabulary)),
+    : VocabularyModel(std::move(options.vocabulary), name),
       unknown_token_(std::move(options.unknown_token)),
-      max_word_characters_(options.max_word_characters),
-      name_(name) {
-  for (const auto& [piece, id] : vocabulary_.ids()) {
+      max_word_characters_(options.max_word_characters) {
+  for (const auto& [piece, id] : vocabulary().ids()) {
     if (piece.size() > kMaxPieceBytes) {
       throw TokenizerError(
           fmt::format("{}: piece {} has {} bytes, expected at most {}", name, id, piece.size(), kMaxPieceBytes));
@@ -26,12 +25,7 @@ void WordPiece::tokenize(std::string_view word, std::vector<std::int32_t>& ids) 
   const std::size_t before = ids.size();
   if (cut(word, ids)) return;
   ids.resize(before);
-  const auto unknown = vocabulary_.id(unknown_token_);
-  if (!unknown) {
-    throw TokenizerError(
-        fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(unknown_token_)));
-  }
-  ids.push_back(*unknown);
+  ids.push_back(unknown_id(unknown_token_));
 }
 
 bool WordPiece::cut(std::string_view word, std::vector<std::int32_t>& ids) const {
@@ -41,18 +35,11 @@ bool WordPiece::cut(std::string_view word, std::vector<std::int32_t>& ids) const
     position += first_character(word.substr(position)).bytes;
   }
   for (std::size_t begin = 0; begin < word.size();) {
-    ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
-    std::size_t longest = 0;
-    std::int32_t id = -1;
-    for (std::size_t end = begin; end < word.size() && node != ByteTrie::kNone;) {
-      node = trie_.step(node, word[end++]);
-      if (node == ByteTrie::kNone || trie_.value(node) < 0) continue;
-      longest = end - begin;
-      id = trie_.value(node);
-    }
-    if (id < 0) return false;
-    ids.push_back(id);
-    begin += longest;
+    const ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
+    const ByteTrie::Match longest = trie_.longest(word.substr(begin), node);
+    if (longest.value < 0) return false;
+    ids.push_back(longest.value);
+    begin += longest.bytes;
   }
   return true;
 }

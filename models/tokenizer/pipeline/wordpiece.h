@@ -11,7 +11,7 @@ namespace encdec {
 
 // BERT's model: the longest piece that a word begins with, then the longest of those that go on ("##ing"), and so on. A
 // word that is too long or cannot be cut that way is one unknown piece.
-class WordPiece final : public PieceModel {
+class WordPiece final : public VocabularyModel {
  public:
   struct Options {
     Vocabulary vocabulary;
@@ -25,19 +25,14 @@ class WordPiece final : public PieceModel {
 
   std::string_view kind() const override { return "WordPiece"; }
   void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override;
-  std::optional<std::int32_t> id(std::string_view piece) const override { return vocabulary_.id(piece); }
-  const std::string* piece(std::int32_t id) const override { return vocabulary_.piece(id); }
-  std::size_t size() const override { return vocabulary_.size(); }
 
  private:
   bool cut(std::string_view word, std::vector<std::int32_t>& ids) const;
 
-  Vocabulary vocabulary_;
   std::string unknown_token_;
   std::size_t max_word_characters_;
   ByteTrie trie_;
   ByteTrie::Node continuing_;  // after the prefix
-  std::string name_;
 };
 
 }  // namespace encdec

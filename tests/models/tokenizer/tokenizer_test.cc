@@ -7,7 +7,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "tests/models/tokenizer/sentencepiece_writer.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -57,8 +57,9 @@ TEST_F(TokenizerFolder, FindsNothingInAFolderWithoutFiles) {
 TEST_F(TokenizerFolder, NamesAFileThatIsMissingBesideOthers) {
   folder_.write("vocab.json", "{}");
   EXPECT_THAT(error("bart"), HasSubstr("no merges.txt, expected vocab.json and merges.txt"));
-  EXPECT_THAT(error("blenderbot-small"), HasSubstr("no merges.txt, expected vocab.json, merges.txt"));
-  EXPECT_THAT(error("m2m_100"), HasSubstr("no sentencepiece.bpe.model, expected vocab.json, sentencepiece.bpe.model"));
+  EXPECT_THAT(error("blenderbot-small"), HasSubstr("no merges.txt, expected vocab.json and merges.txt"));
+  EXPECT_THAT(error("m2m_100"),
+              HasSubstr("no sentencepiece.bpe.model, expected vocab.json and sentencepiece.bpe.model"));
 }
 
 TEST_F(TokenizerFolder, NamesFilesThatItHasNoUseFor) {

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using Looking = AddedVocabulary::Looking;
 using SpecialTokens = AddedVocabulary::SpecialTokens;
-using Tokens = std::vector<AddedVocabulary::Token>;
+using Tokens = std::vector<AddedToken>;
 
 const WordLevel& model() {
   static const WordLevel words = [] {
@@ -26,7 +26,7 @@ const WordLevel& model() {
   return words;
 }
 
-AddedVocabulary added(const Tokens& tokens, const Normalizer* normalizer = nullptr) {
+AddedVocabulary added(const Tokens& tokens, const Normalizer& normalizer = {}) {
   return {tokens, model(), normalizer, "file"};
 }
 
@@ -75,9 +75,10 @@ TEST(AddedVocabulary, SingleWordsStandAlone) {
 }
 
 TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
-  const auto lower = normalizers::lowercase();
-  const AddedVocabulary vocabulary = added(
-      {{.content = "ABC"}, {.content = "DEF", .normalized = false}, {.content = "<S>", .special = true}}, lower.get());
+  const AddedVocabulary vocabulary = added({{.content = "ABC"},
+                                            {.content = "DEF", .normalized = false},
+                                            {.content = "<S>", .normalized = true, .special = true}},
+                                           normalizers::lowercase);
   EXPECT_THAT(find(vocabulary, "abcDEF"), ElementsAre("abc", "[4DEF]"));
   EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
   EXPECT_EQ(*vocabulary.decoded(3), "abc");
@@ -100,8 +101,7 @@ TEST(AddedVocabulary, ATokenIsWhatItIsTheLastTime) {
 }
 
 TEST(AddedVocabulary, RefusesWhatCannotBeToldApart) {
-  const auto lower = normalizers::lowercase();
-  EXPECT_THROW(added({{.content = "ABC"}, {.content = "abc"}}, lower.get()), TokenizerError);
+  EXPECT_THROW(added({{.content = "ABC"}, {.content = "abc"}}, normalizers::lowercase), TokenizerError);
   EXPECT_THROW(added({{.content = std::string(1025, 'a')}}), TokenizerError);
 }
 

@@ -10,25 +10,25 @@
 namespace encdec::normalizers {
 namespace {
 
-std::string normalized(const NormalizerPtr& normalizer, std::string_view text) {
+std::string normalized(const Normalizer& normalizer, std::string_view text) {
   PipelineText result = PipelineText::whole(text);
-  normalizer->normalize(result);
+  normalizer(result);
   return result.text;
 }
 
 TEST(Normalizer, KindsDoWhatTheirNamesSay) {
-  EXPECT_EQ(normalized(nfc(), "e\u0301"), "é");
-  EXPECT_EQ(normalized(nfkd(), "ﬁé"), "fie\u0301");
-  EXPECT_EQ(normalized(lowercase(), "ÀΣİ"), "àσi\u0307");
-  EXPECT_EQ(normalized(strip_accents(), "e\u0301é"), "eé");
-  EXPECT_EQ(normalized(nmt(), "a\x01\tb\u200B\uFFFDc"), "a b  c");
+  EXPECT_EQ(normalized(normal(NormalForm::nfc), "e\u0301"), "é");
+  EXPECT_EQ(normalized(normal(NormalForm::nfkd), "ﬁé"), "fie\u0301");
+  EXPECT_EQ(normalized(lowercase, "ÀΣİ"), "àσi\u0307");
+  EXPECT_EQ(normalized(strip_accents, "e\u0301é"), "eé");
+  EXPECT_EQ(normalized(nmt, "a\x01\tb\u200B\uFFFDc"), "a b  c");
   EXPECT_EQ(normalized(strip({}), " \u3000a b\n"), "a b");
   EXPECT_EQ(normalized(strip({.left = false}), " a "), " a");
   EXPECT_EQ(normalized(prepend("▁"), "a"), "▁a");
   EXPECT_EQ(normalized(prepend("▁"), ""), "");
-  EXPECT_EQ(normalized(replace(Pattern::literal(" "), "▁"), "a b c"), "a▁b▁c");
-  EXPECT_EQ(normalized(replace(Pattern::regex(" {2,}", ""), " "), "a  b   c "), "a b c ");
-  EXPECT_EQ(normalized(byte_level(), "é a"), "Ã©Ġa");
+  EXPECT_EQ(normalized(replace(literal_pattern(" "), "▁"), "a b c"), "a▁b▁c");
+  EXPECT_EQ(normalized(replace(regex_pattern(" {2,}", ""), " "), "a  b   c "), "a b c ");
+  EXPECT_EQ(normalized(byte_level, "é a"), "Ã©Ġa");
 }
 
 TEST(Normalizer, BertCleansSplitsStripsAndLowers) {
@@ -39,31 +39,31 @@ TEST(Normalizer, BertCleansSplitsStripsAndLowers) {
 }
 
 TEST(Normalizer, SequencesRunInOrder) {
-  std::vector<NormalizerPtr> parts;
+  std::vector<Normalizer> parts;
   parts.push_back(prepend("X"));
-  parts.push_back(lowercase());
+  parts.push_back(lowercase);
   parts.push_back(prepend("X"));
   EXPECT_EQ(normalized(sequence(std::move(parts)), "A"), "Xxa");
 }
 
 TEST(Normalizer, KnowsWhatStandsForTheBeginning) {
-  const auto begins_first = [](const NormalizerPtr& normalizer, std::string_view text) {
+  const auto begins_first = [](const Normalizer& normalizer, std::string_view text) {
     PipelineText result = PipelineText::whole(text);
-    normalizer->normalize(result);
+    normalizer(result);
     return result.slice(0, result.text.size()).is_first;
   };
   EXPECT_TRUE(begins_first(strip({}), "a "));
   EXPECT_FALSE(begins_first(strip({}), " a"));
   EXPECT_TRUE(begins_first(prepend("x"), "a"));
-  EXPECT_TRUE(begins_first(lowercase(), "İ"));
+  EXPECT_TRUE(begins_first(lowercase, "İ"));
   // What replaces a match belongs to the match's last character.
-  EXPECT_TRUE(begins_first(replace(Pattern::literal(" "), "_"), " a"));
-  EXPECT_FALSE(begins_first(replace(Pattern::literal("  "), "_"), "  a"));
+  EXPECT_TRUE(begins_first(replace(literal_pattern(" "), "_"), " a"));
+  EXPECT_FALSE(begins_first(replace(literal_pattern("  "), "_"), "  a"));
 }
 
 TEST(Normalizer, TextThatGrowsWithoutEndIsAnError) {
-  std::vector<NormalizerPtr> parts;
-  for (int i = 0; i < 10; ++i) parts.push_back(replace(Pattern::literal("a"), std::string(1000, 'a')));
+  std::vector<Normalizer> parts;
+  for (int i = 0; i < 10; ++i) parts.push_back(replace(literal_pattern("a"), std::string(1000, 'a')));
   EXPECT_THROW(normalized(sequence(std::move(parts)), "a"), TokenizerError);
 }
 
@@ -82,7 +82,7 @@ std::string table(std::uint32_t child, std::uint32_t value, std::string_view rep
 constexpr std::uint32_t kLeaf = 'a' | 1u << 8 | 2u << 10;
 
 TEST(Precompiled, ReplacesByItsTable) {
-  const auto normalizer = precompiled(table(kLeaf, 1u << 31 | 2, std::string_view("x\0yz\0", 5)), "file");
+  const auto normalizer = precompiled({table(kLeaf, 1u << 31 | 2, std::string_view("x\0yz\0", 5)), "file"});
   EXPECT_EQ(normalized(normalizer, "bab"), "byzb");
   // A short cluster is replaced as a whole.
   EXPECT_EQ(normalized(normalizer, "a\u0301b"), "yzb");
@@ -93,12 +93,12 @@ TEST(Precompiled, ReplacesByItsTable) {
 TEST(Precompiled, TablesThatLeadOutsideDoNothing) {
   for (const std::uint32_t child :
        {std::uint32_t{'a'} | 1u << 8 | 0x1FFFFu << 10, std::uint32_t{'a'} | 0x1FFFFu << 10}) {
-    EXPECT_EQ(normalized(precompiled(table(child, 1u << 31, "x"), "file"), "ab"), "ab");
+    EXPECT_EQ(normalized(precompiled({table(child, 1u << 31, "x"), "file"}), "ab"), "ab");
   }
-  EXPECT_EQ(normalized(precompiled(table(kLeaf, 1u << 31 | 500, "x"), "file"), "ab"), "ab");
-  EXPECT_EQ(normalized(precompiled(table(kLeaf, 1u << 31 | 1, "é"), "file"), "ab"), "ab");
-  EXPECT_EQ(normalized(precompiled(table(kLeaf, 1u << 31 | 0, "no end"), "file"), "ab"), "no endb");
-  EXPECT_EQ(normalized(precompiled(std::string(4, '\0'), "file"), "ab"), "ab");
+  EXPECT_EQ(normalized(precompiled({table(kLeaf, 1u << 31 | 500, "x"), "file"}), "ab"), "ab");
+  EXPECT_EQ(normalized(precompiled({table(kLeaf, 1u << 31 | 1, "é"), "file"}), "ab"), "ab");
+  EXPECT_EQ(normalized(precompiled({table(kLeaf, 1u << 31 | 0, "no end"), "file"}), "ab"), "no endb");
+  EXPECT_EQ(normalized(precompiled({std::string(4, '\0'), "file"}), "ab"), "ab");
 }
 
 TEST(Precompiled, DamagedTablesAreRefused) {
@@ -106,7 +106,7 @@ TEST(Precompiled, DamagedTablesAreRefused) {
   for (const std::string& bytes : {std::string(), std::string(3, '\0'), whole.substr(0, 1000),
                                    std::string("\x05\0\0\0abcde", 9), table(kLeaf, 1u << 31, "\xFF")}) {
     try {
-      precompiled(bytes, "file: normalizer");
+      NormalizationTable(bytes, "file: normalizer");
       FAIL();
     } catch (const TokenizerError& error) {
       EXPECT_THAT(error.what(), testing::StartsWith("file: normalizer: a normalisation table with "));

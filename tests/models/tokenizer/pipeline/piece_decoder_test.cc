@@ -11,8 +11,8 @@ namespace {
 using testing::ElementsAre;
 using Pieces = std::vector<std::string>;
 
-Pieces decoded(const PieceDecoderPtr& decoder, Pieces pieces) {
-  decoder->decode(pieces);
+Pieces decoded(const PieceDecoder& decoder, Pieces pieces) {
+  decoder(pieces);
   return pieces;
 }
 
@@ -22,10 +22,10 @@ TEST(PieceDecoder, MetaspaceMakesSpacesButNotInTheFirstPiece) {
 }
 
 TEST(PieceDecoder, ByteLevelJoinsBytesOfSeveralPieces) {
-  EXPECT_THAT(decoded(byte_level(), {"Ã", "©Ġ", "a"}), ElementsAre("é a"));
-  EXPECT_THAT(decoded(byte_level(), {"Ã"}), ElementsAre("\uFFFD"));
-  EXPECT_THAT(decoded(byte_level(), {"中Ġ", "Ġ"}), ElementsAre("中Ġ "));  // no byte-level piece
-  EXPECT_THAT(decoded(byte_level(), {}), ElementsAre(""));
+  EXPECT_THAT(decoded(byte_level, {"Ã", "©Ġ", "a"}), ElementsAre("é a"));
+  EXPECT_THAT(decoded(byte_level, {"Ã"}), ElementsAre("\uFFFD"));
+  EXPECT_THAT(decoded(byte_level, {"中Ġ", "Ġ"}), ElementsAre("中Ġ "));  // no byte-level piece
+  EXPECT_THAT(decoded(byte_level, {}), ElementsAre(""));
 }
 
 TEST(PieceDecoder, WordPieceJoinsWhatGoesOn) {
@@ -39,20 +39,20 @@ TEST(PieceDecoder, BpeSuffixesBecomeSpacesButTheLast) {
 }
 
 TEST(PieceDecoder, BytePiecesBecomeText) {
-  EXPECT_THAT(decoded(byte_fallback(), {"a", "<0xC3>", "<0xA9>", "b", "<0xE9>", "<0x41>"}),
+  EXPECT_THAT(decoded(byte_fallback, {"a", "<0xC3>", "<0xA9>", "b", "<0xE9>", "<0x41>"}),
               ElementsAre("a", "é", "b", "\uFFFD", "\uFFFD"));
-  EXPECT_THAT(decoded(byte_fallback(), {"<0x4G>", "<0x+F>", "<0x41 "}), ElementsAre("<0x4G>", "\x0F", "<0x41 "));
+  EXPECT_THAT(decoded(byte_fallback, {"<0x4G>", "<0x+F>", "<0x41 "}), ElementsAre("<0x4G>", "\x0F", "<0x41 "));
 }
 
 TEST(PieceDecoder, OthersDoWhatTheirNamesSay) {
-  EXPECT_THAT(decoded(replace(Pattern::literal("▁"), " "), {"▁a▁", ""}), ElementsAre(" a ", ""));
-  EXPECT_THAT(decoded(fuse(), {"a", "b"}), ElementsAre("ab"));
+  EXPECT_THAT(decoded(replace(literal_pattern("▁"), " "), {"▁a▁", ""}), ElementsAre(" a ", ""));
+  EXPECT_THAT(decoded(fuse, {"a", "b"}), ElementsAre("ab"));
   EXPECT_THAT(decoded(strip({.content = " ", .start = 1, .stop = 2}), {"  a   ", " ", ""}), ElementsAre(" a ", "", ""));
 }
 
 TEST(PieceDecoder, PiecesThatGrowWithoutEndAreAnError) {
-  std::vector<PieceDecoderPtr> parts;
-  for (int i = 0; i < 10; ++i) parts.push_back(replace(Pattern::literal("a"), std::string(1000, 'a')));
+  std::vector<PieceDecoder> parts;
+  for (int i = 0; i < 10; ++i) parts.push_back(replace(literal_pattern("a"), std::string(1000, 'a')));
   EXPECT_THROW(decoded(sequence(std::move(parts)), {"a"}), TokenizerError);
 }
 

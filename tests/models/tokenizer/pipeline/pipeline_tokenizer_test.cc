@@ -22,7 +22,7 @@ PipelineTokenizer::Parts parts() {
           .pre_tokenizer = pre_tokenizers::whitespace_split(),
           .added_tokens = {{.content = "</s>", .normalized = false, .special = true},
                            {.content = "<en>", .normalized = false, .special = true}},
-          .post_processor = {.single = PostProcessor::around_one({.before = {}, .after = {4}})}};
+          .affixes = {.after = {4}}};
 }
 
 TEST(PipelineTokenizer, EncodesAndDecodes) {
@@ -58,7 +58,7 @@ TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
 TEST(PipelineTokenizer, AFamilyPutsLanguagesAround) {
   PipelineTokenizer::Parts made = parts();
   made.languages = {{"en", 5}};
-  made.affixes = [](const EncodeOptions& options, TextSide side) -> PostProcessor::Affixes {
+  made.language_affixes = [](const EncodeOptions& options, TextSide side) -> Affixes {
     if (side == TextSide::target) return {.before = {5}, .after = {}};
     return {.before = {}, .after = options.source_language.empty() ? Ids{4} : Ids{4, 5}};
   };

@@ -12,9 +12,9 @@ namespace {
 using testing::ElementsAre;
 using Words = std::vector<std::string>;
 
-Words split_text(const PreTokenizerPtr& pre_tokenizer, std::string_view text) {
+Words split_text(const PreTokenizer& pre_tokenizer, std::string_view text) {
   std::vector<PipelineText> words;
-  pre_tokenizer->split(PipelineText::whole(text), words);
+  pre_tokenizer(PipelineText::whole(text), words);
   Words result;
   for (const PipelineText& word : words) result.push_back(word.text);
   return result;
@@ -22,7 +22,7 @@ Words split_text(const PreTokenizerPtr& pre_tokenizer, std::string_view text) {
 
 TEST(PreTokenizer, CutsAtWhitespace) {
   EXPECT_THAT(split_text(whitespace_split(), " a\u3000b,c \n"), ElementsAre("a", "b,c"));
-  EXPECT_THAT(split_text(whitespace(), "a_b, c!? é\u0301-"), ElementsAre("a_b", ",", "c", "!?", "é\u0301", "-"));
+  EXPECT_THAT(split_text(whitespace, "a_b, c!? é\u0301-"), ElementsAre("a_b", ",", "c", "!?", "é\u0301", "-"));
   EXPECT_THAT(split_text(bert(), "a,b  c."), ElementsAre("a", ",", "b", "c", "."));
   EXPECT_THAT(split_text(whitespace_split(), "  "), ElementsAre());
 }
@@ -36,10 +36,10 @@ TEST(PreTokenizer, MetaspaceMarksWordsThatFollowSpaces) {
 }
 
 TEST(PreTokenizer, MetaspaceFirstMarksOnlyTheBeginning) {
-  std::vector<PreTokenizerPtr> parts;
+  std::vector<PreTokenizer> parts;
   parts.push_back(whitespace_split());
   parts.push_back(metaspace({.prepend = PrependScheme::first}));
-  const PreTokenizerPtr both = sequence(std::move(parts));
+  const PreTokenizer both = sequence(std::move(parts));
   EXPECT_THAT(split_text(both, "a b"), ElementsAre("▁a", "b"));
   EXPECT_THAT(split_text(both, " a b"), ElementsAre("a", "b"));
 }
@@ -54,7 +54,7 @@ TEST(PreTokenizer, ByteLevelKeepsSpacesWithWords) {
 
 TEST(PreTokenizer, SplitsByEveryBehavior) {
   const auto cut = [](SplitBehavior behavior, bool invert = false) {
-    return split_text(split(Pattern::literal("-"), {.behavior = behavior, .invert = invert}), "the-final--countdown");
+    return split_text(split(literal_pattern("-"), {.behavior = behavior, .invert = invert}), "the-final--countdown");
   };
   EXPECT_THAT(cut(SplitBehavior::removed), ElementsAre("the", "final", "countdown"));
   EXPECT_THAT(cut(SplitBehavior::isolated), ElementsAre("the", "-", "final", "-", "-", "countdown"));
@@ -73,7 +73,7 @@ TEST(PreTokenizer, CutsAtKindsOfCharacters) {
 }
 
 TEST(PreTokenizer, WordsThatGrowWithoutEndAreAnError) {
-  std::vector<PreTokenizerPtr> parts;
+  std::vector<PreTokenizer> parts;
   for (int i = 0; i < 64; ++i) parts.push_back(byte_level({.add_prefix_space = false, .use_regex = false}));
   EXPECT_THROW(split_text(sequence(std::move(parts)), "é"), TokenizerError);
 }

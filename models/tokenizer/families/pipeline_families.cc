@@ -1,0 +1,335 @@
+#include "encdec/models/tokenizer/families/pipeline_families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/families/family_parts.h"
+#include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/pipeline/wordpiece.h"
+
+namespace encdec {
+namespace {
+
+using family_parts::Cut;
+using family_parts::Ids;
+using family_parts::Parts;
+using family_parts::Spaces;
+using family_parts::TokenIds;
+using pre_tokenizers::PrependScheme;
+
+constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
+
+std::vector<AddedToken> special(const std::vector<std::string>& texts) {
+  std::vector<AddedToken> tokens;
+  for (const std::string& text : texts) tokens.push_back({.content = text, .special = true});
+  return tokens;
+}
+
+// Where the files have no list of extra special tokens: the control pieces of sentencepiece, and the family's own.
+void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
+  if (source.settings.extra_tokens) return;
+  source.add_special(source.sentencepiece_tokens);
+  source.add_special(special(own));
+}
+
+// sentencepiece's pieces begin with <unk>, <s> and </s>; fairseq's with other ones.
+std::vector<Unigram::Piece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
+                                           const std::vector<std::string>& languages) {
+  constexpr std::size_t kReplaced = 3;
+  std::vector<Unigram::Piece> pieces = {{begin_token, 0},
+                                        {source.token("pad_token", "<pad>"), 0},
+                                        {source.token("eos_token", "</s>"), 0},
+                                        {source.token("unk_token", "<unk>"), 0}};
+  const std::size_t skipped = std::min(source.pieces.size(), kReplaced);
+  std::move(source.pieces.begin() + static_cast<std::ptrdiff_t>(skipped), source.pieces.end(),
+            std::back_inserter(pieces));
+  for (const std::string& language : languages) pieces.push_back({language, 0});
+  pieces.push_back({source.token("mask_token", "<mask>"), 0});
+  return pieces;
+}
+
+// X </s>; sentinels <extra_id_N> have the last ids, the first of them the highest.
+Parts make_t5(PipelineSource& source) {
+  const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMostSentinels}).value_or(100));
+  std::vector<std::string> sentinels;
+  for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
+  if (!source.is_tokenizer_json) {
+    for (auto token = sentinels.rbegin(); token != sentinels.rend(); ++token) source.pieces.push_back({*token, 0});
+  }
+  add_extra(source, sentinels);
+  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, 2)};
+  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::kept);
+  family_parts::use_metaspace(Cut::words_first, PrependScheme::always, parts);
+  family_parts::apply_settings(source, parts);
+  parts.affixes.after = {TokenIds(source, parts).named("eos_token")};
+  return parts;
+}
+
+// X </s> LANGUAGE. transformers 5 does not normalise the text.
+Parts make_mbart(PipelineSource& source) {
+  const std::vector<std::string> languages = language_codes::mbart();
+  if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("bos_token"), languages);
+  source.describe("mask_token", {.strip_left = true});
+  add_extra(source, languages);
+  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
+  family_parts::use_metaspace(Cut::words_first, PrependScheme::always, parts);
+  family_parts::apply_settings(source, parts);
+  const Ids end = {TokenIds(source, parts).named("eos_token")};
+  family_parts::use_languages(source,
+                              {.names = languages,
+                               .source = source.settings.source_language.value_or("en_XX"),
+                               .target = source.settings.target_language.value_or(""),
+                               .after = end,
+                               .language_first = false},
+                              parts);
+  return parts;
+}
+
+// LANGUAGE X </s>
+Parts make_mbart50(PipelineSource& source) {
+  const std::vector<std::string> languages = language_codes::mbart50();
+  if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("cls_token"), languages);
+  source.describe("mask_token", {.strip_left = true});
+  add_extra(source, languages);
+  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
+  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
+  family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
+  family_parts::apply_settings(source, parts);
+  const Ids end = {TokenIds(source, parts).named("eos_token")};
+  family_parts::use_languages(source,
+                              {.names = languages,
+                               .source = source.settings.source_language.value_or("en_XX"),
+                               .target = source.settings.target_language.value_or(""),
+                               .after = end},
+                              parts);
+  return parts;
+}
+
+// The vocabulary with fairseq's four tokens first.
+Vocabulary fairseq_vocabulary(const PipelineSource& source) {
+  std::vector<const std::string*> pieces(source.vocabulary.size());
+  for (const auto& [piece, id] : source.vocabulary.ids()) pieces[static_cast<std::size_t>(id)] = &piece;
+  Vocabulary vocabulary;
+  std::int32_t next = 0;
+  for (const char* key : {"bos_token", "pad_token", "eos_token", "unk_token"}) {
+    vocabulary.add(source.token(key), next++, source.name);
+  }
+  for (const std::string* piece : pieces) {
+    if (!vocabulary.id(*piece)) vocabulary.add(*piece, next++, source.name);
+  }
+  return vocabulary;
+}
+
+// LANGUAGE X </s>, or as earlier models were trained, X </s> LANGUAGE. The languages are added tokens: those listed, or
+// else all 202. Where there is only a sentencepiece model they follow its pieces, and the mask is last, as in published
+// checkpoints; transformers 5.23 forgets the languages there, or puts the mask first.
+Parts make_nllb(PipelineSource& source) {
+  std::vector<std::string> languages = language_codes::nllb();
+  const auto& listed = source.settings.extra_tokens;
+  if (listed && !listed->empty()) languages = *listed;
+  if (!source.is_tokenizer_json) {
+    source.add_special(listed ? std::vector<AddedToken>() : source.sentencepiece_tokens);
+    // sentencepiece's own order of merging is kept: that of its ids.
+    source.merges = native_files::merges_of(source.vocabulary);
+    source.vocabulary = fairseq_vocabulary(source);
+  }
+  source.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
+  const bool has_order = source.is_tokenizer_json || !source.settings.added_tokens.empty();
+  source.add_special(special(languages));
+  Parts parts{.kind = "BPE", .model = family_parts::byte_pairs(source, source.token("unk_token", "<unk>"))};
+  if (source.normalization_table) {
+    parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
+  }
+  family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
+  for (const std::string& language : has_order ? std::vector<std::string>() : languages) {
+    parts.added_tokens.push_back({.content = language, .normalized = false, .special = true});
+  }
+  family_parts::apply_settings(source, parts);
+  const Ids end = {TokenIds(source, parts).named("eos_token")};
+  const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
+  family_parts::use_languages(source,
+                              {.names = languages,
+                               .source = source.settings.source_language.value_or("eng_Latn"),
+                               .target = source.settings.target_language.value_or(""),
+                               .after = end,
+                               .language_first = !legacy},
+                              parts);
+  return parts;
+}
+
+// X </s>; before the pieces of text lie `offset` tokens for masks.
+Parts make_pegasus(PipelineSource& source) {
+  const auto offset = static_cast<int>(source.config.integer("offset", {2, kMostSentinels}).value_or(103));
+  const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
+    const auto found = source.config.value().find("mask_token_sent");
+    if (found != source.config.value().end() && found->is_null()) return std::nullopt;
+    return source.config.string("mask_token_sent").value_or(otherwise);
+  };
+  std::vector<std::string> unused;
+  for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
+  if (!source.is_tokenizer_json) {
+    std::vector<Unigram::Piece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
+    // transformers takes other defaults here than below.
+    const bool is_named = source.config.has("mask_token");
+    const std::string mask = is_named ? source.token("mask_token") : "<mask_1>";
+    pieces.push_back({mask, 0});
+    if (const auto sentence = mask_sentence("<mask_2>"); sentence && *sentence != mask)
+      pieces.push_back({*sentence, 0});
+    for (const std::string& token : unused) pieces.push_back({token, -100});
+    const std::size_t skipped = std::min<std::size_t>(source.pieces.size(), 2);
+    std::move(source.pieces.begin() + static_cast<std::ptrdiff_t>(skipped), source.pieces.end(),
+              std::back_inserter(pieces));
+    source.pieces = std::move(pieces);
+  }
+  if (!source.settings.extra_tokens) {
+    if (const auto sentence = mask_sentence("<mask_1>")) source.add_special(special({*sentence}));
+    source.add_special(special(unused));
+  }
+  const auto unknown = std::find_if(source.pieces.begin(), source.pieces.end(), [&](const Unigram::Piece& piece) {
+    return piece.text == source.token("unk_token") && piece.score == 0;
+  });
+  if (unknown == source.pieces.end()) {
+    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}' with score 0", source.name,
+                                     printable(source.token("unk_token"))));
+  }
+  const auto unknown_id = static_cast<std::int32_t>(unknown - source.pieces.begin());
+  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, unknown_id)};
+  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
+  if (!source.normalization_table) {
+    parts.normalizer = normalizers::sequence({normalizers::replace(literal_pattern("\n"), " "), parts.normalizer});
+  }
+  family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
+  family_parts::apply_settings(source, parts);
+  parts.affixes.after = {TokenIds(source, parts).named("eos_token")};
+  return parts;
+}
+
+// <s> X </s>
+Parts make_xlm_roberta(PipelineSource& source) {
+  if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("bos_token"), {});
+  add_extra(source, {});
+  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
+  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::kept);
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  family_parts::use_metaspace(Cut::words_first, prefix ? PrependScheme::always : PrependScheme::never, parts);
+  family_parts::apply_settings(source, parts);
+  const TokenIds ids(source, parts);
+  parts.affixes = {.before = {ids.named("bos_token")}, .after = {ids.named("eos_token")}};
+  return parts;
+}
+
+// [CLS] X [SEP]
+Parts make_bert(PipelineSource& source) {
+  Parts parts{
+      .kind = "WordPiece",
+      .model = std::make_unique<WordPiece>(WordPiece::Options{.vocabulary = std::move(source.vocabulary),
+                                                              .unknown_token = source.token("unk_token", "[UNK]")},
+                                           source.name)};
+  if (!parts.model->id(source.token("unk_token", "[UNK]"))) {
+    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", source.name,
+                                     printable(source.token("unk_token", "[UNK]"))));
+  }
+  parts.normalizer = normalizers::bert({.split_chinese = source.config.boolean("tokenize_chinese_chars").value_or(true),
+                                        .strip_accents = source.config.boolean("strip_accents"),
+                                        .lowercase = source.config.boolean("do_lower_case").value_or(true)});
+  parts.pre_tokenizer = pre_tokenizers::bert();
+  parts.decoder = piece_decoders::word_piece({});
+  family_parts::apply_settings(source, parts);
+  const TokenIds ids(source, parts);
+  parts.affixes = {.before = {ids.named("cls_token")}, .after = {ids.named("sep_token")}};
+  return parts;
+}
+
+Parts byte_level_parts(PipelineSource& source, bool adds_prefix_space) {
+  Parts parts{.kind = "byte-level BPE", .model = family_parts::byte_pairs(source, std::nullopt)};
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
+  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = prefix});
+  parts.decoder = piece_decoders::byte_level;
+  family_parts::apply_settings(source, parts);
+  return parts;
+}
+
+// <s> X </s>
+Parts make_roberta(PipelineSource& source) {
+  Parts parts = byte_level_parts(source, false);
+  const TokenIds ids(source, parts);
+  parts.affixes = {.before = {ids.named("cls_token")}, .after = {ids.named("sep_token")}};
+  return parts;
+}
+
+// X, or what tokenizer.json says, or what tokenizer_config.json asks for.
+void use_generic_frame(PipelineSource& source, Parts& parts) {
+  if (source.affixes) parts.affixes = *std::move(source.affixes);
+  if (source.is_tokenizer_json) return;
+  const TokenIds ids(source, parts);
+  const auto asked = [&](const char* key, const char* name) {
+    return source.config.boolean(key).value_or(false) ? Ids{ids.named(name)} : Ids{};
+  };
+  parts.affixes = {.before = asked("add_bos_token", "bos_token"), .after = asked("add_eos_token", "eos_token")};
+}
+
+Parts make_gpt2(PipelineSource& source) {
+  Parts parts = byte_level_parts(source, false);
+  use_generic_frame(source, parts);
+  return parts;
+}
+
+Parts make_blenderbot(PipelineSource& source) {
+  source.describe("mask_token", {.strip_left = true, .normalized = false});
+  Parts parts = byte_level_parts(source, true);
+  use_generic_frame(source, parts);
+  return parts;
+}
+
+std::vector<PipelineFamily> all_families() {
+  using namespace native_files;
+  using Names = std::map<std::string, std::string>;
+  const Names t5 = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
+  const Names mbart50 = {{"eos_token", "</s>"},  {"sep_token", "</s>"},  {"cls_token", "<s>"},
+                         {"unk_token", "<unk>"}, {"pad_token", "<pad>"}, {"mask_token", "<mask>"}};
+  Names fairseq = mbart50;
+  fairseq["bos_token"] = "<s>";
+  Names pegasus = t5;
+  pegasus["mask_token"] = "<mask_2>";
+  const Names bert = {{"unk_token", "[UNK]"},
+                      {"sep_token", "[SEP]"},
+                      {"pad_token", "[PAD]"},
+                      {"cls_token", "[CLS]"},
+                      {"mask_token", "[MASK]"}};
+  const Names gpt2 = {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
+  using Files = std::vector<const char*>;
+  const Files spiece = {"spiece.model"};
+  const Files bpe_model = {"sentencepiece.bpe.model"};  // in spite of the name, mostly unigram models
+  const Files lines = {"vocab.txt"};
+  const Files byte_pairs = {"vocab.json", "merges.txt"};
+  return {
+      {"T5Tokenizer", spiece, read_pieces, "Unigram", t5, make_t5},
+      {"PegasusTokenizer", spiece, read_pieces, "Unigram", pegasus, make_pegasus},
+      {"MBartTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_mbart},
+      {"MBart50Tokenizer", bpe_model, read_pieces, "Unigram", mbart50, make_mbart50},
+      {"NllbTokenizer", bpe_model, read_piece_vocabulary, "BPE", fairseq, make_nllb},
+      {"XLMRobertaTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_xlm_roberta},
+      {"BertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
+      {"DistilBertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
+      {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
+      {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
+      {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},
+      {"BlenderbotTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_blenderbot},
+  };
+}
+
+}  // namespace
+
+const PipelineFamily* find_pipeline_family(std::string_view tokenizer_class) {
+  static const std::vector<PipelineFamily> families = all_families();
+  const auto found = std::find_if(families.begin(), families.end(), [&](const PipelineFamily& family) {
+    return family.tokenizer_class == tokenizer_class;
+  });
+  return found != families.end() ? &*found : nullptr;
+}
+
+}  // namespace encdec

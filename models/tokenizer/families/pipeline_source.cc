@@ -1,0 +1,150 @@
+#include "encdec/models/tokenizer/families/pipeline_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMaxLines = 2'000'000;
+
+// The lines of a text without their ends, which may be "\r\n".
+std::vector<std::string_view> lines_of(std::string_view text, const std::string& name) {
+  if (const auto offset = find_invalid_utf8(text)) {
+    throw TokenizerError(fmt::format("{}: not valid UTF-8 at byte {}", name, *offset));
+  }
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (end < text.size() && line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > 2 * kMaxPieceBytes || lines.size() == kMaxLines) {
+      throw TokenizerError(fmt::format("{}: line {}: {} bytes, expected at most {} lines of at most {} bytes", name,
+                                       lines.size() + 1, line.size(), kMaxLines, 2 * kMaxPieceBytes));
+    }
+    lines.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// A sentencepiece model, but for its pieces, which it gives.
+std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineSource& source) {
+  using Type = SentencePieceProto::PieceType;
+  SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
+  source.normalization_table = std::move(proto.normalizer.table);
+  for (const SentencePieceProto::Piece& piece : proto.pieces) {
+    if (piece.type != Type::control && piece.type != Type::user_defined) continue;
+    source.sentencepiece_tokens.push_back(
+        {.content = piece.text, .normalized = false, .special = piece.type == Type::control});
+  }
+  return std::move(proto.pieces);
+}
+
+}  // namespace
+
+std::string PipelineSource::token(std::string_view key, std::string_view otherwise) const {
+  const auto found = settings.named_tokens.find(std::string(key));
+  return found != settings.named_tokens.end() ? found->second : std::string(otherwise);
+}
+
+void PipelineSource::add_special(const std::vector<AddedToken>& tokens) {
+  for (const AddedToken& token : tokens) {
+    const auto known = std::find(settings.special_tokens.begin(), settings.special_tokens.end(), token.content);
+    if (known != settings.special_tokens.end()) continue;
+    settings.special_tokens.push_back(token.content);
+    settings.described_tokens.emplace(token.content, token);
+  }
+}
+
+void PipelineSource::describe(std::string_view key, AddedToken token) {
+  token.content = this->token(key);
+  const std::string content = token.content;
+  settings.described_tokens.emplace(content, std::move(token));
+}
+
+namespace native_files {
+
+void read_pieces(const std::vector<NamedText>& files, PipelineSource& source) {
+  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+    source.pieces.push_back({std::move(piece.text), piece.score});
+  }
+}
+
+void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& source) {
+  std::int32_t id = 0;
+  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+    source.vocabulary.add(std::move(piece.text), id++, files[0].name);
+  }
+}
+
+void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source) {
+  source.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
+  source.merges = parse_merges(files[1].text, files[1].name);
+}
+
+void read_lines(const std::vector<NamedText>& files, PipelineSource& source) {
+  source.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
+}
+
+Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name) {
+  // Of equal lines the last counts.
+  std::map<std::string_view, std::int32_t> ids;
+  std::int32_t id = 0;
+  for (const std::string_view line : lines_of(text, name)) ids[line] = id++;
+  Vocabulary vocabulary;
+  for (const auto& [piece, last] : ids) vocabulary.add(std::string(piece), last, name);
+  return vocabulary;
+}
+
+PipelineSource::Merges parse_merges(std::string_view text, const std::string& name) {
+  PipelineSource::Merges merges;
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(text, name)) {
+    ++number;
+    if (line.empty() || line.starts_with("#version")) continue;
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
+      throw TokenizerError(
+          fmt::format("{}: line {}: '{}', expected two pieces with a space between", name, number, printable(line)));
+    }
+    merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+  }
+  return merges;
+}
+
+PipelineSource::Merges merges_of(const Vocabulary& vocabulary) {
+  struct Merge {
+    std::int32_t result;
+    std::size_t left_characters;
+    std::string_view left;
+    std::string_view right;
+  };
+  std::vector<Merge> found;
+  for (const auto& [piece, id] : vocabulary.ids()) {
+    std::size_t characters = 0;
+    for (const auto [character, offset] : code_points(piece)) {
+      const std::string_view left = std::string_view(piece).substr(0, offset);
+      const std::string_view right = std::string_view(piece).substr(offset);
+      if (characters > 0 && vocabulary.id(left) && vocabulary.id(right)) found.push_back({id, characters, left, right});
+      ++characters;
+    }
+  }
+  // The right part of one result is the shorter, the longer the left one is.
+  std::sort(found.begin(), found.end(), [](const Merge& a, const Merge& b) {
+    return a.result != b.result ? a.result < b.result : a.left_characters < b.left_characters;
+  });
+  PipelineSource::Merges merges;
+  merges.reserve(found.size());
+  for (const Merge& merge : found) merges.emplace_back(merge.left, merge.right);
+  return merges;
+}
+
+}  // namespace native_files
+}  // namespace encdec

@@ -1,0 +1,236 @@
+#include "encdec/models/tokenizer/families/plain_tokenizer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/ctranslate2.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/json_events.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMaxPieces = 2'000'000;
+constexpr std::string_view kSpaces = " \t\r\n";
+
+void check_count(std::size_t pieces, const std::string& name) {
+  if (pieces <= kMaxPieces) return;
+  throw TokenizerError(fmt::format("{}: more than {} pieces", name, kMaxPieces));
+}
+
+// A JSON list of strings, read without keeping anything else.
+class ListReader final : public JsonEvents {
+ public:
+  ListReader(std::vector<std::string>& pieces, const std::string& name) : JsonEvents(name), pieces_(pieces) {}
+
+  bool string(std::string& piece) override {
+    if (!is_open_) fail("a string");
+    check_count(pieces_.size() + 1, file());
+    pieces_.push_back(std::move(piece));
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    if (is_open_) fail("a list");
+    return is_open_ = true;
+  }
+  bool end_array() override { return true; }
+
+  bool null() override { fail("null"); }
+  bool boolean(bool) override { fail("boolean"); }
+  bool number_integer(std::int64_t) override { fail("a number"); }
+  bool number_unsigned(std::uint64_t) override { fail("a number"); }
+  bool number_float(double, const std::string&) override { fail("a number"); }
+  bool start_object(std::size_t) override { fail("an object"); }
+  bool key(std::string&) override { return true; }
+  bool end_object() override { return true; }
+
+ private:
+  [[noreturn]] void fail(std::string_view found) const {
+    if (!is_open_) throw TokenizerError(fmt::format("{}: {}, expected a list of pieces", file(), found));
+    throw TokenizerError(fmt::format("{}: item {} is {}, expected a piece", file(), pieces_.size(), found));
+  }
+
+  std::vector<std::string>& pieces_;
+  bool is_open_ = false;
+};
+
+// NAME.json or NAME.txt; nullopt if there is neither.
+std::optional<PieceList> read_list(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code ignored;
+  const std::filesystem::path json = folder / (name + ".json");
+  if (std::filesystem::exists(json, ignored)) {
+    return PieceList::parse_json(read_text_file(json, kMaxVocabularyBytes), json.string());
+  }
+  const std::filesystem::path text = folder / (name + ".txt");
+  if (!std::filesystem::exists(text, ignored)) return std::nullopt;
+  return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
+}
+
+// As token_settings, of a folder whose model.bin need not be there.
+std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::optional<JsonObject> config;
+  if (std::filesystem::exists(folder / "config.json", ignored)) config = read_json_object(folder / "config.json");
+  const bool is_converted = !config || !config->has("model_type");
+  if (!is_converted || !std::filesystem::exists(folder / "model.bin", ignored)) return config;
+  return token_settings(read_ctranslate2(folder / "model.bin"), std::move(config));
+}
+
+PlainTokenizer::Options read_options(const std::filesystem::path& folder) {
+  PlainTokenizer::Options options;
+  const std::optional<JsonObject> config = read_settings(folder);
+  if (!config) return options;
+  const auto set = [&](const char* key, std::string& value) {
+    value = config->string(key).value_or(value);
+    if (!find_invalid_utf8(value)) return;
+    throw TokenizerError(fmt::format("{}: {} '{}' is not valid UTF-8", config->file(), key, printable(value)));
+  };
+  set("unk_token", options.unknown_token);
+  set("bos_token", options.begin_token);
+  set("eos_token", options.end_token);
+  options.start_token = options.begin_token;
+  set("decoder_start_token", options.start_token);
+  options.add_source_begin = config->boolean("add_source_bos").value_or(false);
+  options.add_source_end = config->boolean("add_source_eos").value_or(false);
+  return options;
+}
+
+}  // namespace
+
+PieceList::PieceList(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {
+  ids_.reserve(pieces_.size());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!pieces_[i].empty()) ids_.emplace(pieces_[i], static_cast<std::int32_t>(i));
+  }
+}
+
+PieceList PieceList::parse_json(std::string_view json, const std::string& name) {
+  std::vector<std::string> pieces;
+  ListReader reader(pieces, name);
+  read_json_events(json, reader);
+  return PieceList(std::move(pieces));
+}
+
+PieceList PieceList::parse_lines(std::string_view text, const std::string& name) {
+  if (const auto offset = find_invalid_utf8(text)) {
+    throw TokenizerError(fmt::format("{}: not valid UTF-8 at byte {}", name, *offset));
+  }
+  std::vector<std::string> pieces;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    check_count(pieces.size() + 1, name);
+    pieces.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  // Some vocabularies have a piece that ends with "\r".
+  if (std::all_of(pieces.begin(), pieces.end(), [](const std::string& piece) { return piece.ends_with('\r'); })) {
+    for (std::string& piece : pieces) piece.pop_back();
+  }
+  return PieceList(std::move(pieces));
+}
+
+PieceList PieceList::from(const Vocabulary& vocabulary) {
+  std::vector<std::string> pieces;
+  for (const auto& [piece, id] : vocabulary.ids()) {
+    const auto index = static_cast<std::size_t>(id);
+    if (index >= pieces.size()) pieces.resize(index + 1);
+    pieces[index] = piece;
+  }
+  return PieceList(std::move(pieces));
+}
+
+void PieceList::require(const std::string& piece) {
+  const bool is_new = ids_.emplace(piece, static_cast<std::int32_t>(pieces_.size())).second;
+  if (is_new) pieces_.push_back(piece);
+}
+
+std::optional<std::int32_t> PieceList::id(std::string_view piece) const {
+  const auto found = ids_.find(piece);
+  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+const std::string* PieceList::piece(std::int32_t id) const {
+  const bool is_there = id >= 0 && static_cast<std::size_t>(id) < pieces_.size();
+  return is_there ? &pieces_[static_cast<std::size_t>(id)] : nullptr;
+}
+
+std::unique_ptr<Tokenizer> PlainTokenizer::load_ctranslate2(const std::filesystem::path& folder) {
+  auto source = read_list(folder, "shared_vocabulary");
+  std::optional<PieceList> target;
+  if (!source) {
+    source = read_list(folder, "source_vocabulary");
+    target = read_list(folder, "target_vocabulary");
+    if (source.has_value() != target.has_value()) {
+      throw TokenizerError(fmt::format("{}: no {}_vocabulary, expected source_vocabulary and target_vocabulary",
+                                       folder.string(), source ? "target" : "source"));
+    }
+  }
+  if (!source) source = read_list(folder, "vocabulary");
+  if (!source) return nullptr;
+  return std::make_unique<PlainTokenizer>(*std::move(source), std::move(target), read_options(folder));
+}
+
+PlainTokenizer::PlainTokenizer(PieceList source, std::optional<PieceList> target, Options options)
+    : source_(std::move(source)), target_(std::move(target)), options_(std::move(options)) {
+  source_.require(options_.unknown_token);
+  if (target_) target_->require(options_.unknown_token);
+}
+
+std::vector<std::int32_t> PlainTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
+                                                      TextSide side) const {
+  check_text(text);
+  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
+  if (!language.empty()) {
+    throw InputError(fmt::format("language '{}', but the folder has no tokenizer that knows any", printable(language)));
+  }
+  const bool begins = side == TextSide::source && options_.add_source_begin;
+  const bool ends = side == TextSide::target || options_.add_source_end;
+  std::vector<std::int32_t> ids;
+  const auto add = [&](std::string_view token) {
+    const auto id = vocabulary(side).id(token);
+    ids.push_back(id ? *id : *vocabulary(side).id(options_.unknown_token));
+  };
+  if (begins) add(options_.begin_token);
+  for (std::size_t begin = 0; (begin = text.find_first_not_of(kSpaces, begin)) != text.npos;) {
+    const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+    add(text.substr(begin, end - begin));
+    begin = end;
+  }
+  const std::size_t last = ends ? 1 : 0;
+  if (options.max_length > 0 && ids.size() + last > options.max_length) ids.resize(options.max_length - last);
+  if (ends) add(options_.end_token);
+  return ids;
+}
+
+std::string PlainTokenizer::decode(std::span<const std::int32_t> ids) const {
+  std::vector<std::string_view> kept;
+  for (const std::int32_t id : ids) {
+    const std::string& token = piece(id, TextSide::target);
+    const bool is_special =
+        token == options_.begin_token || token == options_.end_token || token == options_.start_token;
+    if (!is_special) kept.push_back(token);
+  }
+  return fmt::format("{}", fmt::join(kept, " "));
+}
+
+std::optional<std::int32_t> PlainTokenizer::token_id(std::string_view token) const {
+  return vocabulary(TextSide::target).id(token);
+}
+
+const PieceList& PlainTokenizer::vocabulary(TextSide side) const {
+  return side == TextSide::target && target_ ? *target_ : source_;
+}
+
+const std::string& PlainTokenizer::piece(std::int32_t id, TextSide side) const {
+  if (const std::string* found = vocabulary(side).piece(id)) return *found;
+  throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces", id,
+                               side == TextSide::source ? "source" : "target", vocabulary(side).size()));
+}
+
+}  // namespace encdec

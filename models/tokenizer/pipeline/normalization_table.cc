@@ -1,0 +1,116 @@
+#include "encdec/models/tokenizer/pipeline/normalization_table.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kBlockUnits = 256;  // a unit's children lie in one block
+constexpr std::size_t kMaxReplacementBytes = 256;
+constexpr std::uint32_t kValueBit = 1u << 31;
+constexpr std::uint32_t kLabelMask = kValueBit | 0xFFu;
+
+[[noreturn]] void fail_table(const std::string& name, std::string_view what) {
+  throw TokenizerError(fmt::format("{}: a normalisation table with {}, expected a trie and replacements", name, what));
+}
+
+}  // namespace
+
+NormalizationTable::NormalizationTable(std::string_view bytes, const std::string& name) {
+  std::uint32_t trie_bytes = 0;
+  if (bytes.size() < sizeof trie_bytes) fail_table(name, fmt::format("{} bytes", bytes.size()));
+  std::memcpy(&trie_bytes, bytes.data(), sizeof trie_bytes);
+  bytes.remove_prefix(sizeof trie_bytes);
+  if (trie_bytes > bytes.size() || trie_bytes % sizeof(std::uint32_t) != 0) {
+    fail_table(name, fmt::format("a trie of {} bytes in a table of {}", trie_bytes, bytes.size()));
+  }
+  units_.resize(trie_bytes / sizeof(std::uint32_t));
+  if (!units_.empty()) std::memcpy(units_.data(), bytes.data(), trie_bytes);
+  replacements_ = bytes.substr(trie_bytes);
+  if (find_invalid_utf8(replacements_)) fail_table(name, "replacements that are not UTF-8");
+}
+
+NormalizationTable::Match NormalizationTable::find(std::string_view text, Wanted wanted) const {
+  Match match;
+  if (units_.empty()) return match;
+  std::size_t position = children(0);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto label = static_cast<std::uint8_t>(text[i]);
+    position ^= label;
+    if (label == 0 || position >= units_.size() || (units_[position] & kLabelMask) != label) break;
+    const bool is_match = ends_match(position);
+    position = children(position);
+    if (!is_match) continue;
+    const auto found = replacement(position);
+    if (!found) break;
+    match = {i + 1, *found};
+    if (wanted == Wanted::shortest) break;
+  }
+  return match;
+}
+
+// At a position that is this xor the child's label; where a match ends, the unit at the position itself says where its
+// replacement begins.
+std::size_t NormalizationTable::children(std::size_t unit) const {
+  const std::uint32_t bits = units_[unit];
+  return unit ^ (bits >> 10 << ((bits & 1u << 9) >> 6));
+}
+
+std::optional<std::string_view> NormalizationTable::replacement(std::size_t unit) const {
+  if (unit >= units_.size()) return std::nullopt;
+  const std::string_view all = replacements_;
+  const std::size_t start = units_[unit] & ~kValueBit;
+  if (start >= all.size() || (static_cast<std::uint8_t>(all[start]) & 0xC0u) == 0x80) return std::nullopt;
+  return all.substr(start, all.find('\0', start) - start);
+}
+
+void NormalizationTable::check(const std::string& name) const {
+  if (units_.size() % kBlockUnits != 0) fail_table(name, fmt::format("a trie of {} units", units_.size()));
+  if (replacements_.empty() || replacements_.back() != '\0') fail_table(name, "a replacement without an end");
+  for (std::size_t start = 0, end = 0; start < replacements_.size(); start = end + 1) {
+    end = replacements_.find('\0', start);
+    if (end - start > kMaxReplacementBytes) fail_table(name, fmt::format("a replacement of {} bytes", end - start));
+  }
+  // Depth first, without recursion, from one position of children to those of the children.
+  enum class State : std::uint8_t { unseen, on_path, done };
+  struct Step {
+    std::size_t position;
+    std::size_t label = 1;
+  };
+  std::vector<State> states(units_.size());
+  std::vector<Step> path;
+  const auto enter = [&](std::size_t unit) {
+    const std::size_t position = checked_children(unit, name);
+    if (states[position] == State::on_path) fail_table(name, "a trie that has a cycle");
+    if (states[position] == State::done) return;
+    states[position] = State::on_path;
+    path.push_back({position});
+  };
+  enter(0);
+  while (!path.empty()) {
+    Step& step = path.back();
+    if (step.label == kBlockUnits) {
+      states[step.position] = State::done;
+      path.pop_back();
+      continue;
+    }
+    const std::size_t label = step.label++;
+    if ((units_[step.position ^ label] & kLabelMask) == label) enter(step.position ^ label);
+  }
+}
+
+std::size_t NormalizationTable::checked_children(std::size_t unit, const std::string& name) const {
+  const std::size_t position = unit < units_.size() ? children(unit) : units_.size();
+  if ((position | (kBlockUnits - 1)) >= units_.size()) fail_table(name, "a trie that leads outside of itself");
+  if (ends_match(unit) && !replacement(position)) {
+    fail_table(name, fmt::format("a replacement at {} of {}", units_[position] & ~kValueBit, replacements_.size()));
+  }
+  return position;
+}
+
+}  // namespace encdec

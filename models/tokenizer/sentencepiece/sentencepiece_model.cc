@@ -1,0 +1,261 @@
+#include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/pipeline/best_cut.h"
+#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/models/tokenizer/pipeline/merge_pairs.h"
+#include "encdec/models/tokenizer/pipeline/piece_decoder.h"
+#include "encdec/models/tokenizer/utf8.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::string_view kSpaceSymbol = "▁";
+
+ByteTrie user_defined_pieces(const SentencePieceProto& proto) {
+  ByteTrie trie;
+  for (const auto& piece : proto.pieces) {
+    if (piece.type == SentencePieceProto::PieceType::user_defined) trie.insert(piece.text, 0);
+  }
+  return trie;
+}
+
+}  // namespace
+
+SentencePieceModel SentencePieceModel::read(const std::filesystem::path& path) {
+  return {SentencePieceProto::read(path), path.string()};
+}
+
+SentencePieceModel::SentencePieceModel(std::string_view bytes, std::string name)
+    : SentencePieceModel(SentencePieceProto::parse(bytes, name), name) {}
+
+SentencePieceModel::SentencePieceModel(SentencePieceProto proto, std::string name)
+    : proto_(std::move(proto)),
+      name_(std::move(name)),
+      normalizer_(std::move(proto_.normalizer), user_defined_pieces(proto_)),
+      denormalizer_(std::move(proto_.denormalizer), {}) {
+  add_pieces();
+  check_samples();
+}
+
+void SentencePieceModel::add_pieces() {
+  constexpr float kUnknownPenalty = 10;
+  const bool is_unigram = proto_.model_type == ModelType::unigram;
+  std::size_t bytes = 0;
+  float lowest = std::numeric_limits<float>::max();
+  std::int32_t id = 0;
+  for (const auto& [text, score, type] : proto_.pieces) {
+    const auto refuse = [&](std::string_view what) {
+      fail(fmt::format("piece {} '{}' {}", id, printable(text), what));
+    };
+    if (type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused) {
+      if (text_pieces_.find(text)) refuse("is there twice");
+      if (text[0] == '\0' && (is_unigram || type == PieceType::user_defined)) refuse("ends before it begins");
+      text_pieces_.insert(text, id);
+    } else if (!other_pieces_.emplace(text, id).second) {
+      refuse("is there twice");
+    }
+    if (type == PieceType::normal) lowest = std::min(lowest, score);
+    if (type == PieceType::unknown && std::exchange(unknown_id_, id) >= 0) refuse("is a second unknown one");
+    if (type == PieceType::byte) {
+      const auto byte = piece_byte(text);
+      if (!byte || byte_piece(*byte) != text) refuse("stands for no byte");
+      if (!proto_.byte_fallback) refuse("stands for a byte, but byte_fallback is false");
+      ++bytes;
+    }
+    ++id;
+  }
+  unknown_score_ = lowest - kUnknownPenalty;
+  if (unknown_id_ < 0) fail("no unknown piece");
+  if (proto_.byte_fallback && bytes != 256) fail(fmt::format("pieces for {} bytes, expected 256", bytes));
+  if (is_unigram && other_pieces_.size() == proto_.pieces.size()) fail("no pieces for text");
+}
+
+void SentencePieceModel::check_samples() const {
+  constexpr double kEpsilon = 1e-7;
+  for (const auto& [input, expected] : proto_.samples) {
+    const std::string found = fmt::format("{}", fmt::join(encode(input), " "));
+    const bool is_same = proto_.model_type == ModelType::unigram
+                             ? std::abs(unigram_score(found) - unigram_score(expected)) <= kEpsilon
+                             : found == expected;
+    if (!is_same) {
+      fail(fmt::format("its sample '{}' becomes '{}', not '{}'", printable(input), printable(found),
+                       printable(expected)));
+    }
+  }
+}
+
+double SentencePieceModel::unigram_score(std::string_view pieces) const {
+  float highest = std::numeric_limits<float>::min();
+  for (const auto& piece : proto_.pieces) {
+    if (piece.type == PieceType::normal) highest = std::max(highest, piece.score);
+  }
+  float sum = 0;
+  for (std::size_t begin = 0; begin <= pieces.size();) {
+    const std::string_view text = pieces.substr(begin, pieces.find(' ', begin) - begin);
+    begin += text.size() + 1;
+    const std::int32_t id = id_of(text);
+    const bool is_user_defined = at(id).type == PieceType::user_defined;
+    const float score = id == unknown_id_ ? unknown_score_ : at(id).score;
+    sum += is_user_defined ? static_cast<float>(text.size()) * highest - 0.1F : score;
+  }
+  return sum;
+}
+
+std::vector<std::string> SentencePieceModel::encode(std::string_view text) const {
+  check_text(text);
+  const std::string normalized = normalizer_.normalize(text);
+  std::vector<std::string> pieces;
+  bool after_unknown = false;
+  for (const auto& [piece, id] : cut(normalized)) {
+    const PieceType type = at(id).type;
+    if (type == PieceType::control) {
+      throw TokenizerError(fmt::format("{}: a text has the control piece '{}'", name_, printable(piece)));
+    }
+    const bool is_unknown = type == PieceType::unknown;
+    if (is_unknown && proto_.byte_fallback) {
+      for (const char byte : piece) pieces.push_back(byte_piece(static_cast<std::uint8_t>(byte)));
+    } else if (is_unknown && after_unknown) {
+      pieces.back() += piece;
+    } else {
+      pieces.emplace_back(piece);
+    }
+    after_unknown = is_unknown;
+  }
+  return pieces;
+}
+
+std::vector<SentencePieceModel::Cut> SentencePieceModel::cut(std::string_view normalized) const {
+  std::vector<std::string_view> parts;
+  switch (proto_.model_type) {
+    case ModelType::unigram: return cut_unigram(normalized);
+    case ModelType::bpe: parts = merge(normalized); break;
+    case ModelType::character:
+      for (const Symbol& symbol : symbols(normalized)) parts.push_back(symbol.text);
+      break;
+    case ModelType::word:
+      for (std::string_view rest = normalized; !rest.empty(); rest.remove_prefix(parts.back().size())) {
+        parts.push_back(rest.substr(0, rest.find(kSpaceSymbol, first_character(rest).bytes)));
+      }
+      break;
+  }
+  std::vector<Cut> cuts;
+  cuts.reserve(parts.size());
+  for (const std::string_view part : parts) cuts.push_back({part, id_of(part)});
+  return cuts;
+}
+
+std::vector<SentencePieceModel::Cut> SentencePieceModel::cut_unigram(std::string_view normalized) const {
+  const auto score_of = [&](std::int32_t id, std::size_t bytes) -> std::optional<float> {
+    const SentencePieceProto::Piece& piece = at(id);
+    if (piece.type == PieceType::unused) return std::nullopt;
+    // User-defined pieces are better than all others, long ones better than short ones.
+    const bool is_user_defined = piece.type == PieceType::user_defined;
+    return is_user_defined ? static_cast<float>(0.1 * static_cast<double>(bytes - 1)) : piece.score;
+  };
+  const auto unknown = [&](std::string_view) { return std::pair(unknown_score_, unknown_id_); };
+  std::vector<Cut> cuts;
+  for (const auto& [begin, end, id] : best_cut<float>(normalized, text_pieces_, score_of, unknown)) {
+    cuts.push_back({normalized.substr(begin, end - begin), id});
+  }
+  return cuts;
+}
+
+// Pairs are merged by the scores of what they become. Unused pieces may be on the way to others; those that are left
+// are taken apart again as they came about.
+std::vector<std::string_view> SentencePieceModel::merge(std::string_view normalized) const {
+  using Merge = PairMerge<float, Symbol>;
+  std::unordered_map<std::string_view, std::pair<std::string_view, std::string_view>> parts;  // of unused pieces
+  const auto find_merge = [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {
+    if (left.is_whole || right.is_whole) return std::nullopt;
+    const std::string_view both(left.text.data(), left.text.size() + right.text.size());
+    const auto id = text_pieces_.find(both);
+    if (!id) return std::nullopt;
+    if (at(*id).type == PieceType::unused) parts[both] = {left.text, right.text};
+    return Merge{-at(*id).score, {both}};
+  };
+  std::vector<std::string_view> result;
+  std::vector<std::string_view> rest;  // the next one last
+  for (const Symbol& symbol : merge_pairs<float>(symbols(normalized), find_merge)) {
+    for (rest = {symbol.text}; !rest.empty();) {
+      const std::string_view text = rest.back();
+      rest.pop_back();
+      const auto known = parts.find(text);
+      if (known == parts.end() || at(id_of(text)).type != PieceType::unused) {
+        result.push_back(text);
+      } else {
+        rest.insert(rest.end(), {known->second.second, known->second.first});
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<SentencePieceModel::Symbol> SentencePieceModel::symbols(std::string_view normalized) const {
+  std::vector<Symbol> symbols;
+  for (std::string_view rest = normalized; !rest.empty(); rest.remove_prefix(symbols.back().text.size())) {
+    const std::size_t whole = normalizer_.user_defined().longest(rest).bytes;
+    symbols.push_back({rest.substr(0, whole > 0 ? whole : first_character(rest).bytes), whole > 0});
+  }
+  return symbols;
+}
+
+std::string SentencePieceModel::decode(std::span<const std::string> pieces) const {
+  const SentencePieceProto::Normalization& rules = normalizer_.rules();
+  std::string text;
+  std::string bytes;  // of pieces in a row that stand for one each
+  bool begins = true;
+  bool took_prefix = false;
+  const auto add_bytes = [&] { text += replace_invalid_bytes(std::exchange(bytes, {}), "\uFFFD"); };
+  for (const std::string& piece : pieces) {
+    const std::int32_t id = id_of(piece);
+    const PieceType type = at(id).type;
+    if (type == PieceType::byte) {
+      bytes += static_cast<char>(*piece_byte(piece));
+      continue;
+    }
+    add_bytes();
+    begins = begins && !took_prefix && text.empty();
+    took_prefix = false;
+    if (type == PieceType::control) continue;
+    if (type == PieceType::unknown) {
+      text += at(id).text == piece ? proto_.unknown_surface : piece;
+      continue;
+    }
+    // The space that the normaliser put in front; or all that is left of spaces in front, if it removes those.
+    std::string_view rest = piece;
+    if (begins && (rules.add_dummy_prefix || rules.remove_extra_spaces) && rest.starts_with(kSpaceSymbol)) {
+      rest.remove_prefix(kSpaceSymbol.size());
+      took_prefix = !rules.remove_extra_spaces;
+    }
+    text += replace_all(rest, kSpaceSymbol, " ");
+  }
+  add_bytes();
+  return denormalizer_.rules().table ? denormalizer_.normalize(text) : text;
+}
+
+const std::string* SentencePieceModel::piece(int id) const {
+  return id >= 0 && static_cast<std::size_t>(id) < proto_.pieces.size() ? &at(id).text : nullptr;
+}
+
+std::int32_t SentencePieceModel::id_of(std::string_view piece) const {
+  const auto other = other_pieces_.find(piece);
+  return other != other_pieces_.end() ? other->second : text_pieces_.find(piece).value_or(unknown_id_);
+}
+
+void SentencePieceModel::fail(std::string_view what) const {
+  throw TokenizerError(fmt::format("{}: not a sentencepiece model: {}", name_, what));
+}
+
+}  // namespace encdec

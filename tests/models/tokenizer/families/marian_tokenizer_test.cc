@@ -1,0 +1,255 @@
+#include "encdec/models/tokenizer/families/marian_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+const std::filesystem::path kGolden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian";
+
+class GoldenTokenizer : public testing::TestWithParam<const char*> {
+ protected:
+  const std::filesystem::path folder_ = kGolden / GetParam();
+  const std::unique_ptr<Tokenizer> tokenizer_ = load_tokenizer(folder_ / "model", "marian");
+  const JsonObject expected_ = read_json_object(folder_ / "expected_tokenizer.json");
+};
+
+TEST_P(GoldenTokenizer, EncodesAsTransformersDoes) {
+  const auto& cases = expected_.value().at("encode");
+  ASSERT_GT(cases.size(), 20u);
+  for (const auto& entry : cases) {
+    const auto text = entry.at("text").get<std::string>();
+    EXPECT_EQ(tokenizer_->encode(text), entry.at("ids").get<Ids>()) << text;
+    EXPECT_EQ(tokenizer_->encode_target(text), entry.at("target_ids").get<Ids>()) << text;
+  }
+}
+
+TEST_P(GoldenTokenizer, DecodesAsTransformersDoes) {
+  const auto& cases = expected_.value().at("decode");
+  ASSERT_GT(cases.size(), 20u);
+  for (const auto& entry : cases) {
+    EXPECT_EQ(tokenizer_->decode(entry.at(0).get<Ids>()), entry.at(1).get<std::string>()) << entry.at(0);
+  }
+}
+
+TEST_P(GoldenTokenizer, IsTheSameInManyThreads) {
+  const auto& cases = expected_.value().at("encode");
+  std::vector<std::thread> threads;
+  std::vector<std::size_t> different(4);
+  threads.reserve(different.size());
+  for (std::size_t& count : different) {
+    threads.emplace_back([&] {
+      for (const auto& entry : cases) {
+        const Ids ids = tokenizer_->encode(entry.at("text").get<std::string>());
+        count += ids == entry.at("ids").get<Ids>() ? 0 : 1;
+        count += tokenizer_->decode(ids) == tokenizer_->decode(entry.at("ids").get<Ids>()) ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(different, testing::Each(0u));
+}
+
+INSTANTIATE_TEST_SUITE_P(, GoldenTokenizer, testing::Values("text", "text_separate"));
+
+// Small models made here: the source side knows a, b and ▁a, the target side x and y.
+class MarianFiles : public testing::Test {
+ protected:
+  MarianFiles() {
+    using namespace test;
+    folder_.write("source.spm", unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3));
+    folder_.write("target.spm", unknown_piece() + piece("▁x") + piece("x", -2) + piece("y") + piece("▁", -3));
+    folder_.write(
+        "vocab.json",
+        R"({"</s>": 0, "<unk>": 1, "▁a": 2, "a": 3, "▁": 4, "x": 5, "▁x": 6, "y": 7, ">>fra<<": 8, "<pad>": 9})");
+  }
+
+  std::unique_ptr<Tokenizer> load() const { return load_tokenizer(folder_.path(), "marian"); }
+  void config(std::string_view json) const { folder_.write("tokenizer_config.json", json); }
+
+  std::string error() const {
+    try {
+      load();
+    } catch (const TokenizerError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  const TempFolder folder_;
+};
+
+TEST_F(MarianFiles, EachSideHasItsSentencePieceModel) {
+  const auto tokenizer = load();
+  EXPECT_THAT(tokenizer->encode("aa x"), ElementsAre(2, 3, 4, 5, 0));
+  EXPECT_THAT(tokenizer->encode_target("aa x"), ElementsAre(4, 1, 6, 0));  // "aa" is one unknown piece
+  EXPECT_THAT(tokenizer->encode("b"), ElementsAre(4, 1, 0));  // a piece of source.spm that vocab.json lacks
+  EXPECT_THAT(tokenizer->encode(""), ElementsAre(0));
+}
+
+TEST_F(MarianFiles, LanguageCodesAreOnePiece) {
+  const auto tokenizer = load();
+  EXPECT_THAT(tokenizer->encode(">>fra<<a"), ElementsAre(8, 2, 0));
+  EXPECT_THAT(tokenizer->encode(">>fra<< a"), ElementsAre(8, 2, 0));
+  EXPECT_THAT(tokenizer->encode(">>fra<<"), ElementsAre(8, 0));
+  EXPECT_THAT(tokenizer->encode(">>a a<< a"), ElementsAre(1, 2, 0));
+  EXPECT_THAT(tokenizer->encode(">><<a"), ElementsAre(1, 2, 0));
+  EXPECT_THAT(tokenizer->encode(">>fra< a"), ElementsAre(4, 1, 3, 1, 2, 0));
+  EXPECT_THAT(tokenizer->encode(" >>fra<<a"), ElementsAre(4, 1, 3, 1, 3, 0));  // not at the start
+  EXPECT_THAT(tokenizer->encode("</s>>>fra<<a"), ElementsAre(0, 8, 2, 0));     // at the start of what follows a token
+  EXPECT_THAT(tokenizer->encode_target(">>fra<<x"), ElementsAre(8, 6, 0));
+}
+
+TEST_F(MarianFiles, SpecialTokensInTheTextAreTokens) {
+  const auto tokenizer = load();
+  EXPECT_THAT(tokenizer->encode("a</s>a"), ElementsAre(2, 0, 2, 0));
+  EXPECT_THAT(tokenizer->encode("a <pad> <unk></s>"), ElementsAre(2, 9, 1, 0, 0));
+  config(R"({"split_special_tokens": true})");
+  // Neighbouring unknown characters are one piece, and that is looked up by its text.
+  EXPECT_THAT(load()->encode("a</s>a"), ElementsAre(2, 0, 3, 0));
+}
+
+TEST_F(MarianFiles, DecodingLeavesOutSpecialTokens) {
+  const auto tokenizer = load();
+  EXPECT_EQ(tokenizer->decode(Ids{9, 2, 3, 1, 2, 5, 0}), "aa ax");
+  EXPECT_EQ(tokenizer->decode(Ids{8, 2}), ">>fra<< a");
+  EXPECT_EQ(tokenizer->decode(Ids{}), "");
+  EXPECT_EQ(tokenizer->decode(Ids{4, 4, 0}), "");
+}
+
+TEST_F(MarianFiles, SpacesAreCleanedUpOnlyIfAskedFor) {
+  folder_.write("vocab.json", R"({"</s>": 0, "<unk>": 1, "▁a": 2, "▁.": 3, "▁'": 4, "▁n't": 5, "<pad>": 6})");
+  EXPECT_EQ(load()->decode(Ids{2, 3, 2, 4, 2, 5}), "a . a ' a n't");
+  config(R"({"clean_up_tokenization_spaces": true})");
+  EXPECT_EQ(load()->decode(Ids{2, 3, 2, 4, 2, 5}), "a. a'an't");
+}
+
+TEST_F(MarianFiles, SidesMayHaveSeparateVocabularies) {
+  folder_.write("target_vocab.json", R"({"<unk>": 0, "</s>": 1, "▁x": 2, "y": 3, "▁": 4, "<pad>": 8, "x": 9})");
+  config(R"({"separate_vocabs": true})");
+  const auto tokenizer = load();
+  EXPECT_THAT(tokenizer->encode("a"), ElementsAre(2, 0));
+  EXPECT_THAT(tokenizer->encode_target("xy z"), ElementsAre(2, 3, 4, 0, 0));  // special tokens have the source's ids
+  EXPECT_EQ(tokenizer->decode(Ids{2, 3, 2}), "xy x");
+  EXPECT_EQ(tokenizer->decode(Ids{2, 9, 2}), "x x");       // 9 is the source's <pad>
+  EXPECT_EQ(tokenizer->decode(Ids{2, 8, 2}), "x<pad> x");  // and this only looks like it
+  EXPECT_THAT(tokenizer->pieces(Ids{2, 0}, TextSide::source), ElementsAre("▁a", "</s>"));
+  EXPECT_THAT(tokenizer->pieces(Ids{2, 0}, TextSide::target), ElementsAre("▁x", "</s>"));
+}
+
+TEST_F(MarianFiles, ATargetVocabularyWithoutUnknownTokenCannotEncodeEverything) {
+  folder_.write("target_vocab.json", R"({"▁x": 2, "y": 3})");
+  config(R"({"separate_vocabs": true})");
+  EXPECT_THAT(load()->encode_target("xy"), ElementsAre(2, 3, 0));
+  EXPECT_THROW(load()->encode_target("z"), TokenizerError);
+}
+
+TEST_F(MarianFiles, PiecesAreSpelledAsInTheVocabulary) {
+  const auto tokenizer = load();
+  EXPECT_THAT(tokenizer->pieces(Ids{8, 2, 3, 1, 9, 0}, TextSide::source),
+              ElementsAre(">>fra<<", "▁a", "a", "<unk>", "<pad>", "</s>"));
+}
+
+TEST_F(MarianFiles, IdsOutsideTheVocabularyAreNamed) {
+  const auto tokenizer = load();
+  for (const std::int32_t id : {-1, 10, 1'000'000, std::numeric_limits<std::int32_t>::min()}) {
+    const Ids ids = {2, id};
+    try {
+      tokenizer->decode(ids);
+      FAIL() << id << " was decoded";
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("token id " + std::to_string(id) + ": "));
+    }
+    EXPECT_THROW(tokenizer->pieces(ids, TextSide::source), InputError);
+  }
+}
+
+TEST_F(MarianFiles, AnIdMissingFromTheVocabularyIsTheSentencePieceModelsPiece) {
+  folder_.write("vocab.json", R"({"</s>": 0, "<unk>": 7, "<pad>": 8})");
+  EXPECT_EQ(load()->decode(Ids{1, 3}), "ab");  // as transformers has it
+}
+
+TEST_F(MarianFiles, TextMustBeUtf8) {
+  const auto tokenizer = load();
+  for (const char* text : {"aa\xFF", ">>\xE2\x96<<", "</s>\xC3"}) {
+    EXPECT_THROW(tokenizer->encode(text), TokenizerError);
+    EXPECT_THROW(tokenizer->encode_target(text), TokenizerError);
+  }
+}
+
+TEST_F(MarianFiles, TextMayHoldZeroBytesAndManyCharacters) {
+  const auto tokenizer = load();
+  EXPECT_THAT(tokenizer->encode(std::string_view("a\0a", 3)), ElementsAre(2, 1, 3, 0));
+  EXPECT_EQ(tokenizer->encode(std::string(100'000, 'a')).size(), 100'001u);
+}
+
+TEST_F(MarianFiles, EachOfTheThreeIsNeededIfOneIsThere) {
+  for (const char* file : {"source.spm", "target.spm", "vocab.json"}) {
+    std::filesystem::rename(folder_ / file, folder_ / "away");
+    EXPECT_EQ(error(), folder_.path().string() + ": no " + file + ", expected source.spm, target.spm, vocab.json");
+    std::filesystem::rename(folder_ / "away", folder_ / file);
+  }
+}
+
+TEST_F(MarianFiles, ASeparateVocabularyMustBeThere) {
+  config(R"({"separate_vocabs": true})");
+  try {
+    load();
+    FAIL() << "loaded";
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("target_vocab.json: No such file"));
+  }
+}
+
+TEST_F(MarianFiles, TheVocabularyMustHaveTheUnknownToken) {
+  folder_.write("vocab.json", R"({"</s>": 0})");
+  EXPECT_THAT(error(), HasSubstr(": the vocabulary has no unk_token '<unk>'"));
+  config(R"({"unk_token": "</s>"})");
+  EXPECT_EQ(error(), "no error");
+}
+
+TEST_F(MarianFiles, ThereMustBeAnEndToken) {
+  config(R"({"eos_token": null})");
+  EXPECT_THAT(error(), HasSubstr(": there is no eos_token"));
+  config(R"({"eos_token": ""})");
+  EXPECT_THAT(error(), HasSubstr(": the eos_token is empty"));
+}
+
+TEST_F(MarianFiles, DamagedFilesAreNamed) {
+  folder_.write("target.spm", "no model");
+  EXPECT_THAT(error(), HasSubstr((folder_ / "target.spm").string()));
+  config(R"({"separate_vocabs": 3})");
+  EXPECT_THAT(error(), HasSubstr((folder_ / "tokenizer_config.json").string()));
+}
+
+TEST(LoadTokenizer, IsNullWithoutTokenizerFiles) {
+  const TempFolder folder;
+  EXPECT_EQ(load_tokenizer(folder.path(), "marian"), nullptr);
+  folder.write("config.json", "{}");
+  folder.write("tokenizer_config.json", "{}");
+  EXPECT_EQ(load_tokenizer(folder.path(), "marian"), nullptr);
+}
+
+TEST(LoadTokenizer, TheBundledModelSpells) {
+  const auto tokenizer =
+      load_tokenizer(std::filesystem::path(ENCDEC_PRETRAINED_DIR) / "english-pronunciation", "marian");
+  const Ids ids = tokenizer->encode("cat");
+  EXPECT_THAT(tokenizer->pieces(ids, TextSide::source), ElementsAre("▁", "c", "a", "t", "</s>"));
+}
+
+}  // namespace
+}  // namespace encdec

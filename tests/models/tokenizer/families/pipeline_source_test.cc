@@ -1,0 +1,76 @@
+#include "encdec/models/tokenizer/families/pipeline_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+template <typename Read>
+std::string error_of(Read read) {
+  try {
+    read();
+  } catch (const TokenizerError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(MergesTxt, IsPairsInTheOrderOfLines) {
+  EXPECT_THAT(native_files::parse_merges("#version: 0.2\na b\n\n# #\nab c", "x"),
+              ElementsAre(Pair("a", "b"), Pair("#", "#"), Pair("ab", "c")));
+  EXPECT_THAT(native_files::parse_merges("a b\r\nc d\r\n", "x"), ElementsAre(Pair("a", "b"), Pair("c", "d")));
+  EXPECT_THAT(native_files::parse_merges("", "x"), ElementsAre());
+}
+
+TEST(MergesTxt, RefusesOtherLinesByNumber) {
+  for (const char* text : {"a b\nab", "a b\na b c", "a b\n\xFF b", "a b\n \t "}) {
+    const std::string error = error_of([&] { native_files::parse_merges(text, "merges.txt"); });
+    EXPECT_THAT(error, HasSubstr("merges.txt: ")) << text;
+    EXPECT_TRUE(error.find("line 2") != error.npos || error.find("UTF-8") != error.npos) << error;
+  }
+  EXPECT_THAT(error_of([] { native_files::parse_merges(std::string(5000, 'a'), "m"); }),
+              HasSubstr("line 1: 5000 bytes"));
+}
+
+TEST(VocabTxt, NumbersLinesAndTheLastOfEqualOnesCounts) {
+  const Vocabulary vocabulary = native_files::parse_vocabulary_lines("[PAD]\na\n##b\r\na\n", "x");
+  EXPECT_EQ(vocabulary.id("[PAD]"), 0);
+  EXPECT_EQ(vocabulary.id("##b"), 2);
+  EXPECT_EQ(vocabulary.id("a"), 3);
+  EXPECT_EQ(vocabulary.piece(1), nullptr);
+}
+
+TEST(VocabTxt, RefusesTextThatIsNotUtf8) {
+  EXPECT_THAT(error_of([] { native_files::parse_vocabulary_lines("a\n\x80", "vocab.txt"); }),
+              HasSubstr("vocab.txt: not valid UTF-8 at byte 2"));
+}
+
+TEST(MergesOfAVocabulary, MakePiecesWithSmallIdsFirst) {
+  Vocabulary vocabulary;
+  std::int32_t id = 0;
+  for (const char* piece : {"é", "b", "éb", "bé", "ébé", "q"}) vocabulary.add(piece, id++, "x");
+  EXPECT_THAT(native_files::merges_of(vocabulary),
+              ElementsAre(Pair("é", "b"), Pair("b", "é"), Pair("é", "bé"), Pair("éb", "é")));
+}
+
+TEST(PipelineSource, KeepsWhatFilesSayOfATokenFirst) {
+  PipelineSource source{.name = "x", .config = JsonObject(nlohmann::json::object(), "x")};
+  source.settings.named_tokens["mask_token"] = "<mask>";
+  source.settings.described_tokens["<mask>"] = {.content = "<mask>", .strip_right = true};
+  source.describe("mask_token", {.strip_left = true});
+  EXPECT_FALSE(source.settings.described_tokens["<mask>"].strip_left);
+  source.add_special({{.content = "a"}, {.content = "a"}, {.content = "b"}});
+  EXPECT_THAT(source.settings.special_tokens, ElementsAre("a", "b"));
+}
+
+}  // namespace
+}  // namespace encdec

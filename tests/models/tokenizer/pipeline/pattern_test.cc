@@ -1,0 +1,95 @@
+#include "encdec/models/tokenizer/pipeline/pattern.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/error.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> matches(const Pattern& pattern, std::string_view text) {
+  std::vector<std::string> found;
+  for (const PatternMatch& match : pattern(text)) {
+    found.emplace_back(text.substr(match.begin, match.end - match.begin));
+  }
+  return found;
+}
+
+std::vector<std::string> matches(const std::string& expression, std::string_view text) {
+  return matches(regex_pattern(expression, "file"), text);
+}
+
+TEST(Regex, FindsAllMatches) {
+  EXPECT_THAT(matches(" {2,}", "a  b c   d"), ElementsAre("  ", "   "));
+  EXPECT_THAT(matches(R"(\p{N}{1,3})", "12345x6"), ElementsAre("123", "45", "6"));
+  EXPECT_THAT(matches("(?i:'s|'t)", "it'S don't"), ElementsAre("'S", "'t"));
+  EXPECT_THAT(matches(R"(\s+(?!\S)|\s+)", "a  b "), ElementsAre(" ", " ", " "));
+  EXPECT_THAT(matches("^.$", "a\nb\nc"), ElementsAre("a", "b", "c"));
+}
+
+TEST(Regex, EmptyMatchesAreNotAtTheEndOfAnother) {
+  EXPECT_THAT(matches("a*", "baaé"), ElementsAre("", "aa", ""));
+  EXPECT_THAT(matches("", "é"), ElementsAre("", ""));
+  EXPECT_THAT(matches("a*", ""), ElementsAre(""));
+}
+
+TEST(Regex, ClassesAreThoseOfOniguruma) {
+  EXPECT_THAT(matches(R"(\w+)", "a\u0301b ²c"), ElementsAre("a\u0301b", "²c"));
+  EXPECT_THAT(matches(R"([^\w]+)", "a\u0301b -"), ElementsAre(" -"));
+  EXPECT_THAT(matches(R"(\s)", "\u180E\u0085"), ElementsAre("\u0085"));
+  EXPECT_THAT(matches(R"(\h+)", "xF0 "), ElementsAre("F0"));
+  EXPECT_THAT(matches(R"(\bb)", "ab b a\u0301b"), ElementsAre("b"));
+  EXPECT_THAT(matches(R"(\v)", "\n\v"), ElementsAre("\v"));
+  EXPECT_THAT(matches(R"((?m).+)", "a\nb"), ElementsAre("a\nb"));
+  EXPECT_THAT(matches(R"([[:space:]x]+)", "a x\t"), ElementsAre(" x\t"));
+  EXPECT_THAT(matches(R"(\p{Han}+)", "中、文"), ElementsAre("中", "文"));
+  EXPECT_THAT(matches(R"(\u4E2D|a{)", "中a{"), ElementsAre("中", "a{"));
+}
+
+TEST(Regex, RefusesWhatTheOtherSyntaxMeansDifferently) {
+  for (const char* expression : {"[a&&b]", "[a[b]]", "a{,3}", "a{1,3}+", "a{2}?", "a(?i)b", "(?x: a)", R"(\k<a>)",
+                                 R"(\R)", "(*FAIL)", "(?<name>a)", "[a", R"(\x80)", R"(\p{L)", "(?", R"(\)"}) {
+    try {
+      regex_pattern(expression, "file: x");
+      FAIL() << expression;
+    } catch (const TokenizerError& error) {
+      EXPECT_THAT(error.what(), testing::StartsWith("file: x: the regular expression"));
+      EXPECT_THAT(error.what(), HasSubstr("not supported"));
+    }
+  }
+}
+
+TEST(Regex, RefusesWhatIsNoExpression) {
+  for (const char* expression : {"(a", "a)", "*", R"(\p{sc:Nothing})", "[z-a]", R"((?<=a*)b)"}) {
+    EXPECT_THROW(regex_pattern(expression, "file"), TokenizerError) << expression;
+  }
+  EXPECT_THROW(regex_pattern(std::string(20'000, 'a'), "file"), TokenizerError);
+}
+
+TEST(Regex, ExponentialMatchingEndsWithAnError) {
+  const Pattern pattern = regex_pattern("(a+)+b", "file");
+  try {
+    pattern(std::string(100, 'a') + "cb");
+    FAIL();
+  } catch (const TokenizerError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("file: the regular expression takes too much at byte 0 of a text of 102"));
+  }
+}
+
+TEST(Regex, LongMatchesAreNoError) {
+  const std::string word(1'000'000, 'x');
+  EXPECT_THAT(matches(R"(\p{L}+)", word), ElementsAre(word));
+}
+
+TEST(Pattern, LiteralsStandForThemselves) {
+  EXPECT_THAT(matches(literal_pattern("a.b"), "a.baxba.ba.b"), ElementsAre("a.b", "a.b", "a.b"));
+  EXPECT_THAT(matches(literal_pattern("aa"), "aaaaa"), ElementsAre("aa", "aa"));
+  EXPECT_THAT(matches(literal_pattern(""), "é中"), ElementsAre("", "", ""));
+}
+
+}  // namespace
+}  // namespace encdec
