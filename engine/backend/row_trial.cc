@@ -6,14 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <vector>
 
-#include "encdec/engine/backend/onednn.h"
-#include "encdec/engine/kernels/panel_matmul.h"
-#include "encdec/engine/kernels/quantization.h"
+#include "encdec/engine/backend/packed_matrix.h"
 
 namespace encdec::backend {
 namespace {
@@ -35,18 +32,17 @@ std::vector<float> random_values(std::size_t count, std::uint32_t state) {
 // One row, given as many times as there are rows, times one matrix.
 class Trial {
  public:
-  Trial(Precision precision, int input_width)
-      : spec_{.input_width = input_width, .output_width = kOutputs, .precision = precision},
-        row_(random_values(static_cast<std::size_t>(input_width), 1)) {
-    const kernels::PanelOrder order{kernels::PanelColumns::wide, precision == Precision::bfloat16 ? 2 : 1};
-    const std::vector<float> values = random_values(static_cast<std::size_t>(input_width) * kOutputs, 2);
-    std::vector<float> panels(order.elements(input_width, kOutputs), 0.0f);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::size_t row = i / kOutputs, column = i % kOutputs;
-      panels[column / order.width() * order.panel_elements(input_width) + order.index_in_panel(row, column)] =
-          values[i];
-    }
-    weights_ = converted(panels);
+  Trial(const Backend& backend, int input_width)
+      : backend_(backend),
+        input_width_(input_width),
+        row_(random_values(static_cast<std::size_t>(input_width), 1)),
+        input_(row_.size() * kernels::element_bytes(backend.input)) {
+    kernels::convert_row(backend.input, row_.data(), input_width, input_.data());
+    weights_ = PackedMatrix::pack({input_width, kOutputs, &backend}, [&](Dim first, Dim count, float* rows) {
+      const auto values =
+          random_values(static_cast<std::size_t>(count * input_width), static_cast<std::uint32_t>(first + 2));
+      std::ranges::copy(values, rows);
+    });
   }
 
   RowTrial run() {
@@ -55,26 +51,18 @@ class Trial {
     trial.agrees =
         !expected.empty() && std::ranges::all_of(kRowCounts, [&](int rows) { return first_output(rows) == expected; });
     trial.one_row_agrees = first_output(1) == expected;
-    if (trial.agrees && spec_.precision == Precision::float32) trial.chunk = find_chunk(expected);
+    if (trial.agrees && backend_.precision == Precision::float32) trial.chunk = find_chunk(expected);
     return trial;
   }
 
  private:
-  std::vector<std::byte> converted(const std::vector<float>& values) const {
-    const auto form =
-        spec_.precision == Precision::bfloat16 ? kernels::InputForm::bfloat16 : kernels::InputForm::float32;
-    std::vector<std::byte> bytes(values.size() * kernels::element_bytes(form));
-    kernels::convert_row(form, values.data(), static_cast<int>(values.size()), bytes.data());
-    return bytes;
-  }
-
   // Of the first row; empty if rows differ.
   std::vector<float> first_output(int rows) {
-    const std::vector<std::byte> row = converted(row_);
     std::vector<std::byte> input;
-    for (int i = 0; i < rows; ++i) input.insert(input.end(), row.begin(), row.end());
+    for (int i = 0; i < rows; ++i) input.insert(input.end(), input_.begin(), input_.end());
     std::vector<float> output(static_cast<std::size_t>(rows) * kOutputs);
-    primitives_.run(spec_, {.rows = rows, .input = input.data(), .weights = weights_.data(), .output = output.data()});
+    primitives_.run({.input_width = input_width_, .output_width = kOutputs, .precision = backend_.precision},
+                    {.rows = rows, .input = input.data(), .weights = weights_.raw(), .output = output.data()});
     for (int i = 1; i < rows; ++i) {
       if (!std::equal(output.begin(), output.begin() + kOutputs, output.begin() + i * kOutputs)) return {};
     }
@@ -84,22 +72,20 @@ class Trial {
 
   int find_chunk(const std::vector<float>& expected) const {
     std::vector<float> output(kOutputs);
-    for (const int chunk : {512, 1024, std::max(spec_.input_width, 1025)}) {
-      kernels::multiply_panels({.panels = weights_.data(),
-                                .type = kernels::PanelWeights::float32,
-                                .input_width = spec_.input_width,
-                                .output_width = kOutputs,
-                                .chunk = chunk,
-                                .columns = kernels::PanelColumns::wide},
-                               {.count = 1, .input = row_.data(), .output = {.output = output.data()}});
+    for (const int chunk : {512, 1024, std::max(input_width_, 1025)}) {
+      kernels::multiply_panels({.panels = weights_.raw(), .input_width = input_width_, .output_width = kOutputs},
+                               {.count = 1, .input = input_.data(), .output = {.output = output.data()}},
+                               {.columns = backend_.weights.columns, .chunk = chunk});
       if (output == expected) return chunk;
     }
     return 0;
   }
 
-  PrimitiveSpec spec_;
+  const Backend& backend_;
+  int input_width_;
   std::vector<float> row_;
-  std::vector<std::byte> weights_;
+  std::vector<std::byte> input_;
+  Tensor weights_;
   MatMulPrimitives primitives_;
 };
 
@@ -115,12 +101,12 @@ Trials& trials() {
 
 }  // namespace
 
-RowTrial try_rows(Precision precision, int input_width) {
+RowTrial try_rows(const Backend& backend, int input_width) {
   Trials& all = trials();
   const std::lock_guard lock(all.mutex);
-  const std::pair key{precision, input_width};
+  const std::pair key{backend.precision, input_width};
   if (const auto found = all.known.find(key); found != all.known.end()) return found->second;
-  return all.known.emplace(key, Trial(precision, input_width).run()).first->second;
+  return all.known.emplace(key, Trial(backend, input_width).run()).first->second;
 }
 
 std::string disagreements(Precision precision) {

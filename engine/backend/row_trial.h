@@ -6,6 +6,8 @@
 
 namespace encdec::backend {
 
+struct Backend;
+
 // What oneDNN does to a row of `input_width` elements in company: found out by trying, since its versions differ.
 struct RowTrial {
   // From two rows on, a row gets the same bits whatever their number and its place.
@@ -16,10 +18,10 @@ struct RowTrial {
   int chunk = 0;
 };
 
-// Tries once for each precision (float32 or bfloat16, with instruction sets that oneDNN has a packed matmul for) and
-// width, in about ten million multiplications; thread-safe. How many outputs a matrix has does not matter: versions
+// Tries once for each of oneDNN's backends (float32 or bfloat16, with instruction sets that it has a packed matmul for)
+// and width, in about ten million multiplications; thread-safe. How many outputs a matrix has does not matter: versions
 // from 2.6 to 3.12 have been tried with 64 to 32,000.
-RowTrial try_rows(Precision precision, int input_width);
+RowTrial try_rows(const Backend& backend, int input_width);
 
 // In which widths oneDNN did not agree with itself, so that our own kernels multiply; empty if there was none.
 std::string disagreements(Precision precision);

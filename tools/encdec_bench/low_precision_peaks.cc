@@ -3,7 +3,7 @@
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <cpuid.h>
-#include <encdec/engine/kernels/tile_matmul.h>
+#include <encdec/engine/kernels/matmul_kernels.h>
 #include <immintrin.h>
 
 #include <array>
