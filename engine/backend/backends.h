@@ -25,7 +25,7 @@ struct Backend {
   // Whether this CPU has the instructions.
   bool (*runs)() = nullptr;
   kernels::PanelOrder weights = {};
-  // Of rows of inputs, and the bytes of them that are read at once: what a row does not fill is zero.
+  // The form of rows of inputs, and the bytes of them that are read at once: what a row does not fill is zero.
   kernels::InputForm input = kernels::InputForm::float32;
   std::size_t input_unit = 1;
   // On the calling thread alone. A row's result does not depend on how many there are. Throws BackendError.

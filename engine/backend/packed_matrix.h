@@ -41,7 +41,7 @@ class PackedMatrix {
 
   // Bytes from one row of the input to the next.
   std::size_t input_row_bytes() const;
-  // Of the packed copy.
+  // Memory of the packed copy.
   std::size_t bytes() const { return packed_.bytes() + (bias_.empty() ? 0 : bias_.bytes()); }
   // Writes the weights of one output, rounded as they are: [K].
   void copy_row(int output, float* row) const;

@@ -56,7 +56,7 @@ class Trial {
   }
 
  private:
-  // Of the first row; empty if rows differ.
+  // The first row's outputs; empty if rows differ.
   std::vector<float> first_output(int rows) {
     std::vector<std::byte> input;
     for (int i = 0; i < rows; ++i) input.insert(input.end(), input_.begin(), input_.end());

@@ -103,7 +103,7 @@ struct Smull {
   template <int kRows, int kPanels>
   static void sum_products(const Operands& operands, Sum* sums) {
     constexpr int kVectors = 4 * kPanels;
-    // Of two columns each, and of each column two sums.
+    // Two columns each, and two sums of each column.
     int32x4_t low[kRows][kVectors], high[kRows][kVectors];
     for (auto& row : low) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
     for (auto& row : high) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
@@ -137,7 +137,7 @@ ENCDEC_MATRICES inline float32x4_t add_products(float32x4_t sums, int8x16_t rows
   return vbfmmlaq_f32(sums, vreinterpretq_bf16_s8(rows), vreinterpretq_bf16_s8(columns));
 }
 
-// Of two rows by two columns: in a vector of sums one row follows the other.
+// Products of two rows and two columns: in a vector of sums one row follows the other.
 template <class Vector, class Element>
 struct MatrixProducts {
   using Sum = Element;
