@@ -5,7 +5,7 @@
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/normalization.h"
 #include "encdec/engine/row_sharing.h"
-#include "encdec/layers/linear.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)

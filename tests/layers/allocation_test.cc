@@ -156,7 +156,8 @@ class Session {
     const std::array<Tensor, 1> inputs = {source_};
     const Tensor& projected = model_.encoder().run(inputs, encoder_)[0];
     for (const Sequence& source : encoder_.sequences) {
-      arrange_memory(model_.memory_form(), projected, source.first_row, source.rows, memory_, source.first_row);
+      arrange_memory(model_.memory_form(), projected.slice(source.first_row, source.rows),
+                     memory_.slice(source.first_row, source.rows));
     }
   }
 
