@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "encdec/engine/backend/onednn_matmul.h"
 #include "encdec/engine/backend/packed_matrix.h"
 
 namespace encdec::backend {

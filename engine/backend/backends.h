@@ -5,15 +5,12 @@
 #include <span>
 #include <string_view>
 
-#include "encdec/engine/backend/onednn.h"
-#include "encdec/engine/backend/row_trial.h"
+#include "encdec/engine/backend/onednn_matmul.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/kernels/quantization.h"
 #include "encdec/engine/precision.h"
 
 namespace encdec::backend {
-
-class PackedMatrix;
 
 // Any number of rows as equal pieces, whose input stays in the second-level cache.
 int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
