@@ -1,39 +1,40 @@
 #include "encdec/engine/dtype.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace encdec {
 
+namespace {
+
+struct Described {
+  DataType type;
+  std::string_view name;
+  std::size_t bytes;
+};
+
+// By number.
+constexpr Described kTypes[] = {
+    {DataType::float32, "float32", 4}, {DataType::float16, "float16", 2}, {DataType::bfloat16, "bfloat16", 2},
+    {DataType::float64, "float64", 8}, {DataType::int8, "int8", 1},       {DataType::int16, "int16", 2},
+    {DataType::int32, "int32", 4},     {DataType::int64, "int64", 8},     {DataType::uint8, "uint8", 1},
+    {DataType::boolean, "boolean", 1},
+};
+
+constexpr const Described& described(DataType type) {
+  return kTypes[static_cast<std::size_t>(type)];
+}
+
+static_assert(std::ranges::all_of(kTypes, [](const Described& row) { return described(row.type).name == row.name; }));
+
+}  // namespace
+
 std::size_t size_of(DataType type) {
-  switch (type) {
-    case DataType::float64:
-    case DataType::int64: return 8;
-    case DataType::float32:
-    case DataType::int32: return 4;
-    case DataType::float16:
-    case DataType::bfloat16:
-    case DataType::int16: return 2;
-    case DataType::int8:
-    case DataType::uint8:
-    case DataType::boolean: return 1;
-  }
-  return 0;
+  return described(type).bytes;
 }
 
 std::string_view to_string(DataType type) {
-  switch (type) {
-    case DataType::float32: return "float32";
-    case DataType::float16: return "float16";
-    case DataType::bfloat16: return "bfloat16";
-    case DataType::float64: return "float64";
-    case DataType::int8: return "int8";
-    case DataType::int16: return "int16";
-    case DataType::int32: return "int32";
-    case DataType::int64: return "int64";
-    case DataType::uint8: return "uint8";
-    case DataType::boolean: return "boolean";
-  }
-  return "unknown";
+  return described(type).name;
 }
 
 float float16_to_float(std::uint16_t bits) {

@@ -53,21 +53,27 @@ Symbols Executor::bind(Inputs inputs) const {
   return symbols;
 }
 
-std::size_t Executor::plan(const Symbols& symbols, std::vector<Lifetime>& lifetimes,
-                           std::vector<std::size_t>& offsets) const {
-  lifetimes.assign(lifetimes_.begin(), lifetimes_.end());
+// Gives every node's output its place in the arena.
+void Executor::plan(const Symbols& symbols, RunState& state) const {
+  RunState::Memory& memory = *state.memory_;
+  memory.planned_for = {-1, -1, -1};  // until all is in place: an allocation may fail
+  memory.lifetimes.assign(lifetimes_.begin(), lifetimes_.end());
   for (const int id : order_) {
     const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
-    lifetimes[static_cast<std::size_t>(id)].bytes =
+    memory.lifetimes[static_cast<std::size_t>(id)].bytes =
         static_cast<std::size_t>(node.shape.bind(symbols).elements()) * size_of(node.type);
   }
-  return plan_memory(lifetimes, offsets);
-}
-
-std::size_t Executor::arena_bytes(const Symbols& symbols) const {
-  std::vector<Lifetime> lifetimes;
-  std::vector<std::size_t> offsets;
-  return plan(symbols, lifetimes, offsets);
+  const std::size_t bytes = plan_memory(memory.lifetimes, memory.offsets);
+  if (memory.arena.empty() || memory.arena.bytes() < bytes) {
+    memory.arena = Tensor();  // the old one goes first: two at once may not fit
+    memory.arena = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
+  }
+  for (const int id : order_) {
+    const auto index = static_cast<std::size_t>(id);
+    const Graph::Node& node = graph_.nodes()[index];
+    memory.values[index] = {memory.arena.raw() + memory.offsets[index], node.type, node.shape.bind(symbols)};
+  }
+  memory.planned_for = symbols;
 }
 
 std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
@@ -76,20 +82,7 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     memory.values[static_cast<std::size_t>(graph_.inputs()[i].id)] = inputs[i];
   }
-  if (symbols != memory.planned_for) {
-    memory.planned_for = {-1, -1, -1};  // until all is in place: an allocation may fail
-    const std::size_t bytes = plan(symbols, memory.lifetimes, memory.offsets);
-    if (memory.arena.empty() || memory.arena.bytes() < bytes) {
-      memory.arena = Tensor();  // the old one goes first: two at once may not fit
-      memory.arena = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
-    }
-    for (const int id : order_) {
-      const auto index = static_cast<std::size_t>(id);
-      const Graph::Node& node = graph_.nodes()[index];
-      memory.values[index] = {memory.arena.raw() + memory.offsets[index], node.type, node.shape.bind(symbols)};
-    }
-    memory.planned_for = symbols;
-  }
+  if (symbols != memory.planned_for) plan(symbols, state);
 
   std::array<Tensor, kMaxInputs> arguments;
   for (const int id : order_) {

@@ -27,12 +27,9 @@ class Executor {
   // last until the next run with this state. Throws ShapeError, naming the input, if one does not fit.
   std::span<const Tensor> run(Inputs inputs, RunState& state) const;
 
-  // Bytes of the arena that a run with such sizes needs.
-  std::size_t arena_bytes(const Symbols& symbols) const;
-
  private:
   Symbols bind(Inputs inputs) const;
-  std::size_t plan(const Symbols& symbols, std::vector<Lifetime>& lifetimes, std::vector<std::size_t>& offsets) const;
+  void plan(const Symbols& symbols, RunState& state) const;
 
   Graph graph_;
   std::vector<int> order_;

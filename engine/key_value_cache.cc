@@ -122,14 +122,12 @@ void KeyValueCache::reserve(std::int64_t count, const KeyValueForm& form) {
 }
 
 void KeyValueCache::write(std::int64_t row, const float* keys, const float* values) {
-  constexpr std::int64_t kPage = CacheIndex::kPageRows;
   const Dim width = form_.head_dim;
-  const std::size_t bytes = size_of(form_.type);
+  const kernels::AttentionRows layout = this->keys(nullptr);
   for (int head = 0; head < form_.heads; ++head) {
-    const std::int64_t place = ((row / kPage * form_.heads + head) * kPage + row % kPage) * width;
-    const std::size_t offset = static_cast<std::size_t>(place) * bytes;
-    store_as(form_.type, keys + head * width, width, keys_.raw() + offset);
-    store_as(form_.type, values + head * width, width, values_.raw() + offset);
+    const auto place = static_cast<std::size_t>(head * layout.head_stride + layout.before(row)) * size_of(form_.type);
+    store_as(form_.type, keys + head * width, width, keys_.raw() + place);
+    store_as(form_.type, values + head * width, width, values_.raw() + place);
   }
 }
 

@@ -65,7 +65,7 @@ struct KeyValueForm {
   DataType type = DataType::float32;  // or bfloat16
 
   Dim width() const { return heads * head_dim; }
-  // Of keys and values.
+  // Bytes of a position's keys and values.
   std::size_t bytes() const;
 };
 
@@ -82,7 +82,7 @@ class KeyValueCache {
   void write(std::int64_t row, const float* keys, const float* values);
   std::int64_t rows() const { return rows_; }
 
-  // Of positions that lie at the rows that the index names.
+  // The keys and values of positions that lie at the rows that the index names.
   kernels::AttentionRows keys(const std::int32_t* index) const { return rows_of(keys_, index); }
   kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }
 

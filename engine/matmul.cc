@@ -13,44 +13,21 @@
 namespace encdec {
 namespace {
 
-// oneDNN's packed layout has panels of 64 columns; slices of whole panels waste none.
-constexpr Dim kPanelColumns = 64;
+// The widest panels of packed weights; slices of whole panels waste none.
+constexpr Dim kPanelColumns = kernels::kWideColumns;
 // Below this many multiplications an operation is over before another thread would have begun.
 constexpr std::int64_t kWorkWorthSharing = 65'536;
-// Up to here every number of rows has its own primitive; larger numbers are made of the sizes below and one such rest.
-// So there are few primitives, and no row is computed in vain.
-constexpr int kExactRows = 32;
-constexpr std::array<int, 4> kPieceRows = {256, 128, 64, 32};
-// A slice's piece is computed into a dense tile first; this many elements of it stay in the second-level cache.
-constexpr Dim kTileElements = 262'144;
-// oneDNN's sums of integers need such a tile however few rows there are.
-constexpr Dim kWidestIntegerSlice = 4096;
 // So many weights are copied before their pages are released.
 constexpr Dim kReleasedRows = 1024;
 
-// Our own matmul has no primitives: equal pieces, whose input stays in the second-level cache.
-constexpr int kOwnPieceRows = 128;
-
-int piece_rows(std::int64_t remaining, Dim limit) {
-  if (remaining <= kExactRows) return static_cast<int>(remaining);
-  for (const int rows : kPieceRows) {
-    if (rows <= remaining && rows <= std::max<Dim>(limit, kExactRows)) return rows;
-  }
-  return kExactRows;
-}
-
-int own_piece_rows(std::int64_t remaining) {
-  const std::int64_t pieces = (remaining + kOwnPieceRows - 1) / kOwnPieceRows;
-  return static_cast<int>((remaining + pieces - 1) / pieces);
-}
-
 }  // namespace
 
-// Columns [first, first + width) of the output.
+// The outputs from `first` on.
 struct MatMul::Slice {
   Dim first = 0;
-  Dim width = 0;
   backend::PackedMatrix matrix;
+
+  Dim end() const { return first + matrix.spec().output_width; }
 };
 
 namespace {
@@ -150,24 +127,17 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
   const Dim panels = (output_width_ + kPanelColumns - 1) / kPanelColumns;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
   Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels) : 1;
-  const backend::Carrier carrier = backend::carrier_for(pack.precision, static_cast<int>(input_width_));
-  if (carrier == backend::Carrier::onednn && pack.precision == Precision::int8) {
-    slices = std::max(slices, (output_width_ + kWidestIntegerSlice - 1) / kWidestIntegerSlice);
-  }
+  const backend::Backend& backend = backend::backend_for(pack.precision, static_cast<int>(input_width_));
+  slices = std::max(slices, (output_width_ + backend.widest_slice - 1) / backend.widest_slice);
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = slice * panels / slices * kPanelColumns;
     const Dim last = std::min((slice + 1) * panels / slices * kPanelColumns, output_width_);
-    const backend::MatMulSpec spec{
-        .input_width = static_cast<int>(input_width_),
-        .output_width = static_cast<int>(last - first),
-        .activation = activation,
-        .bias = !biases.empty(),
-        // A slice's tile is put in its place afterwards, and the residual is added on the way.
-        .residual = residual == Residual::add && (slices == 1 || carrier != backend::Carrier::onednn),
-        .precision = pack.precision};
-    slices_.push_back({first, last - first,
-                       backend::PackedMatrix(spec, packed_slice(weights, first, spec, pack.packed.get()),
-                                             biases.empty() ? nullptr : bias.data() + first)});
+    const backend::MatMulSpec spec{.input_width = static_cast<int>(input_width_),
+                                   .output_width = static_cast<int>(last - first),
+                                   .backend = &backend,
+                                   .activation = activation};
+    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, pack.packed.get()),
+                                                    biases.empty() ? nullptr : bias.data() + first)});
   }
 }
 
@@ -182,18 +152,18 @@ std::size_t MatMul::bytes() const {
 }
 
 void MatMul::copy_weights(Dim output, float* weights) const {
-  const auto slice = std::ranges::find_if(slices_, [&](const Slice& s) { return output < s.first + s.width; });
+  const auto slice = std::ranges::find_if(slices_, [&](const Slice& s) { return output < s.end(); });
   assert(output >= 0 && slice != slices_.end());
   slice->matrix.copy_row(static_cast<int>(output - slice->first), weights);
 }
 
 // All rows in the form that the slices take.
-backend::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const {
+kernels::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const {
   const backend::PackedMatrix& matrix = slices_.front().matrix;
-  const kernels::InputForm form = matrix.input_form();
+  const kernels::InputForm form = matrix.spec().backend->input;
   const auto rows = static_cast<int>(input.rows());
-  if (form == kernels::InputForm::float32) return {.count = rows, .input = input.raw()};
   const std::size_t row_bytes = matrix.input_row_bytes();
+  if (form == kernels::InputForm::float32) return {.count = rows, .input = input.raw(), .input_bytes = row_bytes};
   const std::size_t used = static_cast<std::size_t>(input_width_) * kernels::element_bytes(form);
   Tensor values = state.scratch({static_cast<Dim>((static_cast<std::size_t>(rows) * row_bytes + 3) / 4)});
   Tensor scales = state.scratch({rows});
@@ -203,68 +173,35 @@ backend::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const 
     scales.data<float>()[row] = kernels::convert_row(form, input.row(row), static_cast<int>(input_width_), converted);
     std::fill(converted + used, converted + row_bytes, std::byte{0});
   });
-  return {.count = rows, .input = to, .scales = scales.data<float>()};
+  return {.count = rows, .input = to, .input_bytes = row_bytes, .output = {.row_scales = scales.data<float>()}};
 }
 
 void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const {
   assert((residual != nullptr) == (residual_ == Residual::add));
   assert(input.width() == input_width_ && output.width() == output_width_ && input.rows() == output.rows());
-  backend::MatMulRows all = convert(input, state);
-  all.residual = residual != nullptr ? residual->data<float>() : nullptr;
-  all.output = output.data<float>();
-  all.stride = output_width_;
+  kernels::MatMulRows all = convert(input, state);
+  all.output.residual = residual != nullptr ? residual->data<float>() : nullptr;
+  all.output.output = output.data<float>();
+  all.output.stride = output_width_;
   const backend::PackedMatrix& front = slices_.front().matrix;
-  const bool ours = front.carrier() != backend::Carrier::onednn;
-  const bool tiled = slices_.size() > 1 || front.spec().precision == Precision::int8;
-  const Dim limit = tiled ? kTileElements / slices_.front().width : kPieceRows.front();
-  const std::int64_t rows = input.rows();
-  std::int64_t first_row = 0;
+  const int slices = static_cast<int>(slices_.size());
   // Whole runs of equal pieces are shared out together, so that the team meets a few times only.
-  while (first_row < rows) {
-    const int piece = ours ? own_piece_rows(rows - first_row) : piece_rows(rows - first_row, limit);
-    const int pieces = static_cast<int>((rows - first_row) / piece);
-    const int slices = static_cast<int>(slices_.size());
+  for (int first_row = 0; first_row < all.count;) {
+    const int piece = front.spec().backend->piece_rows(front, all.count - first_row, output_width_);
+    const int pieces = (all.count - first_row) / piece;
     const auto body = [&](int item, int thread) {
-      const std::int64_t row = first_row + item / slices * piece;
-      backend::MatMulRows part = all;
-      part.count = piece;
-      part.input += static_cast<std::size_t>(row) * front.input_row_bytes();
-      part.output += row * output_width_;
-      if (part.residual != nullptr) part.residual += row * output_width_;
-      if (part.scales != nullptr) part.scales += row;
-      forward_piece(slices_[static_cast<std::size_t>(item % slices)], part, state, thread);
+      const Slice& slice = slices_[static_cast<std::size_t>(item % slices)];
+      kernels::MatMulRows part = all.part(first_row + item / slices * piece, piece);
+      part.output.output += slice.first;
+      if (part.output.residual != nullptr) part.output.residual += slice.first;
+      slice.matrix.multiply(part, state.matmul_primitives(thread));
     };
     if (piece * input_width_ * output_width_ < kWorkWorthSharing) {
       for (int item = 0; item < pieces * slices; ++item) body(item, 0);
     } else {
       state.team().run(pieces * slices, body);
     }
-    first_row += static_cast<std::int64_t>(pieces) * piece;
-  }
-}
-
-void MatMul::forward_piece(const Slice& slice, backend::MatMulRows rows, RunState& state, int thread) const {
-  backend::MatMulPrimitives& primitives = state.matmul_primitives(thread);
-  rows.output += slice.first;
-  if (rows.residual != nullptr) rows.residual += slice.first;
-  if (slices_.size() == 1 || slice.matrix.takes_stride() || (rows.count == 1 && rows.residual == nullptr)) {
-    return slice.matrix.multiply(rows, primitives);
-  }
-  // By way of a dense tile.
-  backend::MatMulRows tile = rows;
-  tile.residual = nullptr;
-  tile.output = state.thread_scratch(thread, static_cast<std::size_t>(rows.count * slice.width));
-  tile.stride = slice.width;
-  slice.matrix.multiply(tile, primitives);
-  for (int row = 0; row < rows.count; ++row) {
-    const float* from = tile.output + row * slice.width;
-    float* to = rows.output + row * rows.stride;
-    if (rows.residual == nullptr) {
-      std::copy_n(from, slice.width, to);
-    } else {
-      const float* added = rows.residual + row * rows.stride;
-      for (Dim i = 0; i < slice.width; ++i) to[i] = from[i] + added[i];
-    }
+    first_row += pieces * piece;
   }
 }
 

@@ -12,17 +12,16 @@ namespace encdec {
 
 class RunState;
 
-namespace backend {
+namespace kernels {
 struct MatMulRows;
 }
 
 // Adds a tensor of the output's shape after the activation.
 enum class Residual : std::uint8_t { none, add };
 
-// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to oneDNN, or to our
-// own kernels where oneDNN has none that keeps the promise below: weights are packed once, here, in the precision asked
-// for; rows of x are converted to it; primitives are made for the row counts that occur and kept by the RunState. The
-// residual is added in the same pass.
+// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to the backends, oneDNN or
+// our own kernels: weights are packed once, here, in the precision asked for; rows of x are converted to it; primitives
+// are made for the row counts that occur and kept by the RunState. The residual is added in the same pass.
 //
 // Rows do not influence each other, and a row's result does not depend, bit by bit, on how many rows there are or how
 // many threads run.
@@ -50,8 +49,7 @@ class MatMul {
 
  private:
   struct Slice;
-  backend::MatMulRows convert(const Tensor& input, RunState& state) const;
-  void forward_piece(const Slice& slice, backend::MatMulRows rows, RunState& state, int thread) const;
+  kernels::MatMulRows convert(const Tensor& input, RunState& state) const;
 
   Dim input_width_ = 0;
   Dim output_width_ = 0;

@@ -23,7 +23,7 @@ struct Sequence {
   int rows = 0;          // a whole source, a whole target, or the 1 token of a decoding step
   int past = 0;          // positions before the first of these rows
   int slot = -1;         // of the cache index; -1 where nothing is cached
-  int memory_first = 0;  // the encoder's rows that it attends to
+  int memory_first = 0;  // rows of another input that it may look at: [memory_first, memory_first + memory_rows)
   int memory_rows = 0;
 };
 
@@ -85,7 +85,7 @@ class RunState {
   std::vector<Sequence>& sequence_scratch() { return sequence_scratch_; }
   // Memory of one thread of the team, until that thread asks again.
   float* thread_scratch(int thread, std::size_t floats);
-  // Of the running node; empty where nobody asks for its attention.
+  // The running node's; empty where nobody asks for its attention.
   const AttentionObserver& attention_observer() const;
   // Cache of the running node; has room for all rows of the index.
   KeyValueCache& cache();

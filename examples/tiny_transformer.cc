@@ -101,7 +101,7 @@ Tensor logits_of(const WeightScope& weights, const Tensor& source_ids, const Ten
   for (const Tensor& projected : encoder.run(std::array{source_ids}, encoder_state)) {
     inputs.push_back(Tensor::allocate(projected.shape()));
     const KeyValueForm form = key_value_form_of(kAttention, Precision::float32);
-    arrange_memory(form, projected, 0, source_rows, inputs.back(), 0);
+    arrange_memory(form, projected, inputs.back());
   }
 
   RunState decoder_state(decoder.graph());

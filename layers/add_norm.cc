@@ -5,8 +5,7 @@
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/normalization.h"
 #include "encdec/engine/row_sharing.h"
-#include "encdec/engine/run_state.h"
-#include "encdec/layers/linear.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
@@ -26,15 +25,15 @@ Shape AddNorm::output_shape(Shapes inputs) const {
 }
 
 void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  const int width = static_cast<int>(output.width());
+  const auto normalize = kind_ == NormKind::layer ? kernels::layer_norm : kernels::rms_norm;
   for_each_row(output, state.team(), [&](int row) {
-    const float* residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr;
-    if (kind_ == NormKind::layer) {
-      kernels::layer_norm(inputs[0].row(row), residual, scale_.data<float>(), shift_.data<float>(), epsilon_, width,
-                          output.row(row));
-    } else {
-      kernels::rms_norm(inputs[0].row(row), residual, scale_.data<float>(), epsilon_, width, output.row(row));
-    }
+    normalize({.input = inputs[0].row(row),
+               .residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr,
+               .scale = scale_.data<float>(),
+               .shift = shift_.data<float>(),
+               .epsilon = epsilon_,
+               .width = static_cast<int>(output.width()),
+               .output = output.row(row)});
   });
 }
 

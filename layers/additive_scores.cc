@@ -8,8 +8,8 @@ namespace encdec {
 namespace {
 
 float bias_of_one(const WeightScope& weights, Bias bias) {
-  if (bias == Bias::none || (bias == Bias::optional && !weights.has("bias"))) return 0.0f;
-  return *as_float(weights.tensor("bias", {1})).data<float>();
+  const Tensor one = bias_of(weights, bias, 1);
+  return one.empty() ? 0.0f : *as_float(one).data<float>();
 }
 
 // [B, R, D] -> [B, R, h], which lasts until the running node is done.

@@ -17,15 +17,6 @@ KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precis
   return {.heads = options.heads, .head_dim = options.head_width(), .type = key_value_type(precision)};
 }
 
-void expect_no_past(std::span<const Sequence> sequences, std::string_view layer) {
-  for (const Sequence& sequence : sequences) {
-    if (sequence.past != 0) {
-      throw InputError(fmt::format("{}: a sequence has a past of {} positions, expected 0: nothing is cached", layer,
-                                   sequence.past));
-    }
-  }
-}
-
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {
   for (int i = 0; i < head.query_count; ++i) {
     const kernels::KeyRange seen = kernels::keys_seen(head, i);

@@ -29,11 +29,8 @@ struct AttentionOptions {
   Dim head_width() const { return inner_dim() / heads; }
 };
 
-// Of keys and values in such attentions, for matmuls of that precision.
+// The form of keys and values in such attentions, for matmuls of that precision.
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
-
-// For layers that keep nothing of earlier runs: throws InputError, naming the layer, if a sequence has a past.
-void expect_no_past(std::span<const Sequence> sequences, std::string_view layer);
 
 // Tells an observer what attend() has left in head.weights.
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "encdec/engine/error.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
@@ -18,14 +19,12 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   key_value_.apply(inputs[0], nullptr, output, state);
 }
 
-void arrange_memory(const KeyValueForm& form, const Tensor& projected, int first_row, int rows, Tensor& memory,
-                    int first) {
-  const std::size_t element = size_of(form.type);
-  std::byte* to = memory.raw() + static_cast<std::size_t>(first) * form.bytes();
+void arrange_memory(const KeyValueForm& form, const Tensor& projected, Tensor memory) {
+  std::byte* to = memory.raw();
   for (int part = 0; part < 2 * form.heads; ++part) {  // keys of each head, then values
-    for (int row = 0; row < rows; ++row) {
-      store_as(form.type, projected.row(first_row + row) + part * form.head_dim, form.head_dim, to);
-      to += static_cast<std::size_t>(form.head_dim) * element;
+    for (std::int64_t row = 0; row < projected.rows(); ++row) {
+      store_as(form.type, projected.row(row) + part * form.head_dim, form.head_dim, to);
+      to += static_cast<std::size_t>(form.head_dim) * size_of(form.type);
     }
   }
 }

@@ -21,10 +21,9 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
-// Puts rows [first_row, first_row + rows) of what CrossAttentionMemory gave, those of one source, where CrossAttention
-// will read them: rows [first, first + rows) of `memory`, likewise [S, 2*H*K].
-void arrange_memory(const KeyValueForm& form, const Tensor& projected, int first_row, int rows, Tensor& memory,
-                    int first);
+// Puts what CrossAttentionMemory gave for one source where CrossAttention will read it: the rows of a memory that are
+// this source's, likewise [S, 2*H*K].
+void arrange_memory(const KeyValueForm& form, const Tensor& projected, Tensor memory);
 
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the rows
 // [memory_first, memory_first + memory_rows) of its sequence; a sequence without source rows gets zeros.

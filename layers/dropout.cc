@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "encdec/engine/error.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
@@ -14,7 +15,7 @@ Dropout::Dropout(const DropoutOptions& options) {
 }
 
 Shape Dropout::output_shape(Shapes inputs) const {
-  if (inputs.size() != 1) throw ShapeError(fmt::format("{} inputs, expected 1", inputs.size()));
+  expect_count(inputs, 1);
   return inputs[0];
 }
 

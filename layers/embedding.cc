@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "encdec/layers/token_id.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 

@@ -2,10 +2,9 @@
 
 #include <vector>
 
-#include "encdec/engine/error.h"
 #include "encdec/engine/kernels/activation.h"
 #include "encdec/engine/row_sharing.h"
-#include "encdec/engine/run_state.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 namespace {
@@ -32,10 +31,7 @@ FeedForward::FeedForward(const WeightScope& weights, const FeedForwardOptions& o
       residual_(options.residual) {}
 
 Shape FeedForward::output_shape(Shapes inputs) const {
-  if (inputs.empty()) throw ShapeError("no input");
-  expect_rows(inputs[0], expand_.input_width(), "input");
-  expect_inputs(inputs, 1, residual_, inputs[0]);
-  return inputs[0];
+  return shape_of_rows(inputs, expand_.input_width(), project_.output_width(), residual_);
 }
 
 void FeedForward::forward(Inputs inputs, Tensor& output, RunState& state) const {

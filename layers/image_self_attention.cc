@@ -7,6 +7,7 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/row_sharing.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 namespace {
@@ -73,7 +74,7 @@ ImageSelfAttention::ImageSelfAttention(const WeightScope& weights, const ImageSe
 }
 
 Shape ImageSelfAttention::output_shape(Shapes inputs) const {
-  if (inputs.size() != 1) throw ShapeError(fmt::format("{} inputs, expected 1", inputs.size()));
+  expect_count(inputs, 1);
   if (inputs[0].rank() != 4 || inputs[0].last() != channels_) {
     throw ShapeError(
         fmt::format("input has shape {}, expected [batch, height, width, {}]", to_string(inputs[0]), channels_));

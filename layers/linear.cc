@@ -1,46 +1,31 @@
 #include "encdec/layers/linear.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <vector>
 
-#include "encdec/engine/error.h"
-#include "encdec/engine/run_state.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
+
+Tensor bias_of(const WeightScope& weights, Bias bias, Dim width) {
+  const bool is_there = bias == Bias::required || (bias == Bias::optional && weights.has("bias"));
+  return is_there ? weights.tensor("bias", {width}) : Tensor();
+}
+
 namespace {
 
 MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
   std::vector<WeightMatrix> weights;
   std::vector<Tensor> biases;
-  bool any_bias = false;
   for (const WeightScope& scope : scopes) {
     weights.push_back(scope.matrix("weight", {options.output_width, options.input_width}));
-    const bool has_bias = options.bias == Bias::required || (options.bias == Bias::optional && scope.has("bias"));
-    biases.push_back(has_bias ? scope.tensor("bias", {options.output_width}) : Tensor());
-    any_bias = any_bias || has_bias;
+    biases.push_back(bias_of(scope, options.bias, options.output_width));
   }
-  if (!any_bias) biases.clear();
+  if (std::ranges::all_of(biases, &Tensor::empty)) biases.clear();
   return {weights, biases, scopes.front().pack(), options.activation, options.residual};
 }
 
 }  // namespace
-
-void expect_rows(const Shape& shape, Dim width, std::string_view what) {
-  if (shape.rank() != 2 || shape[1] != width) {
-    throw ShapeError(fmt::format("{} has shape {}, expected [rows, {}]", what, to_string(shape), width));
-  }
-}
-
-void expect_inputs(Shapes inputs, std::size_t count, Residual residual, const Shape& output) {
-  const std::size_t expected = count + (residual == Residual::add ? 1 : 0);
-  if (inputs.size() != expected) {
-    throw ShapeError(fmt::format("{} inputs, expected {}", inputs.size(), expected));
-  }
-  if (residual == Residual::add && inputs.back() != output) {
-    throw ShapeError(fmt::format("residual has shape {}, expected {}", to_string(inputs.back()), to_string(output)));
-  }
-}
 
 Linear::Linear(const WeightScope& weights, const LinearOptions& options) : Linear(std::span(&weights, 1), options) {}
 
@@ -48,11 +33,7 @@ Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& option
     : matmul_(pack(weights, options)), residual_(options.residual), input_scale_(options.input_scale) {}
 
 Shape Linear::output_shape(Shapes inputs) const {
-  if (inputs.empty()) throw ShapeError("no input");
-  expect_rows(inputs[0], input_width(), "input");
-  const Shape output{inputs[0][0], output_width()};
-  expect_inputs(inputs, 1, residual_, output);
-  return output;
+  return shape_of_rows(inputs, input_width(), output_width(), residual_);
 }
 
 void Linear::forward(Inputs inputs, Tensor& output, RunState& state) const {

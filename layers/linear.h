@@ -14,6 +14,9 @@ enum class Bias : std::uint8_t {
   optional,  // zeros where the checkpoint has none
 };
 
+// The bias [width] of a scope; empty where there is none. Throws WeightError.
+Tensor bias_of(const WeightScope& weights, Bias bias, Dim width);
+
 struct LinearOptions {
   Dim input_width = 0;   // K
   Dim output_width = 0;  // N
@@ -52,11 +55,5 @@ class Linear final : public Layer {
   Residual residual_;
   float input_scale_;
 };
-
-// Throws ShapeError unless `shape` is [rows, width] for the given width. `what` names the input in the message.
-void expect_rows(const Shape& shape, Dim width, std::string_view what);
-
-// Throws ShapeError unless there are `count` inputs, and one more, shaped like the output, where a residual is added.
-void expect_inputs(Shapes inputs, std::size_t count, Residual residual, const Shape& output);
 
 }  // namespace encdec

@@ -3,28 +3,21 @@
 #include <fmt/format.h>
 
 #include "encdec/engine/error.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
 LocalAttention::LocalAttention(const WeightScope& weights, const LocalAttentionOptions& options)
-    : options_(options), projections_(weights, options.attention) {
-  if (options.window < 0) {
-    throw ConfigError(fmt::format("local_attention: window {}, expected 0 or more", options.window));
-  }
+    : window_(options.window), sides_(options.sides), projections_(weights, options.attention) {
+  if (window_ < 0) throw ConfigError(fmt::format("local_attention: window {}, expected 0 or more", window_));
 }
 
 void LocalAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_no_past(state.sequences, kind());
-  const AttentionOptions& attention = options_.attention;
-  Tensor projected = projections_.project(inputs[0], state);
-  Tensor attended = state.scratch({inputs[0].rows(), attention.inner_dim()});
-  attend_heads(attention, projections_.relative_position_bias(), state.sequences, state, [&](const Sequence& sequence) {
-    kernels::HeadAttention head = projections_.among_themselves(sequence, projected, attended);
-    head.window = options_.window;
-    head.causal = options_.sides == WindowSides::before;
-    return head;
+  projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) {
+    head.window = window_;
+    head.causal = sides_ == WindowSides::before;
   });
-  projections_.finish(attended, inputs, output, state);
 }
 
 }  // namespace encdec

@@ -31,7 +31,8 @@ class LocalAttention final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  LocalAttentionOptions options_;
+  int window_;
+  WindowSides sides_;
   SelfAttentionProjections projections_;
 };
 

@@ -1,6 +1,7 @@
 #include "encdec/layers/memory_compressed_attention.h"
 
 #include "encdec/engine/error.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 namespace {

@@ -11,14 +11,13 @@ class MultiHeadAttention final : public Layer {
  public:
   // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
   // fit.
-  MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options);
+  MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options) : projections_(weights, options) {}
 
   std::string_view kind() const override { return "multi_head_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  AttentionOptions options_;
   SelfAttentionProjections projections_;
 };
 

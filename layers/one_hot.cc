@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "encdec/engine/error.h"
-#include "encdec/layers/token_id.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "encdec/engine/error.h"
-#include "encdec/layers/linear.h"
 
 namespace encdec {
 namespace {
@@ -18,7 +17,7 @@ constexpr Dim kTabulatedPositions = 1024;
 
 void timing_signal(std::int64_t position, Dim model_dim, float* output) {
   const Dim half = model_dim / 2;
-  const auto step = static_cast<float>(-std::log(10000.0) / static_cast<double>(std::max<Dim>(half - 1, 1)));
+  const auto step = static_cast<float>(-std::log(kSinusoidBase) / static_cast<double>(std::max<Dim>(half - 1, 1)));
   for (Dim i = 0; i < half; ++i) {
     const float angle = static_cast<float>(position) * std::exp(static_cast<float>(i) * step);
     output[i] = std::sin(angle);
@@ -34,7 +33,7 @@ void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float
   const Dim sines = (model_dim + 1) / 2;
   for (Dim i = 0; i < sines; ++i) {
     const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(model_dim);
-    const double angle = static_cast<double>(position) / std::pow(10000.0, exponent);
+    const double angle = static_cast<double>(position) / std::pow(kSinusoidBase, exponent);
     const bool interleaved = layout == SinusoidLayout::interleaved;
     const Dim cosine = interleaved ? 2 * i + 1 : sines + i;
     output[interleaved ? 2 * i : i] = static_cast<float>(std::sin(angle));
@@ -81,9 +80,8 @@ PositionTable::PositionTable(const WeightScope& weights, const PositionOptions& 
   }
 }
 
-void PositionTable::expect_inputs(Shapes inputs, Dim x_width) const {
-  const std::size_t expected = options_.pad_token ? 2 : 1;
-  if (inputs.size() != expected) throw ShapeError(fmt::format("{} inputs, expected {}", inputs.size(), expected));
+void PositionTable::check(Shapes inputs, Dim x_width) const {
+  expect_count(inputs, options_.pad_token ? 2 : 1);
   expect_rows(inputs[0], x_width, "input");
   if (options_.pad_token && inputs[1] != Shape{inputs[0][0]}) {
     throw ShapeError(

@@ -2,14 +2,14 @@
 
 #include <optional>
 
-#include "encdec/engine/layer.h"
-#include "encdec/engine/run_state.h"
 #include "encdec/engine/weights.h"
-#include "encdec/layers/token_id.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
-// The angles of a sinusoidal encoding, and where it puts their sines and cosines.
+// The angles of a sinusoidal encoding, and where it puts their sines and cosines. Wave lengths grow from 2 pi to
+// kSinusoidBase * 2 pi.
+inline constexpr double kSinusoidBase = 10000.0;
 enum class SinusoidLayout : std::uint8_t {
   interleaved,    // sin, cos, sin, cos, ... of position / 10000^(2i/D): Vaswani et al. 2017, section 3.5
   halves,         // all sines, then all cosines: Marian, Pegasus; with odd D one more sine
@@ -53,12 +53,12 @@ class PositionTable {
   Dim width() const { return table_.width(); }
 
   // Throws ShapeError unless the inputs are {x: [R, x_width]}, with a pad token {x, token ids: int32 [R]}.
-  void expect_inputs(Shapes inputs, Dim x_width) const;
+  void check(Shapes inputs, Dim x_width) const;
 
   // Calls use(row, encoding) for every row of the state's sequences; `inputs` are the layer's. Throws InputError for a
   // position that a learned encoding does not have.
   template <class Use>
-  void for_each_row(Inputs inputs, RunState& state, const Use& use) const {
+  void for_each_position(Inputs inputs, RunState& state, const Use& use) const {
     expect_all_rows(state.sequences, inputs[0].rows());
     if (options_.pad_token) expect_integers(inputs[1], "token ids");
     const std::int32_t* token_ids = options_.pad_token ? inputs[1].data<std::int32_t>() : nullptr;

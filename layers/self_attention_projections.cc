@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "encdec/engine/error.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
@@ -21,10 +21,7 @@ SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, c
 }
 
 Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
-  if (inputs.empty()) throw ShapeError("no input");
-  expect_rows(inputs[0], options_.model_dim, "input");
-  expect_inputs(inputs, 1, options_.residual, inputs[0]);
-  return inputs[0];
+  return shape_of_rows(inputs, options_.model_dim, options_.model_dim, options_.residual);
 }
 
 Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) const {

@@ -22,6 +22,18 @@ class SelfAttentionProjections {
   const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
   // A sequence of such rows whose rows attend to each other, into attended [R, H*K], as attend_heads takes it.
   kernels::HeadAttention among_themselves(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
+  // All of it, where the rows of a sequence attend to each other; limit(head) may restrict what they see.
+  template <class Limit>
+  void attend(Inputs inputs, Tensor& output, RunState& state, const Limit& limit) const {
+    Tensor projected = project(inputs[0], state);
+    Tensor attended = state.scratch({inputs[0].rows(), options_.inner_dim()});
+    attend_heads(options_, relative_position_bias_, state.sequences, state, [&](const Sequence& sequence) {
+      kernels::HeadAttention head = among_themselves(sequence, projected, attended);
+      limit(head);
+      return head;
+    });
+    finish(attended, inputs, output, state);
+  }
   // attended [R, H*K] -> output [R, D], plus the last input where a residual is added.
   void finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const;
 

@@ -38,11 +38,8 @@ MatMul pack(const WeightScope& scope, const StridedConvolutionOptions& options) 
   const std::array weights = {
       WeightMatrix(by_position(scope.tensor("weight", {options.output_width, options.input_width, options.kernel})))};
   scope.release("weight");
-  std::vector<Tensor> biases;
-  if (options.bias == Bias::required || (options.bias == Bias::optional && scope.has("bias"))) {
-    biases.push_back(scope.tensor("bias", {options.output_width}));
-  }
-  return {weights, biases, scope.pack()};
+  const Tensor bias = bias_of(scope, options.bias, options.output_width);
+  return {weights, bias.empty() ? std::span<const Tensor>() : std::span(&bias, 1), scope.pack()};
 }
 
 }  // namespace

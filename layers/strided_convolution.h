@@ -24,11 +24,11 @@ class StridedConvolution {
   // missing or does not fit, ConfigError unless 1 <= stride <= kernel: rows between windows would be lost.
   StridedConvolution(const WeightScope& weights, const StridedConvolutionOptions& options);
 
-  // Of a sequence of n rows: ceil(n / stride).
+  // Rows that a sequence of n rows gives: ceil(n / stride).
   int output_rows(int rows) const;
 
-  // Of columns [first_column, first_column + C) of `input`, whose rows are those of state.sequences: [M, N] in scratch
-  // of the running node, the outputs of the sequences one after another.
+  // Convolves columns [first_column, first_column + C) of `input`, whose rows are those of state.sequences: [M, N] in
+  // scratch of the running node, the outputs of the sequences one after another.
   Tensor convolve(const Tensor& input, Dim first_column, RunState& state) const;
 
  private:

@@ -4,13 +4,12 @@
 
 #include "encdec/engine/error.h"
 #include "encdec/engine/row_sharing.h"
-#include "encdec/layers/linear.h"
-#include "encdec/layers/token_id.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
 Shape TimestepEncoding::output_shape(Shapes inputs) const {
-  if (inputs.size() != 2) throw ShapeError(fmt::format("{} inputs, expected 2", inputs.size()));
+  expect_count(inputs, 2);
   expect_rows(inputs[0], steps_.width(), "input");
   if (inputs[1] != Shape{1}) throw ShapeError(fmt::format("step has shape {}, expected [1]", to_string(inputs[1])));
   return inputs[0];

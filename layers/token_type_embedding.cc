@@ -1,9 +1,6 @@
 #include "encdec/layers/token_type_embedding.h"
 
-#include <fmt/format.h>
-
-#include "encdec/engine/error.h"
-#include "encdec/layers/linear.h"
+#include "encdec/layers/expectations.h"
 
 namespace encdec {
 
@@ -14,7 +11,7 @@ TokenTypeEmbedding::TokenTypeEmbedding(const WeightScope& weights, const TokenTy
 }
 
 Shape TokenTypeEmbedding::output_shape(Shapes inputs) const {
-  if (inputs.size() != 1) throw ShapeError(fmt::format("{} inputs, expected 1", inputs.size()));
+  expect_count(inputs, 1);
   expect_rows(inputs[0], first_type_.width(), "input");
   return inputs[0];
 }

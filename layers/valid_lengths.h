@@ -9,10 +9,10 @@ class ValidLengths {
  public:
   // Every key of every row.
   ValidLengths() = default;
-  // Of the rows of a tensor of such a shape, whatever their width. Throws InputError unless they are int32.
+  // The lengths of the rows of a tensor of such a shape, whatever their width. Throws InputError unless they are int32.
   ValidLengths(const Tensor& lengths, const Shape& rows);
 
-  // Of a row of `key_count` scores, in [0, key_count]: a longer length masks nothing, a negative one is 0.
+  // The length of a row of `key_count` scores, in [0, key_count]: a longer length masks nothing, a negative one is 0.
   int of(Dim row, int key_count) const;
 
  private:

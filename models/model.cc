@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/engine/backend/backends.h"
 #include "encdec/engine/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/families/model_description.h"

@@ -11,9 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/engine/backend/backends.h"
 #include "encdec/engine/error.h"
-#include "encdec/engine/kernels/panel_matmul.h"
 
 namespace encdec {
 namespace {
@@ -114,7 +113,7 @@ ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pa
   hasher.add_number(kPackedWeightsVersion);
   hasher.add_text(ENCDEC_VERSION);
   // What chooses kernels, and so the order of weights.
-  hasher.add_number(static_cast<std::uint64_t>(backend::best_carrier(pack.precision)));
+  hasher.add_text(backend::best_backend(pack.precision).name);
   hasher.add_text(backend::onednn_version());
   hasher.add_text(kernels::vector_target());
   hasher.add_text(to_string(pack.precision));

@@ -33,7 +33,7 @@ int SourceMemory::add(std::span<const Tensor> memories, int first_row, int count
   const int first = find_gap(count);
   reserve(memories, first + count);
   for (std::size_t layer = 0; layer < memories.size(); ++layer) {
-    arrange_memory(form_, memories[layer], first_row, count, tensors_[layer], first);
+    arrange_memory(form_, memories[layer].slice(first_row, count), tensors_[layer].slice(first, count));
   }
   auto free = std::ranges::find(places_, 0, &Rows::count);
   if (free == places_.end()) free = places_.insert(free, Rows());

@@ -1,6 +1,4 @@
-// The only file that includes oneDNN. Written for the APIs of both 2.x (op descriptors) and 3.x; what differs is in
-// describe() alone. third_party/README.md says which versions were tried.
-//
+// The only file that includes oneDNN; what differs between the APIs of 2.x and 3.x is in describe() alone.
 // Each primitive is made for one thread and run by the thread that calls: the threads of a ThreadTeam share the work
 // out among primitives instead of inside them. So there is no OpenMP region to wait for, and no run-time spins while
 // another process holds a CPU.
@@ -17,7 +15,7 @@
 #include <unordered_map>
 
 #include "encdec/engine/error.h"
-#include "encdec/engine/kernels/tile_matmul.h"
+#include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/tensor.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP

@@ -1,13 +1,12 @@
 #include "encdec/engine/kernels/activation.h"
 
-#include <algorithm>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/activation.cc"
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include "encdec/engine/kernels/activation_inl.h"
+#include "encdec/engine/kernels/functions_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -18,16 +17,10 @@ using D = hn::ScalableTag<float>;
 
 void gate_values(Activation activation, const float* gate, const float* value, int count, float* output) {
   const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  int i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::Mul(activate(activation, d, hn::LoadU(d, gate + i)), hn::LoadU(d, value + i)), d, output + i);
-  }
-  if (i == count) return;
-  HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::copy(gate + i, gate + count, rest);
-  hn::Store(activate(activation, d, hn::Load(d, rest)), d, rest);
-  for (int j = i; j < count; ++j) output[j] = rest[j - i] * value[j];
+  for_each_vector(d, count, [&](int i, int some) HWY_ATTR {
+    const auto activated = activate(activation, d, load_some(d, gate + i, some));
+    store_some(hn::Mul(activated, load_some(d, value + i, some)), d, output + i, some);
+  });
 }
 
 }  // namespace

@@ -21,11 +21,12 @@ struct AttentionRows {
   std::ptrdiff_t head_stride = 0;     // elements from a head to the next one
   DataType type = DataType::float32;  // or bfloat16
 
-  // Of position j.
+  // Elements before the row at a place.
+  std::ptrdiff_t before(std::ptrdiff_t place) const { return place * stride + (place / kPageRows) * page_gap; }
+  // The row of position j.
   template <class T>
   const T* row(int j) const {
-    const std::ptrdiff_t place = index != nullptr ? index[j] : j;
-    return static_cast<const T*>(data) + place * stride + (place / kPageRows) * page_gap;
+    return static_cast<const T*>(data) + before(index != nullptr ? index[j] : j);
   }
   AttentionRows of_head(int number) const {
     AttentionRows rows = *this;
@@ -53,8 +54,8 @@ struct HeadAttention {
   bool causal = false;
   // Keys farther from a query's position than this, on either side, are not seen.
   int window = std::numeric_limits<int>::max();
-  // Of a key at the query's own position; those before and after it lie beside, up to `bias_reach` positions away, and
-  // farther ones get the last. Null for no bias.
+  // The bias of a key at the query's own position; those before and after it lie beside, up to `bias_reach` positions
+  // away, and farther ones get the last. Null for no bias.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
   // Where the softmax of query i goes: that of key j to weights[i * key_count + j], if it is seen. Null for nowhere.

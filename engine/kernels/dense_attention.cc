@@ -9,8 +9,8 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include "encdec/engine/kernels/activation_inl.h"
 #include "encdec/engine/kernels/dot_products_inl.h"
+#include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,16 +34,6 @@ HWY_INLINE void in_groups(int count, const Body& body) {
   int i = 0;
   for (; i + kAtOnce <= count; i += kAtOnce) body(i, std::integral_constant<int, kAtOnce>());
   for (; i < count; ++i) body(i, std::integral_constant<int, 1>());
-}
-
-// Calls add(i, read) for every vector of a row of `width` floats, where read(address) fills up with zeros.
-template <class Add>
-HWY_INLINE void for_each_vector(int width, const Add& add) {
-  int i = 0;
-  for (; i + kLanes <= width; i += kLanes) add(i, [](const float* from) HWY_ATTR { return hn::LoadU(D(), from); });
-  if (const int rest = width - i; rest > 0) {
-    add(i, [rest](const float* from) HWY_ATTR { return load_some(D(), from, rest); });
-  }
 }
 
 // Calls tile(key, keys, store) for every four keys of the rows: `keys` are four addresses, the last key standing in for
@@ -83,11 +73,12 @@ void additive_scores_of(const ScoredRows& rows, const float* weights, float bias
     for_four_keys(rows, [&](const float* const* keys, const auto& store) HWY_ATTR {
       V sums[kKeysAtOnce];
       std::fill(std::begin(sums), std::end(sums), hn::Zero(d));
-      for_each_vector(rows.width, [&](int i, const auto& read) HWY_ATTR {
-        const V weight = read(weights + i);  // zeros beyond the row: what is there does not count
-        const V compared = read(q + i);
+      for_each_vector(d, rows.width, [&](int i, int count) HWY_ATTR {
+        const V weight = load_some(d, weights + i, count);  // zeros beyond the row: what is there does not count
+        const V compared = load_some(d, q + i, count);
         for (int k = 0; k < kKeysAtOnce; ++k) {
-          sums[k] = hn::MulAdd(weight, activate(Activation::tanh, d, hn::Add(compared, read(keys[k] + i))), sums[k]);
+          const V sum = hn::Add(compared, load_some(d, keys[k] + i, count));
+          sums[k] = hn::MulAdd(weight, activate(Activation::tanh, d, sum), sums[k]);
         }
       });
       float scores[kKeysAtOnce];

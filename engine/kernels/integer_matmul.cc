@@ -1,8 +1,8 @@
-#include "encdec/engine/kernels/integer_matmul.h"
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+
+#include "encdec/engine/kernels/matmul_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/integer_matmul.cc"
@@ -77,26 +77,28 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
 #endif
 
 template <int kRows>
-void multiply_tile(const IntegerMatrix& matrix, const IntegerRows& rows, const std::int8_t* panel, int row,
-                   int column) {
+void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, const std::int8_t* panel, int column) {
   HWY_ALIGN std::int32_t sums[kRows * kColumns];
-  sum_products<kRows>(panel, (matrix.input_width + 1) / 2, rows.input + row * rows.input_stride, rows.input_stride,
-                      sums);
+  sum_products<kRows>(panel, (matrix.input_width + 1) / 2, reinterpret_cast<const std::int16_t*>(rows.input),
+                      static_cast<std::ptrdiff_t>(rows.input_bytes / sizeof(std::int16_t)), sums);
   finish_sums(matrix.epilogue,
               SumsBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
-              rows.output.from(row));
+              rows.output);
 }
 
-void multiply(const IntegerMatrix& matrix, const IntegerRows& rows) {
+void multiply(const PackedPanels& matrix, const MatMulRows& rows) {
   const std::size_t panel_size = PanelOrder{PanelColumns::narrow, 2}.panel_elements(matrix.input_width);
-  const std::int8_t* panel = matrix.panels;
+  const auto* panel = reinterpret_cast<const std::int8_t*>(matrix.panels);
   for (int column = 0; column < matrix.output_width; column += kColumns, panel += panel_size) {
     int row = 0;
-    for (; row + kTileRows <= rows.count; row += kTileRows) multiply_tile<kTileRows>(matrix, rows, panel, row, column);
-    switch (rows.count - row) {
-      case 3: multiply_tile<3>(matrix, rows, panel, row, column); break;
-      case 2: multiply_tile<2>(matrix, rows, panel, row, column); break;
-      case 1: multiply_tile<1>(matrix, rows, panel, row, column); break;
+    for (; row + kTileRows <= rows.count; row += kTileRows) {
+      multiply_tile<kTileRows>(matrix, rows.part(row, kTileRows), panel, column);
+    }
+    const MatMulRows rest = rows.part(row, rows.count - row);
+    switch (rest.count) {
+      case 3: multiply_tile<3>(matrix, rest, panel, column); break;
+      case 2: multiply_tile<2>(matrix, rest, panel, column); break;
+      case 1: multiply_tile<1>(matrix, rest, panel, column); break;
       default: break;
     }
   }
@@ -111,7 +113,7 @@ namespace encdec::kernels {
 
 HWY_EXPORT(multiply);
 
-void multiply_integers(const IntegerMatrix& matrix, const IntegerRows& rows) {
+void multiply_integers(const PackedPanels& matrix, const MatMulRows& rows) {
   HWY_DYNAMIC_DISPATCH(multiply)(matrix, rows);
 }
 

@@ -5,7 +5,7 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include "encdec/engine/kernels/activation_inl.h"
+#include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -15,7 +15,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
 HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
@@ -46,7 +45,7 @@ void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, con
     float* output = rows.output + place;
     const float* residual = rows.residual != nullptr ? rows.residual + place : nullptr;
     const float row_scale = rows.row_scales != nullptr ? rows.row_scales[row] : 1.0f;
-    const auto finish = [&](int i, int count) HWY_ATTR {
+    for_each_vector(d, block.columns, [&](int i, int count) HWY_ATTR {
       V y = value_of(epilogue, sums + i, block.first_column + i, row_scale, count);
       if (epilogue.bias != nullptr) y = hn::Add(y, load_some(d, epilogue.bias + block.first_column + i, count));
       if (epilogue.activation == Activation::relu) {
@@ -56,10 +55,7 @@ void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, con
       }
       if (residual != nullptr) y = hn::Add(y, load_some(d, residual + i, count));
       store_some(y, d, output + i, count);
-    };
-    int i = 0;
-    for (; i + kLanes <= block.columns; i += kLanes) finish(i, kLanes);
-    if (i < block.columns) finish(i, block.columns - i);
+    });
   }
 }
 

@@ -1,10 +1,10 @@
-#include "encdec/engine/kernels/neon_matmul.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <iterator>
 #include <type_traits>
+
+#include "encdec/engine/kernels/matmul_kernels.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -103,7 +103,7 @@ struct Smull {
   template <int kRows, int kPanels>
   static void sum_products(const Operands& operands, Sum* sums) {
     constexpr int kVectors = 4 * kPanels;
-    // Of two columns each, and of each column two sums.
+    // Two columns each, and two sums of each column.
     int32x4_t low[kRows][kVectors], high[kRows][kVectors];
     for (auto& row : low) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
     for (auto& row : high) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
@@ -137,7 +137,7 @@ ENCDEC_MATRICES inline float32x4_t add_products(float32x4_t sums, int8x16_t rows
   return vbfmmlaq_f32(sums, vreinterpretq_bf16_s8(rows), vreinterpretq_bf16_s8(columns));
 }
 
-// Of two rows by two columns: in a vector of sums one row follows the other.
+// Products of two rows and two columns: in a vector of sums one row follows the other.
 template <class Vector, class Element>
 struct MatrixProducts {
   using Sum = Element;
@@ -179,7 +179,7 @@ struct MatrixProducts {
 
 // Rows [row, row + kRows) by kPanels panels from `column` on.
 template <class Kernel, int kRows, int kPanels>
-void multiply_tile(const NeonMatrix& matrix, const NeonRows& rows, int row, int column) {
+void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, int column) {
   using Sum = typename Kernel::Sum;
   constexpr int kWidth = kPanels * kPanelWidth;
   constexpr std::size_t kElement = std::is_same_v<Sum, float> ? 2 : 1;
@@ -199,7 +199,7 @@ void multiply_tile(const NeonMatrix& matrix, const NeonRows& rows, int row, int 
 
 // All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
 template <class Kernel, int kRows, int kPanels>
-void multiply_tiles(const NeonMatrix& matrix, const NeonRows& rows, int column) {
+void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows, int column) {
   const int tiles = (rows.count + kRows - 1) / kRows;
   const int smaller = tiles * kRows - rows.count;
   int row = 0;
@@ -213,7 +213,7 @@ void multiply_tiles(const NeonMatrix& matrix, const NeonRows& rows, int column) 
 
 // In tiles of at most kRows rows of nearly equal height.
 template <class Kernel, int kRows = Kernel::kMostRows>
-void multiply(const NeonMatrix& matrix, const NeonRows& rows) {
+void multiply(const PackedPanels& matrix, const MatMulRows& rows) {
   if (rows.count == 0) return;
   const int tiles = (rows.count + Kernel::kMostRows - 1) / Kernel::kMostRows;
   if constexpr (kRows > 1) {
@@ -254,21 +254,16 @@ bool has_matrix_products() {
 #endif
 }
 
-void multiply_dots(const NeonMatrix& matrix, const NeonRows& rows) {
-  assert(matrix.type == NeonWeights::int8);
+void multiply_dots(const PackedPanels& matrix, const MatMulRows& rows) {
   return has_dot_products() ? multiply<Sdot>(matrix, rows) : multiply<Smull>(matrix, rows);
 }
 
-void multiply_matrices(const NeonMatrix& matrix, const NeonRows& rows) {
-  if (matrix.type == NeonWeights::bfloat16) {
-    multiply<MatrixProducts<float32x4_t, float>>(matrix, rows);
-  } else {
-    multiply<MatrixProducts<int32x4_t, std::int32_t>>(matrix, rows);
-  }
+void multiply_bfloat16_matrices(const PackedPanels& matrix, const MatMulRows& rows) {
+  multiply<MatrixProducts<float32x4_t, float>>(matrix, rows);
 }
 
-const char* dot_instruction() {
-  return has_dot_products() ? "sdot" : "smull";
+void multiply_int8_matrices(const PackedPanels& matrix, const MatMulRows& rows) {
+  multiply<MatrixProducts<int32x4_t, std::int32_t>>(matrix, rows);
 }
 
 #else
@@ -281,16 +276,16 @@ bool has_matrix_products() {
   return false;
 }
 
-void multiply_dots(const NeonMatrix&, const NeonRows&) {
+void multiply_dots(const PackedPanels&, const MatMulRows&) {
   assert(false);
 }
 
-void multiply_matrices(const NeonMatrix&, const NeonRows&) {
+void multiply_bfloat16_matrices(const PackedPanels&, const MatMulRows&) {
   assert(false);
 }
 
-const char* dot_instruction() {
-  return "";
+void multiply_int8_matrices(const PackedPanels&, const MatMulRows&) {
+  assert(false);
 }
 
 #endif

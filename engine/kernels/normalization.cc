@@ -38,7 +38,7 @@ float sum_of(const float* HWY_RESTRICT values, int width) {
   return sum;
 }
 
-// Of the squares of the deviations from `mean`: sum(x^2) - mean^2 would cancel where the mean is large.
+// The sum of the squares of the deviations from `mean`: sum(x^2) - mean^2 would cancel where the mean is large.
 float sum_of_squares(const float* HWY_RESTRICT values, float mean, int width) {
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -54,14 +54,17 @@ float sum_of_squares(const float* HWY_RESTRICT values, float mean, int width) {
   return square;
 }
 
-void layer_norm_row(const float* input, const float* residual, const float* HWY_RESTRICT scale,
-                    const float* HWY_RESTRICT shift, float epsilon, int width, float* output) {
+void layer_norm_row(const NormRow& row) {
+  const int width = row.width;
+  float* output = row.output;
+  const float* HWY_RESTRICT scale = row.scale;
+  const float* HWY_RESTRICT shift = row.shift;
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  add_residual(input, residual, width, output);
+  add_residual(row.input, row.residual, width, output);
   const float mean = sum_of(output, width) / static_cast<float>(width);
   const float variance = sum_of_squares(output, mean, width) / static_cast<float>(width);
-  const float factor = 1.0f / std::sqrt(variance + epsilon);
+  const float factor = 1.0f / std::sqrt(variance + row.epsilon);
   const auto means = hn::Set(d, mean), factors = hn::Set(d, factor);
   int i = 0;
   for (; i + lanes <= width; i += lanes) {
@@ -71,12 +74,14 @@ void layer_norm_row(const float* input, const float* residual, const float* HWY_
   for (; i < width; ++i) output[i] = (output[i] - mean) * factor * scale[i] + shift[i];
 }
 
-void rms_norm_row(const float* input, const float* residual, const float* HWY_RESTRICT scale, float epsilon, int width,
-                  float* output) {
+void rms_norm_row(const NormRow& row) {
+  const int width = row.width;
+  float* output = row.output;
+  const float* HWY_RESTRICT scale = row.scale;
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  add_residual(input, residual, width, output);
-  const float factor = 1.0f / std::sqrt(sum_of_squares(output, 0.0f, width) / static_cast<float>(width) + epsilon);
+  add_residual(row.input, row.residual, width, output);
+  const float factor = 1.0f / std::sqrt(sum_of_squares(output, 0.0f, width) / static_cast<float>(width) + row.epsilon);
   const auto factors = hn::Set(d, factor);
   int i = 0;
   for (; i + lanes <= width; i += lanes) {
@@ -96,13 +101,12 @@ namespace encdec::kernels {
 HWY_EXPORT(layer_norm_row);
 HWY_EXPORT(rms_norm_row);
 
-void layer_norm(const float* input, const float* residual, const float* scale, const float* shift, float epsilon,
-                int width, float* output) {
-  HWY_DYNAMIC_DISPATCH(layer_norm_row)(input, residual, scale, shift, epsilon, width, output);
+void layer_norm(const NormRow& row) {
+  HWY_DYNAMIC_DISPATCH(layer_norm_row)(row);
 }
 
-void rms_norm(const float* input, const float* residual, const float* scale, float epsilon, int width, float* output) {
-  HWY_DYNAMIC_DISPATCH(rms_norm_row)(input, residual, scale, epsilon, width, output);
+void rms_norm(const NormRow& row) {
+  HWY_DYNAMIC_DISPATCH(rms_norm_row)(row);
 }
 
 }  // namespace encdec::kernels

@@ -2,13 +2,22 @@
 
 namespace encdec::kernels {
 
-// Layer normalisation (Ba et al. 2016) of one row: output = (x - mean) / sqrt(variance + epsilon) * scale + shift with
-// x = input + residual (residual may be null) and the biased variance. All of `width` floats; output may be input.
-void layer_norm(const float* input, const float* residual, const float* scale, const float* shift, float epsilon,
-                int width, float* output);
+// One row of `width` floats to normalise: x = input + residual.
+struct NormRow {
+  const float* input = nullptr;
+  const float* residual = nullptr;  // or null
+  const float* scale = nullptr;
+  const float* shift = nullptr;  // of layer_norm
+  float epsilon = 0.0f;
+  int width = 0;
+  float* output = nullptr;  // may be the input
+};
 
-// Root mean square normalisation (Zhang & Sennrich 2019) of one row: output = x / sqrt(mean(x^2) + epsilon) * scale,
-// likewise.
-void rms_norm(const float* input, const float* residual, const float* scale, float epsilon, int width, float* output);
+// Layer normalisation (Ba et al. 2016): output = (x - mean) / sqrt(variance + epsilon) * scale + shift with the biased
+// variance.
+void layer_norm(const NormRow& row);
+
+// Root mean square normalisation (Zhang & Sennrich 2019): output = x / sqrt(mean(x^2) + epsilon) * scale.
+void rms_norm(const NormRow& row);
 
 }  // namespace encdec::kernels

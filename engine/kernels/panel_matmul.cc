@@ -1,9 +1,9 @@
-#include "encdec/engine/kernels/panel_matmul.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "encdec/engine/kernels/matmul_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/panel_matmul.cc"
@@ -53,8 +53,8 @@ struct Layout {
 
 // A range of k and what it is part of.
 struct Chunk {
-  const PanelMatrix& matrix;
-  const PanelRows& rows;
+  const PackedPanels& matrix;
+  const MatMulRows& rows;
   int first;
   int count;
 
@@ -115,8 +115,8 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
   const std::ptrdiff_t panel_size = (input_width + 15) / 16 * 16 * L::kWidth;
   using Weight = typename L::WeightType;
   const Weight* HWY_RESTRICT panel =
-      static_cast<const Weight*>(chunk.matrix.panels) + column / L::kWidth * panel_size + chunk.first * L::kWidth;
-  const float* HWY_RESTRICT input = chunk.rows.input + row * input_width + chunk.first;
+      reinterpret_cast<const Weight*>(chunk.matrix.panels) + column / L::kWidth * panel_size + chunk.first * L::kWidth;
+  const float* HWY_RESTRICT input = reinterpret_cast<const float*>(chunk.rows.input) + row * input_width + chunk.first;
   V sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
@@ -157,7 +157,7 @@ class NextPanelsOf {
     const std::size_t panel_bytes = static_cast<std::size_t>(chunk.matrix.input_width + 15) / 16 * 16 * row_bytes();
     const auto panel = static_cast<std::size_t>(column / L::kWidth) + 1;
     if (static_cast<int>(panel) * L::kWidth >= chunk.matrix.output_width) return;
-    begin_ = static_cast<const char*>(chunk.matrix.panels) + panel * panel_bytes +
+    begin_ = reinterpret_cast<const char*>(chunk.matrix.panels) + panel * panel_bytes +
              static_cast<std::size_t>(chunk.first) * row_bytes();
     const int lines = static_cast<int>(row_bytes() * static_cast<std::size_t>(chunk.count) / kLineBytes);
     lines_ = (lines + tiles - 1) / tiles;
@@ -222,30 +222,30 @@ MultiplyChunk chunk_function(int tile_rows, std::integer_sequence<int, kRowsLess
 }
 
 template <class L>
-void multiply(const PanelMatrix& matrix, const PanelRows& rows) {
+void multiply(const PackedPanels& matrix, const MatMulRows& rows, int chunk) {
   // Tiles of nearly equal height: a low one at the end would leave registers unused.
   const int tiles = (rows.count + L::kTileRows - 1) / L::kTileRows;
   const int tile_rows = (rows.count + tiles - 1) / tiles;
   const MultiplyChunk multiply_chunk = chunk_function<L>(tile_rows, std::make_integer_sequence<int, L::kTileRows>());
   // The weights of a chunk are read once for all rows, a panel of them by one tile after the other.
-  for (int k = 0; k < matrix.input_width; k += matrix.chunk) {
-    multiply_chunk({matrix, rows, k, std::min(matrix.chunk, matrix.input_width - k)});
+  for (int k = 0; k < matrix.input_width; k += chunk) {
+    multiply_chunk({matrix, rows, k, std::min(chunk, matrix.input_width - k)});
   }
 }
 
 template <PanelColumns kColumns>
-void multiply_columns(const PanelMatrix& matrix, const PanelRows& rows) {
-  switch (matrix.type) {
-    case PanelWeights::float32: return multiply<Layout<kColumns, float>>(matrix, rows);
-    case PanelWeights::bfloat16: return multiply<Layout<kColumns, std::uint16_t>>(matrix, rows);
+void multiply_columns(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
+  switch (sums.weights) {
+    case PanelSums::Weights::float32: return multiply<Layout<kColumns, float>>(matrix, rows, sums.chunk);
+    case PanelSums::Weights::bfloat16: return multiply<Layout<kColumns, std::uint16_t>>(matrix, rows, sums.chunk);
   }
 }
 
-void multiply_any(const PanelMatrix& matrix, const PanelRows& rows) {
+void multiply_any(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
   if (rows.count == 0) return;
-  switch (matrix.columns) {
-    case PanelColumns::narrow: return multiply_columns<PanelColumns::narrow>(matrix, rows);
-    case PanelColumns::wide: return multiply_columns<PanelColumns::wide>(matrix, rows);
+  switch (sums.columns) {
+    case PanelColumns::narrow: return multiply_columns<PanelColumns::narrow>(matrix, rows, sums);
+    case PanelColumns::wide: return multiply_columns<PanelColumns::wide>(matrix, rows, sums);
   }
 }
 
@@ -263,8 +263,8 @@ namespace encdec::kernels {
 HWY_EXPORT(multiply_any);
 HWY_EXPORT(target_name);
 
-void multiply_panels(const PanelMatrix& matrix, const PanelRows& rows) {
-  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows);
+void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
+  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, sums);
 }
 
 std::string vector_target() {

@@ -11,7 +11,7 @@ enum class PanelColumns : int {
   wide = 64     // as in oneDNN's AVX-512 matmuls
 };
 
-// Of a wide panel, and the bytes from one group of rows to the next: 1 float32, 2 bfloat16 or 4 int8 a column.
+// Columns of a wide panel, and the bytes from one group of rows to the next: 1 float32, 2 bfloat16 or 4 int8 a column.
 inline constexpr int kWideColumns = static_cast<int>(PanelColumns::wide);
 inline constexpr std::ptrdiff_t kWideGroupBytes = kWideColumns * 4;
 
@@ -33,12 +33,6 @@ struct PanelOrder {
   }
   std::size_t panel_elements(int rows) const { return padded_rows(rows) * width(); }
   std::size_t elements(int rows, int column_count) const { return panels(column_count) * panel_elements(rows); }
-
-  // Of element (row, column) among those of its panel.
-  std::size_t index_in_panel(std::size_t row, std::size_t column) const {
-    const auto size = static_cast<std::size_t>(group);
-    return (row / size * width() + column % width()) * size + row % size;
-  }
 };
 
 }  // namespace encdec::kernels

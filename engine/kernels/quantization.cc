@@ -25,23 +25,16 @@ constexpr float kLevels = 127.0f;
 // max |x|, or not a number if a value is not finite.
 float largest_magnitude(const float* HWY_RESTRICT row, int width) {
   const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
   auto largest = hn::Zero(d);
   // x * 0 is 0 for finite values alone.
   auto finite = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= width; i += lanes) {
-    const auto x = hn::LoadU(d, row + i);
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    const auto x = load_some(d, row + i, count);
     largest = hn::Max(largest, hn::Abs(x));
     finite = hn::MulAdd(x, hn::Zero(d), finite);
-  }
-  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
-  float check = sum_of_lanes(d, finite);
-  for (; i < width; ++i) {
-    result = std::fabs(row[i]) > result ? std::fabs(row[i]) : result;
-    check += row[i] * 0.0f;
-  }
-  return check == 0.0f ? result : std::numeric_limits<float>::quiet_NaN();
+  });
+  return sum_of_lanes(d, finite) == 0.0f ? hn::GetLane(hn::MaxOfLanes(d, largest))
+                                         : std::numeric_limits<float>::quiet_NaN();
 }
 
 // Writes round(x * factor) + shift.
@@ -50,15 +43,12 @@ void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int
   const D d;
   const hn::RebindToSigned<D> di;
   const hn::Rebind<T, D> dt;
-  const int lanes = static_cast<int>(hn::Lanes(d));
   const auto factors = hn::Set(d, factor);
   const auto shifts = hn::Set(di, shift);
-  int i = 0;
-  for (; i + lanes <= width; i += lanes) {
-    const auto q = hn::Add(hn::NearestInt(hn::Mul(hn::LoadU(d, row + i), factors)), shifts);
-    hn::StoreU(hn::DemoteTo(dt, q), dt, output + i);
-  }
-  for (; i < width; ++i) output[i] = static_cast<T>(static_cast<int>(std::nearbyint(row[i] * factor)) + shift);
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    const auto q = hn::Add(hn::NearestInt(hn::Mul(load_some(d, row + i, count), factors)), shifts);
+    store_some(hn::DemoteTo(dt, q), dt, output + i, count);
+  });
 }
 
 template <class T>
@@ -83,40 +73,25 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_bits(D d, hn::Vec<D> x) {
                         hn::Or(bits, hn::Set(du, 0x00400000)));
 }
 
-std::uint32_t rounded_bits(float x) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &x, sizeof(bits));
-  return std::isnan(x) ? bits | 0x00400000u : bits + (bits >> 16 & 1u) + 0x7FFFu;
-}
-
 void write_bfloat16(const float* HWY_RESTRICT row, int width, std::uint16_t* HWY_RESTRICT output) {
   const D d;
   const hn::Rebind<std::uint16_t, D> d16;
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::int16_t, D> di16;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  int i = 0;
-  for (; i + lanes <= width; i += lanes) {
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
     // As signed numbers, which the demotion takes as they are.
-    const auto upper = hn::ShiftRight<16>(hn::BitCast(di, rounded_bits(d, hn::LoadU(d, row + i))));
-    hn::StoreU(hn::BitCast(d16, hn::DemoteTo(di16, upper)), d16, output + i);
-  }
-  for (; i < width; ++i) output[i] = static_cast<std::uint16_t>(rounded_bits(row[i]) >> 16);
+    const auto upper = hn::ShiftRight<16>(hn::BitCast(di, rounded_bits(d, load_some(d, row + i, count))));
+    store_some(hn::BitCast(d16, hn::DemoteTo(di16, upper)), d16, output + i, count);
+  });
 }
 
 void write_rounded(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT output) {
   const D d;
   const hn::RebindToUnsigned<D> du;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  int i = 0;
-  for (; i + lanes <= width; i += lanes) {
-    const auto kept = hn::And(rounded_bits(d, hn::LoadU(d, row + i)), hn::Set(du, 0xFFFF0000u));
-    hn::StoreU(hn::BitCast(d, kept), d, output + i);
-  }
-  for (; i < width; ++i) {
-    const std::uint32_t kept = rounded_bits(row[i]) & 0xFFFF0000u;
-    std::memcpy(output + i, &kept, sizeof(kept));
-  }
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    const auto kept = hn::And(rounded_bits(d, load_some(d, row + i, count)), hn::Set(du, 0xFFFF0000u));
+    store_some(hn::BitCast(d, kept), d, output + i, count);
+  });
 }
 
 float convert(InputForm form, const float* row, int width, std::byte* output) {

@@ -15,7 +15,7 @@
 #include <type_traits>
 
 #include "encdec/engine/kernels/attention.h"
-#include "encdec/engine/kernels/softmax_inl.h"
+#include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();

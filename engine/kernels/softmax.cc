@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include "encdec/engine/kernels/softmax_inl.h"
+#include "encdec/engine/kernels/functions_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {

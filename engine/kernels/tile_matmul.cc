@@ -1,7 +1,8 @@
-#include "encdec/engine/kernels/tile_matmul.h"
-
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
+
+#include "encdec/engine/kernels/matmul_kernels.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
@@ -48,15 +49,15 @@ TileConfiguration configuration(int upper_rows, int lower_rows) {
 }
 
 #define ENCDEC_MULTIPLY_TILE(sums, input, weights) \
-  if constexpr (kType == TileWeights::bfloat16) {  \
+  if constexpr (std::is_same_v<Sum, float>) {      \
     _tile_dpbf16ps(sums, input, weights);          \
   } else {                                         \
     _tile_dpbusd(sums, input, weights);            \
   }
 
 // Rows [row, row + 16 or less) by the 64 columns of a panel.
-template <TileWeights kType>
-ENCDEC_TILES void flat_block(const TileRows& rows, int row, const std::byte* panel, std::byte* sums) {
+template <class Sum>
+ENCDEC_TILES void flat_block(const MatMulRows& rows, int row, const std::byte* panel, std::byte* sums) {
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
   const std::byte* input = rows.input + row * stride;
   _tile_zero(0);
@@ -85,8 +86,8 @@ ENCDEC_TILES void flat_block(const TileRows& rows, int row, const std::byte* pan
 
 // Rows [row, row + 17 to 32) by 32 columns of a panel. The first rows bring what will be wanted next nearer: the other
 // half of a panel is in the same pages, so half of the next one each time.
-template <TileWeights kType>
-ENCDEC_TILES void tall_block(const TileRows& rows, int row, const std::byte* panel, std::byte* sums) {
+template <class Sum>
+ENCDEC_TILES void tall_block(const MatMulRows& rows, int row, const std::byte* panel, std::byte* sums) {
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
   const std::byte* upper = rows.input + row * stride;
   const std::byte* lower = upper + kTileRows * stride;
@@ -118,10 +119,9 @@ ENCDEC_TILES void tall_block(const TileRows& rows, int row, const std::byte* pan
   _tile_stored(3, sums + kTileRows * kSumsBytes + 64, kSumsBytes);
 }
 
-template <TileWeights kType>
-ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
-  using Sum = std::conditional_t<kType == TileWeights::bfloat16, float, std::int32_t>;
-  constexpr int kGroup = kType == TileWeights::bfloat16 ? 2 : 4;
+template <class Sum>
+ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
+  constexpr int kGroup = std::is_same_v<Sum, float> ? 2 : 4;
   const std::size_t panel_bytes =
       PanelOrder{PanelColumns::wide, kGroup}.panel_elements(matrix.input_width) * (4 / kGroup);
   assert(rows.input_bytes * kWideColumns == panel_bytes);
@@ -145,13 +145,13 @@ ENCDEC_TILES void multiply(const TileMatrix& matrix, const TileRows& rows) {
         configured = count;
       }
       if (count <= kTileRows) {
-        flat_block<kType>(rows, row, panel, reinterpret_cast<std::byte*>(sums));
+        flat_block<Sum>(rows, row, panel, reinterpret_cast<std::byte*>(sums));
         finish(row, count, column, kWideColumns);
         continue;
       }
       constexpr int kHalf = kWideColumns / 2;
       for (int half = column; half < std::min(column + kWideColumns, matrix.output_width); half += kHalf) {
-        tall_block<kType>(rows, row, panel + (half - column) * 4, reinterpret_cast<std::byte*>(sums));
+        tall_block<Sum>(rows, row, panel + (half - column) * 4, reinterpret_cast<std::byte*>(sums));
         finish(row, count, half, kHalf);
       }
     }
@@ -177,13 +177,12 @@ bool has_tiles() {
   return has;
 }
 
-void multiply_tiles(const TileMatrix& matrix, const TileRows& rows) {
-  if (rows.count == 0) return;
-  if (matrix.type == TileWeights::bfloat16) {
-    multiply<TileWeights::bfloat16>(matrix, rows);
-  } else {
-    multiply<TileWeights::int8>(matrix, rows);
-  }
+void multiply_bfloat16_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
+  multiply_by_tiles<float>(matrix, rows);
+}
+
+void multiply_int8_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
+  multiply_by_tiles<std::int32_t>(matrix, rows);
 }
 
 #else
@@ -192,7 +191,11 @@ bool has_tiles() {
   return false;
 }
 
-void multiply_tiles(const TileMatrix&, const TileRows&) {
+void multiply_bfloat16_tiles(const PackedPanels&, const MatMulRows&) {
+  assert(false);
+}
+
+void multiply_int8_tiles(const PackedPanels&, const MatMulRows&) {
   assert(false);
 }
 

@@ -23,7 +23,7 @@ HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
   return hn::LoadU(d, from);
 }
 
-// Of floats, from bfloat16: those are their upper halves.
+// A vector of floats from bfloat16: those are their upper halves.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
   const hn::RebindToUnsigned<D> du;
@@ -48,8 +48,17 @@ HWY_INLINE void store_some(hn::Vec<D> value, D d, hn::TFromD<D>* to, int count) 
   for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-// The sum of the lanes, half after half. Highway's own adds them in another order from version to version: results would
-// depend on which one they were built with.
+// Calls body(i, count) for the elements of a row from i on, a whole vector each time but perhaps the last.
+template <class D, class Body>
+HWY_INLINE void for_each_vector(D d, int width, const Body& body) {
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  int i = 0;
+  for (; i + lanes <= width; i += lanes) body(i, lanes);
+  if (i < width) body(i, width - i);
+}
+
+// The sum of the lanes, half after half. Highway's own adds them in another order from version to version: results
+// would depend on which one they were built with.
 template <class D>
 HWY_INLINE hn::TFromD<D> sum_of_lanes([[maybe_unused]] D d, hn::Vec<D> value) {
 #if HWY_TARGET != HWY_SCALAR

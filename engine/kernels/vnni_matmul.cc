@@ -1,9 +1,9 @@
-#include "encdec/engine/kernels/vnni_matmul.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <iterator>
+
+#include "encdec/engine/kernels/matmul_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -33,7 +33,7 @@ inline std::int32_t group_of(const std::uint8_t* inputs, int count) {
 
 // sums[r][c] = <row r of the input, column c of kPanels panels>
 template <int kRows, int kPanels>
-ENCDEC_VNNI void sum_products(const VnniMatrix& matrix, const VnniRows& rows, const std::int8_t* panel,
+ENCDEC_VNNI void sum_products(const PackedPanels& matrix, const MatMulRows& rows, const std::int8_t* panel,
                               std::int32_t* sums) {
   const auto panel_bytes =
       static_cast<std::ptrdiff_t>(PanelOrder{PanelColumns::wide, 4}.panel_elements(matrix.input_width));
@@ -43,7 +43,8 @@ ENCDEC_VNNI void sum_products(const VnniMatrix& matrix, const VnniRows& rows, co
   for (int group = 0; group < groups; ++group, panel += kWideGroupBytes) {
     __m512i inputs[kRows];
     for (int r = 0; r < kRows; ++r) {
-      const std::uint8_t* row = rows.input + static_cast<std::size_t>(r) * rows.input_bytes;
+      const auto* row =
+          reinterpret_cast<const std::uint8_t*>(rows.input) + static_cast<std::size_t>(r) * rows.input_bytes;
       inputs[r] = _mm512_set1_epi32(group_of(row + 4 * group, matrix.input_width - 4 * group));
     }
     for (int p = 0; p < kPanels; ++p) {
@@ -65,12 +66,12 @@ ENCDEC_VNNI void sum_products(const VnniMatrix& matrix, const VnniRows& rows, co
 }
 
 template <int kRows, int kPanels>
-void multiply_panels_beside(const VnniMatrix& matrix, const VnniRows& rows, int column) {
+void multiply_panels_beside(const PackedPanels& matrix, const MatMulRows& rows, int column) {
   constexpr int kWidth = kPanels * kWideColumns;
   alignas(64) std::int32_t sums[kRows * kWidth];
   const std::size_t panel_bytes = PanelOrder{PanelColumns::wide, 4}.panel_elements(matrix.input_width);
-  sum_products<kRows, kPanels>(matrix, rows,
-                               matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes, sums);
+  const std::byte* panel = matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes;
+  sum_products<kRows, kPanels>(matrix, rows, reinterpret_cast<const std::int8_t*>(panel), sums);
   finish_sums(matrix.epilogue,
               SumsBlock<std::int32_t>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)},
               rows.output);
@@ -78,7 +79,7 @@ void multiply_panels_beside(const VnniMatrix& matrix, const VnniRows& rows, int 
 
 // Panels side by side, as many as the registers hold sums for.
 template <int kRows>
-void multiply(const VnniMatrix& matrix, const VnniRows& rows) {
+void multiply_rows(const PackedPanels& matrix, const MatMulRows& rows) {
   constexpr int kSums = 24;  // registers
   constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);
   int column = 0;
@@ -90,20 +91,20 @@ void multiply(const VnniMatrix& matrix, const VnniRows& rows) {
 
 }  // namespace
 
-void multiply_few_rows(const VnniMatrix& matrix, const VnniRows& rows) {
+void multiply_few_rows(const PackedPanels& matrix, const MatMulRows& rows) {
   switch (rows.count) {
     case 0: return;
-    case 1: return multiply<1>(matrix, rows);
-    case 2: return multiply<2>(matrix, rows);
-    case 3: return multiply<3>(matrix, rows);
-    case 4: return multiply<4>(matrix, rows);
+    case 1: return multiply_rows<1>(matrix, rows);
+    case 2: return multiply_rows<2>(matrix, rows);
+    case 3: return multiply_rows<3>(matrix, rows);
+    case 4: return multiply_rows<4>(matrix, rows);
     default: assert(false);
   }
 }
 
 #else
 
-void multiply_few_rows(const VnniMatrix&, const VnniRows&) {
+void multiply_few_rows(const PackedPanels&, const MatMulRows&) {
   assert(false);
 }
 

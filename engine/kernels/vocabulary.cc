@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include "encdec/engine/kernels/exponential_inl.h"
+#include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();

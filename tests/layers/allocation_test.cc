@@ -10,20 +10,11 @@
 
 #include "encdec/engine/executor.h"
 #include "encdec/layers/add_norm.h"
-#include "encdec/layers/additive_attention.h"
-#include "encdec/layers/concatenated_positions.h"
 #include "encdec/layers/cross_attention.h"
-#include "encdec/layers/dot_product_attention.h"
-#include "encdec/layers/dropout.h"
 #include "encdec/layers/embedding.h"
 #include "encdec/layers/feed_forward.h"
-#include "encdec/layers/image_self_attention.h"
-#include "encdec/layers/local_attention.h"
 #include "encdec/layers/masked_decoder_attention.h"
-#include "encdec/layers/masked_softmax.h"
-#include "encdec/layers/memory_compressed_attention.h"
 #include "encdec/layers/multi_head_attention.h"
-#include "encdec/layers/one_hot.h"
 #include "encdec/layers/positional_encoding.h"
 #include "encdec/layers/timestep_encoding.h"
 #include "tests/layers/attention_fixture.h"
@@ -32,6 +23,7 @@
 #include "tests/support/layer_runner.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
+#include "tools/encdec_bench/samples.h"
 
 namespace encdec {
 namespace {
@@ -156,7 +148,8 @@ class Session {
     const std::array<Tensor, 1> inputs = {source_};
     const Tensor& projected = model_.encoder().run(inputs, encoder_)[0];
     for (const Sequence& source : encoder_.sequences) {
-      arrange_memory(model_.memory_form(), projected, source.first_row, source.rows, memory_, source.first_row);
+      arrange_memory(model_.memory_form(), projected.slice(source.first_row, source.rows),
+                     memory_.slice(source.first_row, source.rows));
     }
   }
 
@@ -203,20 +196,6 @@ bool falls_quiet(const std::function<void()>& run) {
   return quiet_runs == kQuietRuns;
 }
 
-bool falls_quiet(Graph graph, std::span<const Tensor> inputs, std::vector<Sequence> sequences) {
-  const Executor executor(std::move(graph));
-  RunState state(executor.graph(), std::make_shared<ThreadTeam>(kThreads));
-  state.sequences = std::move(sequences);
-  return falls_quiet([&] { executor.run(inputs, state); });
-}
-
-bool falls_quiet(std::shared_ptr<const Layer> layer, const Tensor& input, std::vector<Sequence> sequences) {
-  Graph graph("test");
-  const Edge x = graph.input("x", input.shape());
-  graph.output(graph.add("layer", std::move(layer), {x}));
-  return falls_quiet(std::move(graph), std::span(&input, 1), std::move(sequences));
-}
-
 TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslations) {
   for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
     const LittleTransformer model(precision);
@@ -228,92 +207,28 @@ TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslations) {
   }
 }
 
-// Both kinds, in one node and in parts.
-Graph dense_attention_graph() {
-  RandomTensors random(5);
-  const WeightScope weights = make_scope({{"query.weight", random.uniform({48, kModelDim})},
-                                          {"key.weight", random.uniform({48, kModelDim})},
-                                          {"value.weight", random.uniform({1, 48})}},
-                                         {.threads = kThreads});
-  const AdditiveOptions additive{.query_dim = kModelDim, .key_dim = kModelDim, .hidden_dim = 48};
-  Graph graph("dense attention");
-  const Edge queries = graph.input("queries", {kBatch, kTargetRows, kModelDim});
-  const Edge keys = graph.input("keys", {kBatch, kSourceRows, kModelDim});
-  const Edge lengths = graph.input("lengths", {kBatch}, DataType::int32);
-  const Edge once =
-      graph.add("additive", std::make_shared<AdditiveAttention>(weights, additive), {queries, keys, keys, lengths});
-  const Edge twice =
-      graph.add("dot product", std::make_shared<DotProductAttention>(DotProductOptions{}), {once, keys, keys, lengths});
-  const Edge scores = graph.add("additive scores", std::make_shared<AdditiveScores>(weights, additive), {twice, keys});
-  const Edge others = graph.add("scores", std::make_shared<DotProductScores>(DotProductOptions{}), {scores, scores});
-  const Edge softmax = graph.add("softmax", std::make_shared<MaskedSoftmax>(), {others, lengths});
-  const Edge kept = graph.add("dropout", std::make_shared<Dropout>(DropoutOptions{.rate = 0.1f}), {softmax});
-  graph.output(graph.add("sum", std::make_shared<WeightedSum>(), {kept, twice}));
-  return graph;
-}
-
-TEST(Allocation, DenseAttentionAllocatesNothingAfterTheFirstRuns) {
-  RandomTensors random(6);
-  const std::array<Tensor, 3> inputs = {random.uniform({3, 29, kModelDim}), random.uniform({3, 70, kModelDim}),
-                                        random.ids(3, 80)};
-  EXPECT_TRUE(falls_quiet(dense_attention_graph(), inputs, {}));
-}
-
-TEST(Allocation, AttentionToLongInputsAllocatesNothingAfterTheFirstRuns) {
-  RandomTensors random(5);
-  const AttentionOptions attention{.model_dim = kModelDim, .heads = 4};
-  std::map<std::string, Tensor> weights = attention_weights(random, attention);
-  for (const char* name : {"key_convolution", "value_convolution"}) {
-    weights.merge(under(
-        name, {{"weight", random.uniform({kModelDim, kModelDim, 3}, 0.1)}, {"bias", random.uniform({kModelDim})}}));
+TEST(Allocation, NoLayerAllocatesAfterTheFirstRuns) {
+  for (const bench::LayerSample& layer : bench::all_layers()) {
+    bench::SampleRun run(layer.make(layer.sizes.front(), {.threads = kThreads}), kThreads);
+    EXPECT_TRUE(falls_quiet([&] { run.run(); })) << layer.name;
   }
-  const WeightScope scope = make_scope(weights, {.threads = kThreads});
-  const Tensor rows = random.uniform({300, kModelDim});
-  const std::vector<Sequence> sequences = packed(std::array{200, 1, 99});
-  EXPECT_TRUE(
-      falls_quiet(std::make_shared<LocalAttention>(scope, LocalAttentionOptions{.attention = attention, .window = 20}),
-                  rows, sequences));
-  EXPECT_TRUE(falls_quiet(
-      std::make_shared<MemoryCompressedAttention>(scope, MemoryCompressedAttentionOptions{.attention = attention}),
-      rows, sequences));
-
-  std::map<std::string, Tensor> projections = {{"gamma", random.uniform({1})}};
-  for (const char* name : {"query", "key", "value"}) {
-    projections[std::string(name) + ".weight"] = random.uniform({8, kModelDim}, 0.2);
-  }
-  projections["output.weight"] = random.uniform({kModelDim, 8}, 0.2);
-  EXPECT_TRUE(falls_quiet(std::make_shared<ImageSelfAttention>(make_scope(projections, {.threads = kThreads}),
-                                                               ImageSelfAttentionOptions{.channels = kModelDim}),
-                          random.uniform({2, 20, 20, kModelDim}), {}));
 }
 
-TEST(Allocation, ExplicitInputsAllocateNothingAfterTheFirstRuns) {
+TEST(Allocation, PositionsBeyondTheTabulatedOnesAllocateNothing) {
   constexpr int kRows = 9;
-  RandomTensors random(5);
-  Graph graph("inputs");
-  const Edge ids = graph.input("ids", {kSourceRows}, DataType::int32);
-  const Edge step = graph.input("step", {1}, DataType::int32);
-  const Edge tokens = graph.add("one_hot", std::make_shared<OneHot>(kVocabulary), {ids});
-  const ConcatenatedPositionOptions options{
-      .input_width = kVocabulary, .output_width = kModelDim, .bias = Bias::none, .positions = {.model_dim = 16}};
-  const Edge placed = graph.add(
-      "positions",
-      std::make_shared<ConcatenatedPositions>(
-          make_scope({{"weight", random.uniform({kModelDim, kVocabulary + 16})}}, {.threads = kThreads}), options),
-      {tokens});
+  Graph graph("positions");
+  const Edge x = graph.input("x", {kSourceRows, kModelDim}), step = graph.input("step", {1}, DataType::int32);
+  const Edge placed =
+      graph.add("positions", std::make_shared<PositionalEncoding>(SinusoidLayout::halves, kModelDim), {x});
   graph.output(graph.add("step_encoding", std::make_shared<TimestepEncoding>(SinusoidLayout::interleaved, kModelDim),
                          {placed, step}));
   const Executor executor(std::move(graph));
   RunState state(executor.graph(), std::make_shared<ThreadTeam>(kThreads));
-  // Also of a position and a step that lie beyond the tabulated ones.
   state.sequences = packed(std::array{kRows}, std::array{1020});
-  const std::array<Tensor, 2> inputs = {random.ids(kRows, kVocabulary), Tensor::allocate({1}, DataType::int32)};
   std::int32_t far_step = 1500;
-  const std::array<Tensor, 2> far = {inputs[0], Tensor(&far_step, DataType::int32, {1})};
-  EXPECT_TRUE(falls_quiet([&] {
-    executor.run(inputs, state);
-    executor.run(far, state);
-  }));
+  const std::array<Tensor, 2> inputs = {RandomTensors(5).uniform({kRows, kModelDim}),
+                                        Tensor(&far_step, DataType::int32, {1})};
+  EXPECT_TRUE(falls_quiet([&] { executor.run(inputs, state); }));
 }
 
 TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {

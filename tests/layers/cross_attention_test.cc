@@ -53,7 +53,8 @@ struct CrossCase {
     const KeyValueForm form = key_value_form_of(options, Precision::float32);
     Tensor arranged = Tensor::allocate(rows.shape());
     for (const Sequence& sequence : sequences()) {
-      arrange_memory(form, rows, sequence.memory_first, sequence.memory_rows, arranged, sequence.memory_first);
+      arrange_memory(form, rows.slice(sequence.memory_first, sequence.memory_rows),
+                     arranged.slice(sequence.memory_first, sequence.memory_rows));
     }
     return arranged;
   }

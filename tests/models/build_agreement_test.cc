@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "encdec/engine/backend/onednn.h"
-#include "encdec/engine/kernels/neon_matmul.h"
-#include "encdec/engine/kernels/panel_matmul.h"
+#include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/models/checkpoint/content_hash.h"
 #include "encdec/models/model.h"
 #include "tests/support/random_marian.h"

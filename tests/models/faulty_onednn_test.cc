@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/engine/backend/backends.h"
 #include "encdec/engine/graph.h"
 #include "encdec/engine/matmul.h"
 #include "encdec/engine/run_state.h"
@@ -67,7 +67,7 @@ constexpr int kOutputs = 130, kRows = 40;
 class FaultyOneDnn : public testing::TestWithParam<Precision> {
  protected:
   void SetUp() override {
-    if (backend::carrier_for(GetParam(), 512) != backend::Carrier::onednn) GTEST_SKIP() << "oneDNN is not used here";
+    if (backend::backend_for(GetParam(), 512).name != "onednn") GTEST_SKIP() << "oneDNN is not used here";
   }
 
   // Whether each row of a product has the bits that it has alone, and among fewer rows.
@@ -95,13 +95,13 @@ class FaultyOneDnn : public testing::TestWithParam<Precision> {
 
 TEST_P(FaultyOneDnn, OneRowIsComputedAsTwoWhereItDiffersAlone) {
   for (const Residual residual : {Residual::none, Residual::add}) expect_rows_agree(kOneRowDiffers, residual);
-  EXPECT_EQ(backend::carrier_for(GetParam(), kOneRowDiffers), backend::Carrier::onednn);
+  EXPECT_EQ(backend::backend_for(GetParam(), kOneRowDiffers).name, "onednn");
   EXPECT_EQ(backend::disagreements(GetParam()), "");
 }
 
 TEST_P(FaultyOneDnn, OurOwnKernelMultipliesWhereRowsDiffer) {
   expect_rows_agree(kSomeRowsDiffer[0], Residual::add);
-  EXPECT_EQ(backend::carrier_for(GetParam(), kSomeRowsDiffer[0]), backend::Carrier::panels);
+  EXPECT_EQ(backend::backend_for(GetParam(), kSomeRowsDiffer[0]).name, "panels");
   const int before = executions;
   expect_rows_agree(kSomeRowsDiffer[0], Residual::none);
   EXPECT_EQ(executions, before) << "oneDNN was asked again";

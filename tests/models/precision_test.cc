@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/engine/backend/backends.h"
 #include "encdec/models/model.h"
 #include "encdec/models/precision_probe.h"
 #include "tests/support/random_marian.h"

@@ -28,7 +28,7 @@ TEST(SourceMemory, EachSourceKeepsItsRowsWhoeverComesAndGoes) {
       std::vector<Tensor> rows;
       for (const Tensor& layer : encoded) {
         rows.push_back(Tensor::allocate({count, 2 * form.width()}));
-        arrange_memory(form, layer, before, count, rows.back(), 0);
+        arrange_memory(form, layer.slice(before, count), rows.back());
       }
       ASSERT_TRUE(expected.emplace(source, std::move(rows)).second) << "an open source's number was given out again";
     } else if (!expected.empty()) {

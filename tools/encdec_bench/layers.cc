@@ -1,236 +1,201 @@
-// Single layers.
+// Single layers of Transformers.
 #include <encdec/layers/add_norm.h>
+#include <encdec/layers/concatenated_positions.h>
 #include <encdec/layers/cross_attention.h>
 #include <encdec/layers/embedding.h>
 #include <encdec/layers/feed_forward.h>
 #include <encdec/layers/linear.h>
 #include <encdec/layers/masked_decoder_attention.h>
 #include <encdec/layers/multi_head_attention.h>
+#include <encdec/layers/one_hot.h>
 #include <encdec/layers/positional_encoding.h>
 #include <encdec/layers/timestep_encoding.h>
 
 #include <cmath>
 #include <utility>
 
-#include "bench_layer.h"
+#include "samples.h"
 
 namespace encdec::bench {
 namespace {
 
-void bench_linear(benchmark::State& state) {
-  const std::int64_t rows = state.range(0);
-  const Dim in = state.range(1), out = state.range(2);
-  WeightShapes shapes;
-  add_projection(shapes, "linear", out, in);
-  Bench bench(one_layer<Linear>(random_weights(shapes) / "linear", {{kSourceRows, in}},
-                                LinearOptions{.input_width = in, .output_width = out}),
-              {noise({rows, in})});
-  bench.run(state, {.matmuls = {{rows, in, out}}});
+using Sizes = LayerSample::Sizes;
+
+double bytes_of(std::int64_t floats) {
+  return static_cast<double>(floats) * sizeof(float);
 }
 
-void bench_feed_forward(benchmark::State& state) {
-  const std::int64_t rows = state.range(0) * state.range(1);
-  const Dim model = state.range(2), hidden = state.range(3);
-  WeightShapes shapes;
-  add_feed_forward(shapes, "feed_forward", model, hidden);
-  Bench bench(one_layer<FeedForward>(
-                  random_weights(shapes) / "feed_forward", {{kSourceRows, model}},
-                  FeedForwardOptions{.model_dim = model, .hidden_dim = hidden, .activation = Activation::relu}),
-              {noise({rows, model})});
-  bench.run(state, {.matmuls = {{rows, model, hidden}, {rows, hidden, model}}});
+AttentionOptions attention(Dim model, std::int64_t heads) {
+  return {.model_dim = model, .heads = static_cast<int>(heads)};
 }
 
-void bench_self_attention(benchmark::State& state, const RelativePositions& relative_positions) {
-  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
-  const Dim model = state.range(2);
+Sample linear(const Sizes& sizes, const PackOptions& pack) {
+  const auto [rows, in, out] = values<3>(sizes);
+  const LinearOptions options{.input_width = in, .output_width = out};
+  return one_layer(std::make_shared<Linear>(random_weights(projection_weights(out, in), pack), options),
+                   {noise({rows, in})}, {.matmuls = {{rows, in, out}}});
+}
+
+Sample feed_forward(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, length, model, hidden] = values<4>(sizes);
   const std::int64_t rows = batch * length;
-  const AttentionOptions options{
-      .model_dim = model, .heads = static_cast<int>(state.range(3)), .relative_positions = relative_positions};
-  WeightShapes shapes;
-  add_attention(shapes, "self_attention", model);
-  shapes["self_attention.relative_position_bias.weight"] = {relative_positions.buckets, options.heads};
-  Bench bench(one_layer<MultiHeadAttention>(random_weights(shapes) / "self_attention", {{kSourceRows, model}}, options),
-              {noise({rows, model})});
-  bench.set_sequences(batch, length);
-  bench.run(state, {.matmuls = {{rows, model, 3 * model}, {rows, model, model}},
-                    .attention_operations = batch * attention_operations(length, length, model)});
+  const FeedForwardOptions options{.model_dim = model, .hidden_dim = hidden, .activation = Activation::relu};
+  return one_layer(std::make_shared<FeedForward>(random_weights(feed_forward_weights(model, hidden), pack), options),
+                   {noise({rows, model})}, {.matmuls = {{rows, model, hidden}, {rows, hidden, model}}});
 }
 
-void bench_multi_head_attention(benchmark::State& state) {
-  bench_self_attention(state, {});
+Sample self_attention(const Sizes& sizes, const PackOptions& pack, const RelativePositions& relative_positions) {
+  const auto [batch, length, model, heads] = values<4>(sizes);
+  const std::int64_t rows = batch * length;
+  AttentionOptions options = attention(model, heads);
+  options.relative_positions = relative_positions;
+  WeightShapes shapes = attention_weights(model);
+  shapes["relative_position_bias.weight"] = {relative_positions.buckets, heads};
+  return one_layer(std::make_shared<MultiHeadAttention>(random_weights(shapes, pack), options), {noise({rows, model})},
+                   {.matmuls = {{rows, model, 3 * model}, {rows, model, model}},
+                    .attention_operations = static_cast<double>(batch) * attention_operations(length, length, model)},
+                   sequences(batch, {.rows = length}));
+}
+
+Sample multi_head_attention(const Sizes& sizes, const PackOptions& pack) {
+  return self_attention(sizes, pack, {});
 }
 
 // As T5's.
-void bench_relative_attention(benchmark::State& state) {
-  bench_self_attention(state, {.buckets = 32, .max_distance = 128});
+Sample relative_attention(const Sizes& sizes, const PackOptions& pack) {
+  return self_attention(sizes, pack, {.buckets = 32, .max_distance = 128});
 }
 
 // One decoding step: a row for each sequence, after T - 1 positions.
-void bench_masked_decoder_attention(benchmark::State& state) {
-  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
-  const Dim model = state.range(2);
-  WeightShapes shapes;
-  add_attention(shapes, "self_attention", model);
-  const AttentionOptions options{.model_dim = model, .heads = static_cast<int>(state.range(3))};
-  Bench bench(
-      one_layer<MaskedDecoderAttention>(random_weights(shapes) / "self_attention", {{kSourceRows, model}}, options),
-      {noise({batch, model})});
-  bench.set_sequences(batch, 1, length - 1);
-  bench.run(state, {.matmuls = {{batch, model, 3 * model}, {batch, model, model}},
-                    .attention_operations = batch * attention_operations(1, length, model)});
+Sample masked_decoder_attention(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, length, model, heads] = values<4>(sizes);
+  return one_layer(
+      std::make_shared<MaskedDecoderAttention>(random_weights(attention_weights(model), pack), attention(model, heads)),
+      {noise({batch, model})},
+      {.matmuls = {{batch, model, 3 * model}, {batch, model, model}},
+       .attention_operations = static_cast<double>(batch) * attention_operations(1, length, model)},
+      sequences(batch, {.rows = 1, .past = length - 1}));
 }
 
 // One decoding step over sources of S tokens.
-void bench_cross_attention(benchmark::State& state) {
-  const int batch = static_cast<int>(state.range(0)), source = static_cast<int>(state.range(1));
-  const Dim model = state.range(2);
-  WeightShapes shapes;
-  add_attention(shapes, "cross_attention", model);
-  const AttentionOptions options{.model_dim = model, .heads = static_cast<int>(state.range(3))};
-  Bench bench(one_layer<CrossAttention>(random_weights(shapes) / "cross_attention",
-                                        {{kTargetRows, model}, {kSourceRows, 2 * model}}, options),
-              {noise({batch, model}), noise({batch * source, 2 * model})});
-  bench.set_sequences(batch, 1, 0, source);
-  bench.run(state, {.matmuls = {{batch, model, model}, {batch, model, model}},
-                    .attention_operations = batch * attention_operations(1, source, model)});
+Sample cross_attention(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, source, model, heads] = values<4>(sizes);
+  const AttentionOptions options = attention(model, heads);
+  const KeyValueForm form = key_value_form_of(options, pack.precision);
+  return one_layer(std::make_shared<CrossAttention>(random_weights(attention_weights(model), pack), options),
+                   {noise({batch, model}), Tensor::allocate({batch * source, 2 * model}, form.type)},
+                   {.matmuls = {{batch, model, model}, {batch, model, model}},
+                    .attention_operations = static_cast<double>(batch) * attention_operations(1, source, model)},
+                   sequences(batch, {.rows = 1, .memory_rows = source}));
 }
 
-void bench_cross_attention_memory(benchmark::State& state) {
-  const std::int64_t rows = state.range(0) * state.range(1);
-  const Dim model = state.range(2);
-  WeightShapes shapes;
-  add_attention(shapes, "cross_attention", model);
-  Bench bench(one_layer<CrossAttentionMemory>(random_weights(shapes) / "cross_attention", {{kSourceRows, model}},
-                                              AttentionOptions{.model_dim = model, .heads = 8}),
-              {noise({rows, model})});
-  bench.run(state, {.matmuls = {{rows, model, 2 * model}}});
+Sample cross_attention_memory(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, source, model] = values<3>(sizes);
+  const std::int64_t rows = batch * source;
+  return one_layer(
+      std::make_shared<CrossAttentionMemory>(random_weights(attention_weights(model), pack), attention(model, 8)),
+      {noise({rows, model})}, {.matmuls = {{rows, model, 2 * model}}});
 }
 
-void bench_add_norm(benchmark::State& state) {
-  const std::int64_t rows = state.range(0) * state.range(1);
-  const Dim model = state.range(2);
-  WeightShapes shapes;
-  add_norm(shapes, "norm", model);
-  Bench bench(one_layer<AddNorm>(random_weights(shapes) / "norm", {{kSourceRows, model}, {kSourceRows, model}},
-                                 NormOptions{.width = model}),
-              {noise({rows, model}), noise({rows, model})});
-  bench.run_moving(state, 3.0 * static_cast<double>(rows * model) * sizeof(float));
+Sample add_norm(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, length, model] = values<3>(sizes);
+  const Shape shape{batch * length, model};
+  return one_layer(std::make_shared<AddNorm>(random_weights(norm_weights(model), pack), NormOptions{.width = model}),
+                   {noise(shape), noise(shape)}, {.moved_bytes = 3 * bytes_of(shape.elements())});
 }
 
-void bench_embedding(benchmark::State& state) {
-  const std::int64_t rows = state.range(0) * state.range(1);
-  const Dim model = state.range(2), vocabulary = state.range(3);
-  const WeightScope weights = random_weights({{"embedding.weight", {vocabulary, model}}});
-  Graph graph("benchmark");
-  const Edge ids = graph.input("ids", {kSourceRows}, DataType::int32);
-  graph.output(graph.add<Embedding>(
-      weights / "embedding", {ids},
-      EmbeddingOptions{.vocabulary = vocabulary, .model_dim = model, .scale = std::sqrt(static_cast<float>(model))}));
-  Bench bench(std::move(graph), {token_ids(rows, vocabulary)});
-  bench.run_moving(state, 2.0 * static_cast<double>(rows * model) * sizeof(float));
+Sample embedding(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, length, model, vocabulary] = values<4>(sizes);
+  const EmbeddingOptions options{
+      .vocabulary = vocabulary, .model_dim = model, .scale = std::sqrt(static_cast<float>(model))};
+  return one_layer(std::make_shared<Embedding>(random_weights({{"weight", {vocabulary, model}}}, pack), options),
+                   {token_ids(batch * length, vocabulary)}, {.moved_bytes = 2 * bytes_of(batch * length * model)});
 }
 
-void bench_positions(benchmark::State& state, std::shared_ptr<const Layer> layer) {
-  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
-  const Dim model = state.range(2);
-  Graph graph("benchmark");
-  const Edge x = graph.input("x", {kSourceRows, model});
-  graph.output(graph.add("positions", std::move(layer), {x}));
-  Bench bench(std::move(graph), {noise({batch * length, model})});
-  bench.set_sequences(batch, length);
-  bench.run_moving(state, 3.0 * static_cast<double>(batch * length * model) * sizeof(float));
+// What an Embedding looks up, computed.
+Sample one_hot(const Sizes& sizes, const PackOptions& pack) {
+  const auto [rows, model, vocabulary] = values<3>(sizes);
+  const LinearOptions options{.input_width = vocabulary, .output_width = model, .bias = Bias::none};
+  Graph graph("sample");
+  const Edge ids = graph.input("ids", {rows}, DataType::int32);
+  const Edge tokens = graph.add("one_hot", std::make_shared<OneHot>(vocabulary), {ids});
+  graph.output(graph.add(
+      "table", std::make_shared<Linear>(random_weights({{"weight", {model, vocabulary}}}, pack), options), {tokens}));
+  return {std::move(graph), {token_ids(rows, vocabulary)}, {.matmuls = {{rows, vocabulary, model}}}};
 }
 
-void bench_positional_encoding(benchmark::State& state) {
-  bench_positions(state, std::make_shared<PositionalEncoding>(SinusoidLayout::halves, state.range(2)));
+Sample positions(const Sizes& sizes, std::shared_ptr<const Layer> layer) {
+  const auto [batch, length, model] = values<3>(sizes);
+  const Shape shape{batch * length, model};
+  return one_layer(std::move(layer), {noise(shape)}, {.moved_bytes = 3 * bytes_of(shape.elements())},
+                   sequences(batch, {.rows = length}));
 }
 
-void bench_learned_positions(benchmark::State& state) {
-  const PositionOptions options{
-      .kind = PositionOptions::Kind::learned, .model_dim = state.range(2), .positions = state.range(1)};
-  bench_positions(state, std::make_shared<PositionalEncoding>(
-                             random_weights({{"weight", {options.positions, options.model_dim}}}), options));
+Sample positional_encoding(const Sizes& sizes, const PackOptions&) {
+  return positions(sizes, std::make_shared<PositionalEncoding>(SinusoidLayout::halves, sizes[2]));
 }
 
-void bench_timestep_encoding(benchmark::State& state) {
-  const std::int64_t rows = state.range(0) * state.range(1);
-  const Dim model = state.range(2);
-  Graph graph("benchmark");
-  const Edge x = graph.input("x", {kSourceRows, model}), step = graph.input("step", {1}, DataType::int32);
-  graph.output(graph.add("steps", std::make_shared<TimestepEncoding>(SinusoidLayout::halves, model), {x, step}));
-  Bench bench(std::move(graph), {noise({rows, model}), token_ids(1, 6)});
-  bench.run_moving(state, 2.0 * static_cast<double>(rows * model) * sizeof(float));
+Sample learned_positions(const Sizes& sizes, const PackOptions& pack) {
+  const PositionOptions options{.kind = PositionOptions::Kind::learned, .model_dim = sizes[2], .positions = sizes[1]};
+  return positions(sizes, std::make_shared<PositionalEncoding>(
+                              random_weights({{"weight", {options.positions, options.model_dim}}}, pack), options));
 }
 
-void attention_sizes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()
-      ->ArgNames({"B", "T", "D", "H"})
-      ->Args({1, 32, 512, 8})
-      ->Args({1, 512, 512, 8})
-      ->Args({32, 32, 512, 8})
-      ->Args({8, 128, 512, 8})
-      ->Args({1, 32, 1024, 16});
+Sample concatenated_positions(const Sizes& sizes, const PackOptions& pack) {
+  const auto [batch, length, model] = values<3>(sizes);
+  const std::int64_t rows = batch * length;
+  const ConcatenatedPositionOptions options{
+      .input_width = model, .output_width = model, .positions = {.model_dim = model}};
+  return one_layer(
+      std::make_shared<ConcatenatedPositions>(random_weights(projection_weights(model, 2 * model), pack), options),
+      {noise({rows, model})}, {.matmuls = {{rows, 2 * model, model}}}, sequences(batch, {.rows = length}));
 }
 
-void position_sizes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->ArgNames({"B", "T", "D"})->Args({1, 32, 512})->Args({32, 32, 512});
+Sample timestep_encoding(const Sizes& sizes, const PackOptions&) {
+  const auto [batch, length, model] = values<3>(sizes);
+  return one_layer(std::make_shared<TimestepEncoding>(SinusoidLayout::halves, model),
+                   {noise({batch * length, model}), token_ids(1, 6)},
+                   {.moved_bytes = 2 * bytes_of(batch * length * model)});
 }
-
-BENCHMARK(bench_linear)
-    ->Name("Linear")
-    ->UseRealTime()
-    ->ArgNames({"T", "K", "N"})
-    ->ArgsProduct({{1, 8, 32, 512}, {512}, {512, 32000}});
-BENCHMARK(bench_feed_forward)
-    ->Name("FeedForward")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "F"})
-    ->Args({1, 1, 512, 2048})
-    ->Args({1, 32, 512, 2048})
-    ->Args({32, 1, 512, 2048})
-    ->Args({8, 128, 512, 2048})
-    ->Args({1, 32, 1024, 4096});
-BENCHMARK(bench_multi_head_attention)->Name("MultiHeadAttention")->Apply(attention_sizes);
-BENCHMARK(bench_relative_attention)->Name("MultiHeadAttention/relative_positions")->Apply(attention_sizes);
-BENCHMARK(bench_masked_decoder_attention)
-    ->Name("MaskedDecoderAttention")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "H"})
-    ->Args({1, 1, 512, 8})
-    ->Args({1, 64, 512, 8})
-    ->Args({32, 64, 512, 8})
-    ->Args({1, 512, 512, 8})
-    ->Args({1, 64, 1024, 16});
-BENCHMARK(bench_cross_attention)
-    ->Name("CrossAttention")
-    ->UseRealTime()
-    ->ArgNames({"B", "S", "D", "H"})
-    ->Args({1, 32, 512, 8})
-    ->Args({32, 32, 512, 8})
-    ->Args({1, 512, 512, 8});
-BENCHMARK(bench_cross_attention_memory)
-    ->Name("CrossAttentionMemory")
-    ->UseRealTime()
-    ->ArgNames({"B", "S", "D"})
-    ->Args({1, 32, 512})
-    ->Args({32, 32, 512});
-BENCHMARK(bench_add_norm)
-    ->Name("AddNorm")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D"})
-    ->Args({1, 1, 512})
-    ->Args({1, 32, 512})
-    ->Args({32, 32, 512})
-    ->Args({1, 32, 1024});
-BENCHMARK(bench_embedding)
-    ->Name("Embedding")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "V"})
-    ->Args({1, 32, 512, 32000})
-    ->Args({32, 32, 512, 32000});
-BENCHMARK(bench_positional_encoding)->Name("PositionalEncoding")->Apply(position_sizes);
-BENCHMARK(bench_learned_positions)->Name("PositionalEncoding/learned")->Apply(position_sizes);
-BENCHMARK(bench_timestep_encoding)->Name("TimestepEncoding")->Apply(position_sizes);
 
 }  // namespace
+
+std::vector<LayerSample> transformer_layers() {
+  const std::vector<Sizes> attention_sizes{
+      {1, 32, 512, 8}, {1, 512, 512, 8}, {32, 32, 512, 8}, {8, 128, 512, 8}, {1, 32, 1024, 16}};
+  const std::vector<Sizes> row_sizes{{1, 32, 512}, {32, 32, 512}};
+  return {
+      {"Linear",
+       {"T", "K", "N"},
+       {{1, 512, 512},
+        {8, 512, 512},
+        {32, 512, 512},
+        {512, 512, 512},
+        {1, 512, 32000},
+        {8, 512, 32000},
+        {32, 512, 32000},
+        {512, 512, 32000}},
+       linear},
+      {"FeedForward",
+       {"B", "T", "D", "F"},
+       {{1, 1, 512, 2048}, {1, 32, 512, 2048}, {32, 1, 512, 2048}, {8, 128, 512, 2048}, {1, 32, 1024, 4096}},
+       feed_forward},
+      {"MultiHeadAttention", {"B", "T", "D", "H"}, attention_sizes, multi_head_attention},
+      {"MultiHeadAttention/relative_positions", {"B", "T", "D", "H"}, attention_sizes, relative_attention},
+      {"MaskedDecoderAttention",
+       {"B", "T", "D", "H"},
+       {{1, 1, 512, 8}, {1, 64, 512, 8}, {32, 64, 512, 8}, {1, 512, 512, 8}, {1, 64, 1024, 16}},
+       masked_decoder_attention},
+      {"CrossAttention", {"B", "S", "D", "H"}, {{1, 32, 512, 8}, {32, 32, 512, 8}, {1, 512, 512, 8}}, cross_attention},
+      {"CrossAttentionMemory", {"B", "S", "D"}, row_sizes, cross_attention_memory},
+      {"AddNorm", {"B", "T", "D"}, {{1, 1, 512}, {1, 32, 512}, {32, 32, 512}, {1, 32, 1024}}, add_norm},
+      {"Embedding", {"B", "T", "D", "V"}, {{1, 32, 512, 32000}, {32, 32, 512, 32000}}, embedding},
+      {"OneHotLinear", {"T", "D", "V"}, {{32, 512, 1000}, {32, 512, 32000}}, one_hot},
+      {"PositionalEncoding", {"B", "T", "D"}, row_sizes, positional_encoding},
+      {"PositionalEncoding/learned", {"B", "T", "D"}, row_sizes, learned_positions},
+      {"ConcatenatedPositions", {"B", "T", "D"}, row_sizes, concatenated_positions},
+      {"TimestepEncoding", {"B", "T", "D"}, row_sizes, timestep_encoding},
+  };
+}
+
 }  // namespace encdec::bench

@@ -4,100 +4,86 @@
 #include <encdec/layers/memory_compressed_attention.h>
 #include <encdec/layers/multi_head_attention.h>
 
-#include "bench_layer.h"
+#include "samples.h"
 
 namespace encdec::bench {
 namespace {
 
+using Sizes = LayerSample::Sizes;
+
 constexpr AttentionOptions kAttention{.model_dim = 512, .heads = 8};
 
-// Of self-attention in which each row sees so many keys on average.
-Work work_of(std::int64_t length, double keys) {
-  const Dim model = kAttention.model_dim;
-  return {.matmuls = {{length, model, 3 * model}, {length, model, model}},
-          .attention_operations = attention_operations(static_cast<double>(length), keys, model)};
-}
-
-// One sequence, by a layer that has `shapes` beside the projections.
+// One sequence, by a layer in which each row sees so many keys on average, and which has `shapes` beside the
+// projections.
 template <class L, class Options>
-void bench_long_input(benchmark::State& state, WeightShapes shapes, const Options& options, const Work& work) {
-  const int length = static_cast<int>(state.range(0));
+Sample long_input(std::int64_t length, double keys, const Options& options, WeightShapes shapes,
+                  const PackOptions& pack) {
   const Dim model = kAttention.model_dim;
-  add_attention(shapes, "self_attention", model);
-  Bench bench(one_layer<L>(random_weights(shapes) / "self_attention", {{kSourceRows, model}}, options),
-              {noise({length, model})});
-  bench.set_sequences(1, length);
-  bench.run(state, work);
+  shapes.merge(attention_weights(model));
+  return one_layer(std::make_shared<L>(random_weights(shapes, pack), options), {noise({length, model})},
+                   {.matmuls = {{length, model, 3 * model}, {length, model, model}},
+                    .attention_operations = attention_operations(length, keys, model)},
+                   sequences(1, {.rows = length}));
 }
 
-void bench_all_keys(benchmark::State& state) {
-  const std::int64_t length = state.range(0);
-  bench_long_input<MultiHeadAttention>(state, {}, kAttention, work_of(length, static_cast<double>(length)));
+Sample all_keys(const Sizes& sizes, const PackOptions& pack) {
+  return long_input<MultiHeadAttention>(sizes[0], static_cast<double>(sizes[0]), kAttention, {}, pack);
 }
 
 template <WindowSides sides>
-void bench_local_attention(benchmark::State& state) {
-  const std::int64_t length = state.range(0), window = state.range(1);
+Sample local_attention(const Sizes& sizes, const PackOptions& pack) {
+  const auto [length, window] = values<2>(sizes);
   // A row's own key, and on each side the window's, less what lies beyond an end of the sequence.
   const double cut_off = static_cast<double>(window * (window + 1)) / 2.0 / static_cast<double>(length);
   const double side = static_cast<double>(window) - cut_off;
-  bench_long_input<LocalAttention>(
-      state, {}, LocalAttentionOptions{.attention = kAttention, .window = static_cast<int>(window), .sides = sides},
-      work_of(length, 1.0 + (sides == WindowSides::both ? 2.0 : 1.0) * side));
+  return long_input<LocalAttention>(
+      length, 1.0 + (sides == WindowSides::both ? 2.0 : 1.0) * side,
+      LocalAttentionOptions{.attention = kAttention, .window = static_cast<int>(window), .sides = sides}, {}, pack);
 }
 
-void bench_memory_compressed_attention(benchmark::State& state) {
-  const std::int64_t length = state.range(0), stride = state.range(1), keys = (length + stride - 1) / stride;
+Sample memory_compressed_attention(const Sizes& sizes, const PackOptions& pack) {
+  const auto [length, stride] = values<2>(sizes);
+  const std::int64_t keys = (length + stride - 1) / stride;
   const Dim model = kAttention.model_dim;
   WeightShapes shapes;
-  for (const char* name : {"self_attention.key_convolution", "self_attention.value_convolution"}) {
-    shapes[std::string(name) + ".weight"] = {model, model, stride};
-    shapes[std::string(name) + ".bias"] = {model};
+  for (const char* name : {"key_convolution", "value_convolution"}) {
+    add_weights(shapes, name, {{"weight", {model, model, stride}}, {"bias", {model}}});
   }
-  Work work = work_of(length, static_cast<double>(keys));
-  work.matmuls.insert(work.matmuls.end(), 2, {keys, stride * model, model});
-  bench_long_input<MemoryCompressedAttention>(
-      state, shapes, MemoryCompressedAttentionOptions{.attention = kAttention, .kernel = stride, .stride = stride},
-      work);
+  Sample sample = long_input<MemoryCompressedAttention>(
+      length, static_cast<double>(keys),
+      MemoryCompressedAttentionOptions{.attention = kAttention, .kernel = stride, .stride = stride}, shapes, pack);
+  sample.work.matmuls.insert(sample.work.matmuls.end(), 2, {keys, stride * model, model});
+  return sample;
 }
 
-void bench_image_self_attention(benchmark::State& state) {
-  const Dim side = state.range(0), channels = state.range(1), eighth = channels / 8;
+Sample image_self_attention(const Sizes& sizes, const PackOptions& pack) {
+  const auto [side, channels] = values<2>(sizes);
+  const Dim eighth = channels / 8;
   const std::int64_t positions = side * side;
-  Bench bench(
-      one_layer<ImageSelfAttention>(random_weights({{"attention.query.weight", {eighth, channels}},
-                                                    {"attention.key.weight", {eighth, channels}},
-                                                    {"attention.value.weight", {eighth, channels}},
-                                                    {"attention.output.weight", {channels, eighth}},
-                                                    {"attention.gamma", {1}}}) /
-                                        "attention",
-                                    {{kBatch, side, side, channels}}, ImageSelfAttentionOptions{.channels = channels}),
-      {noise({1, side, side, channels})});
-  bench.run(state, {.matmuls = {{positions, channels, 3 * eighth}, {positions, eighth, channels}},
+  const WeightScope weights = random_weights({{"query.weight", {eighth, channels}},
+                                              {"key.weight", {eighth, channels}},
+                                              {"value.weight", {eighth, channels}},
+                                              {"output.weight", {channels, eighth}},
+                                              {"gamma", {1}}},
+                                             pack);
+  return one_layer(std::make_shared<ImageSelfAttention>(weights, ImageSelfAttentionOptions{.channels = channels}),
+                   {noise({1, side, side, channels})},
+                   {.matmuls = {{positions, channels, 3 * eighth}, {positions, eighth, channels}},
                     .attention_operations =
                         attention_operations(static_cast<double>(positions), static_cast<double>(positions), eighth)});
 }
 
-void windows(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->ArgNames({"T", "window"})->ArgsProduct({{512, 4096}, {32, 128}});
+}  // namespace
+
+std::vector<LayerSample> long_input_layers() {
+  const std::vector<Sizes> windows{{512, 32}, {4096, 32}, {512, 128}, {4096, 128}};
+  return {
+      {"LongInput/MultiHeadAttention", {"T"}, {{512}, {4096}}, all_keys},
+      {"LongInput/LocalAttention", {"T", "window"}, windows, local_attention<WindowSides::both>},
+      {"LongInput/LocalAttention/before", {"T", "window"}, windows, local_attention<WindowSides::before>},
+      {"LongInput/MemoryCompressedAttention", {"T", "stride"}, {{512, 3}, {4096, 3}}, memory_compressed_attention},
+      {"ImageSelfAttention", {"side", "C"}, {{32, 256}, {64, 64}, {64, 256}}, image_self_attention},
+  };
 }
 
-BENCHMARK(bench_all_keys)->Name("LongInput/MultiHeadAttention")->UseRealTime()->ArgName("T")->Arg(512)->Arg(4096);
-BENCHMARK(bench_local_attention<WindowSides::both>)->Name("LongInput/LocalAttention")->Apply(windows);
-BENCHMARK(bench_local_attention<WindowSides::before>)->Name("LongInput/LocalAttention/before")->Apply(windows);
-BENCHMARK(bench_memory_compressed_attention)
-    ->Name("LongInput/MemoryCompressedAttention")
-    ->UseRealTime()
-    ->ArgNames({"T", "stride"})
-    ->Args({512, 3})
-    ->Args({4096, 3});
-BENCHMARK(bench_image_self_attention)
-    ->Name("ImageSelfAttention")
-    ->UseRealTime()
-    ->ArgNames({"side", "C"})
-    ->Args({32, 256})
-    ->Args({64, 64})
-    ->Args({64, 256});
-
-}  // namespace
 }  // namespace encdec::bench

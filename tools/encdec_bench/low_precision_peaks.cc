@@ -3,7 +3,7 @@
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <cpuid.h>
-#include <encdec/engine/kernels/tile_matmul.h>
+#include <encdec/engine/kernels/matmul_kernels.h>
 #include <immintrin.h>
 
 #include <array>
@@ -30,48 +30,21 @@ constexpr int kChains = 12;
 
 // In the assembler's words, since compilers would not keep an array of sums in registers. What is computed is of no
 // interest: neither instruction is slower for some values.
+#define ENCDEC_RUN_CHAINS(instruction)                                                                                 \
+  for (std::int64_t i = 0; i < iterations; ++i) {                                                                      \
+    asm volatile(".irp sum, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12\n" instruction " %%zmm0, %%zmm0, %%zmm\\sum\n.endr"  \
+                 :                                                                                                     \
+                 :                                                                                                     \
+                 : "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12"); \
+  }                                                                                                                    \
+  asm volatile("vzeroupper")
+
 void run_vnni(std::int64_t iterations) {
-  for (std::int64_t i = 0; i < iterations; ++i) {
-    asm volatile(
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm1\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm2\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm3\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm4\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm5\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm6\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm7\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm8\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm9\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm10\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm11\n"
-        "vpdpbusd %%zmm0, %%zmm0, %%zmm12\n"
-        :
-        :
-        : "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12");
-  }
-  asm volatile("vzeroupper");
+  ENCDEC_RUN_CHAINS("vpdpbusd");
 }
 
 void run_bf16(std::int64_t iterations) {
-  for (std::int64_t i = 0; i < iterations; ++i) {
-    asm volatile(
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm1\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm2\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm3\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm4\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm5\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm6\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm7\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm8\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm9\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm10\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm11\n"
-        "vdpbf16ps %%zmm0, %%zmm0, %%zmm12\n"
-        :
-        :
-        : "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12");
-  }
-  asm volatile("vzeroupper");
+  ENCDEC_RUN_CHAINS("vdpbf16ps");
 }
 
 // Eight tiles of 16 rows of 64 bytes.
@@ -88,26 +61,22 @@ constexpr TileConfig kTileConfig;
 
 constexpr int kTileProducts = 4;  // of an iteration, each of two tiles into a third
 
+#define ENCDEC_RUN_TILES(multiply)                \
+  _tile_loadconfig(&kTileConfig);                 \
+  for (std::int64_t i = 0; i < iterations; ++i) { \
+    multiply(0, 4, 6);                            \
+    multiply(1, 4, 7);                            \
+    multiply(2, 5, 6);                            \
+    multiply(3, 5, 7);                            \
+  }                                               \
+  _tile_release()
+
 __attribute__((target("amx-tile,amx-int8"))) void run_amx_int8(std::int64_t iterations) {
-  _tile_loadconfig(&kTileConfig);
-  for (std::int64_t i = 0; i < iterations; ++i) {
-    _tile_dpbssd(0, 4, 6);
-    _tile_dpbssd(1, 4, 7);
-    _tile_dpbssd(2, 5, 6);
-    _tile_dpbssd(3, 5, 7);
-  }
-  _tile_release();
+  ENCDEC_RUN_TILES(_tile_dpbssd);
 }
 
 __attribute__((target("amx-tile,amx-bf16"))) void run_amx_bf16(std::int64_t iterations) {
-  _tile_loadconfig(&kTileConfig);
-  for (std::int64_t i = 0; i < iterations; ++i) {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_release();
+  ENCDEC_RUN_TILES(_tile_dpbf16ps);
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 // All is measured by the clock on the wall, one after the other: on a busy machine, run it again.
 // ENCDEC_BENCH_THREADS=N gives operations N threads (1 if not set).
 #include <benchmark/benchmark.h>
+#include <encdec/engine/matmul.h>
 #include <fmt/format.h>
 
+#include "counters.h"
 #include "peaks.h"
-#include "workload.h"
+#include "samples.h"
 
 namespace encdec::bench {
 namespace {
@@ -33,6 +35,22 @@ void tell_peaks() {
   tell("read bandwidth", threads, peaks().read_bandwidth, "GB/s");
 }
 
+void register_layers() {
+  for (const LayerSample& layer : all_layers()) {
+    const auto run = [make = layer.make, count_sizes = layer.size_names.size()](benchmark::State& state) {
+      LayerSample::Sizes sizes;
+      for (std::size_t i = 0; i < count_sizes; ++i) sizes.push_back(state.range(i));
+      Sample sample = make(sizes, pack_options());
+      const Work work = sample.work;
+      SampleRun repeated(std::move(sample), thread_count());
+      for (auto _ : state) benchmark::DoNotOptimize(repeated.run().data());
+      count(state, work);
+    };
+    auto* registered = benchmark::RegisterBenchmark(layer.name.c_str(), run)->UseRealTime()->ArgNames(layer.size_names);
+    for (const LayerSample::Sizes& sizes : layer.sizes) registered->Args(sizes);
+  }
+}
+
 }  // namespace
 }  // namespace encdec::bench
 
@@ -40,6 +58,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   encdec::bench::tell_peaks();
+  encdec::bench::register_layers();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

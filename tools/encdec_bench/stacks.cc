@@ -1,8 +1,9 @@
 // Whole stacks: the encoder, and steps of the decoder.
+#include <benchmark/benchmark.h>
 #include <encdec/models/session.h>
 #include <fmt/format.h>
 
-#include "workload.h"
+#include "counters.h"
 
 namespace encdec::bench {
 namespace {
@@ -21,11 +22,11 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
       std::vector<std::string> attentions{"self_attention"};
       if (stack == "decoder") attentions.push_back("cross_attention");
       for (const std::string& attention : attentions) {
-        add_attention(shapes, prefix + attention, model_dim);
-        add_norm(shapes, prefix + attention + "_norm", model_dim);
+        add_weights(shapes, prefix + attention, attention_weights(model_dim));
+        add_weights(shapes, prefix + attention + "_norm", norm_weights(model_dim));
       }
-      add_feed_forward(shapes, prefix + "feed_forward", model_dim, hidden_dim);
-      add_norm(shapes, prefix + "feed_forward_norm", model_dim);
+      add_weights(shapes, prefix + "feed_forward", feed_forward_weights(model_dim, hidden_dim));
+      add_weights(shapes, prefix + "feed_forward_norm", norm_weights(model_dim));
     }
   }
   const auto store = random_store(shapes);
@@ -33,8 +34,7 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
     const bool table = canonical.ends_with("embedding.weight") || canonical == "output_projection.weight";
     return std::vector<StoredName>{table ? "embedding.weight" : canonical};
   };
-  return std::make_shared<const Transformer>(
-      config, WeightScope(store, names, {.threads = thread_count(), .precision = precision()}));
+  return std::make_shared<const Transformer>(config, WeightScope(store, names, pack_options()));
 }
 
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, int layers) {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "counters.h"
 #include "peaks.h"
-#include "workload.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "vector_peaks.cc"
@@ -27,26 +27,14 @@ void multiply_add(std::int64_t iterations) {
   volatile float factor = 0.5f, addend = 1.0f;  // unknown to the compiler
   const auto a = hn::Set(d, factor), b = hn::Set(d, addend);
   // Each is read anew: chains that the compiler knows to be equal would become one.
-  auto s0 = hn::Set(d, addend), s1 = hn::Set(d, addend), s2 = hn::Set(d, addend), s3 = hn::Set(d, addend);
-  auto s4 = hn::Set(d, addend), s5 = hn::Set(d, addend), s6 = hn::Set(d, addend), s7 = hn::Set(d, addend);
-  auto s8 = hn::Set(d, addend), s9 = hn::Set(d, addend), s10 = hn::Set(d, addend), s11 = hn::Set(d, addend);
+  hn::Vec<decltype(d)> sums[kChains];
+  for (auto& sum : sums) sum = hn::Set(d, addend);
   for (std::int64_t i = 0; i < iterations; ++i) {
-    s0 = hn::MulAdd(s0, a, b);
-    s1 = hn::MulAdd(s1, a, b);
-    s2 = hn::MulAdd(s2, a, b);
-    s3 = hn::MulAdd(s3, a, b);
-    s4 = hn::MulAdd(s4, a, b);
-    s5 = hn::MulAdd(s5, a, b);
-    s6 = hn::MulAdd(s6, a, b);
-    s7 = hn::MulAdd(s7, a, b);
-    s8 = hn::MulAdd(s8, a, b);
-    s9 = hn::MulAdd(s9, a, b);
-    s10 = hn::MulAdd(s10, a, b);
-    s11 = hn::MulAdd(s11, a, b);
+    for (auto& sum : sums) sum = hn::MulAdd(sum, a, b);
   }
-  const auto low = hn::Add(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), hn::Add(s4, s5));
-  const auto high = hn::Add(hn::Add(hn::Add(s6, s7), hn::Add(s8, s9)), hn::Add(s10, s11));
-  volatile float result = hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
+  auto total = sums[0];
+  for (int chain = 1; chain < kChains; ++chain) total = hn::Add(total, sums[chain]);
+  volatile float result = hn::GetLane(hn::SumOfLanes(d, total));
   static_cast<void>(result);
 }
 

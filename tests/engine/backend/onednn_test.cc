@@ -14,17 +14,12 @@
 namespace encdec::backend {
 namespace {
 
-// Small enough that every panel is one: [K, N] in order, columns of 64.
+// Few enough columns for one panel of 64, whose rows are in order.
 std::vector<float> one_panel(int rows, int columns, std::uint64_t seed) {
-  const kernels::PanelOrder order{kernels::PanelColumns::wide, 1};
-  std::vector<float> panel(order.elements(rows, columns));
+  constexpr int kWide = kernels::kWideColumns;
+  std::vector<float> panel(kernels::PanelOrder{kernels::PanelColumns::wide, 1}.panel_elements(rows));
   const Tensor values = RandomTensors(seed).uniform({rows, columns});
-  for (int row = 0; row < rows; ++row) {
-    for (int column = 0; column < columns; ++column) {
-      panel[order.index_in_panel(static_cast<std::size_t>(row), static_cast<std::size_t>(column))] =
-          values.row(row)[column];
-    }
-  }
+  for (int row = 0; row < rows; ++row) std::copy_n(values.row(row), columns, panel.data() + row * kWide);
   return panel;
 }
 
@@ -92,6 +87,27 @@ TEST_F(OneDnnMatMul, MemoryStaysFlatOverAThousandRowCounts) {
   constexpr std::size_t kNoise = 4 << 20;  // a leak of 2 KiB for each of the 3000 primitives would be above it
   EXPECT_LE(resident_bytes(), warm + kNoise);
 #endif
+}
+
+// Its other kernels give a row other bits in other company.
+TEST_F(OneDnnMatMul, EveryShapeRunsOnItsPackedKernels) {
+  MatMulPrimitives primitives;
+  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
+    if (precision == Precision::bfloat16 && !instruction_sets().avx512_bfloat16) continue;
+    if (precision == Precision::int8 && !instruction_sets().avx512_vnni) continue;
+    for (const int input_width : {1, 7, 64, 300, 513}) {
+      for (const int output_width : {1, 13, 64, 100, 512}) {
+        for (const bool added : {false, precision != Precision::int8}) {
+          const PrimitiveSpec spec{input_width, output_width, precision, added, added, added};
+          for (const int rows : {1, 2, 16, 31, 256}) {
+            const std::string name = primitives.implementation(spec, rows);
+            EXPECT_TRUE(name.starts_with("brg")) << name << " for " << to_string(precision) << " " << rows << " x "
+                                                 << input_width << " x " << output_width;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_F(OneDnnMatMul, MatricesOfOneSpecDoNotMixUpTheirWeights) {

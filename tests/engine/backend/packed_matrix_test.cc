@@ -27,36 +27,20 @@ WeightRows rows_of(const Tensor& weight) {
   return [&weight](Dim first, Dim count, float* rows) { std::copy_n(weight.row(first), count * weight.width(), rows); };
 }
 
-// Either oneDNN's AVX-512 kernels or ours carry all shapes: with others a row's bits would depend on its neighbours.
-TEST(PackedMatrix, EveryShapeRunsOnOneFamilyOfKernels) {
-  for (const Precision precision : kPrecisions) {
-    for (const int input_width : {1, 7, 64, 300, 513}) {
-      const bool onednn = carrier_for(precision, input_width) == Carrier::onednn;
-      for (const int output_width : {1, 13, 64, 100, 512}) {
-        for (const Activation activation : {Activation::identity, Activation::relu, Activation::gelu}) {
-          const MatMulSpec spec{input_width, output_width, activation, true, output_width > 64, precision};
-          const Tensor weight = RandomTensors(1).uniform({output_width, input_width});
-          const std::vector<float> bias(static_cast<std::size_t>(output_width));
-          const PackedMatrix matrix(spec, rows_of(weight), bias.data());
-          MatMulPrimitives primitives;
-          for (const int rows : {1, 2, 16, 31, 256}) {
-            const std::string name = matrix.implementation(rows, primitives);
-            EXPECT_TRUE(name.starts_with(onednn ? "brg" : "encdec:"))
-                << name << " for " << to_string(precision) << " " << rows << " x " << input_width << " x "
-                << output_width;
-          }
-        }
-      }
-    }
-  }
+PackedMatrix packed(const Tensor& weight, Precision precision) {
+  const auto input_width = static_cast<int>(weight.width());
+  const MatMulSpec spec{.input_width = input_width,
+                        .output_width = static_cast<int>(weight.rows()),
+                        .backend = &backend_for(precision, input_width)};
+  return PackedMatrix(spec, PackedMatrix::pack(spec, rows_of(weight)), nullptr);
 }
 
 #if defined(__aarch64__) && defined(__linux__)
-TEST(PackedMatrix, CarriersFollowTheExtensionsOfArm64) {
+TEST(Backends, FollowTheExtensionsOfArm64) {
   const bool matrices = (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0;
-  EXPECT_EQ(best_carrier(Precision::float32), Carrier::panels);
-  EXPECT_EQ(best_carrier(Precision::bfloat16), matrices ? Carrier::matrices : Carrier::panels);
-  EXPECT_EQ(best_carrier(Precision::int8), matrices ? Carrier::matrices : Carrier::dots);
+  EXPECT_EQ(best_backend(Precision::float32).name, "panels");
+  EXPECT_EQ(best_backend(Precision::bfloat16).name, matrices ? "matrices" : "panels");
+  EXPECT_EQ(best_backend(Precision::int8).name, matrices ? "matrices" : "dots");
   EXPECT_EQ(multiplies_in(Precision::bfloat16), matrices);
 }
 #endif
@@ -70,14 +54,14 @@ std::string instruction_limit() {
   return "";
 }
 
-TEST(PackedMatrix, CarriersFollowTheLimitOfInstructions) {
+TEST(Backends, FollowTheLimitOfInstructions) {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
   const std::string limit = instruction_limit();
   const bool lesser = limit.starts_with("AVX2") || limit == "AVX" || limit == "SSE41";
-  EXPECT_EQ(carrier_for(Precision::float32, 64), avx512 && !lesser ? Carrier::onednn : Carrier::panels);
+  EXPECT_EQ(backend_for(Precision::float32, 64).name, avx512 && !lesser ? "onednn" : "panels");
   if (lesser) {
-    EXPECT_EQ(carrier_for(Precision::bfloat16, 64), Carrier::panels);
-    EXPECT_EQ(carrier_for(Precision::int8, 64), Carrier::integers);
+    EXPECT_EQ(backend_for(Precision::bfloat16, 64).name, "panels");
+    EXPECT_EQ(backend_for(Precision::int8, 64).name, "integers");
     EXPECT_FALSE(multiplies_in(Precision::bfloat16));
   }
 }
@@ -87,8 +71,7 @@ TEST(PackedMatrix, GivesItsRowsBackRounded) {
   for (const Precision precision : kPrecisions) {
     for (const int input_width : {1, 5, 64, 130}) {
       const Tensor weight = RandomTensors(2).uniform({130, input_width});
-      const PackedMatrix matrix({.input_width = input_width, .output_width = 130, .precision = precision},
-                                rows_of(weight), nullptr);
+      const PackedMatrix matrix = packed(weight, precision);
       std::vector<float> row(static_cast<std::size_t>(input_width));
       for (const int output : {0, 1, 63, 64, 129}) {
         matrix.copy_row(output, row.data());
@@ -108,20 +91,15 @@ TEST(PackedMatrix, GivesItsRowsBackRounded) {
 
 TEST(PackedMatrix, TakesAFractionOfTheMemoryInReducedPrecisions) {
   const Tensor weight = RandomTensors(3).uniform({512, 512});
-  const auto bytes = [&](Precision precision) {
-    return PackedMatrix({.input_width = 512, .output_width = 512, .precision = precision}, rows_of(weight), nullptr)
-        .bytes();
-  };
+  const auto bytes = [&](Precision precision) { return packed(weight, precision).bytes(); };
   EXPECT_EQ(bytes(Precision::float32), 512u * 512 * 4);
   EXPECT_EQ(bytes(Precision::bfloat16), 512u * 512 * 2);
   EXPECT_LE(bytes(Precision::int8), 512u * (512 + 8));
 }
 
 TEST(PackedMatrix, RefusesIntegerSumsThatCouldOverflow) {
-  const MatMulSpec spec{.input_width = 70'000, .output_width = 1, .precision = Precision::int8};
-  EXPECT_THROW(PackedMatrix(
-                   spec, [](Dim, Dim, float*) {}, nullptr),
-               BackendError);
+  const MatMulSpec spec{.input_width = 70'000, .output_width = 1, .backend = &best_backend(Precision::int8)};
+  EXPECT_THROW(PackedMatrix::packed_bytes(spec), BackendError);
 }
 
 }  // namespace

@@ -33,10 +33,19 @@ struct NormOperands {
     for (int i = 0; i < width; ++i) input.data<float>()[i] += static_cast<float>(offset);
   }
 
+  NormRow row(bool add_residual, Tensor& output) const {
+    return {.input = input.data<float>(),
+            .residual = add_residual ? residual.data<float>() : nullptr,
+            .scale = scale.data<float>(),
+            .shift = shift.data<float>(),
+            .epsilon = epsilon,
+            .width = static_cast<int>(input.width()),
+            .output = output.data<float>()};
+  }
+
   Tensor run(bool add_residual) const {
     Tensor output = Tensor::allocate(input.shape());
-    layer_norm(input.data<float>(), add_residual ? residual.data<float>() : nullptr, scale.data<float>(),
-               shift.data<float>(), epsilon, static_cast<int>(input.width()), output.data<float>());
+    layer_norm(row(add_residual, output));
     return output;
   }
 
@@ -91,9 +100,7 @@ TEST(LayerNorm, OutputMayBeTheInput) {
     for (const int width : kWidths) {
       NormOperands operands(5, width);
       const Tensor expected = operands.run(true);
-      float* data = operands.input.data<float>();
-      layer_norm(data, operands.residual.data<float>(), operands.scale.data<float>(), operands.shift.data<float>(),
-                 operands.epsilon, width, data);
+      layer_norm(operands.row(true, operands.input));
       EXPECT_TRUE(same_bits(expected, operands.input)) << "width " << width;
     }
   });
@@ -101,9 +108,7 @@ TEST(LayerNorm, OutputMayBeTheInput) {
 
 Tensor run_rms_norm(const NormOperands& operands, bool add_residual) {
   Tensor output = Tensor::allocate(operands.input.shape());
-  rms_norm(operands.input.data<float>(), add_residual ? operands.residual.data<float>() : nullptr,
-           operands.scale.data<float>(), operands.epsilon, static_cast<int>(operands.input.width()),
-           output.data<float>());
+  rms_norm(operands.row(add_residual, output));
   return output;
 }
 

@@ -1,5 +1,3 @@
-#include "encdec/engine/kernels/panel_matmul.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "encdec/engine/kernels/matmul_kernels.h"
 #include "tests/support/comparison.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
@@ -47,12 +46,10 @@ struct PanelOperands {
     return panels;
   }
 
-  PanelMatrix matrix(const std::vector<float>& panels, int chunk, PanelColumns columns) const {
-    return {.panels = panels.data(),
+  PackedPanels matrix(const std::vector<float>& panels) const {
+    return {.panels = reinterpret_cast<const std::byte*>(panels.data()),
             .input_width = input_width(),
             .output_width = output_width(),
-            .chunk = chunk,
-            .columns = columns,
             .epilogue = {.bias = bias.empty() ? nullptr : bias.data<float>(), .activation = activation}};
   }
 
@@ -61,12 +58,13 @@ struct PanelOperands {
     const std::vector<float> panels = packed(columns);
     Tensor output = Tensor::allocate({count, output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
-    multiply_panels(matrix(panels, chunk, columns),
+    multiply_panels(matrix(panels),
                     {.count = count,
-                     .input = input.row(first),
+                     .input = reinterpret_cast<const std::byte*>(input.row(first)),
                      .output = {.residual = residual.empty() ? nullptr : residual.row(first),
                                 .output = output.data<float>(),
-                                .stride = output_width()}});
+                                .stride = output_width()}},
+                    {.columns = columns, .chunk = chunk});
     return output;
   }
   Tensor run(int chunk, PanelColumns columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
@@ -190,9 +188,9 @@ TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
     const std::vector<float> panels = operands.packed(PanelColumns::narrow);
     Tensor apart = Tensor::allocate({13, 61});
     std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
-    multiply_panels(
-        operands.matrix(panels, 16, PanelColumns::narrow),
-        {.count = 13, .input = operands.input.row(0), .output = {.output = apart.row(0) + 5, .stride = 61}});
+    multiply_panels(operands.matrix(panels),
+                    {.count = 13, .input = operands.input.raw(), .output = {.output = apart.row(0) + 5, .stride = 61}},
+                    {.chunk = 16});
     for (int row = 0; row < 13; ++row) {
       for (int column = 0; column < 61; ++column) {
         const bool written = column >= 5 && column < 55;

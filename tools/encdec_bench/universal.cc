@@ -1,44 +1,15 @@
-// Inputs made explicit, and blocks that are applied again and again.
-#include <encdec/layers/concatenated_positions.h>
-#include <encdec/layers/one_hot.h>
+// Blocks that are applied again and again.
+#include <benchmark/benchmark.h>
 #include <encdec/models/universal_session.h>
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-#include "bench_layer.h"
+#include "counters.h"
 
 namespace encdec::bench {
 namespace {
-
-// What an Embedding looks up, computed.
-void bench_one_hot(benchmark::State& state) {
-  const std::int64_t rows = state.range(0);
-  const Dim model = state.range(1), vocabulary = state.range(2);
-  const WeightScope weights = random_weights({{"table.weight", {model, vocabulary}}});
-  Graph graph("benchmark");
-  const Edge ids = graph.input("ids", {kSourceRows}, DataType::int32);
-  const Edge tokens = graph.add("one_hot", std::make_shared<OneHot>(vocabulary), {ids});
-  graph.output(graph.add<Linear>(weights / "table", {tokens},
-                                 LinearOptions{.input_width = vocabulary, .output_width = model, .bias = Bias::none}));
-  Bench bench(std::move(graph), {token_ids(rows, vocabulary)});
-  bench.run(state, {.matmuls = {{rows, vocabulary, model}}});
-}
-
-void bench_concatenated_positions(benchmark::State& state) {
-  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
-  const Dim model = state.range(2);
-  const std::int64_t rows = batch * length;
-  WeightShapes shapes;
-  add_projection(shapes, "positions", model, 2 * model);
-  const ConcatenatedPositionOptions options{
-      .input_width = model, .output_width = model, .positions = {.model_dim = model}};
-  Bench bench(one_layer<ConcatenatedPositions>(random_weights(shapes) / "positions", {{kSourceRows, model}}, options),
-              {noise({rows, model})});
-  bench.set_sequences(batch, length);
-  bench.run(state, {.matmuls = {{rows, 2 * model, model}}});
-}
 
 constexpr Dim kVocabulary = 1000;
 
@@ -51,18 +22,18 @@ std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim mod
   config.hidden_dim = hidden;
   config.encoder = config.decoder = stack_config;
   WeightShapes shapes;
-  add_attention(shapes, "decoder.cross_attention", model);
-  add_norm(shapes, "decoder.cross_attention_norm", model);
+  add_weights(shapes, "decoder.cross_attention", attention_weights(model));
+  add_weights(shapes, "decoder.cross_attention_norm", norm_weights(model));
   for (const std::string stack : {"encoder", "decoder"}) {
     shapes[stack + ".embedding.weight"] = {stack_config.vocabulary, model};
-    add_attention(shapes, stack + ".self_attention", model);
-    add_norm(shapes, stack + ".self_attention_norm", model);
-    add_feed_forward(shapes, stack + ".transition", model, hidden);
-    add_norm(shapes, stack + ".transition_norm", model);
-    add_projection(shapes, stack + ".halting", 1, model);
+    add_weights(shapes, stack + ".self_attention", attention_weights(model));
+    add_weights(shapes, stack + ".self_attention_norm", norm_weights(model));
+    add_weights(shapes, stack + ".transition", feed_forward_weights(model, hidden));
+    add_weights(shapes, stack + ".transition_norm", norm_weights(model));
+    add_weights(shapes, stack + ".halting", projection_weights(1, model));
   }
-  add_projection(shapes, "output_projection", stack_config.vocabulary, model);
-  return std::make_shared<const UniversalTransformer>(config, random_weights(shapes));
+  add_weights(shapes, "output_projection", projection_weights(stack_config.vocabulary, model));
+  return std::make_shared<const UniversalTransformer>(config, random_weights(shapes, pack_options()));
 }
 
 // Sources of the same length through the whole encoder, with what its positions take of at most so many steps.
@@ -113,16 +84,21 @@ void bench_universal_decoder_block(benchmark::State& state) {
   const Dim model = state.range(3), hidden = state.range(4);
   const auto transformer = random_universal_transformer(model, hidden, {.vocabulary = kVocabulary});
   const KeyValueForm& form = transformer->memory_form;
-  Bench bench(transformer->decoder_block.graph(), {noise({batch, model}), token_ids(1, 6),
-                                                   Tensor::allocate({batch * source, 2 * form.width()}, form.type)});
-  bench.set_sequences(batch, 1, length - 1, source);
-  bench.run(state, {.matmuls = {{batch, model, 3 * model},
-                                {batch, model, model},
-                                {batch, model, model},
-                                {batch, model, model},
-                                {batch, model, hidden},
-                                {batch, hidden, model}},
-                    .attention_operations = batch * attention_operations(1, length + source, model)});
+  const Work work{.matmuls = {{batch, model, 3 * model},
+                              {batch, model, model},
+                              {batch, model, model},
+                              {batch, model, model},
+                              {batch, model, hidden},
+                              {batch, hidden, model}},
+                  .attention_operations = batch * attention_operations(1, length + source, model)};
+  SampleRun run(
+      {transformer->decoder_block.graph(),
+       {noise({batch, model}), token_ids(1, 6), Tensor::allocate({batch * source, 2 * form.width()}, form.type)},
+       work,
+       sequences(batch, {.rows = 1, .past = length - 1, .memory_rows = source})},
+      thread_count());
+  for (auto _ : state) benchmark::DoNotOptimize(run.run().data());
+  count(state, work);
 }
 
 void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
@@ -132,18 +108,6 @@ void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
       ->Args({32, 32, 512, 2048, 6});
 }
 
-BENCHMARK(bench_one_hot)
-    ->Name("OneHotLinear")
-    ->UseRealTime()
-    ->ArgNames({"T", "D", "V"})
-    ->Args({32, 512, 1000})
-    ->Args({32, 512, 32000});
-BENCHMARK(bench_concatenated_positions)
-    ->Name("ConcatenatedPositions")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D"})
-    ->Args({1, 32, 512})
-    ->Args({32, 32, 512});
 BENCHMARK(bench_universal_encoder)->Name("UniversalEncoder")->Apply(encoder_sizes)->Args({1, 32, 512, 2048, 1});
 BENCHMARK(bench_adaptive_encoder)->Name("UniversalEncoder/adaptive")->Apply(encoder_sizes);
 BENCHMARK(bench_universal_decoder_block)

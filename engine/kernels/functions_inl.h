@@ -1,22 +1,69 @@
-// The activations on vectors, for kernels: included once per instruction set, after highway.h, inside none of its
-// namespaces. Highway's own functions may change their bits with its versions.
-#if defined(ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_
-#undef ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_
+// The exponential function on vectors, and what is made of it: softmax of a row, activations. For kernels: included
+// once per instruction set, after highway.h, inside none of its namespaces. Highway's own functions may change their
+// bits with its versions.
+#if defined(ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_
+#undef ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_
 #else
-#define ENCDEC_ENGINE_KERNELS_ACTIVATION_INL_H_
+#define ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_
 #endif
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "encdec/engine/activation.h"
-#include "encdec/engine/kernels/exponential_inl.h"
+#include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// exp(x) for x <= 0, within 2 units in the last place; 0 for x below -87, where floats lose digits. In half the
+// operations of Highway's, which takes every x but makes 0 of NaN.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_of_nonpositive(D d, V x) {
+  const hn::RebindToSigned<D> integers;
+  // Added to a small number, it leaves the nearest integer in the last bits; the 127 makes that a float's exponent.
+  const V shift = hn::Set(d, 0x1.8p23f + 127.0f);
+  const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
+  const V exponent = hn::Sub(shifted, shift);
+  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(integers, shifted)));
+  // ln(2) in two parts, the first of so few digits that its product is exact.
+  V r = hn::MulAdd(exponent, hn::Set(d, -0.693145752f), x);
+  r = hn::MulAdd(exponent, hn::Set(d, -1.42860677e-6f), r);
+  // exp(r) = 1 + r + r^2 p(r) for |r| <= ln(2) / 2, where p has the smallest largest relative error.
+  V p = hn::Set(d, 0.00138145406f);
+  p = hn::MulAdd(p, r, hn::Set(d, 0.00836874545f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.041668389f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.166665211f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.49999994f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::Mul(p, power));
+}
+
+// Turns `count` scores into exp(score - max), padded with zeros to whole vectors; returns one over their sum.
+HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<hn::ScalableTag<float>>;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const int padded = (count + lanes - 1) / lanes * lanes;
+  std::fill(scores + count, scores + padded, -std::numeric_limits<float>::infinity());
+  V maximum = hn::Set(d, -std::numeric_limits<float>::infinity());
+  for (int j = 0; j < padded; j += lanes) maximum = hn::Max(maximum, hn::LoadU(d, scores + j));
+  maximum = hn::MaxOfLanes(d, maximum);
+  V sum = hn::Zero(d);
+  for (int j = 0; j < padded; j += lanes) {
+    const V weight = exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + j), maximum));
+    hn::StoreU(weight, d, scores + j);
+    sum = hn::Add(sum, weight);
+  }
+  return 1.0f / sum_of_lanes(d, sum);
+}
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
@@ -25,8 +72,8 @@ HWY_INLINE V sigmoid(D d, V x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), decay, one), hn::Add(one, decay));
 }
 
-// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x. Near zero, where that cancels, x + x^3 p(x^2) with the p of
-// Cephes' tanhf.
+// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x. Near zero, where that cancels, x + x^3 p(x^2) with the p
+// of Cephes' tanhf.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V x) {
   const V one = hn::Set(d, 1.0f);

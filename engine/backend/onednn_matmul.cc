@@ -1,0 +1,202 @@
+#include "encdec/engine/backend/onednn_matmul.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "encdec/engine/backend/packed_matrix.h"
+
+namespace encdec::backend {
+namespace {
+
+constexpr int kExactRows = 32;
+constexpr std::array kPieceRows = {256, 128, 64, 32};
+// What is computed into a dense tile first: this many elements of it stay in the second-level cache.
+constexpr std::int64_t kTileElements = 262'144;
+
+// Where our own kernel is faster than oneDNN's on AVX-512, because it reads weights ahead of their use: measured with
+// weights in memory, 17 to 19 GB/s against 15 for up to three rows, and 5 to 20 % less time for the other numbers.
+bool is_for_panels(int rows, int input_width) {
+  const int fewest = input_width <= 1024 ? 7 : 24;
+  return rows <= 3 || (rows >= fewest && rows <= 64);
+}
+
+// Three panels. The first number of rows gives the bits that all others must give.
+constexpr int kOutputs = 192;
+constexpr std::array kRowCounts = {2, 3, 4, 5, 8, 13, 16, 24, 31, 32, 64, 128, 256};
+
+// Products must need rounding: otherwise every order of sums gives the same bits.
+std::vector<float> random_values(std::size_t count, std::uint32_t state) {
+  std::vector<float> values(count);
+  for (float& x : values) {
+    state = state * 1664525u + 1013904223u;
+    x = static_cast<float>(state >> 8) / 0x1p24f - 0.5f;
+  }
+  return values;
+}
+
+// One row, given as many times as there are rows, times one matrix.
+class Trial {
+ public:
+  Trial(const Backend& backend, int input_width)
+      : backend_(backend),
+        input_width_(input_width),
+        row_(random_values(static_cast<std::size_t>(input_width), 1)),
+        input_(row_.size() * kernels::element_bytes(backend.input)) {
+    kernels::convert_row(backend.input, row_.data(), input_width, input_.data());
+    weights_ = PackedMatrix::pack({input_width, kOutputs, &backend}, [&](Dim first, Dim count, float* rows) {
+      const auto values =
+          random_values(static_cast<std::size_t>(count * input_width), static_cast<std::uint32_t>(first + 2));
+      std::ranges::copy(values, rows);
+    });
+  }
+
+  RowTrial run() {
+    RowTrial trial;
+    const std::vector<float> expected = first_output(kRowCounts.front());
+    trial.agrees =
+        !expected.empty() && std::ranges::all_of(kRowCounts, [&](int rows) { return first_output(rows) == expected; });
+    trial.one_row_agrees = first_output(1) == expected;
+    if (trial.agrees && backend_.precision == Precision::float32) trial.chunk = find_chunk(expected);
+    return trial;
+  }
+
+ private:
+  // The first row's outputs; empty if rows differ.
+  std::vector<float> first_output(int rows) {
+    std::vector<std::byte> input;
+    for (int i = 0; i < rows; ++i) input.insert(input.end(), input_.begin(), input_.end());
+    std::vector<float> output(static_cast<std::size_t>(rows) * kOutputs);
+    primitives_.run({.input_width = input_width_, .output_width = kOutputs, .precision = backend_.precision},
+                    {.rows = rows, .input = input.data(), .weights = weights_.raw(), .output = output.data()});
+    for (int i = 1; i < rows; ++i) {
+      if (!std::equal(output.begin(), output.begin() + kOutputs, output.begin() + i * kOutputs)) return {};
+    }
+    output.resize(kOutputs);
+    return output;
+  }
+
+  int find_chunk(const std::vector<float>& expected) const {
+    std::vector<float> output(kOutputs);
+    for (const int chunk : {512, 1024, std::max(input_width_, 1025)}) {
+      kernels::multiply_panels({.panels = weights_.raw(), .input_width = input_width_, .output_width = kOutputs},
+                               {.count = 1, .input = input_.data(), .output = {.output = output.data()}},
+                               {.columns = backend_.weights.columns, .chunk = chunk});
+      if (output == expected) return chunk;
+    }
+    return 0;
+  }
+
+  const Backend& backend_;
+  int input_width_;
+  std::vector<float> row_;
+  std::vector<std::byte> input_;
+  Tensor weights_;
+  MatMulPrimitives primitives_;
+};
+
+struct Trials {
+  std::mutex mutex;
+  std::map<std::pair<Precision, int>, RowTrial> known;
+};
+
+Trials& trials() {
+  static Trials all;
+  return all;
+}
+
+}  // namespace
+
+int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) {
+  if (remaining <= kExactRows) return static_cast<int>(remaining);
+  const int width = matrix.spec().output_width;
+  const bool tiled = width != output_width || matrix.spec().backend->precision == Precision::int8;
+  const std::int64_t most = tiled ? std::max<std::int64_t>(kTileElements / width, kExactRows) : kPieceRows.front();
+  return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
+}
+
+// A primitive writes dense rows: where the output's lie apart, by way of a dense tile. One row is computed as the first
+// of two equal ones where it would get other bits alone.
+void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) {
+  const MatMulSpec& spec = matrix.spec();
+  const RowTrial& trial = matrix.trial();
+  const kernels::OutputRows& output = rows.output;
+  if (trial.chunk != 0 && is_for_panels(rows.count, spec.input_width)) {
+    return kernels::multiply_panels(matrix.panels(), rows,
+                                    {.columns = spec.backend->weights.columns, .chunk = trial.chunk});
+  }
+  const bool twice = rows.count == 1 && !trial.one_row_agrees;
+  const bool dense = output.stride == spec.output_width || (rows.count == 1 && output.residual == nullptr);
+  const bool in_place = dense && !twice;
+  // Activations other than relu are left to our own kernels, so that a few rows, which they may carry, get the same
+  // bits; residuals, where something else comes before them.
+  const bool relu = spec.activation == Activation::relu;
+  const bool fused = relu || spec.activation == Activation::identity;
+
+  const int count = twice ? 2 : rows.count;
+  const std::size_t tile_bytes =
+      in_place ? 0 : static_cast<std::size_t>(count) * static_cast<std::size_t>(spec.output_width) * sizeof(float);
+  std::byte* scratch = primitives.scratch(tile_bytes + (twice ? 2 * rows.input_bytes : 0));
+  float* sums = in_place ? output.output : reinterpret_cast<float*>(scratch);
+  std::byte* copies = scratch + tile_bytes;
+  for (int copy = 0; twice && copy < 2; ++copy) {
+    std::memcpy(copies + static_cast<std::size_t>(copy) * rows.input_bytes, rows.input, rows.input_bytes);
+  }
+  const kernels::MatMulEpilogue& epilogue = matrix.panels().epilogue;
+  primitives.run({.input_width = spec.input_width,
+                  .output_width = spec.output_width,
+                  .precision = spec.backend->precision,
+                  .bias = epilogue.bias != nullptr,
+                  .relu = relu,
+                  .residual = in_place && fused && output.residual != nullptr},
+                 {.rows = count,
+                  .input = twice ? copies : rows.input,
+                  .weights = matrix.panels().panels,
+                  .bias = epilogue.bias,
+                  .residual = output.residual,
+                  .output = sums});
+  if (in_place && fused) return;
+  kernels::finish_sums({.activation = fused ? Activation::identity : spec.activation},
+                       kernels::SumsBlock<float>{sums, spec.output_width, rows.count, 0, spec.output_width}, output);
+}
+
+void multiply_integers_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows,
+                                 MatMulPrimitives& primitives) {
+  const MatMulSpec& spec = matrix.spec();
+  auto* sums = reinterpret_cast<std::int32_t*>(primitives.scratch(
+      static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(spec.output_width) * sizeof(std::int32_t)));
+  primitives.run({.input_width = spec.input_width, .output_width = spec.output_width, .precision = Precision::int8},
+                 {.rows = rows.count, .input = rows.input, .weights = matrix.panels().panels, .output = sums});
+  kernels::finish_sums(matrix.panels().epilogue,
+                       kernels::SumsBlock<std::int32_t>{sums, spec.output_width, rows.count, 0, spec.output_width},
+                       rows.output);
+}
+
+RowTrial try_rows(const Backend& backend, int input_width) {
+  Trials& all = trials();
+  const std::lock_guard lock(all.mutex);
+  const std::pair key{backend.precision, input_width};
+  if (const auto found = all.known.find(key); found != all.known.end()) return found->second;
+  return all.known.emplace(key, Trial(backend, input_width).run()).first->second;
+}
+
+std::string disagreements(Precision precision) {
+  Trials& all = trials();
+  const std::lock_guard lock(all.mutex);
+  std::vector<int> widths;
+  for (const auto& [key, trial] : all.known) {
+    if (key.first == precision && !trial.agrees) widths.push_back(key.second);
+  }
+  if (widths.empty()) return "";
+  return fmt::format(
+      "precision {}: oneDNN {} gives a row other bits in other company (of {} inputs); encdec's own kernels multiply",
+      to_string(precision), onednn_version(), fmt::join(widths, ", "));
+}
+
+}  // namespace encdec::backend
