@@ -44,7 +44,6 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
   const int head_dim = static_cast<int>(options.head_width());
   const int items = static_cast<int>(sequences.size()) * options.heads;
   const AttentionObserver& observer = state.attention_observer();
-  std::vector<float> weights;  // for the observer
   // A few parts for each thread, so that long and short sequences even out.
   const int parts = observer || state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());
   state.team().run(parts, [&](int part, int thread) {
@@ -61,11 +60,12 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
       head.scale = options.scale();
       head.relative_bias = bias.of_head(number);
       head.bias_reach = bias.reach();
-      if (observer) {
-        weights.resize(static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count));
-        head.weights = weights.data();
-      }
-      kernels::attend(head, state.thread_scratch(thread, kernels::attention_scratch(head)));
+      const std::size_t scratch = kernels::attention_scratch(head);
+      const std::size_t told =  // weights for the observer, behind the scratch
+          observer ? static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count) : 0;
+      float* memory = state.thread_scratch(thread, scratch + told);
+      if (observer) head.weights = memory + scratch;
+      kernels::attend(head, memory);
       if (observer) tell_attention(head, sequence.first_row, number, observer);
     }
   });

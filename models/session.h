@@ -8,12 +8,11 @@
 
 #include "encdec/models/attention_map.h"
 #include "encdec/models/source_memory.h"
+#include "encdec/models/token_ids.h"
 #include "encdec/models/transformer.h"
 #include "encdec/models/vocabulary_shortlist.h"
 
 namespace encdec {
-
-using TokenIds = std::vector<std::int32_t>;
 
 // One stream of work through a model: encodes sources, and decodes any number of targets for them, one token or many at
 // a time. Sources and targets come and go independently of each other. For one thread at a time; the weights are

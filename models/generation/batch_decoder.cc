@@ -14,9 +14,12 @@ constexpr std::size_t kEncodedTokens = 512;
 
 }  // namespace
 
-BatchDecoder::BatchDecoder(Session& session, const SearchRules& rules, const BatchLimits& limits,
-                           const Callbacks& callbacks)
-    : session_(session), rules_(rules), limits_(limits), callbacks_(callbacks) {
+BatchDecoder::BatchDecoder(Session& session, const SearchRules& rules, const BatchLimits& limits, Callbacks callbacks)
+    : session_(session),
+      rules_(rules),
+      limits_(limits),
+      callbacks_(std::move(callbacks)),
+      rule_memory_(static_cast<std::size_t>(session.team().size())) {
   session_.reset();
   if (rules.needs_source_attention()) session_.set_source_attention(Session::SourceAttention::keep);
 }
@@ -26,7 +29,7 @@ void BatchDecoder::run(SourceFeed& feed) {
     refill(feed);
     if (running_.empty() || feed.has_stopped()) return;
     step();
-    if (callbacks_.on_step) callbacks_.on_step();
+    if (callbacks_.on_step) callbacks_.on_step(*this);
   }
 }
 
@@ -84,11 +87,14 @@ void BatchDecoder::step() {
     for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(running.search.get(), row - first);
   }
   Tensor logits = session_.decode(inputs_);
-  session_.team().run(static_cast<int>(rows_.size()), [&](int row, int) {
+  session_.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
     const auto& [search, number] = rows_[static_cast<std::size_t>(row)];
-    Search::Output output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())}};
-    if (rules_.needs_source_attention())
+    StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
+                      .source_attention = {},
+                      .memory = rule_memory_[static_cast<std::size_t>(thread)]};
+    if (rules_.needs_source_attention()) {
       output.source_attention = session_.source_attention(static_cast<std::size_t>(row));
+    }
     search->read(number, output);
   });
   running_tokens_ = 0;

@@ -17,11 +17,11 @@ class BatchDecoder {
     std::function<void(std::size_t source, std::span<const std::int32_t> tokens)> on_tokens;
     std::function<void(const DecodeJob& job, std::vector<GeneratedSequence> results)> on_result;
     // After each step.
-    std::function<void()> on_step;
+    std::function<void(const BatchDecoder& decoder)> on_step;
   };
 
-  // All must outlive it. The session is reset.
-  BatchDecoder(Session& session, const SearchRules& rules, const BatchLimits& limits, const Callbacks& callbacks);
+  // Session and rules must outlive it. The session is reset.
+  BatchDecoder(Session& session, const SearchRules& rules, const BatchLimits& limits, Callbacks callbacks);
 
   // Until the feed has no more, or has stopped.
   void run(SourceFeed& feed);
@@ -48,12 +48,13 @@ class BatchDecoder {
   Session& session_;
   const SearchRules& rules_;
   BatchLimits limits_;
-  const Callbacks& callbacks_;
+  Callbacks callbacks_;
   std::vector<Running> running_;
   std::vector<DecodeJob> jobs_;
   std::size_t running_bytes_ = 0;
   std::vector<Session::TargetTokens> inputs_;
   std::vector<std::pair<Search*, std::size_t>> rows_;  // of a step: whose, and which of its own
+  std::vector<RuleMemory> rule_memory_;                // by thread
   std::size_t source_tokens_ = 0;
   std::size_t finished_tokens_ = 0;
   std::size_t running_tokens_ = 0;

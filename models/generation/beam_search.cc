@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "encdec/engine/kernels/vocabulary.h"
-#include "encdec/models/generation/processors/token_bans.h"
 
 namespace encdec {
 namespace {
@@ -44,11 +43,11 @@ void BeamSearch::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
   }
 }
 
-void BeamSearch::read(std::size_t row_number, const Output& output) {
+void BeamSearch::read(std::size_t row_number, const StepOutput& output) {
   Row& row = rows_[row_number];
   const Beam& beam = beams_[row_number];
   const TokenHistory history{beam.history, prompt_length_, source_, limit_};
-  row.scores.read(rules_, history, output.logits, StepScores::Scale::log_probabilities);
+  row.scores.read(rules_, history, output, StepScores::Scale::log_probabilities);
   row.source_attention = output.source_attention;
   if (rules_.config.do_sample) {
     sample(row, row_number);
@@ -60,9 +59,9 @@ void BeamSearch::read(std::size_t row_number, const Output& output) {
 
 // Tokens that a beam's phrases need are candidates, however unlikely they are.
 void BeamSearch::add_constrained_tokens(Row& row, const Beam& beam) const {
-  std::vector<std::int32_t> needed;
-  beam.constraints.next_tokens(needed);
-  for (const std::int32_t token : needed) {
+  row.needed.clear();
+  beam.constraints.next_tokens(row.needed);
+  for (const std::int32_t token : row.needed) {
     const bool is_banned = row.scores.ranking()[static_cast<std::size_t>(token)] == kBanned;
     if (!is_banned && std::ranges::find(row.tokens, token) == row.tokens.end()) row.tokens.push_back(token);
   }
@@ -94,10 +93,7 @@ void BeamSearch::collect_candidates() {
                              .log_probability = row.scores.log_probability(token)});
     }
   }
-  const auto is_better = [](const Candidate& a, const Candidate& b) {
-    if (a.rank != b.rank) return a.rank > b.rank;
-    return a.beam != b.beam ? a.beam < b.beam : a.token < b.token;
-  };
+  const auto is_better = [](const Candidate& a, const Candidate& b) { return a.goes_before(b); };
   if (!rules_.config.force_words.empty()) {
     std::ranges::sort(candidates_, is_better);
     return choose_constrained_candidates();
@@ -111,25 +107,27 @@ void BeamSearch::collect_candidates() {
 // end.
 void BeamSearch::choose_constrained_candidates() {
   const std::size_t room = limit_ - length_ - 1;  // tokens that may follow
-  std::vector<Candidate> ending, going_on;
-  std::vector<std::size_t> degrees;  // of those that go on
+  ending_.clear();
+  going_on_.clear();
+  degrees_.clear();
   for (const Candidate& candidate : candidates_) {
-    ConstraintProgress progress = beams_[candidate.beam].constraints;
-    progress.advance(candidate.token);
-    if (progress.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
+    progress_ = beams_[candidate.beam].constraints;
+    progress_.advance(candidate.token);
+    if (progress_.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
     if (!hits(candidate)) {
-      going_on.push_back(candidate);
-      degrees.push_back(progress.tokens_met());
-    } else if (ending.size() < num_beams_) {
-      ending.push_back(candidate);
+      degrees_.push_back({.tokens_met = progress_.tokens_met(), .index = going_on_.size()});
+      going_on_.push_back(candidate);
+    } else if (ending_.size() < num_beams_) {
+      ending_.push_back(candidate);
     }
   }
-  if (ending.empty() && going_on.empty()) {  // there was never room for all
+  if (ending_.empty() && going_on_.empty()) {  // there was never room for all
     candidates_.resize(std::min(candidates_.size(), candidate_count_));
     return;
   }
-  candidates_ = std::move(ending);
-  for (const std::size_t i : share_among_degrees(degrees, num_beams_)) candidates_.push_back(going_on[i]);
+  candidates_.swap(ending_);
+  share_among_degrees(degrees_, num_beams_);
+  for (const DegreeMember& member : degrees_) candidates_.push_back(going_on_[member.index]);
 }
 
 void BeamSearch::extend(const Candidate& candidate, Beam& beam) const {
@@ -182,8 +180,12 @@ Search::State BeamSearch::advance(Session& session) {
   std::erase_if(candidates_, [this](const Candidate& candidate) { return hits(candidate); });
   if (candidates_.empty()) return end(session);
 
-  // Samples come in the order in which they were drawn.
-  if (rules_.config.do_sample) std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
+  // Samples come in the order in which they were drawn: the best go on, those of equal scores as they were drawn.
+  if (rules_.config.do_sample) {
+    std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
+      return a.score != b.score ? a.score > b.score : a.goes_before(b);
+    });
+  }
   candidates_.resize(std::min(num_beams_, candidates_.size()));
   next_beams_.resize(candidates_.size());
   parents_.clear();

@@ -17,7 +17,7 @@ class BeamSearch final : public Search {
   BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) const override;
-  void read(std::size_t row, const Output& output) override;
+  void read(std::size_t row, const StepOutput& output) override;
   State advance(Session& session) override;
   std::vector<GeneratedSequence> take_results() override;
   std::span<const std::int32_t> certain_tokens() const override;
@@ -43,11 +43,18 @@ class BeamSearch final : public Search {
     std::size_t beam = 0;
     std::int32_t token = 0;
     float log_probability = 0;  // the model's own
+
+    // Whether it is chosen first.
+    bool goes_before(const Candidate& other) const {
+      if (rank != other.rank) return rank > other.rank;
+      return beam != other.beam ? beam < other.beam : token < other.token;
+    }
   };
   // What the logits of one row give.
   struct Row {
     StepScores scores;
     std::vector<std::int32_t> tokens;  // those that may be candidates
+    std::vector<std::int32_t> needed;  // those that the beam's phrases need
     std::vector<float> perturbed;      // the scores' ranking with noise, for sampling
     std::span<const float> source_attention;
   };
@@ -84,6 +91,10 @@ class BeamSearch final : public Search {
   std::vector<Candidate> candidates_;
   std::vector<Finished> finished_;  // best first, at most num_beams
   std::vector<int> parents_;
+  // Room for choose_constrained_candidates().
+  ConstraintProgress progress_;
+  std::vector<Candidate> ending_, going_on_;
+  std::vector<DegreeMember> degrees_;  // of those that go on
 };
 
 }  // namespace encdec

@@ -48,35 +48,35 @@ struct GenerationConfig {
   float top_p = 1.0f;
   std::uint64_t seed = 0;
 
-  std::optional<int> max_length;
-  std::optional<int> max_new_tokens;  // goes before max_length
+  std::optional<int> max_length = {};
+  std::optional<int> max_new_tokens = {};  // goes before max_length
   int min_length = 0;
-  std::optional<int> min_new_tokens;  // goes before min_length
-  std::optional<ExponentialDecay> exponential_decay_length_penalty;
+  std::optional<int> min_new_tokens = {};  // goes before min_length
+  std::optional<ExponentialDecay> exponential_decay_length_penalty = {};
 
-  float repetition_penalty = 1.0f;                   // 1 for none, like the next
-  float encoder_repetition_penalty = 1.0f;           // above 1: tokens of the source become likelier
-  int no_repeat_ngram_size = 0;                      // 0 for none, like the next
-  int encoder_no_repeat_ngram_size = 0;              // n-grams of the source
-  std::vector<std::vector<std::int32_t>> bad_words;  // sequences of tokens that must not be produced
-  std::vector<std::int32_t> suppress_tokens;         // must not be produced
-  std::vector<std::int32_t> begin_suppress_tokens;   // must not be the first
+  float repetition_penalty = 1.0f;                        // 1 for none, like the next
+  float encoder_repetition_penalty = 1.0f;                // above 1: tokens of the source become likelier
+  int no_repeat_ngram_size = 0;                           // 0 for none, like the next
+  int encoder_no_repeat_ngram_size = 0;                   // n-grams of the source
+  std::vector<std::vector<std::int32_t>> bad_words = {};  // sequences of tokens that must not be produced
+  std::vector<std::int32_t> suppress_tokens = {};         // must not be produced
+  std::vector<std::int32_t> begin_suppress_tokens = {};   // must not be the first
   // Not in transformers 5: phrases that every hypothesis must contain (Post & Vilar 2018).
-  std::vector<std::vector<std::int32_t>> force_words;
+  std::vector<std::vector<std::int32_t>> force_words = {};
   // Not in transformers: the only tokens that may be produced, all if empty.
-  std::vector<std::int32_t> shortlist;
+  std::vector<std::int32_t> shortlist = {};
 
-  std::vector<std::int32_t> eos_tokens;             // any of them ends a sequence
-  std::optional<std::int32_t> decoder_start_token;  // models with an encoder need one
-  std::optional<std::int32_t> forced_bos_token;
-  std::vector<std::int32_t> forced_eos_tokens;
+  std::vector<std::int32_t> eos_tokens = {};             // any of them ends a sequence
+  std::optional<std::int32_t> decoder_start_token = {};  // models with an encoder need one
+  std::optional<std::int32_t> forced_bos_token = {};
+  std::vector<std::int32_t> forced_eos_tokens = {};
 
   // Most tokens that may be generated after a prompt of so many tokens, at least 1. Without any limit: 20, as in
   // transformers.
   int new_token_limit(std::size_t prompt_length = 1) const;
 
   // Keys of the file that ask for what this version does not do, for a note to the user: "penalty_alpha 0.6".
-  std::vector<std::string> unsupported;
+  std::vector<std::string> unsupported = {};
 };
 
 // The defaults of a checkpoint. `generation` is generation_config.json, or config.json where there is none: then and

@@ -328,7 +328,6 @@ class Call {
       callbacks.on_result = [this](const DecodeJob& job, std::vector<GeneratedSequence> results) {
         feed_.finish(job.index, to_result(job, std::move(results)));
       };
-      BatchDecoder decoder(*session, rules_, limits_, callbacks);
       if (options_.on_token) {
         callbacks.on_tokens = [this](std::size_t source, std::span<const std::int32_t> tokens) {
           const std::lock_guard lock(telling_);
@@ -336,9 +335,9 @@ class Call {
         };
       }
       if (options_.on_progress) {
-        callbacks.on_step = [&] { report(worker, decoder, *session); };
+        callbacks.on_step = [&](const BatchDecoder& decoder) { report(worker, decoder, *session); };
       }
-      decoder.run(feed_);
+      BatchDecoder(*session, rules_, limits_, std::move(callbacks)).run(feed_);
     } catch (...) {
       feed_.stop(std::current_exception());
     }

@@ -1,7 +1,7 @@
 #include "encdec/models/generation/lexical_constraints.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace encdec {
 
@@ -43,18 +43,19 @@ void ConstraintProgress::next_tokens(std::vector<std::int32_t>& tokens) const {
   }
 }
 
-std::vector<std::size_t> share_among_degrees(std::span<const std::size_t> tokens_met, std::size_t count) {
-  std::map<std::size_t, std::vector<std::size_t>, std::greater<>> degrees;  // the furthest first
-  for (std::size_t i = 0; i < tokens_met.size(); ++i) degrees[tokens_met[i]].push_back(i);
-  std::vector<std::size_t> chosen;
-  // One of each degree after the other, until there are enough.
-  for (std::size_t round = 0; chosen.size() < std::min(count, tokens_met.size()); ++round) {
-    for (const auto& [met, members] : degrees) {
-      if (round < members.size() && chosen.size() < count) chosen.push_back(members[round]);
-    }
+void share_among_degrees(std::vector<DegreeMember>& candidates, std::size_t count) {
+  if (candidates.size() <= count) return;
+  std::ranges::sort(candidates, {}, [](const DegreeMember& a) { return std::pair(a.tokens_met, a.index); });
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    const bool begins = candidates[i].tokens_met != candidates[i - 1].tokens_met;
+    candidates[i].place = begins ? 0 : candidates[i - 1].place + 1;
   }
-  std::ranges::sort(chosen);
-  return chosen;
+  // One of each degree after the other, the furthest first, until there are enough.
+  std::ranges::sort(candidates, [](const DegreeMember& a, const DegreeMember& b) {
+    return a.place != b.place ? a.place < b.place : a.tokens_met > b.tokens_met;
+  });
+  candidates.resize(count);
+  std::ranges::sort(candidates, {}, &DegreeMember::index);
 }
 
 }  // namespace encdec

@@ -35,9 +35,15 @@ class ConstraintProgress {
   std::size_t current_length_ = 0;  // tokens of it
 };
 
-// Who goes on: `count` of the candidates, which come best first, with every degree of fulfilment among them, so that
-// those that are dearer for having a phrase are not all lost at once. `tokens_met` is by candidate. Returns indices,
-// ascending.
-std::vector<std::size_t> share_among_degrees(std::span<const std::size_t> tokens_met, std::size_t count);
+// A candidate, and how far it has come with the phrases.
+struct DegreeMember {
+  std::size_t tokens_met = 0;
+  std::size_t index = 0;
+  std::size_t place = 0;  // among those of its degree
+};
+
+// Who goes on: leaves `count` of the candidates, all in the order of their indices, which is best first, with every
+// degree of fulfilment among them, so that those that are dearer for having a phrase are not all lost at once.
+void share_among_degrees(std::vector<DegreeMember>& candidates, std::size_t count);
 
 }  // namespace encdec

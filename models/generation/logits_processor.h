@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "encdec/models/generation/generation_config.h"
+#include "encdec/models/token_ids.h"
 
 namespace encdec {
 
@@ -18,7 +20,23 @@ struct TokenHistory {
   std::size_t new_token_limit = 0;            // most tokens that may follow the prompt
 
   std::size_t generated() const { return tokens.size() - prompt_length; }
+  // What rules about the input look at: what the encoder read, or the prompt of a model without one.
+  std::span<const std::int32_t> input() const { return source.empty() ? tokens.first(prompt_length) : source; }
 };
+
+// Room that rules compute in, so that no step allocates: one for each thread, for all rules and rows.
+struct RuleMemory {
+  struct RankedToken {
+    float score;
+    float weight;
+    std::uint32_t token;
+  };
+  std::vector<std::int32_t> tokens;
+  std::vector<float> scores;
+  std::vector<RankedToken> ranked;
+};
+
+using Scores = std::span<float>;  // [V]
 
 // One rule about what may come next: changes the scores of one step in place, -infinity for what must not come.
 // Scores are logits in greedy search and sampling, and log-probabilities in beam search. Read-only, used by many
@@ -26,8 +44,7 @@ struct TokenHistory {
 class LogitsProcessor {
  public:
   virtual ~LogitsProcessor() = default;
-  // `scores` is [V].
-  virtual void process(const TokenHistory& history, std::span<float> scores) const = 0;
+  virtual void process(const TokenHistory& history, Scores scores, RuleMemory& memory) const = 0;
   // Whether it may, at this step, change scores of tokens that it does not ban.
   virtual bool changes_scores(const TokenHistory& /*history*/) const { return false; }
 };
@@ -39,5 +56,8 @@ LogitsProcessors make_logits_processors(const GenerationConfig& config);
 
 // What makes a distribution to sample from, after the rules: temperature, top-k, top-p.
 LogitsProcessors make_sampling_processors(const GenerationConfig& config);
+
+// The score of a token that must not come.
+inline constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 }  // namespace encdec

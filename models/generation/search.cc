@@ -32,7 +32,8 @@ bool SearchRules::is_end(std::int32_t token) const {
   return std::ranges::find(config.eos_tokens, token) != config.eos_tokens.end();
 }
 
-void StepScores::read(const SearchRules& rules, const TokenHistory& history, std::span<float> logits, Scale scale) {
+void StepScores::read(const SearchRules& rules, const TokenHistory& history, const StepOutput& output, Scale scale) {
+  const std::span<float> logits = output.logits;
   ranking_ = logits;
   normalizer_ = offset_ = kernels::log_sum_exp(logits);
   if (std::isnan(normalizer_)) throw BackendError("logits are not numbers");
@@ -56,7 +57,7 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, std
       offset_ = 0.0f;
     }
   }
-  for (const auto& processor : rules.processors) processor->process(history, logits);
+  for (const auto& processor : rules.processors) processor->process(history, logits, output.memory);
 }
 
 float StepScores::log_probability(std::int32_t token) const {

@@ -39,14 +39,21 @@ struct GeneratedSequence {
   std::vector<std::vector<TokenScore>> top_log_probs;
 };
 
+// What decoding has given for one input of a step.
+struct StepOutput {
+  std::span<float> logits;                  // to be changed
+  std::span<const float> source_attention;  // see Session; empty unless the rules need it
+  RuleMemory& memory;                       // the thread's
+};
+
 // What one row of logits says, and what the rules make of it.
 class StepScores {
  public:
   enum class Scale : std::uint8_t { logits, log_probabilities };
 
-  // Applies the rules to scores on such a scale. `logits` is theirs to change, and must last while this is asked.
+  // Applies the rules to scores on such a scale. The logits are theirs to change, and must last while this is asked.
   // Throws BackendError where they are not numbers.
-  void read(const SearchRules& rules, const TokenHistory& history, std::span<float> logits, Scale scale);
+  void read(const SearchRules& rules, const TokenHistory& history, const StepOutput& output, Scale scale);
 
   // In the order of the scores that the rules gave, but for a constant that is the same for all tokens.
   std::span<const float> ranking() const { return ranking_; }
@@ -76,13 +83,9 @@ class Search {
 
   // Adds the targets and tokens of the next step; they stay valid until advance().
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) const = 0;
-  // What decoding has given for one input; it lasts until advance() returns.
-  struct Output {
-    std::span<float> logits;                       // to be changed
-    std::span<const float> source_attention = {};  // see Session; empty unless the rules need it
-  };
-  // Reads the output for its input number `row`. Rows may be read by several threads at once.
-  virtual void read(std::size_t row, const Output& output) = 0;
+  // Reads the output for its input number `row`; logits and attention last until advance() returns. Rows may be read by
+  // several threads at once.
+  virtual void read(std::size_t row, const StepOutput& output) = 0;
   enum class State : std::uint8_t { running, finished };
   // All rows are read. A finished search has closed its targets.
   virtual State advance(Session& session) = 0;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "encdec/engine/kernels/vocabulary.h"
-#include "encdec/models/generation/processors/token_bans.h"
 
 namespace encdec {
 namespace {
@@ -37,56 +36,56 @@ SequenceSearch::SequenceSearch(const SearchRules& rules, const Prompt& prompt, i
       prompt_length_(prompt.target.size()),
       limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
       random_(RandomKey(rules.config.seed).with(prompt.source).with(prompt.target)),
-      sequences_(rules.config.do_sample ? static_cast<std::size_t>(rules.config.num_return_sequences) : 1),
+      targets_(rules.config.do_sample ? static_cast<std::size_t>(rules.config.num_return_sequences) : 1),
       running_{0},
-      scores_(sequences_.size()) {
-  for (Sequence& sequence : sequences_) sequence.history = prompt.target;
-  sequences_.front().target = session.open_target(source);
+      scores_(targets_.size()) {
+  for (Target& target : targets_) target.history = prompt.target;
+  targets_.front().number = session.open_target(source);
 }
 
 void SequenceSearch::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
   // The whole prompt first, then each token as it was chosen.
   for (const std::size_t i : running_) {
-    const std::span history(sequences_[i].history);
-    inputs.push_back({sequences_[i].target, is_first_step_ ? history : history.last(1)});
+    const std::span history(targets_[i].history);
+    inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(1)});
   }
 }
 
-void SequenceSearch::read(std::size_t row, const Output& output) {
-  const TokenHistory history{sequences_[running_[row]].history, prompt_length_, source_, limit_};
+void SequenceSearch::read(std::size_t row, const StepOutput& output) {
+  const TokenHistory history{targets_[running_[row]].history, prompt_length_, source_, limit_};
   StepScores& scores = scores_[row];
-  scores.read(rules_, history, output.logits, StepScores::Scale::logits);
+  scores.read(rules_, history, output, StepScores::Scale::logits);
   if (is_first_step_) {
-    for (std::size_t i = 0; i < sequences_.size(); ++i) choose_next(i, scores);
+    for (std::size_t i = 0; i < targets_.size(); ++i) choose_next(i, scores);
   } else {
     choose_next(running_[row], scores);
   }
 }
 
 void SequenceSearch::choose_next(std::size_t number, const StepScores& scores) {
-  Sequence& sequence = sequences_[number];
-  GeneratedSequence& result = sequence.result;
+  Target& target = targets_[number];
+  GeneratedSequence& result = target.result;
   const std::int32_t chosen =
       rules_.config.do_sample ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
                               : kernels::arg_max(scores.ranking());
   const std::int32_t token = std::max(chosen, 0);  // all are banned: transformers takes the first one too
-  sequence.history.push_back(token);
+  target.history.push_back(token);
   result.token_scores.push_back(scores.log_probability(token));
   if (rules_.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
 }
 
 Search::State SequenceSearch::advance(Session& session) {
   if (is_first_step_) {
-    for (std::size_t i = 1; i < sequences_.size(); ++i) {
-      sequences_[i].target = session.fork_target(sequences_.front().target);
+    for (std::size_t i = 1; i < targets_.size(); ++i) {
+      targets_[i].number = session.fork_target(targets_.front().number);
       running_.push_back(i);
     }
     is_first_step_ = false;
   }
   std::erase_if(running_, [&](std::size_t i) {
-    const auto tokens = generated(sequences_[i]);
+    const auto tokens = generated(targets_[i]);
     const bool ended = rules_.is_end(tokens.back()) || tokens.size() >= limit_;
-    if (ended) session.close_target(sequences_[i].target);
+    if (ended) session.close_target(targets_[i].number);
     return ended;
   });
   return running_.empty() ? State::finished : State::running;
@@ -94,11 +93,11 @@ Search::State SequenceSearch::advance(Session& session) {
 
 std::vector<GeneratedSequence> SequenceSearch::take_results() {
   std::vector<GeneratedSequence> results;
-  for (Sequence& sequence : sequences_) {
-    const auto tokens = generated(sequence);
-    sequence.result.tokens.assign(tokens.begin(), tokens.end());
-    for (const float score : sequence.result.token_scores) sequence.result.score += score;
-    results.push_back(std::move(sequence.result));
+  for (Target& target : targets_) {
+    const auto tokens = generated(target);
+    target.result.tokens.assign(tokens.begin(), tokens.end());
+    for (const float score : target.result.token_scores) target.result.score += score;
+    results.push_back(std::move(target.result));
   }
   std::ranges::stable_sort(results, std::greater(), &GeneratedSequence::score);
   return results;

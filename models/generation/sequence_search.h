@@ -14,21 +14,21 @@ class SequenceSearch final : public Search {
   SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) const override;
-  void read(std::size_t row, const Output& output) override;
+  void read(std::size_t row, const StepOutput& output) override;
   State advance(Session& session) override;
   std::vector<GeneratedSequence> take_results() override;
-  std::span<const std::int32_t> certain_tokens() const override { return generated(sequences_.front()); }
-  std::size_t length() const override { return generated(sequences_.front()).size(); }
+  std::span<const std::int32_t> certain_tokens() const override { return generated(targets_.front()); }
+  std::size_t length() const override { return generated(targets_.front()).size(); }
 
  private:
-  struct Sequence {
-    int target = -1;
+  struct Target {
+    int number = -1;  // in the session
     TokenIds history;
     GeneratedSequence result;
   };
 
-  std::span<const std::int32_t> generated(const Sequence& sequence) const {
-    return std::span(sequence.history).subspan(prompt_length_);
+  std::span<const std::int32_t> generated(const Target& target) const {
+    return std::span(target.history).subspan(prompt_length_);
   }
   void choose_next(std::size_t number, const StepScores& scores);
 
@@ -37,7 +37,7 @@ class SequenceSearch final : public Search {
   std::size_t prompt_length_;
   std::size_t limit_;
   RandomKey random_;
-  std::vector<Sequence> sequences_;
+  std::vector<Target> targets_;
   std::vector<std::size_t> running_;  // by row; at the first step one row serves all
   bool is_first_step_ = true;
   std::vector<StepScores> scores_;  // by row

@@ -55,5 +55,35 @@ TEST(GenerationAllocation, AStepOfBeamsAllocatesNothing) {
   expect_quiet_steps({.num_beams = 4});
 }
 
+TEST(GenerationAllocation, AStepOfSamplingAllocatesNothing) {
+  expect_quiet_steps({.num_beams = 1, .do_sample = true, .temperature = 1.5f, .top_k = 20, .top_p = 0.9f});
+  expect_quiet_steps({.num_beams = 1, .num_return_sequences = 3, .do_sample = true, .top_k = 0, .top_p = 0.5f});
+}
+
+TEST(GenerationAllocation, AStepOfSampledBeamsAllocatesNothing) {
+  expect_quiet_steps({.num_beams = 4, .do_sample = true, .top_k = 20, .top_p = 0.9f});
+}
+
+TEST(GenerationAllocation, AStepWithRulesAllocatesNothing) {
+  for (const int beams : {1, 3}) {
+    expect_quiet_steps({.num_beams = beams,
+                        .coverage_penalty = 0.1f,
+                        .exponential_decay_length_penalty = ExponentialDecay{3, 1.1f},
+                        .repetition_penalty = 1.2f,
+                        .encoder_repetition_penalty = 1.1f,
+                        .no_repeat_ngram_size = 2,
+                        .encoder_no_repeat_ngram_size = 3,
+                        .bad_words = std::vector<TokenIds>{{5, 6}},
+                        .suppress_tokens = TokenIds{7},
+                        .begin_suppress_tokens = TokenIds{8}});
+  }
+}
+
+TEST(GenerationAllocation, AStepWithPhrasesThatMustAppearAllocatesNothing) {
+  GenerateOptions options{.num_beams = 3};
+  options.force_words = std::vector<TokenIds>{{9, 10, 11}, {12}};
+  expect_quiet_steps(options);
+}
+
 }  // namespace
 }  // namespace encdec

@@ -49,12 +49,22 @@ TEST(ConstraintProgress, TellsWhatWouldBringItFurther) {
   EXPECT_EQ(next_tokens(ConstraintProgress()), Tokens());
 }
 
+// Indices of those who go on.
+std::vector<std::size_t> shared(const std::vector<std::size_t>& tokens_met, std::size_t count) {
+  std::vector<DegreeMember> candidates;
+  for (std::size_t i = 0; i < tokens_met.size(); ++i) candidates.push_back({.tokens_met = tokens_met[i], .index = i});
+  share_among_degrees(candidates, count);
+  std::vector<std::size_t> indices;
+  for (const DegreeMember& candidate : candidates) indices.push_back(candidate.index);
+  return indices;
+}
+
 TEST(ShareAmongDegrees, EveryDegreeIsThereBeforeAnyIsThereTwice) {
   const std::vector<std::size_t> met{0, 0, 0, 1, 0, 2, 1};
-  EXPECT_EQ(share_among_degrees(met, 3), (std::vector<std::size_t>{0, 3, 5}));
-  EXPECT_EQ(share_among_degrees(met, 5), (std::vector<std::size_t>{0, 1, 3, 5, 6}));
-  EXPECT_EQ(share_among_degrees(met, 9).size(), 7u);
-  EXPECT_TRUE(share_among_degrees({}, 3).empty());
+  EXPECT_EQ(shared(met, 3), (std::vector<std::size_t>{0, 3, 5}));
+  EXPECT_EQ(shared(met, 5), (std::vector<std::size_t>{0, 1, 3, 5, 6}));
+  EXPECT_EQ(shared(met, 9).size(), 7u);
+  EXPECT_TRUE(shared({}, 3).empty());
 }
 
 }  // namespace

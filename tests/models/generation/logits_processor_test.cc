@@ -7,17 +7,12 @@
 #include <cmath>
 #include <random>
 
-#include "tests/models/generation/processors/processed.h"
+#include "tests/models/generation/processed.h"
 
 namespace encdec {
 namespace {
 
 using testing::ElementsAre;
-
-Scores processed(const LogitsProcessors& rules, const TokenHistory& history, Scores scores) {
-  for (const auto& rule : rules) rule->process(history, scores);
-  return scores;
-}
 
 TEST(MakeLogitsProcessors, AsksForNoRuleThatHasNothingToDo) {
   EXPECT_TRUE(make_logits_processors({}).empty());
@@ -36,9 +31,9 @@ TEST(MakeLogitsProcessors, MinNewTokensGoesBeforeMinLength) {
   config.min_length = 9;
   config.min_new_tokens = 1;
   const auto rules = make_logits_processors(config);
-  const Tokens tokens{1, 1};
-  EXPECT_EQ(processed(rules, {.tokens = std::span(tokens).first(1)}, {1, 2}).front(), kBanned);
-  EXPECT_EQ(processed(rules, {.tokens = tokens}, {1, 2}).front(), 1.0f);
+  const TokenIds tokens{1, 1};
+  EXPECT_EQ(processed_by(rules, {.tokens = std::span(tokens).first(1)}, {1, 2}).front(), kBanned);
+  EXPECT_EQ(processed_by(rules, {.tokens = tokens}, {1, 2}).front(), 1.0f);
   config.min_new_tokens = 0;
   EXPECT_TRUE(make_logits_processors(config).empty());
 }
@@ -49,34 +44,37 @@ TEST(MakeLogitsProcessors, AForcedEndGoesBeforeAForcedBeginningAndAShortLength) 
   config.min_new_tokens = 3;
   config.forced_bos_token = 2;
   config.forced_eos_tokens = {0};
-  const Tokens tokens{1};
+  const TokenIds tokens{1};
   const auto rules = make_logits_processors(config);
-  EXPECT_THAT(processed(rules, {.tokens = tokens, .new_token_limit = 1}, {1, 2, 3}), ElementsAre(0, kBanned, kBanned));
-  EXPECT_THAT(processed(rules, {.tokens = tokens, .new_token_limit = 2}, {1, 2, 3}), ElementsAre(kBanned, kBanned, 0));
+  EXPECT_THAT(processed_by(rules, {.tokens = tokens, .new_token_limit = 1}, {1, 2, 3}),
+              ElementsAre(0, kBanned, kBanned));
+  EXPECT_THAT(processed_by(rules, {.tokens = tokens, .new_token_limit = 2}, {1, 2, 3}),
+              ElementsAre(kBanned, kBanned, 0));
 }
 
 TEST(MakeLogitsProcessors, AForcedTokenMayStillBeSuppressed) {
   GenerationConfig config;
   config.forced_bos_token = 1;
   config.suppress_tokens = {1};
-  const Tokens tokens{0};
-  EXPECT_THAT(processed(make_logits_processors(config), {.tokens = tokens}, {1, 2}), ElementsAre(kBanned, kBanned));
+  const TokenIds tokens{0};
+  EXPECT_THAT(processed_by(make_logits_processors(config), {.tokens = tokens}, {1, 2}), ElementsAre(kBanned, kBanned));
 }
 
 TEST(MakeSamplingProcessors, DividesBeforeItCutsOff) {
   GenerationConfig config;
   config.top_k = 2;
   config.top_p = 0.7f;
-  const Tokens tokens{0};
+  const TokenIds tokens{0};
   const TokenHistory history{.tokens = tokens};
   // Two of three equal tokens and one of half their weight: 0.4, 0.4 and 0.2.
-  const Scores scores{std::log(4.0f), std::log(2.0f), std::log(4.0f)};
-  EXPECT_THAT(processed(make_sampling_processors(config), history, scores), ElementsAre(scores[0], kBanned, scores[2]));
+  const ScoreList scores{std::log(4.0f), std::log(2.0f), std::log(4.0f)};
+  EXPECT_THAT(processed_by(make_sampling_processors(config), history, scores),
+              ElementsAre(scores[0], kBanned, scores[2]));
   config.top_k = 0;
   config.top_p = 0.9f;
-  EXPECT_EQ(processed(make_sampling_processors(config), history, scores), scores);
+  EXPECT_EQ(processed_by(make_sampling_processors(config), history, scores), scores);
   config.temperature = 0.25f;  // weights 16 : 1 : 16
-  EXPECT_THAT(processed(make_sampling_processors(config), history, scores),
+  EXPECT_THAT(processed_by(make_sampling_processors(config), history, scores),
               ElementsAre(scores[0] * 4, kBanned, scores[2] * 4));
 }
 
@@ -85,9 +83,9 @@ TEST(MakeSamplingProcessors, BeamsKeepOneMoreTokenThanThereAreEnds) {
   config.top_k = 1;
   config.top_p = 0.01f;
   config.num_beams = 2;
-  const Tokens tokens{0};
+  const TokenIds tokens{0};
   const auto left = [&] {
-    const Scores scores = processed(make_sampling_processors(config), {.tokens = tokens}, {1, 2, 3, 4, 5});
+    const ScoreList scores = processed_by(make_sampling_processors(config), {.tokens = tokens}, {1, 2, 3, 4, 5});
     return 5 - std::ranges::count(scores, kBanned);
   };
   EXPECT_EQ(left(), 2);
@@ -114,7 +112,7 @@ class SlowRules {
     is_last_ = generated_ + 1 == history.new_token_limit;
   }
 
-  Scores process(Scores scores) const {
+  ScoreList process(ScoreList scores) const {
     const auto size = static_cast<std::int32_t>(scores.size());
     for (std::int32_t token = 0; token < size; ++token) {
       float& score = scores[static_cast<std::size_t>(token)];
@@ -134,29 +132,29 @@ class SlowRules {
   }
 
  private:
-  static bool contains(const Tokens& tokens, std::int32_t token) {
+  static bool contains(const TokenIds& tokens, std::int32_t token) {
     return std::ranges::find(tokens, token) != tokens.end();
   }
 
   static float penalized(float score, float penalty) { return score < 0 ? score * penalty : score / penalty; }
 
   // Whether the history would end with a word, or with a part of what was seen, if `token` came next.
-  bool would_end_with(const Tokens& word, std::int32_t token) const {
-    Tokens next = tokens_;
+  bool would_end_with(const TokenIds& word, std::int32_t token) const {
+    TokenIds next = tokens_;
     next.push_back(token);
     return word.size() <= next.size() && std::equal(word.rbegin(), word.rend(), next.rbegin());
   }
-  bool would_repeat(const Tokens& seen, int size, std::int32_t token) const {
+  bool would_repeat(const TokenIds& seen, int size, std::int32_t token) const {
     for (std::size_t end = static_cast<std::size_t>(size); size > 0 && end <= seen.size(); ++end) {
       const auto last = seen.begin() + static_cast<std::ptrdiff_t>(end);
-      if (would_end_with(Tokens(last - size, last), token)) return true;
+      if (would_end_with(TokenIds(last - size, last), token)) return true;
     }
     return false;
   }
 
   bool is_banned(std::int32_t token) const {
     const bool is_end = contains(config_.eos_tokens, token);
-    const bool is_bad = std::ranges::any_of(config_.bad_words, [&](const Tokens& word) {
+    const bool is_bad = std::ranges::any_of(config_.bad_words, [&](const TokenIds& word) {
       return would_end_with(word, token) && !(is_end && word.size() == 1);
     });
     const bool is_early = config_.min_new_tokens ? static_cast<int>(generated_) < *config_.min_new_tokens
@@ -172,7 +170,7 @@ class SlowRules {
   }
 
   const GenerationConfig& config_;
-  Tokens tokens_, source_;
+  TokenIds tokens_, source_;
   std::size_t prompt_, generated_ = 0;
   bool is_last_ = false;
 };
@@ -208,7 +206,7 @@ class RandomCase {
 
   GenerationConfig config;
   TokenHistory history;
-  Scores scores;
+  ScoreList scores;
 
  private:
   static constexpr int kVocabulary = 7;
@@ -217,21 +215,21 @@ class RandomCase {
   T one_of(std::initializer_list<T> values) {
     return values.begin()[random_() % values.size()];
   }
-  Tokens some(int count) {
-    Tokens tokens;
+  TokenIds some(int count) {
+    TokenIds tokens;
     for (int i = 0; i < count; ++i) tokens.push_back(static_cast<std::int32_t>(random_() % kVocabulary));
     return tokens;
   }
 
   std::mt19937 random_;
-  Tokens tokens_, source_;
+  TokenIds tokens_, source_;
 };
 
 TEST(MakeLogitsProcessors, AgreesWithTheDefinitionsForAnyRulesAndHistory) {
   for (unsigned seed = 0; seed < 20'000; ++seed) {
     const RandomCase test(seed);
-    const Scores expected = SlowRules(test.config, test.history).process(test.scores);
-    const Scores actual = processed(make_logits_processors(test.config), test.history, test.scores);
+    const ScoreList expected = SlowRules(test.config, test.history).process(test.scores);
+    const ScoreList actual = processed_by(make_logits_processors(test.config), test.history, test.scores);
     // Powers of two make all factors exact; what is left is one rounding of a product and one of a sum.
     ASSERT_THAT(actual, testing::Pointwise(testing::FloatEq(), expected)) << "seed " << seed;
   }
@@ -239,11 +237,12 @@ TEST(MakeLogitsProcessors, AgreesWithTheDefinitionsForAnyRulesAndHistory) {
 
 TEST(MakeLogitsProcessors, RulesSayWhenTheyMayChangeScores) {
   std::size_t changes = 0;
+  RuleMemory memory;
   for (unsigned seed = 0; seed < 20'000; ++seed) {
     const RandomCase test(seed);
     for (const auto& rule : make_logits_processors(test.config)) {
-      Scores scores = test.scores;
-      rule->process(test.history, scores);
+      ScoreList scores = test.scores;
+      rule->process(test.history, scores, memory);
       for (std::size_t token = 0; token < scores.size(); ++token) {
         if (scores[token] == kBanned || scores[token] == test.scores[token]) continue;
         ASSERT_TRUE(rule->changes_scores(test.history)) << "seed " << seed;

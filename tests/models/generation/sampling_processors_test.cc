@@ -1,16 +1,16 @@
-#include "encdec/models/generation/processors/top_p.h"
-
+// What a distribution is made of, one setting alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <random>
 
-#include "tests/models/generation/processors/processed.h"
+#include "tests/models/generation/processed.h"
 
 namespace encdec {
 namespace {
@@ -18,8 +18,68 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-Scores kept(float p, std::size_t min_tokens, Scores scores) {
-  return processed(TopP(p, min_tokens), {.tokens = kStart}, std::move(scores));
+ScoreList sampled(const GenerationConfig& config, ScoreList scores) {
+  return processed_by(make_sampling_processors(config), {.tokens = kStart}, std::move(scores));
+}
+
+TEST(Temperature, DividesAllScores) {
+  EXPECT_THAT(sampled({.temperature = 0.5f, .top_k = 0}, {0.5f, 1.5f}), ElementsAre(1.0f, 3.0f));
+}
+
+TEST(Temperature, LeavesBannedTokensBanned) {
+  const GenerationConfig config{.temperature = 4.0f, .top_k = 0};
+  EXPECT_THAT(sampled(config, {kBanned, -2}), ElementsAre(kBanned, -0.5f));
+  EXPECT_TRUE(any_changes_scores(make_sampling_processors(config), {.tokens = kStart}));
+}
+
+ScoreList most_likely(std::size_t count, ScoreList scores) {
+  return sampled({.top_k = static_cast<int>(count)}, std::move(scores));
+}
+
+TEST(TopK, LeavesTheLikeliest) {
+  EXPECT_THAT(most_likely(2, {3, 1, 4, 2}), ElementsAre(3, kBanned, 4, kBanned));
+  EXPECT_THAT(most_likely(1, {1, 2, 3, 4, 5}), ElementsAre(kBanned, kBanned, kBanned, kBanned, 5));
+  EXPECT_THAT(most_likely(1, {5, 4, 3, 2, 1}), ElementsAre(5, kBanned, kBanned, kBanned, kBanned));
+}
+
+TEST(TopK, LeavesAllThatAreAsLikelyAsTheLastOne) {
+  EXPECT_THAT(most_likely(2, {3, 1, 4, 3, 3}), ElementsAre(3, kBanned, 4, 3, 3));
+}
+
+TEST(TopK, LeavesAllOfFewerTokens) {
+  EXPECT_THAT(most_likely(9, {3, 1}), ElementsAre(3, 1));
+  EXPECT_THAT(most_likely(2, {kBanned, 1, kBanned}), ElementsAre(kBanned, 1, kBanned));
+}
+
+TEST(TopK, PassesOverWhatIsNotANumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const ScoreList scores = most_likely(1, {nan, 1, 2, nan});
+  EXPECT_EQ(scores[1], kBanned);
+  EXPECT_EQ(scores[2], 2.0f);
+}
+
+TEST(TopK, AgreesWithASort) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    ScoreList scores(1 + random() % 200);
+    for (float& score : scores) score = static_cast<float>(random() % 50);  // many equal ones
+    const std::size_t count = 1 + random() % scores.size();
+    ScoreList sorted = scores;
+    std::ranges::sort(sorted, std::greater());
+    ScoreList expected = scores;
+    for (float& score : expected) score = score < sorted[count - 1] ? kBanned : score;
+    ASSERT_EQ(most_likely(count, scores), expected) << "round " << round;
+  }
+}
+
+// A beam keeps one more token than there are ends.
+ScoreList kept(float p, std::size_t min_tokens, ScoreList scores) {
+  GenerationConfig config{.top_k = 0, .top_p = p};
+  if (min_tokens > 1) {
+    config.num_beams = 2;
+    config.eos_tokens.resize(min_tokens - 1);
+  }
+  return sampled(config, std::move(scores));
 }
 
 TEST(TopP, BansTheTailThatFitsIntoTheRest) {
@@ -48,20 +108,20 @@ TEST(TopP, LeavesBannedTokensBanned) {
 TEST(TopP, LeavesWhatIsNotADistribution) {
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT(kept(0.5f, 1, {1, infinity, 2}), ElementsAre(1, infinity, 2));
-  const Scores scores = kept(0.5f, 1, {1, std::numeric_limits<float>::quiet_NaN(), 2});
+  const ScoreList scores = kept(0.5f, 1, {1, std::numeric_limits<float>::quiet_NaN(), 2});
   EXPECT_EQ(scores[0], 1.0f);
   EXPECT_EQ(scores[2], 2.0f);
 }
 
 // Sorts, and drops one token after another. Nullopt where a sum is so near to the limit that rounding decides.
-std::optional<Scores> dropped_one_by_one(double p, std::size_t min_tokens, const Scores& scores) {
+std::optional<ScoreList> dropped_one_by_one(double p, std::size_t min_tokens, const ScoreList& scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(
       order, [&](std::size_t a, std::size_t b) { return scores[a] != scores[b] ? scores[a] < scores[b] : a > b; });
   double total = 0;
   for (const float score : scores) total += std::exp(double{score});
-  Scores result = scores;
+  ScoreList result = scores;
   double sum = 0;
   for (std::size_t i = 0; i + min_tokens < order.size(); ++i) {
     sum += std::exp(double{scores[order[i]]}) / total;
@@ -76,7 +136,7 @@ TEST(TopP, AgreesWithASort) {
   std::mt19937 random(7);
   int compared = 0;
   for (int round = 0; round < 500; ++round) {
-    Scores scores(1 + random() % 300);
+    ScoreList scores(1 + random() % 300);
     std::normal_distribution<float> normal(0, static_cast<float>(1 + round % 4));
     for (float& score : scores) score = round % 2 == 0 ? normal(random) : std::round(normal(random));
     for (std::size_t i = 0; i < scores.size() / 3; ++i) scores[random() % scores.size()] = kBanned;

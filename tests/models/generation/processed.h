@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "encdec/models/generation/logits_processor.h"
+
+namespace encdec {
+
+using ScoreList = std::vector<float>;
+
+inline const TokenIds kStart = {0};
+
+inline ScoreList processed_by(const LogitsProcessors& rules, const TokenHistory& history, ScoreList scores) {
+  RuleMemory memory;
+  for (const auto& rule : rules) rule->process(history, scores, memory);
+  return scores;
+}
+
+// What the rules that a configuration asks for make of `scores` after `history`.
+inline ScoreList processed(const GenerationConfig& config, const TokenHistory& history, ScoreList scores) {
+  return processed_by(make_logits_processors(config), history, std::move(scores));
+}
+
+// The same after a prompt of one token, for four tokens with scores 0.5, 1.5, 2.5 and 3.5.
+inline ScoreList processed(const GenerationConfig& config, const TokenIds& history) {
+  return processed(config, {.tokens = history}, {0.5f, 1.5f, 2.5f, 3.5f});
+}
+
+inline bool any_changes_scores(const LogitsProcessors& rules, const TokenHistory& history) {
+  return std::ranges::any_of(rules, [&](const auto& rule) { return rule->changes_scores(history); });
+}
+
+}  // namespace encdec

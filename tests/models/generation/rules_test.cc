@@ -1,0 +1,232 @@
+// Each rule of generation alone, as its setting asks for it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/models/generation/processed.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+
+bool may_change_scores(const GenerationConfig& config, const TokenHistory& history) {
+  return any_changes_scores(make_logits_processors(config), history);
+}
+
+TEST(RepetitionPenalty, MakesTokensOfTheHistoryLessLikelyOnce) {
+  const TokenIds tokens{0, 2, 2};
+  EXPECT_THAT(processed({.repetition_penalty = 2.0f}, {.tokens = tokens}, {-1.0f, 1.5f, 2.0f, 3.5f}),
+              ElementsAre(-2.0f, 1.5f, 1.0f, 3.5f));
+}
+
+TEST(RepetitionPenalty, BelowOneMakesThemMoreLikely) {
+  const TokenIds tokens{0, 1};
+  EXPECT_THAT(processed({.repetition_penalty = 0.5f}, {.tokens = tokens}, {-1.0f, 1.5f}), ElementsAre(-0.5f, 3.0f));
+}
+
+TEST(RepetitionPenalty, LeavesBannedTokensBanned) {
+  const TokenIds tokens{0, 1};
+  EXPECT_THAT(processed({.repetition_penalty = 0.5f}, {.tokens = tokens}, {kBanned, 0.0f}), ElementsAre(kBanned, 0.0f));
+}
+
+TEST(RepetitionPenalty, PassesOverAStartTokenOutsideTheVocabulary) {
+  EXPECT_THAT(processed({.repetition_penalty = 2.0f}, {4, 1}), ElementsAre(0.5f, 0.75f, 2.5f, 3.5f));
+}
+
+TEST(RepetitionPenalty, MayChangeScoresAtEveryStep) {
+  EXPECT_TRUE(may_change_scores({.repetition_penalty = 2.0f}, {.tokens = kStart}));
+  EXPECT_TRUE(may_change_scores({.encoder_repetition_penalty = 2.0f}, {.tokens = kStart}));
+}
+
+TEST(EncoderRepetitionPenalty, MakesTokensOfTheSourceMoreLikelyOnce) {
+  const TokenIds tokens{3}, source{0, 2, 2};
+  EXPECT_THAT(
+      processed({.encoder_repetition_penalty = 2.0f}, {.tokens = tokens, .source = source}, {-1.0f, 1.5f, 2.0f, 3.5f}),
+      ElementsAre(-0.5f, 1.5f, 4.0f, 3.5f));
+}
+
+TEST(EncoderRepetitionPenalty, TakesThePromptWhereThereIsNoSource) {
+  const TokenIds tokens{0, 2, 1};
+  EXPECT_THAT(
+      processed({.encoder_repetition_penalty = 2.0f}, {.tokens = tokens, .prompt_length = 2}, {-1.0f, 1.5f, 2.0f}),
+      ElementsAre(-0.5f, 1.5f, 4.0f));
+}
+
+TEST(EncoderRepetitionPenalty, PassesOverTokensOfALargerVocabulary) {
+  const TokenIds source{9, 1};
+  EXPECT_THAT(processed({.encoder_repetition_penalty = 2.0f}, {.tokens = kStart, .source = source}, {1.0f, 1.0f}),
+              ElementsAre(1.0f, 2.0f));
+}
+
+TEST(NoRepeatNgram, BansWhatFollowedTheSameTokensBefore) {
+  EXPECT_THAT(processed({.no_repeat_ngram_size = 2}, {1, 2, 1, 3, 1}), ElementsAre(0.5f, 1.5f, kBanned, kBanned));
+  EXPECT_THAT(processed({.no_repeat_ngram_size = 2}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  EXPECT_THAT(processed({.no_repeat_ngram_size = 3}, {1, 2, 3, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed({.no_repeat_ngram_size = 3}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f))
+      << "shorter than the ngram";
+}
+
+TEST(NoRepeatNgram, OfOneTokenBansTheWholeHistory) {
+  EXPECT_THAT(processed({.no_repeat_ngram_size = 1}, {1, 2}), ElementsAre(0.5f, kBanned, kBanned, 3.5f));
+}
+
+TEST(NoRepeatNgram, MayOverlapItself) {
+  EXPECT_THAT(processed({.no_repeat_ngram_size = 3}, {2, 2, 2}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+}
+
+TEST(NoRepeatNgram, OfTheSourceLooksThereOnly) {
+  const TokenIds tokens{1, 0, 1}, source{1, 2, 1, 9};  // 9 is not a token of the target
+  EXPECT_THAT(processed({.encoder_no_repeat_ngram_size = 2}, {.tokens = tokens, .source = source}, {1, 2, 3, 4}),
+              ElementsAre(1, 2, kBanned, 4));
+}
+
+TEST(NoRepeatNgram, OfTheInputLooksIntoThePromptWhereThereIsNoSource) {
+  const TokenIds tokens{1, 2, 1, 3, 1};
+  EXPECT_THAT(processed({.encoder_no_repeat_ngram_size = 2}, {.tokens = tokens, .prompt_length = 2}, {0, 0, 0, 0}),
+              ElementsAre(0, 0, kBanned, 0));
+}
+
+TEST(BadWords, BansASingleTokenAlways) {
+  EXPECT_THAT(processed({.bad_words = {{2}}}, {0}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+  EXPECT_THAT(processed({.bad_words = {{2}}}, {2, 2}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+}
+
+TEST(BadWords, BansTheLastTokenOfAWordOnlyAfterItsBeginning) {
+  const GenerationConfig config{.bad_words = {{1, 2, 3}}};
+  EXPECT_THAT(processed(config, {0, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(config, {1, 2, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  EXPECT_THAT(processed(config, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f)) << "shorter than the word";
+}
+
+TEST(BadWords, WordsMayEndEachOther) {
+  EXPECT_THAT(processed({.bad_words = {{1, 2, 3}, {2, 0}, {0, 2, 1}}}, {1, 2}),
+              ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+}
+
+TEST(BadWords, AnEndTokenAloneDoesNotCount) {
+  const GenerationConfig config{.bad_words = {{3}, {0, 3}, {1}}, .eos_tokens = {0, 3}};
+  EXPECT_THAT(processed(config, {2}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
+  EXPECT_THAT(processed(config, {0}), ElementsAre(0.5f, kBanned, 2.5f, kBanned));
+}
+
+TEST(BadWords, AWordWithoutTokensBansNothing) {
+  GenerationConfig config;
+  config.bad_words.emplace_back();
+  EXPECT_THAT(processed(config, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(MinLength, BansEveryEndTokenUntilTheLengthIsReached) {
+  const GenerationConfig config{.min_length = 3, .eos_tokens = {0, 3}};
+  EXPECT_THAT(processed(config, {1, 1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(config, {1, 1, 1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(MinLength, CountsThePrompt) {
+  const TokenIds tokens{1, 1, 1};
+  EXPECT_THAT(processed({.min_length = 3, .eos_tokens = {0}}, {.tokens = tokens, .prompt_length = 3}, {1, 2}),
+              ElementsAre(1, 2));
+}
+
+TEST(MinNewTokens, DoesNotCountThePrompt) {
+  const TokenIds tokens{0, 0, 0, 0, 0};
+  const auto after = [&](std::size_t length) {
+    return processed({.min_new_tokens = 2, .eos_tokens = {1}},
+                     {.tokens = std::span(tokens).first(length), .prompt_length = 3}, {1, 2});
+  };
+  EXPECT_THAT(after(3), ElementsAre(1, kBanned));
+  EXPECT_THAT(after(4), ElementsAre(1, kBanned));
+  EXPECT_THAT(after(5), ElementsAre(1, 2));
+}
+
+TEST(ForcedBos, IsAllThatMayFollowASingleToken) {
+  EXPECT_THAT(processed({.forced_bos_token = 2}, {1}), ElementsAre(kBanned, kBanned, 0.0f, kBanned));
+  EXPECT_THAT(processed({.forced_bos_token = 2}, {1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(ForcedBos, DoesNotFollowAPrefix) {
+  const TokenIds tokens{1, 1};
+  const TokenHistory history{.tokens = tokens, .prompt_length = 2};
+  EXPECT_THAT(processed({.forced_bos_token = 0}, history, {1, 2}), ElementsAre(1, 2));
+  EXPECT_FALSE(may_change_scores({.forced_bos_token = 0}, history));
+}
+
+TEST(ForcedBos, ComesBackFromABan) {
+  EXPECT_THAT(processed({.forced_bos_token = 0}, {.tokens = kStart}, {kBanned, 2}), ElementsAre(0, kBanned));
+  EXPECT_TRUE(may_change_scores({.forced_bos_token = 0}, {.tokens = kStart}));
+}
+
+TEST(ForcedEos, IsAllThatMayComeLast) {
+  const GenerationConfig config{.forced_eos_tokens = {1, 3}};
+  const TokenIds tokens{0, 0, 0, 0};
+  const auto after = [&](std::size_t length) {
+    return TokenHistory{.tokens = std::span(tokens).first(length), .prompt_length = 2, .new_token_limit = 2};
+  };
+  EXPECT_THAT(processed(config, after(2), {1, 2, 3, 4}), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(processed(config, after(3), {1, 2, 3, 4}), ElementsAre(kBanned, 0, kBanned, 0))
+      << "any of the end tokens";
+  EXPECT_THAT(processed(config, after(4), {1, 2, 3, 4}), ElementsAre(1, 2, 3, 4));
+  EXPECT_FALSE(may_change_scores(config, after(2)));
+  EXPECT_TRUE(may_change_scores(config, after(3)));
+}
+
+GenerationConfig decay(ExponentialDecay decay, TokenIds eos_tokens) {
+  return {.exponential_decay_length_penalty = decay, .eos_tokens = std::move(eos_tokens)};
+}
+
+TEST(ExponentialDecayLengthPenalty, MakesTheEndLikelierStepByStepAfterItsStart) {
+  const GenerationConfig config = decay({.start = 1, .factor = 2.0f}, {0, 1, 1});
+  const TokenIds tokens{3, 3, 3, 3, 3};
+  const auto after = [&](std::size_t length) {
+    return TokenHistory{.tokens = std::span(tokens).first(length), .prompt_length = 2};
+  };
+  EXPECT_THAT(processed(config, after(3), {1, -2, 3}), ElementsAre(1, -2, 3));
+  EXPECT_FALSE(may_change_scores(config, after(3)));
+  EXPECT_THAT(processed(config, after(4), {1, -2, 3}), ElementsAre(2, 0, 3));
+  EXPECT_THAT(processed(config, after(5), {1, -2, 3}), ElementsAre(4, 4, 3)) << "once for a token that is there twice";
+  EXPECT_TRUE(may_change_scores(config, after(5)));
+}
+
+TEST(ExponentialDecayLengthPenalty, LeavesABannedEndBanned) {
+  const TokenIds tokens{3, 3};
+  EXPECT_THAT(processed(decay({.start = 0, .factor = 2.0f}, {0}), {.tokens = tokens}, {kBanned}), ElementsAre(kBanned));
+}
+
+TEST(ExponentialDecayLengthPenalty, NeverMakesAScoreInfinite) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  const TokenIds tokens(1000, 3);
+  EXPECT_THAT(processed(decay({.start = 0, .factor = 1e6f}, {0, 1, 2}), {.tokens = tokens}, {-8, 0, kMax}),
+              ElementsAre(kMax, 0, kMax));
+}
+
+TEST(SuppressTokens, BansThemAlways) {
+  EXPECT_THAT(processed({.suppress_tokens = {0, 3}}, {1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed({.suppress_tokens = {0, 3}}, {1, 0, 3}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+}
+
+TEST(SuppressTokens, PassesOverTokensOutsideTheVocabulary) {
+  EXPECT_THAT(processed({.suppress_tokens = {4, -1}}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(BeginSuppressTokens, BansThemAsTheFirstToken) {
+  EXPECT_THAT(processed({.begin_suppress_tokens = {1}}, {0}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
+  EXPECT_THAT(processed({.begin_suppress_tokens = {1}}, {0, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(BeginSuppressTokens, BansThemAfterAForcedToken) {
+  const GenerationConfig config{.begin_suppress_tokens = {1}, .forced_bos_token = 1};
+  EXPECT_THAT(processed(config, {0}), ElementsAre(kBanned, 0, kBanned, kBanned)) << "the forced one may be any";
+  EXPECT_THAT(processed(config, {0, 0}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
+  EXPECT_THAT(processed(config, {0, 0, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+}
+
+TEST(BeginSuppressTokens, AfterAPrefixNothingIsForced) {
+  const TokenIds tokens{0, 0};
+  EXPECT_THAT(
+      processed({.begin_suppress_tokens = {1}, .forced_bos_token = 0}, {.tokens = tokens, .prompt_length = 2}, {1, 2}),
+      ElementsAre(1, kBanned));
+}
+
+}  // namespace
+}  // namespace encdec
