@@ -9,23 +9,20 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
 #include "safetensors_file.h"
-#include "token_ids.h"
 
 namespace encdec::cli {
 namespace {
 
 struct ForwardArguments {
-  std::string model;
+  ModelArguments model;
   std::string input;
   std::string decoder_input;
   std::string output;
   int batch_size = 8;
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
 };
 
 std::vector<TokenIds> read_rows(LineReader& input, Dim vocabulary) {
@@ -89,9 +86,7 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
 }
 
 void forward(const ForwardArguments& options) {
-  const Model model = load_model(
-      options.model,
-      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache});
+  const Model model = options.model.load();
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());
@@ -126,7 +121,7 @@ void forward(const ForwardArguments& options) {
 
 Action add_forward(CLI::App& command) {
   const auto options = std::make_shared<ForwardArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Token ids of the sources, a line each, used exactly as given");
   command
       .add_option(
@@ -139,9 +134,7 @@ Action add_forward(CLI::App& command) {
       ->check(integer_from(1, kMaxBatchSize))
       ->type_name("N")
       ->capture_default_str();
-  add_threads_option(command, options->threads);
-  add_precision_option(command, options->precision);
-  add_weights_cache_option(command, options->weights_cache);
+  options->model.add_load_options(command);
   command.footer(
       "Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row "
       "that\n"

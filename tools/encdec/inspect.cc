@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "lines.h"
 #include "options.h"
 #include "output_file.h"
 #include "stats.h"
-#include "text.h"
 
 namespace encdec::cli {
 namespace {
@@ -198,7 +198,7 @@ std::string stored_text(const WeightSummary& weights) {
 }
 
 std::string text_line(std::string_view name, std::string_view value) {
-  return fmt::format("{:<12}  {}\n", name, printable(value));
+  return fmt::format("{:<12}  {}\n", name, without_controls(value));
 }
 
 std::string summary_text(const Model& model, const InspectArguments& options) {
@@ -238,7 +238,7 @@ std::string weights_text(const WeightStore& weights) {
   for (const auto& [name, tensor] : weights.tensors()) name_width = std::max(name_width, name.size());
   std::string text;
   for (const auto& [name, tensor] : weights.tensors()) {
-    text += fmt::format("{:<{}}  {:<8}  {:<16}  {}\n", printable(name), name_width, to_string(tensor.type()),
+    text += fmt::format("{:<{}}  {:<8}  {:<16}  {}\n", without_controls(name), name_width, to_string(tensor.type()),
                         to_string(tensor.shape()), tensor.bytes());
   }
   return text;
