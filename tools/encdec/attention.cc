@@ -231,11 +231,9 @@ Action add_attention(CLI::App& command) {
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No notes");
   command.footer(
-      "Rows are queries, columns are keys. A decoder's row is named by the token that it led to. Terminal and picture "
-      "show the\n"
-      "mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of "
-      "every\n"
-      "layer, unless one is chosen; so do numbers: weights[layer][head][row][column].");
+      R"(Rows are queries, columns are keys. A decoder's row is named by the token that it led to. Terminal and picture show the
+mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of every
+layer, unless one is chosen; so do numbers: weights[layer][head][row][column].)");
   return [options] { show(*options); };
 }
 

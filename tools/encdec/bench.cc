@@ -13,7 +13,7 @@
 #include "options.h"
 #include "output_file.h"
 #include "profile.h"
-#include "stats.h"
+#include "resources.h"
 
 namespace encdec::cli {
 namespace {

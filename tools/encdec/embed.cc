@@ -84,10 +84,8 @@ Action add_embed(CLI::App& command) {
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No progress bar");
   command.footer(
-      "Pooling and normalisation are those that the folder's own files ask for (modules.json of "
-      "sentence-transformers); "
-      "in a\n"
-      "folder without them it is the mean of all tokens. What is too long for the model is cut off.");
+      R"(Pooling and normalisation are those that the folder's own files ask for (modules.json of sentence-transformers); in a
+folder without them it is the mean of all tokens. What is too long for the model is cut off.)");
   return [options] { embed(*options); };
 }
 

@@ -183,12 +183,9 @@ Action add_forward(CLI::App& command) {
       ->capture_default_str();
   options->model.add_load_options(command);
   command.footer(
-      "Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row "
-      "that\n"
-      "is shorter than the longest. An encoder-only model gives last_hidden_state [B, S, D] alone. A decoder-only "
-      "model "
-      "reads\n"
-      "one of the two inputs, and gives logits alone.");
+      R"(Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row that
+is shorter than the longest. An encoder-only model gives last_hidden_state [B, S, D] alone. A decoder-only model reads
+one of the two inputs, and gives logits alone.)");
   return [options] { forward(*options); };
 }
 

@@ -26,8 +26,8 @@
 #include "options.h"
 #include "output_file.h"
 #include "progress_bar.h"
+#include "resources.h"
 #include "result_json.h"
-#include "stats.h"
 #include "token_lookup.h"
 
 namespace encdec::cli {
@@ -199,12 +199,11 @@ class Generation final : private GenerateStream {
   }
 
   void show(const GenerateProgress& progress) {
-    stats_.encode_seconds = progress.encode_seconds;
-    stats_.decode_seconds = progress.decode_seconds;
-    stats_.source_tokens = static_cast<std::int64_t>(progress.source_tokens);
-    stats_.generated_tokens = static_cast<std::int64_t>(progress.generated_tokens);
+    stats_.work = progress;
     if (!bar_.due()) return;
-    bar_.show({.fraction = input_.fraction(finished_bytes_), .lines = lines_, .tokens = stats_.generated_tokens});
+    bar_.show({.fraction = input_.fraction(finished_bytes_),
+               .lines = lines_,
+               .tokens = static_cast<std::int64_t>(progress.generated_tokens)});
   }
 
   void end_early() {
@@ -333,13 +332,10 @@ Action add_generate(CLI::App& command) {
   const auto options = std::make_shared<GenerateArguments>();
   add_options(command, *options);
   command.footer(
-      "What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; "
-      "a\n"
-      "line may end with CR LF. Input that comes slowly is answered as it comes. The output file has its name only "
-      "when it\n"
-      "is complete: until then, and after a failure, it is FILE.partial. If the reader of standard output goes away, "
-      "the\n"
-      "command ends silently with status 1.");
+      R"(What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; a
+line may end with CR LF. Input that comes slowly is answered as it comes. The output file has its name only when it
+is complete: until then, and after a failure, it is FILE.partial. If the reader of standard output goes away, the
+command ends silently with status 1.)");
   return [options] {
     check(*options);
     Generation(*options).run();

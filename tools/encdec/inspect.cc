@@ -14,7 +14,7 @@
 #include "lines.h"
 #include "options.h"
 #include "output_file.h"
-#include "stats.h"
+#include "resources.h"
 
 namespace encdec::cli {
 namespace {

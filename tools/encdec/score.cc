@@ -176,11 +176,9 @@ Action add_score(CLI::App& command) {
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No progress bar");
   command.footer(
-      "A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. "
-      "Where a\n"
-      "source is empty it is null. Of an empty target the end token alone is scored; with --token-ids nothing is, and "
-      "the\n"
-      "score is 0.");
+      R"(A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. Where a
+source is empty it is null. Of an empty target the end token alone is scored; with --token-ids nothing is, and the
+score is 0.)");
   return [options] { Scoring(*options).run(); };
 }
 
