@@ -1,18 +1,13 @@
 #include "encdec/models/packed_weights_cache.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/new_file.h"
 
 namespace encdec {
 namespace {
@@ -41,58 +36,6 @@ std::string hex(const ContentHash& hash) {
   for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
   return text;
 }
-
-FileError write_error(const std::filesystem::path& path, std::string_view what, int error) {
-  return FileError(fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(error)));
-}
-
-// A new file that goes away unless it gets its final name.
-class NewFile {
- public:
-  explicit NewFile(const std::filesystem::path& path) : path_(path), partial_(path) {
-    static std::atomic<unsigned> count = 0;
-    partial_ += fmt::format(".{}-{}.partial", ::getpid(), count++);
-    // Nobody else's: a file or link of this name is not opened.
-    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw write_error(path_, "write", errno);
-  }
-  ~NewFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!partial_.empty()) ::unlink(partial_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void write(std::span<const std::byte> bytes) {
-    written_ += bytes.size();
-    while (!bytes.empty()) {
-      const ::ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) throw write_error(path_, "write", count < 0 ? errno : ENOSPC);
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-  }
-  // Zeros up to this offset.
-  void fill_to(std::size_t offset) {
-    constexpr std::array<std::byte, Tensor::kAlignment> kZeros{};
-    while (written_ < offset) write(std::span(kZeros).first(std::min(kZeros.size(), offset - written_)));
-  }
-  void commit() {
-    // The disk need not have it yet, which may take as long as a hundred loads: after a crash of the system the file is
-    // whole, or its hashes tell that it is not.
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (::close(descriptor) != 0 && errno != EINTR) throw write_error(path_, "write", errno);
-    if (std::rename(partial_.c_str(), path_.c_str()) != 0) throw write_error(path_, "rename a new file to it", errno);
-    partial_.clear();
-  }
-
- private:
-  std::filesystem::path path_;
-  std::filesystem::path partial_;
-  int descriptor_ = -1;
-  std::size_t written_ = 0;
-};
 
 }  // namespace
 
@@ -180,18 +123,18 @@ void PackedWeightsCache::write() const {
   const std::filesystem::path folder = path_.parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw write_error(folder, "make this folder", error.value());
+  if (error)
+    throw FileError(fmt::format("{}: cannot make this folder: {}", folder.string(), std::strerror(error.value())));
   std::vector<PackedEntry> entries;
   for (const Matrix& matrix : matrices_) {
     const std::span<const std::byte> bytes(matrix.bytes.raw(), matrix.bytes.bytes());
     entries.push_back({.name = matrix.name, .bytes = bytes.size(), .hash = content_hash(bytes)});
   }
   const std::string head = packed_weights_head(key_, entries);
-  NewFile file(path_);
-  file.write(std::as_bytes(std::span(head)));
+  NewFile file(path_, NewFile::Kind::cache, path_.string());
+  file.write(head);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    file.fill_to(entries[i].offset);
-    file.write({matrices_[i].bytes.raw(), matrices_[i].bytes.bytes()});
+    file.write_at(entries[i].offset, {matrices_[i].bytes.raw(), matrices_[i].bytes.bytes()});
   }
   file.commit();
 }

@@ -2,12 +2,14 @@
 // the project. Everything that a program needs of the library is in demo() and pronounce().
 #include <encdec/engine/error.h>
 #include <encdec/engine/thread_team.h>
+#include <encdec/models/generation/text_stream.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -52,24 +54,20 @@ std::vector<std::string> words_of_standard_input() {
 // Prints what the model makes of one word while it is being decoded. Returns the number of tokens.
 std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   fmt::print("{:<16}", word);
-  std::vector<std::int32_t> tokens;
-  std::string printed;
+  std::size_t tokens = 0, printed = 0;
+  encdec::TextStream stream(*model.tokenizer());  // tells only what later tokens cannot change
   encdec::GenerateOptions options;
   options.num_beams = 1;
   options.on_token = [&](std::size_t, std::int32_t token) {
-    tokens.push_back(token);
-    // A token may change how those before it are written, so the text is made anew from all of them.
-    const std::string text = model.tokenizer()->decode(tokens);
-    if (text.starts_with(printed)) {
-      fmt::print("{}", text.substr(printed.size()));
-      std::fflush(stdout);
-      printed = text;
-    }
+    const std::string piece = stream.push(token);
+    fmt::print("{}", piece);
+    std::fflush(stdout);
+    printed += piece.size();
+    ++tokens;
   };
   const std::string text = model.generate({word}, options).front().hypotheses.front().text;
-  if (text != printed) fmt::print("\r{:<16}{}", word, text);
-  fmt::print("\n");
-  return tokens.size();
+  fmt::print("{}\n", text.substr(std::min(printed, text.size())));
+  return tokens;
 }
 
 void demo(const std::string& folder, const std::vector<std::string>& words) {

@@ -1,8 +1,7 @@
-#include "tools/encdec/attention_image.h"
-
 #include <encdec/engine/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pango/pangocairo.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,8 +11,9 @@
 
 #include "attention_example.h"
 #include "tests/support/temp_folder.h"
-#include "tools/encdec/color_map.h"
-#include "tools/encdec/image_canvas.h"
+#include "tools/encdec/attention/color_map.h"
+#include "tools/encdec/attention/image.h"
+#include "tools/encdec/attention/image_canvas.h"
 
 namespace encdec::cli {
 namespace {

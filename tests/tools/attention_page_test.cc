@@ -1,5 +1,3 @@
-#include "tools/encdec/attention_page.h"
-
 #include <encdec/engine/error.h>
 #include <encdec/models/tokenizer/pipeline/base64.h>
 #include <gmock/gmock.h>
@@ -9,7 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "attention_example.h"
-#include "tools/encdec/token_text.h"
+#include "tools/encdec/attention/page.h"
+#include "tools/encdec/attention/token_text.h"
 
 namespace encdec::cli {
 namespace {

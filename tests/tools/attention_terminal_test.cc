@@ -1,5 +1,3 @@
-#include "tools/encdec/attention_terminal.h"
-
 #include <encdec/engine/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +5,7 @@
 #include <limits>
 
 #include "attention_example.h"
+#include "tools/encdec/attention/terminal.h"
 
 namespace encdec::cli {
 namespace {

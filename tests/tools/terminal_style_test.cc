@@ -1,6 +1,6 @@
-#include "tools/encdec/terminal_style.h"
-
 #include <gtest/gtest.h>
+
+#include "tools/encdec/attention/terminal.h"
 
 namespace encdec::cli {
 namespace {
@@ -45,9 +45,9 @@ TEST(TerminalStyle, FilesAndPipesGetNoColorsUnlessAsked) {
 
 TEST(TerminalStyle, NoColorForbidsColorsUnlessAsked) {
   TerminalFacts facts = terminal("xterm-256color");
-  facts.no_color.emplace();
+  facts.no_color = "";
   EXPECT_EQ(colors(facts), Colors::cube);
-  facts.no_color.emplace("1");
+  facts.no_color = "1";
   EXPECT_EQ(colors(facts), Colors::none);
   EXPECT_EQ(colors(facts, ColorChoice::always), Colors::cube);
   EXPECT_EQ(colors(terminal("xterm-256color"), ColorChoice::never), Colors::none);

@@ -10,7 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSubcommands[] = {"attention", "bench", "embed", "forward", "generate", "inspect", "score", "tokenize"};
+constexpr const char* kSubcommands[] = {"attention", "bench",   "embed", "forward",
+                                        "generate",  "inspect", "score", "tokenize"};
 
 TEST(Usage, HelpTellsOfSubcommandsAndOptions) {
   const Finished finished = encdec_command({"--help"});
@@ -62,7 +63,8 @@ TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
       {{"generate", "--model", model, "--max-new-tokens", "0"}, {"--max-new-tokens", "'0'"}},
       {{"generate", "--model", model, "--max-new-tokens", "1.5"}, {"--max-new-tokens", "'1.5'"}},
       {{"generate", "--model", model, "--min-new-tokens", ""}, {"--min-new-tokens"}},
-      {{"generate", "--model", model, "--precision", "int4"}, {"--precision", "'int4'", "float32, bfloat16, int8 or auto"}},
+      {{"generate", "--model", model, "--precision", "int4"},
+       {"--precision", "'int4'", "float32, bfloat16, int8 or auto"}},
       {{"generate", "--model", model, "--json", "--json=maybe"}, {"--json"}},
       {{"generate", "--model", model, "--output", "x", "--stats", "x"}, {"--output", "--stats"}},
       {{"forward", "--model", model}, {"--output"}},

@@ -56,18 +56,4 @@ Command describe(const CLI::App& app) {
   return command;
 }
 
-std::vector<std::string> option_names(const Command& command) {
-  std::vector<std::string> names;
-  for (const Argument& argument : command.arguments) {
-    if (!argument.positional) names.insert(names.end(), argument.names.begin(), argument.names.end());
-  }
-  return names;
-}
-
-std::vector<std::string> command_names(const Command& command) {
-  std::vector<std::string> names;
-  for (const Command& subcommand : command.commands) names.push_back(subcommand.name);
-  return names;
-}
-
 }  // namespace encdec::cli

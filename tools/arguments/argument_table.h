@@ -29,7 +29,7 @@ struct Value {
 };
 Value value_of(const Argument& argument);
 
-// A program or a subcommand: what manual pages and shells' completion are made from.
+// A program or a subcommand.
 struct Command {
   std::string name;
   std::string description;
@@ -39,8 +39,14 @@ struct Command {
 };
 Command describe(const CLI::App& app);
 
-// All option names and subcommands, to be completed.
-std::vector<std::string> option_names(const Command& command);
-std::vector<std::string> command_names(const Command& command);
+// A page of section 1 for man(7), of a version such as "encdec 0.1.0". Of footers, a line that ends with a colon before
+// indented lines is a heading; among these, "  TAG  text" is an entry of a list, and anything else is shown as it is
+// typed.
+std::string manual_page(const Command& program, const std::string& version, const std::string& see_also);
+
+// What a shell completes the arguments of a program by: subcommands, options, words that options take, files, folders.
+std::string bash_completion(const Command& program);
+std::string zsh_completion(const Command& program);
+std::string fish_completion(const Command& program);
 
 }  // namespace encdec::cli

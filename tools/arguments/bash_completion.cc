@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "completion.h"
+#include "argument_table.h"
 
 namespace encdec::cli {
 namespace {
@@ -49,15 +49,23 @@ std::string completed_after(const Argument& argument) {
   return value.words.empty() ? "return" : fmt::format("words='{}'{}", fmt::join(value.words, " "), more);
 }
 
+std::vector<std::string> subcommands_of(const Command& command) {
+  std::vector<std::string> names;
+  for (const Command& subcommand : command.commands) names.push_back(subcommand.name);
+  return names;
+}
+
 std::string command_case(const std::string& pattern, const Command& command) {
-  std::string text = fmt::format("    {})\n      options='{}{}{}'\n", pattern, fmt::join(command_names(command), " "),
-                                 command.commands.empty() ? "" : " ", fmt::join(option_names(command), " "));
+  std::vector<std::string> completed = subcommands_of(command);
   std::map<std::string, std::vector<std::string>> cases;
   for (const Argument& argument : command.arguments) {
-    if (argument.positional || !argument.takes_value()) continue;
+    if (argument.positional) continue;
+    completed.insert(completed.end(), argument.names.begin(), argument.names.end());
+    if (!argument.takes_value()) continue;
     std::vector<std::string>& names = cases[completed_after(argument)];
     names.insert(names.end(), argument.names.begin(), argument.names.end());
   }
+  std::string text = fmt::format("    {})\n      options='{}'\n", pattern, fmt::join(completed, " "));
   if (!cases.empty()) text += "      case $option in\n";
   for (const auto& [action, names] : cases) text += fmt::format("        {}) {} ;;\n", fmt::join(names, " | "), action);
   return text + (cases.empty() ? "" : "      esac\n") + "      ;;\n";
@@ -71,7 +79,7 @@ std::string bash_completion(const Command& program) {
   std::string cases = command_case("''", program);
   for (const Command& command : program.commands) cases += command_case(command.name, command);
   const std::string commands =
-      program.commands.empty() ? "''" : fmt::format("{}", fmt::join(command_names(program), " | "));
+      program.commands.empty() ? "''" : fmt::format("{}", fmt::join(subcommands_of(program), " | "));
   return fmt::format(kScript, function, program.name, commands, cases);
 }
 

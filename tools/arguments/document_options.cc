@@ -3,8 +3,6 @@
 #include <utility>
 
 #include "argument_table.h"
-#include "completion.h"
-#include "manual_page.h"
 #include "words.h"
 
 namespace encdec::cli {
@@ -25,10 +23,7 @@ std::string completion(const std::string& shell, const Command& program) {
 
 void add_document_options(CLI::App& program, const std::string& see_also) {
   program.add_flag_callback(
-      "--man",
-      [&program, see_also] {
-        print_and_end(manual_page(describe(program), {.version = program.version(), .see_also = see_also}));
-      },
+      "--man", [&program, see_also] { print_and_end(manual_page(describe(program), program.version(), see_also)); },
       "Print the manual page and exit: " + program.get_name() + " --man | man -l -");
   CLI::Option* completes = program.add_option_function<std::string>(
       "--completion", [&program](const std::string& shell) { print_and_end(completion(shell, describe(program))); },

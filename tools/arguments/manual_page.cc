@@ -1,9 +1,10 @@
-#include "manual_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+
+#include "argument_table.h"
 
 namespace encdec::cli {
 namespace {
@@ -12,17 +13,12 @@ constexpr const char* kPlainGroup = "Options";  // CLI11's, of options that are 
 
 // Text that stands for itself in roff. All hyphens are those of options, so that they can be copied and searched for.
 std::string literal(std::string_view text) {
+  static const std::map<char, const char*> kEscapes = {{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
+                                                       {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
   std::string escaped;
   for (const char c : text) {
-    switch (c) {
-      case '\\': escaped += "\\e"; break;
-      case '-': escaped += "\\-"; break;
-      case '\'': escaped += "\\(aq"; break;
-      case '`': escaped += "\\(ga"; break;
-      case '^': escaped += "\\(ha"; break;
-      case '~': escaped += "\\(ti"; break;
-      default: escaped += c;
-    }
+    const auto found = kEscapes.find(c);
+    escaped += found == kEscapes.end() ? std::string(1, c) : found->second;
   }
   return escaped.starts_with('.') ? "\\&" + escaped : escaped;
 }
@@ -137,20 +133,17 @@ std::string listing(const Block& block) {
   return in_example ? text + ".fi\n" : text;
 }
 
-std::string paragraph(const Block& block) {
-  std::string text = ".PP\n";
-  for (const std::string& line : block.lines) text += literal(line) + "\n";
-  return text;
-}
-
 // `heading` is the macro of headings at this level: ".SH" or ".SS".
 std::string footer(const Command& command, std::string_view heading) {
   std::string text;
   for (const Block& block : blocks_of(command.footer)) {
-    text += block.heading.empty()
-                ? paragraph(block)
-                : fmt::format("{} {}\n{}", heading,
-                              literal(heading == ".SH" ? upper_case(block.heading) : block.heading), listing(block));
+    if (block.heading.empty()) {
+      text += ".PP\n";
+      for (const std::string& line : block.lines) text += literal(line) + "\n";
+    } else {
+      const std::string title = heading == ".SH" ? upper_case(block.heading) : block.heading;
+      text += fmt::format("{} {}\n{}", heading, literal(title), listing(block));
+    }
   }
   return text;
 }
@@ -180,13 +173,13 @@ std::string section(const Command& program, const Command& command) {
 
 }  // namespace
 
-std::string manual_page(const Command& program, const ManualFacts& facts) {
+std::string manual_page(const Command& program, const std::string& version, const std::string& see_also) {
   const bool has_commands = !program.commands.empty();
   std::string_view summary = program.description;
   if (summary.ends_with('.')) summary.remove_suffix(1);
   std::string page =
       fmt::format(".TH {} 1 \"\" \"{}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", literal(upper_case(program.name)),
-                  literal(facts.version), literal(program.name), literal(summary));
+                  literal(version), literal(program.name), literal(summary));
   page += has_commands ? bold(program.name) + " \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.br\n" : "";
   page += synopsis(program.name, program);
   page += ".SH DESCRIPTION\n" + literal(program.description) + "\n";
@@ -196,7 +189,7 @@ std::string manual_page(const Command& program, const ManualFacts& facts) {
   }
   page += ".SH OPTIONS\n" + arguments(program);
   for (const Command& command : program.commands) page += section(program, command);
-  return page + footer(program, ".SH") + ".SH SEE ALSO\n" + literal(facts.see_also) + "\n";
+  return page + footer(program, ".SH") + ".SH SEE ALSO\n" + literal(see_also) + "\n";
 }
 
 }  // namespace encdec::cli

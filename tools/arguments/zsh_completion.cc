@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "completion.h"
+#include "argument_table.h"
 
 namespace encdec::cli {
 namespace {

@@ -5,30 +5,28 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
-#include "attention_image.h"
-#include "attention_labels.h"
-#include "attention_options.h"
-#include "attention_page.h"
-#include "attention_terminal.h"
-#include "attention_text.h"
+#include "attention/choices.h"
+#include "attention/image.h"
+#include "attention/numbers.h"
+#include "attention/page.h"
+#include "attention/terminal.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
-#include "text.h"
-#include "token_ids.h"
-#include "token_lookup.h"
 
 namespace encdec::cli {
 namespace {
 
 struct AttentionArguments {
-  std::string model;
+  ModelArguments model;
   std::optional<std::string> source;
   std::optional<std::string> target;
   std::string input;
@@ -40,11 +38,7 @@ struct AttentionArguments {
   std::string source_lang;
   std::string target_lang;
   std::optional<int> max_new_tokens;
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
-  bool token_ids = false;
-  bool quiet = false;
+  LineForm form = LineForm::text;
 };
 
 // A text, and where it stands, for messages.
@@ -80,20 +74,16 @@ std::optional<Line> target_of(const AttentionArguments& options) {
   return only_line(options.target_file);
 }
 
-std::optional<AttentionKind> kind_named(const std::string& name) {
-  if (name == "encoder") return AttentionKind::encoder_self;
-  if (name == "decoder") return AttentionKind::decoder_self;
-  if (name == "cross") return AttentionKind::cross;
-  return std::nullopt;
-}
-
 // Pictures show one map where nothing else is asked for; files have room for all.
 AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
+  static const std::map<std::string, AttentionKind> kKinds = {{"encoder", AttentionKind::encoder_self},
+                                                              {"decoder", AttentionKind::decoder_self},
+                                                              {"cross", AttentionKind::cross}};
+  using Otherwise = TypedAttention::Otherwise;
   const AttentionFormat format = attention_format(options.output);
   const bool has_room = !options.output.empty() && (format == AttentionFormat::page || format == AttentionFormat::json);
-  AttentionSelection selection =
-      selection_of(options.choices, has_room ? UntypedChoices::all : UntypedChoices::last_layer_mean);
-  if (const auto kind = kind_named(options.kind)) selection.kinds = {*kind};
+  AttentionSelection selection = options.choices.selection(has_room ? Otherwise::all : Otherwise::last_layer_mean);
+  if (const auto kind = kKinds.find(options.kind); kind != kKinds.end()) selection.kinds = {kind->second};
   if (options.kind.empty() && !has_room) selection.kinds = {main_kind(config)};
   return selection;
 }
@@ -109,28 +99,23 @@ class Reading {
   const std::string& source() const { return source_.text; }
 
   AttentionMaps read(const Model& model, const AttentionSelection& selection) const {
-    if (target_ && !model.config().has_decoder()) {
-      throw UsageError(fmt::format("a target, expected none: {} has no decoder", options_.model));
+    const TransformerConfig& config = model.config();
+    if (target_ && !config.has_decoder()) {
+      throw UsageError(fmt::format("a target, expected none: {} has no decoder", options_.model.folder));
     }
-    const bool generates = !target_ && model.config().has_decoder();
-    const AttentionMapOptions options{
+    const AttentionMapOptions asked{
         .selection = selection, .source_lang = options_.source_lang, .target_lang = options_.target_lang};
-    if (options_.token_ids) {
-      const TokenIds source = parse_token_ids(source_.text, model.config().input_stack().vocabulary, source_.position);
-      if (generates) return generated(model, {.source = source}, options);
-      return model.attention_ids(source, target_ids(model), options);
+    LineTokens source = parse_line(source_.text, options_.form, config.input_stack().vocabulary, source_.position);
+    if (!target_ && config.has_decoder()) return generated(model, {.source = std::move(source)}, asked);
+    const Line target = target_.value_or(Line());
+    const LineTokens read_target = parse_line(target.text, options_.form, config.decoder.vocabulary, target.position);
+    if (options_.form == LineForm::text) {
+      return model.attention(std::get<std::string>(source), std::get<std::string>(read_target), asked);
     }
-    check_utf8(source_.text, source_.position);
-    if (generates) return generated(model, {.source = source_.text}, options);
-    if (target_) check_utf8(target_->text, target_->position);
-    return model.attention(source_.text, target_ ? target_->text : std::string(), options);
+    return model.attention_ids(std::get<TokenIds>(source), std::get<TokenIds>(read_target), asked);
   }
 
  private:
-  TokenIds target_ids(const Model& model) const {
-    if (!target_) return {};
-    return parse_token_ids(target_->text, model.config().decoder.vocabulary, target_->position);
-  }
   AttentionMaps generated(const Model& model, const GenerateInput& input, const AttentionMapOptions& asked) const {
     GenerateOptions options{.num_return_sequences = 1,
                             .max_new_tokens = options_.max_new_tokens,
@@ -196,11 +181,7 @@ void show(const AttentionArguments& options) {
   }
   const Reading reading(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);
-  const Model model = load_model(
-      options.model,
-      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
-      options.quiet ? Notes::hide : Notes::show);
-  check_lines_can_be_read(model, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
+  const Model model = options.model.load_for(options.form);
   const AttentionSelection selection = selection_of(options, model.config());
   const AttentionMaps attention = reading.read(model, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);
@@ -213,18 +194,11 @@ void show(const AttentionArguments& options) {
   output.commit();
 }
 
-std::optional<ColorChoice> color_named(const std::string& name) {
-  if (name == "auto") return ColorChoice::automatic;
-  if (name == "always") return ColorChoice::always;
-  if (name == "never") return ColorChoice::never;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Action add_attention(CLI::App& command) {
   const auto options = std::make_shared<AttentionArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model.folder);
   // In capitals: CLI11 2.4 takes a positional target and --target for one name.
   command.add_option("SOURCE", options->source, "The source; else the line of --input")->type_name("TEXT");
   command
@@ -243,26 +217,23 @@ Action add_attention(CLI::App& command) {
                                          "not given, pages show all, pictures cross-attention where there is any");
   take_words(kind, {"encoder", "decoder", "cross", "all"});
   add_attention_choices(command, "--layer", "--head", options->choices);
+  static const std::map<std::string, ColorChoice> kColors = {
+      {"auto", ColorChoice::automatic}, {"always", ColorChoice::always}, {"never", ColorChoice::never}};
   CLI::Option* color = command.add_option_function<std::string>(
-      "--color", [options](const std::string& text) { options->color = *color_named(text); },
+      "--color", [options](const std::string& word) { options->color = kColors.at(word); },
       "In the terminal; auto: where it has colours");
   take_words(color, {"auto", "always", "never"});
   command.add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to generate where no target is given")
       ->check(integer_from(1, kMaxTokens))
       ->type_name("N");
-  command.add_flag("--token-ids", options->token_ids,
-                   "Source and target are token ids separated by spaces, used exactly as given; needs no tokenizer");
+  add_token_ids_option(command, options->form, "Source and target are");
   add_language_options(command, options->source_lang, options->target_lang);
-  add_threads_option(command, options->threads);
-  add_precision_option(command, options->precision);
-  add_weights_cache_option(command, options->weights_cache);
-  command.add_flag("--quiet", options->quiet, "No notes on standard error");
+  options->model.add_load_options(command);
+  options->model.add_quiet_option(command, "No notes");
   command.footer(
-      "Rows are queries, columns are keys. A decoder's row is named by the token that it led to. Terminal and picture "
-      "show the\n"
-      "mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of "
-      "every\n"
-      "layer, unless one is chosen; so do numbers: weights[layer][head][row][column].");
+      R"(Rows are queries, columns are keys. A decoder's row is named by the token that it led to. Terminal and picture show the
+mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of every
+layer, unless one is chosen; so do numbers: weights[layer][head][row][column].)");
   return [options] { show(*options); };
 }
 

@@ -8,27 +8,24 @@
 #include <random>
 
 #include "commands.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 #include "profile.h"
-#include "stats.h"
-#include "token_ids.h"
+#include "resources.h"
 
 namespace encdec::cli {
 namespace {
 
 struct BenchArguments {
-  std::string model;
+  ModelArguments model = {.threads = 1};
   int source_length = 32;
   int target_length = 64;
   int batch_size = 1;
   int num_beams = 1;
-  int threads = 1;
   int repetitions = 5;
   std::int64_t seed = 1;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
   bool profile = false;
   std::string trace;  // file; none if empty
 };
@@ -149,9 +146,7 @@ void bench(const BenchArguments& options) {
   std::optional<OutputFile> trace;  // a wrong path is known before the work
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
-  const Model model = load_model(
-      options.model,
-      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache});
+  const Model model = options.model.load();
   const double load_seconds = loading.seconds();
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 
@@ -189,7 +184,7 @@ void bench(const BenchArguments& options) {
 
 Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<BenchArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model.folder);
   const auto add_count = [&command](const char* name, int& value, int max, const char* description) {
     command.add_option(name, value, description)->check(integer_from(1, max))->type_name("N")->capture_default_str();
   };
@@ -198,9 +193,7 @@ Action add_bench(CLI::App& command) {
   add_count("--batch-size", options->batch_size, kMaxBatchSize, "Sources, all in one batch");
   add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
   add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one that is not timed");
-  add_threads_option(command, options->threads);
-  add_precision_option(command, options->precision);
-  add_weights_cache_option(command, options->weights_cache);
+  options->model.add_load_options(command);
   command.add_option("--seed", options->seed, "Of the random source tokens")->type_name("N")->capture_default_str();
   CLI::Option* profile =
       command

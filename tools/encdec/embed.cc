@@ -9,11 +9,11 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress_bar.h"
-#include "text.h"
 
 namespace encdec::cli {
 namespace {
@@ -22,14 +22,10 @@ namespace {
 constexpr std::size_t kReadAheadLines = 1024;
 
 struct EmbedArguments {
-  std::string model;
+  ModelArguments model;
   std::string input;
   std::string output;
   int batch_size = 32;
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
-  bool quiet = false;
 };
 
 // The shortest digits that stand for the same floats. JSON has no word for what is not a number.
@@ -57,11 +53,8 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
 void embed(const EmbedArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const Model model = load_model(
-      options.model,
-      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
-      options.quiet ? Notes::hide : Notes::show);
-  ProgressBar bar = options.quiet ? ProgressBar::hidden() : ProgressBar();
+  const Model model = options.model.load();
+  ProgressBar bar = options.model.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   const EmbedOptions embed_options{.batch_size = options.batch_size};
   for (auto lines = read_window(input, options.batch_size); !lines.empty();
@@ -81,22 +74,18 @@ void embed(const EmbedArguments& options) {
 
 Action add_embed(CLI::App& command) {
   const auto options = std::make_shared<EmbedArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Texts, one a line, in UTF-8");
   add_output_option(command, options->output, "One JSON array of numbers for each text");
   command.add_option("--batch-size", options->batch_size, "Texts encoded together; results do not depend on it")
       ->check(integer_from(1, kMaxBatchSize))
       ->type_name("N")
       ->capture_default_str();
-  add_threads_option(command, options->threads);
-  add_precision_option(command, options->precision);
-  add_weights_cache_option(command, options->weights_cache);
-  command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
+  options->model.add_load_options(command);
+  options->model.add_quiet_option(command, "No progress bar");
   command.footer(
-      "Pooling and normalisation are those that the folder's own files ask for (modules.json of "
-      "sentence-transformers); "
-      "in a\n"
-      "folder without them it is the mean of all tokens. What is too long for the model is cut off.");
+      R"(Pooling and normalisation are those that the folder's own files ask for (modules.json of sentence-transformers); in a
+folder without them it is the mean of all tokens. What is too long for the model is cut off.)");
   return [options] { embed(*options); };
 }
 

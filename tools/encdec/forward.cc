@@ -3,29 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
-#include "safetensors_file.h"
-#include "token_ids.h"
+#include "output_file.h"
 
 namespace encdec::cli {
 namespace {
 
 struct ForwardArguments {
-  std::string model;
+  ModelArguments model;
   std::string input;
   std::string decoder_input;
   std::string output;
   int batch_size = 8;
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
 };
 
 std::vector<TokenIds> read_rows(LineReader& input, Dim vocabulary) {
@@ -45,15 +45,63 @@ Dim longest(std::span<const TokenIds> rows) {
   return static_cast<Dim>(length);
 }
 
-// Copies rows of a batch, [b, l, W], to where they belong in tensor `entry`, [B, L, W], from sequence `first` on.
-void write_rows(SafetensorsFile& file, std::size_t entry, const Tensor& batch, std::span<const TokenIds> rows,
-                std::int64_t first_row, Dim length) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = static_cast<std::int64_t>(i);
-    file.write(entry, (first_row + row * length) * batch.width(), batch.row(row * batch.shape()[1]),
-               static_cast<std::int64_t>(rows[i].size()) * batch.width());
+// A .safetensors file of float32 tensors, written piece by piece, so that they need not fit into memory. Elements that
+// are never written are zero.
+class TensorFile {
+ public:
+  // The format is little-endian, and values are written as they lie in memory.
+  static_assert(std::endian::native == std::endian::little);
+
+  struct Entry {
+    std::string name;
+    std::vector<Dim> shape;  // [B, L, W]
+  };
+
+  // Throws FileError if the file cannot be written or is not a regular one.
+  TensorFile(const std::string& path, const std::vector<Entry>& entries)
+      : output_(path, OutputFile::Unfinished::remove), file_(output_.regular()) {
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
+    std::uint64_t size = 0;
+    for (const auto& [name, shape] : entries) {
+      std::uint64_t bytes = sizeof(float);
+      for (const Dim dim : shape) bytes *= static_cast<std::uint64_t>(dim);
+      header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {size, size + bytes}}};
+      tensors_.push_back({size, shape[1]});
+      size += bytes;
+    }
+    std::string text = header.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' ');  // readers that map the file find aligned values
+    const std::uint64_t header_bytes = text.size();
+    const std::uint64_t data = sizeof(header_bytes) + header_bytes;
+    for (auto& [offset, length] : tensors_) offset += data;
+    file_.resize(data + size);
+    file_.write_at(0, std::as_bytes(std::span(&header_bytes, 1)));
+    file_.write_at(sizeof(header_bytes), std::as_bytes(std::span(text)));
   }
-}
+
+  // Copies rows of a batch, [b, l, W], to where they belong in tensor `entry`, from sequence `first` on.
+  void write(std::size_t entry, std::size_t first, const Tensor& batch, std::span<const TokenIds> rows) {
+    const auto& [offset, length] = tensors_[entry];
+    const std::size_t row_bytes = static_cast<std::size_t>(batch.width()) * sizeof(float);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const float* values = batch.row(static_cast<Dim>(i) * batch.shape()[1]);
+      file_.write_at(offset + (first + i) * static_cast<std::size_t>(length) * row_bytes,
+                     {reinterpret_cast<const std::byte*>(values), rows[i].size() * row_bytes});
+    }
+  }
+
+  void commit() { output_.commit(); }
+
+ private:
+  struct Place {
+    std::uint64_t offset;  // in the file, of the tensor's first byte
+    Dim length;            // rows of a sequence
+  };
+
+  OutputFile output_;
+  NewFile& file_;
+  std::vector<Place> tensors_;
+};
 
 // What the command has read, and how long the longest rows are.
 struct Rows {
@@ -89,20 +137,18 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
 }
 
 void forward(const ForwardArguments& options) {
-  const Model model = load_model(
-      options.model,
-      {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache});
+  const Model model = options.model.load();
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());
   const Dim source_length = longest(rows.sources), target_length = longest(rows.targets);
-  std::vector<SafetensorsFile::Entry> entries;
+  std::vector<TensorFile::Entry> entries;
   if (config.has_decoder()) entries.push_back({"logits", {batch_count, target_length, config.decoder.vocabulary}});
   if (config.has_encoder()) {
     entries.push_back({config.has_decoder() ? "encoder_last_hidden_state" : "last_hidden_state",
                        {batch_count, source_length, config.model_dim}});
   }
-  SafetensorsFile file(options.output, entries);
+  TensorFile file(options.output, entries);
   const auto batch_size = static_cast<std::size_t>(options.batch_size);
   for (std::size_t first = 0; first < rows.count(); first += batch_size) {
     const auto batch_of = [&](const std::vector<TokenIds>& all) {
@@ -111,12 +157,8 @@ void forward(const ForwardArguments& options) {
     };
     const auto sources = batch_of(rows.sources), targets = batch_of(rows.targets);
     const ForwardResult result = model.forward(sources, targets);
-    const auto row = static_cast<std::int64_t>(first);
-    if (config.has_decoder()) write_rows(file, 0, result.logits, targets, row * target_length, target_length);
-    if (config.has_encoder()) {
-      write_rows(file, entries.size() - 1, result.encoder_last_hidden_state, sources, row * source_length,
-                 source_length);
-    }
+    if (config.has_decoder()) file.write(0, first, result.logits, targets);
+    if (config.has_encoder()) file.write(entries.size() - 1, first, result.encoder_last_hidden_state, sources);
     throw_if_interrupted();
   }
   file.commit();
@@ -126,7 +168,7 @@ void forward(const ForwardArguments& options) {
 
 Action add_forward(CLI::App& command) {
   const auto options = std::make_shared<ForwardArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Token ids of the sources, a line each, used exactly as given");
   command
       .add_option(
@@ -139,16 +181,11 @@ Action add_forward(CLI::App& command) {
       ->check(integer_from(1, kMaxBatchSize))
       ->type_name("N")
       ->capture_default_str();
-  add_threads_option(command, options->threads);
-  add_precision_option(command, options->precision);
-  add_weights_cache_option(command, options->weights_cache);
+  options->model.add_load_options(command);
   command.footer(
-      "Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row "
-      "that\n"
-      "is shorter than the longest. An encoder-only model gives last_hidden_state [B, S, D] alone. A decoder-only "
-      "model "
-      "reads\n"
-      "one of the two inputs, and gives logits alone.");
+      R"(Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row that
+is shorter than the longest. An encoder-only model gives last_hidden_state [B, S, D] alone. A decoder-only model reads
+one of the two inputs, and gives logits alone.)");
   return [options] { forward(*options); };
 }
 

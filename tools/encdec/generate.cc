@@ -15,21 +15,19 @@
 #include <system_error>
 #include <utility>
 
-#include "attention_file.h"
+#include "attention/file.h"
 #include "commands.h"
 #include "generation_options.h"
 #include "interrupt.h"
 #include "line_reader.h"
 #include "line_streamer.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
-#include "paired_lines.h"
 #include "progress_bar.h"
+#include "resources.h"
 #include "result_json.h"
-#include "stats.h"
-#include "text.h"
-#include "token_ids.h"
 #include "token_lookup.h"
 
 namespace encdec::cli {
@@ -39,7 +37,7 @@ namespace {
 constexpr std::size_t kStreamedLines = 8;
 
 struct GenerateArguments {
-  std::string model;
+  ModelArguments model;
   std::string input;
   std::string output;
   std::string prefix;
@@ -47,20 +45,18 @@ struct GenerateArguments {
   std::string attention;
   TypedAttention attention_choices;
   GenerationArguments generation;
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
-  bool token_ids = false;
+  LineForm form = LineForm::text;
   bool json = false;
   bool token_scores = false;
   bool stream = false;
-  bool quiet = false;
 };
 
 // Workers share the CPUs, unless the number of threads is given.
-int threads_of_each_worker(const GenerateArguments& options) {
+Model load_for_workers(const GenerateArguments& options) {
+  ModelArguments arguments = options.model;
   const int workers = options.generation.options.workers;
-  return options.threads != 0 || workers == 1 ? options.threads : std::max(1, available_cpus() / workers);
+  if (arguments.threads == 0 && workers > 1) arguments.threads = std::max(1, available_cpus() / workers);
+  return arguments.load_for(options.form);
 }
 
 // From the first line to the last.
@@ -74,23 +70,18 @@ class Generation final : private GenerateStream {
         stats_file_(options.stats.empty()
                         ? nullptr
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
-        model_(load_model(options.model,
-                          {.threads = threads_of_each_worker(options),
-                           .precision = options.precision,
-                           .packed_weights_cache = options.weights_cache},
-                          options.quiet ? Notes::hide : Notes::show)) {
+        model_(load_for_workers(options)) {
     stats_.load_seconds = stopwatch_.seconds();
-    check_lines_can_be_read(model_, form(), options.model);
     if (!options.attention.empty()) attention_file_.emplace(options.attention, options.attention_choices, model_);
     if (prefix_) pairs_.emplace(input_, *prefix_);
-    if (options.stream) streamer_.emplace(output_, options.token_ids ? nullptr : model_.tokenizer());
+    if (options.stream) streamer_.emplace(output_, options.form == LineForm::text ? model_.tokenizer() : nullptr);
   }
 
   void run() {
-    if (!options_.quiet) note_ignored_settings();
+    if (!options_.model.quiet) note_ignored_settings();
     const GenerateOptions options = generate_options();
     // Nothing must be drawn between the tokens of a line.
-    bar_ = options_.quiet || options_.stream ? ProgressBar::hidden() : ProgressBar();
+    bar_ = options_.model.quiet || options_.stream ? ProgressBar::hidden() : ProgressBar();
     try {
       const Stopwatch stopwatch;
       model_.generate_stream(*this, options);
@@ -120,15 +111,13 @@ class Generation final : private GenerateStream {
   void note_ignored_settings() const {
     const auto& ignored = model_.generation_config().unsupported;
     if (ignored.empty()) return;
-    spdlog::warn("{}: this version passes over {} of the generation settings", options_.model,
+    spdlog::warn("{}: this version passes over {} of the generation settings", options_.model.folder,
                  fmt::join(ignored, ", "));
   }
 
-  LineForm form() const { return options_.token_ids ? LineForm::token_ids : LineForm::text; }
-
   GenerateOptions generate_options() {
     const GenerateOptions& typed = options_.generation.options;
-    const TokenLookup lookup(model_, form(),
+    const TokenLookup lookup(model_, options_.form,
                              {.source_language = typed.source_lang, .target_language = typed.target_lang});
     GenerateOptions options = with_tokens(options_.generation, lookup);
     if (!options_.json) options.num_return_sequences = 1;  // one line out for one line in
@@ -173,19 +162,11 @@ class Generation final : private GenerateStream {
   }
 
   GenerateInput parse(std::string line, std::string prefix) const {
-    GenerateInput input;
-    if (options_.token_ids) {
-      input.source = parse_token_ids(line, model_.config().input_stack().vocabulary, input_.position());
-      if (!prefix.empty()) {
-        input.prefix = parse_token_ids(prefix, model_.config().decoder.vocabulary, prefix_->position());
-      }
-      return input;
-    }
-    check_utf8(line, input_.position());
-    input.source = std::move(line);
+    const Dim vocabulary = model_.config().input_stack().vocabulary;
+    GenerateInput input{.source = parse_line(std::move(line), options_.form, vocabulary, input_.position())};
     if (prefix.empty()) return input;
-    check_utf8(prefix, prefix_->position());
-    input.prefix = std::move(prefix);
+    std::visit([&](auto tokens) { input.prefix = std::move(tokens); },
+               parse_line(std::move(prefix), options_.form, model_.config().decoder.vocabulary, prefix_->position()));
     return input;
   }
 
@@ -214,16 +195,15 @@ class Generation final : private GenerateStream {
                               .top_log_probs = options_.generation.options.top_log_probs > 0});
     }
     const Hypothesis& best = result.hypotheses.front();
-    return options_.token_ids ? format_token_ids(best.token_ids) : as_line(best.text);
+    return options_.form == LineForm::text ? as_line(best.text) : format_token_ids(best.token_ids);
   }
 
   void show(const GenerateProgress& progress) {
-    stats_.encode_seconds = progress.encode_seconds;
-    stats_.decode_seconds = progress.decode_seconds;
-    stats_.source_tokens = static_cast<std::int64_t>(progress.source_tokens);
-    stats_.generated_tokens = static_cast<std::int64_t>(progress.generated_tokens);
+    stats_.work = progress;
     if (!bar_.due()) return;
-    bar_.show({.fraction = input_.fraction(finished_bytes_), .lines = lines_, .tokens = stats_.generated_tokens});
+    bar_.show({.fraction = input_.fraction(finished_bytes_),
+               .lines = lines_,
+               .tokens = static_cast<std::int64_t>(progress.generated_tokens)});
   }
 
   void end_early() {
@@ -260,15 +240,14 @@ class Generation final : private GenerateStream {
 };
 
 void add_options(CLI::App& command, GenerateArguments& options) {
-  add_model_option(command, options.model);
+  add_model_option(command, options.model.folder);
   add_input_option(command, options.input, "Sources, one a line, in UTF-8");
   add_output_option(command, options.output, "Generated texts, one a line, in the order of the input");
   command
       .add_option("--prefix-file", options.prefix,
                   "What each result begins with, line by line; an empty line for nothing")
       ->type_name("FILE");
-  command.add_flag("--token-ids", options.token_ids,
-                   "Lines are token ids separated by spaces, used exactly as given; needs no tokenizer");
+  add_token_ids_option(command, options.form, "Lines are");
   command.add_flag("--json", options.json, "Write one JSON object a line: texts, token ids and scores");
   command.add_flag("--token-scores", options.token_scores, "Each token's log-probability too; needs --json");
   GenerateOptions& generate = options.generation.options;
@@ -279,9 +258,7 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   command.add_flag("--stream", options.stream, "Write to standard output as soon as a part of a line is certain");
   add_generation_options(command, options.generation);
   add_batch_size_option(command, generate.batch_size);
-  add_threads_option(command, options.threads);
-  add_precision_option(command, options.precision);
-  add_weights_cache_option(command, options.weights_cache);
+  options.model.add_load_options(command);
   command
       .add_option("--workers", generate.workers,
                   "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")
@@ -297,7 +274,7 @@ void add_options(CLI::App& command, GenerateArguments& options) {
                   "(.json), or a page (.html). Each result is read once more for it")
       ->type_name("FILE");
   add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
-  command.add_flag("--quiet", options.quiet, "No progress bar and no notes on standard error");
+  options.model.add_quiet_option(command, "No progress bar and no notes");
 }
 
 bool are_one_file(const std::string& path, const std::string& other) {
@@ -355,13 +332,10 @@ Action add_generate(CLI::App& command) {
   const auto options = std::make_shared<GenerateArguments>();
   add_options(command, *options);
   command.footer(
-      "What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; "
-      "a\n"
-      "line may end with CR LF. Input that comes slowly is answered as it comes. The output file has its name only "
-      "when it\n"
-      "is complete: until then, and after a failure, it is FILE.partial. If the reader of standard output goes away, "
-      "the\n"
-      "command ends silently with status 1.");
+      R"(What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; a
+line may end with CR LF. Input that comes slowly is answered as it comes. The output file has its name only when it
+is complete: until then, and after a failure, it is FILE.partial. If the reader of standard output goes away, the
+command ends silently with status 1.)");
   return [options] {
     check(*options);
     Generation(*options).run();

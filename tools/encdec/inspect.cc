@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "lines.h"
 #include "options.h"
 #include "output_file.h"
-#include "stats.h"
-#include "text.h"
+#include "resources.h"
 
 namespace encdec::cli {
 namespace {
@@ -40,18 +40,20 @@ struct Amount {
   }
 };
 
-struct WeightSummary {
+// "parameters", "stored" by type, "weight_bytes"
+void add_amounts(const WeightStore& weights, Json& json) {
   Amount all;
   std::map<std::string, Amount> by_type;
-};
-
-WeightSummary summarize(const WeightStore& weights) {
-  WeightSummary summary;
   for (const auto& [name, tensor] : weights.tensors()) {
-    summary.all.add(tensor);
-    summary.by_type[std::string(to_string(tensor.type()))].add(tensor);
+    all.add(tensor);
+    by_type[std::string(to_string(tensor.type()))].add(tensor);
   }
-  return summary;
+  json["parameters"] = all.parameters;
+  Json& stored = json["stored"] = Json::object();
+  for (const auto& [type, amount] : by_type) {
+    stored[type] = {{"tensors", amount.tensors}, {"parameters", amount.parameters}, {"bytes", amount.bytes}};
+  }
+  json["weight_bytes"] = all.bytes;
 }
 
 std::vector<std::string> tokenizer_files(const std::string& folder) {
@@ -133,17 +135,8 @@ Json generation_json(const GenerationConfig& config) {
   return json;
 }
 
-Json stored_json(const WeightSummary& weights) {
-  Json stored = Json::object();
-  for (const auto& [type, amount] : weights.by_type) {
-    stored[type] = {{"tensors", amount.tensors}, {"parameters", amount.parameters}, {"bytes", amount.bytes}};
-  }
-  return stored;
-}
-
-Json summary_json(const Model& model, const InspectArguments& options) {
+Json summary_of(const Model& model, const std::string& folder) {
   const TransformerConfig& config = model.config();
-  const WeightSummary weights = summarize(model.weights());
   const Tokenizer* tokenizer = model.tokenizer();
   Json json = {{"family", config.model_type},
                {"architecture", to_string(config.architecture)},
@@ -155,18 +148,25 @@ Json summary_json(const Model& model, const InspectArguments& options) {
   json["gated"] = config.feed_forward == FeedForwardKind::gated;
   json["norm"] = config.norm == NormKind::rms ? "rms" : "layer";
   json["norm_order"] = config.norm_order == NormOrder::first ? "first" : "last";
-  json["parameters"] = weights.all.parameters;
-  json["stored"] = stored_json(weights);
-  json["weight_bytes"] = weights.all.bytes;
+  add_amounts(model.weights(), json);
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
-  json["tokenizer"] = tokenizer == nullptr ? Json::array() : Json(tokenizer_files(options.model));
+  json["tokenizer"] = tokenizer == nullptr ? Json::array() : Json(tokenizer_files(folder));
   if (tokenizer != nullptr) {
     json["tokenizer_kind"] = tokenizer->kind();
     if (const auto languages = tokenizer->languages(); !languages.empty()) json["languages"] = languages;
   }
   if (config.has_decoder()) json["generation"] = generation_json(model.generation_config());
   json["notes"] = model.notes();
+  return json;
+}
+
+// Of a folder that this version cannot run: what is in it, and why not.
+Json summary_of(const Checkpoint& checkpoint, const std::string& reason) {
+  const auto family = checkpoint.config ? checkpoint.config->string("model_type") : std::nullopt;
+  Json json = {{"family", family.value_or("unknown")}, {"format", to_string(checkpoint.format)}};
+  add_amounts(*checkpoint.weights, json);
+  json["unsupported"] = reason;
   return json;
 }
 
@@ -189,47 +189,51 @@ std::string generation_text(const Json& generation) {
   return fmt::format("{}", fmt::join(settings, ", "));
 }
 
-std::string stored_text(const WeightSummary& weights) {
+std::string stored_text(const Json& stored) {
   std::vector<std::string> types;
-  for (const auto& [type, amount] : weights.by_type) {
-    types.push_back(fmt::format("{} ({} tensors, {})", type, amount.tensors, megabytes(amount.bytes)));
+  for (const auto& [type, amount] : stored.items()) {
+    types.push_back(fmt::format("{} ({} tensors, {})", type, amount["tensors"].dump(), megabytes(amount["bytes"])));
   }
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-std::string text_line(std::string_view name, std::string_view value) {
-  return fmt::format("{:<12}  {}\n", name, printable(value));
-}
-
-std::string summary_text(const Model& model, const InspectArguments& options) {
-  const TransformerConfig& config = model.config();
-  const WeightSummary weights = summarize(model.weights());
+// The summary for people. `config` is null where the model cannot be run.
+std::string text_of(const Json& json, const TransformerConfig* config) {
   std::string text;
-  const auto line = [&](std::string_view name, const std::string& value) { text += text_line(name, value); };
-  line("family", fmt::format("{}, {}", config.model_type, to_string(config.architecture)));
-  line("format", std::string(to_string(model.format())));
-  line("width", fmt::format("{}", config.model_dim));
-  if (config.has_encoder()) line("encoder", stack_text(config.encoder));
-  if (config.has_decoder()) line("decoder", stack_text(config.decoder));
-  line("block", fmt::format("{}{}, {} norm {}", config.feed_forward == FeedForwardKind::gated ? "gated " : "",
-                            to_string(config.activation), config.norm == NormKind::rms ? "rms" : "layer",
-                            config.norm_order == NormOrder::first ? "first" : "last"));
-  line("parameters", fmt::format("{}", weights.all.parameters));
-  line("stored as", stored_text(weights));
-  const std::string now = megabytes(static_cast<std::uint64_t>(resident_bytes())) + " now";
-  line("memory", !config.has_decoder() ? now
-                                       : fmt::format("{}, {} bytes for each generated token while its sentence is "
-                                                     "decoded",
-                                                     now, cache_bytes(*model.network())));
-  const Tokenizer* tokenizer = model.tokenizer();
-  line("tokenizer", tokenizer == nullptr
-                        ? "none: takes and gives token ids"
-                        : fmt::format("{} ({})", tokenizer->kind(), fmt::join(tokenizer_files(options.model), ", ")));
-  if (tokenizer != nullptr && !tokenizer->languages().empty()) {
-    line("languages", fmt::format("{}", fmt::join(tokenizer->languages(), ", ")));
+  const auto line = [&](std::string_view name, std::string_view value) {
+    text += fmt::format("{:<12}  {}\n", name, without_controls(value));
+  };
+  const auto value = [&](const char* key) {
+    return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
+  };
+  const auto list = [&](const char* key) {
+    return fmt::format("{}", fmt::join(json[key].get<std::vector<std::string>>(), ", "));
+  };
+  line("family", config == nullptr ? value("family") : value("family") + ", " + value("architecture"));
+  line("format", value("format"));
+  if (config != nullptr) {
+    line("width", value("model_dim"));
+    if (config->has_encoder()) line("encoder", stack_text(config->encoder));
+    if (config->has_decoder()) line("decoder", stack_text(config->decoder));
+    line("block", fmt::format("{}{}, {} norm {}", json["gated"] ? "gated " : "", value("activation"), value("norm"),
+                              value("norm_order")));
   }
-  if (config.has_decoder()) line("generation", generation_text(generation_json(model.generation_config())));
-  for (const std::string& note : model.notes()) line("note", note);
+  line("parameters", value("parameters"));
+  line("stored as", stored_text(json["stored"]));
+  if (config == nullptr) {
+    line("unsupported", value("unsupported"));
+    return text;
+  }
+  const std::string now = megabytes(json["resident_bytes"]) + " now";
+  line("memory", !config->has_decoder() ? now
+                                        : fmt::format("{}, {} bytes for each generated token while its sentence is "
+                                                      "decoded",
+                                                      now, value("cache_bytes_per_token")));
+  line("tokenizer", !json.contains("tokenizer_kind") ? "none: takes and gives token ids"
+                                                     : value("tokenizer_kind") + " (" + list("tokenizer") + ")");
+  if (json.contains("languages")) line("languages", list("languages"));
+  if (json.contains("generation")) line("generation", generation_text(json["generation"]));
+  for (const Json& note : json["notes"]) line("note", note.get<std::string>());
   return text;
 }
 
@@ -238,7 +242,7 @@ std::string weights_text(const WeightStore& weights) {
   for (const auto& [name, tensor] : weights.tensors()) name_width = std::max(name_width, name.size());
   std::string text;
   for (const auto& [name, tensor] : weights.tensors()) {
-    text += fmt::format("{:<{}}  {:<8}  {:<16}  {}\n", printable(name), name_width, to_string(tensor.type()),
+    text += fmt::format("{:<{}}  {:<8}  {:<16}  {}\n", without_controls(name), name_width, to_string(tensor.type()),
                         to_string(tensor.shape()), tensor.bytes());
   }
   return text;
@@ -256,54 +260,31 @@ Json weights_json(const WeightStore& weights) {
   return list;
 }
 
-// Of a folder that this version cannot run: what is in it, and why not.
-std::string unsupported_report(const InspectArguments& options, const std::string& reason) {
-  const Checkpoint checkpoint = open_checkpoint(options.model);
-  const WeightSummary weights = summarize(*checkpoint.weights);
-  const std::string family =
-      (checkpoint.config ? checkpoint.config->string("model_type") : std::nullopt).value_or("unknown");
-  if (options.json) {
-    Json json = {{"family", family},
-                 {"format", to_string(checkpoint.format)},
-                 {"parameters", weights.all.parameters},
-                 {"stored", stored_json(weights)},
-                 {"weight_bytes", weights.all.bytes},
-                 {"unsupported", reason}};
-    if (options.weights) json["weights"] = weights_json(*checkpoint.weights);
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  }
-  return text_line("family", family) + text_line("format", to_string(checkpoint.format)) +
-         text_line("parameters", std::to_string(weights.all.parameters)) +
-         text_line("stored as", stored_text(weights)) + text_line("unsupported", reason) +
-         (options.weights ? "\n" + weights_text(*checkpoint.weights) : "");
+std::string report(Json summary, const TransformerConfig* config, const WeightStore& weights,
+                   const InspectArguments& options) {
+  if (!options.json) return text_of(summary, config) + (options.weights ? "\n" + weights_text(weights) : "");
+  if (options.weights) summary["weights"] = weights_json(weights);
+  return summary.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string report(const Model& model, const InspectArguments& options) {
-  if (!options.graph.empty()) {
-    std::string text;
-    for (const Executor* executor : model.network()->graphs()) {
-      if (options.graph == "dot") {
-        text += executor->graph().to_dot();
-      } else {
-        text += (text.empty() ? "" : "\n") + executor->graph().to_text();
-      }
-    }
-    return text;
+std::string graphs(const Transformer& network, const std::string& form) {
+  std::string text;
+  for (const Executor* executor : network.graphs()) {
+    const Graph& graph = executor->graph();
+    text += form == "dot" ? graph.to_dot() : (text.empty() ? "" : "\n") + graph.to_text();
   }
-  if (options.json) {
-    Json json = summary_json(model, options);
-    if (options.weights) json["weights"] = weights_json(model.weights());
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  }
-  return summary_text(model, options) + (options.weights ? "\n" + weights_text(model.weights()) : "");
+  return text;
 }
 
 std::string report(const InspectArguments& options) {
   try {
-    return report(Model::load(options.model, {.threads = 1}), options);
+    const Model model = Model::load(options.model, {.threads = 1});
+    if (!options.graph.empty()) return graphs(*model.network(), options.graph);
+    return report(summary_of(model, options.model), &model.config(), model.weights(), options);
   } catch (const UnsupportedModelError& error) {
     if (!options.graph.empty()) throw;
-    return unsupported_report(options, error.what());
+    const Checkpoint checkpoint = open_checkpoint(options.model);
+    return report(summary_of(checkpoint, error.what()), nullptr, *checkpoint.weights, options);
   }
 }
 

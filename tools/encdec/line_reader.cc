@@ -14,11 +14,8 @@
 #include "interrupt.h"
 
 namespace encdec::cli {
-namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
-
-}  // namespace
 
 LineReader::LineReader(const std::string& path) : name_(path.empty() ? "standard input" : path) {
   descriptor_ = path.empty() ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -91,6 +88,15 @@ std::optional<double> LineReader::fraction(std::int64_t bytes) const {
 
 std::string LineReader::position() const {
   return fmt::format("{}:{}", name_, line_number_);
+}
+
+bool PairedLines::next(std::string& first, std::string& second) {
+  const bool has_first = first_.next(first), has_second = second_.next(second);
+  if (has_first == has_second) return has_first;
+  const LineReader& shorter = has_first ? second_ : first_;
+  const LineReader& longer = has_first ? first_ : second_;
+  throw InputError(
+      fmt::format("{}: {} lines, but {} has more, expected as many", shorter.name(), shorter.lines(), longer.name()));
 }
 
 }  // namespace encdec::cli

@@ -1,7 +1,6 @@
 #include "line_streamer.h"
 
-#include "text.h"
-#include "token_ids.h"
+#include "lines.h"
 
 namespace encdec::cli {
 

@@ -19,8 +19,8 @@
 #include "arguments/document_options.h"
 #include "commands.h"
 #include "interrupt.h"
+#include "lines.h"
 #include "output_file.h"
-#include "text.h"
 
 namespace encdec::cli {
 namespace {
@@ -68,7 +68,7 @@ Examples:
   encdec inspect --model opus-mt-en-fr)";
 
 void print_error(std::string_view message) {
-  const std::string line = "encdec: " + printable(message) + "\n";
+  const std::string line = "encdec: " + without_controls(message) + "\n";
   std::fputs(line.c_str(), stderr);
 }
 

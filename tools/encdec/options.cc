@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "token_ids.h"
+#include "lines.h"
 
 namespace encdec::cli {
 void add_model_option(CLI::App& command, std::string& folder) {

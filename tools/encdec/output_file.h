@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
+#include <encdec/models/checkpoint/new_file.h>
+
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -32,9 +32,8 @@ class OutputFile {
   void write(std::string_view text);
   // Everything written so far has left this process.
   void flush();
-  // For regular files, instead of write(): makes the file this long, zeros where nothing is written.
-  void resize(std::uint64_t bytes);
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // A regular file, to write in any order instead of write() and flush().
+  NewFile& regular();
 
   // The end: nothing is written after it.
   void commit();
@@ -44,15 +43,12 @@ class OutputFile {
 
  private:
   [[noreturn]] void fail(std::string_view what) const;
-  void write_all(std::string_view text);
+  void write_directly(std::string_view text);
 
-  int descriptor_ = -1;
   std::string name_;
-  std::string path_;     // final; empty where nothing is renamed
-  std::string partial_;  // empty where nothing is renamed
   std::string buffer_;
-  Unfinished unfinished_ = Unfinished::keep;
-  bool has_content_ = false;
+  std::optional<NewFile> file_;
+  int descriptor_ = -1;  // what is written directly, where there is no file
 };
 
 }  // namespace encdec::cli

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "resources.h"
+
 namespace encdec::cli {
 namespace {
 
@@ -56,6 +58,18 @@ std::string to_json(const GenerateResult& result, const JsonFields& fields) {
 
 std::string to_json(const ScoreResult& result) {
   return dump({{"score", result.score}, {"token_scores", to_array(result.token_scores)}});
+}
+
+std::string to_json(const Stats& stats) {
+  const double seconds = stats.generate_seconds;
+  return dump({{"load_seconds", stats.load_seconds},
+               {"encode_seconds", stats.work.encode_seconds},
+               {"decode_seconds", stats.work.decode_seconds},
+               {"total_seconds", stats.total_seconds},
+               {"source_tokens", stats.work.source_tokens},
+               {"generated_tokens", stats.work.generated_tokens},
+               {"tokens_per_second", seconds > 0 ? static_cast<double>(stats.work.generated_tokens) / seconds : 0.0},
+               {"peak_resident_bytes", peak_resident_bytes()}});
 }
 
 }  // namespace encdec::cli

@@ -10,15 +10,12 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
-#include "load_model.h"
+#include "lines.h"
+#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
-#include "paired_lines.h"
 #include "progress_bar.h"
 #include "result_json.h"
-#include "text.h"
-#include "token_ids.h"
-#include "token_lookup.h"
 
 namespace encdec::cli {
 namespace {
@@ -29,27 +26,28 @@ constexpr std::size_t kWindowLines = 64;
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 
 struct ScoreArguments {
-  std::string model;
+  ModelArguments model;
   std::string input;
   std::string target;
   std::string output;
   ScoreOptions score;
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::string weights_cache;
-  bool token_ids = false;
-  bool quiet = false;
+  LineForm form = LineForm::text;
 };
 
-// Consecutive pairs of lines: those that there is something to score of, as texts or as ids with --token-ids.
+// Consecutive pairs of lines.
 struct Window {
-  std::vector<std::string> sources, targets;
-  std::vector<TokenIds> source_ids, target_ids;
-  std::vector<std::string> answers;  // of all pairs in order; empty where the model gives it
-  std::exception_ptr failure;        // why the pair after these cannot be read: told when they are done
-
-  std::size_t size() const { return std::max(sources.size(), source_ids.size()); }
+  std::vector<LineTokens> sources, targets;  // those that there is something to score of
+  std::vector<std::string> answers;          // of all pairs in order; empty where the model gives it
+  std::exception_ptr failure;                // why the pair after these cannot be read: told when they are done
 };
+
+// Lines [first, first + count), which are all of one form.
+template <class Form>
+std::vector<Form> part_of(const std::vector<LineTokens>& lines, std::size_t first, std::size_t count) {
+  std::vector<Form> part;
+  for (std::size_t i = first; i < first + count; ++i) part.push_back(std::get<Form>(lines[i]));
+  return part;
+}
 
 class Scoring {
  public:
@@ -59,15 +57,10 @@ class Scoring {
         target_(options.target),
         lines_(input_, target_),
         output_(options.output),
-        model_(load_model(
-            options.model,
-            {.threads = options.threads, .precision = options.precision, .packed_weights_cache = options.weights_cache},
-            options.quiet ? Notes::hide : Notes::show)) {
-    check_lines_can_be_read(model_, options.token_ids ? LineForm::token_ids : LineForm::text, options.model);
-  }
+        model_(options.model.load_for(options.form)) {}
 
   void run() {
-    ProgressBar bar = options_.quiet ? ProgressBar::hidden() : ProgressBar();
+    ProgressBar bar = options_.model.quiet ? ProgressBar::hidden() : ProgressBar();
     for (;;) {
       const Window window = read_window();
       bar.clear();
@@ -91,7 +84,7 @@ class Scoring {
       std::string source, target;
       while (window.answers.size() < limit && input_.bytes() + target_.bytes() < end &&
              (window.answers.empty() || lines_.ready()) && lines_.next(source, target)) {
-        options_.token_ids ? add_ids(source, target, window) : add_texts(source, target, window);
+        add(source, target, window);
       }
     } catch (const Error&) {
       window.failure = std::current_exception();
@@ -99,47 +92,31 @@ class Scoring {
     return window;
   }
 
-  void add_texts(const std::string& source, const std::string& target, Window& window) const {
-    check_utf8(source, input_.position());
-    check_utf8(target, target_.position());
-    if (source.empty()) {
-      window.answers.emplace_back(kNoSource);
-      return;
-    }
-    window.sources.push_back(source);
-    window.targets.push_back(target);
-    window.answers.emplace_back();
-  }
-
-  void add_ids(const std::string& source, const std::string& target, Window& window) const {
-    TokenIds source_ids = parse_token_ids(source, model_.config().input_stack().vocabulary, input_.position());
-    TokenIds target_ids = parse_token_ids(target, model_.config().decoder.vocabulary, target_.position());
-    if (source_ids.empty()) {
-      window.answers.emplace_back(kNoSource);
-      return;
-    }
-    window.source_ids.push_back(std::move(source_ids));
-    window.target_ids.push_back(std::move(target_ids));
-    window.answers.emplace_back();
+  void add(const std::string& source, const std::string& target, Window& window) const {
+    const TransformerConfig& config = model_.config();
+    LineTokens from = parse_line(source, options_.form, config.input_stack().vocabulary, input_.position());
+    LineTokens to = parse_line(target, options_.form, config.decoder.vocabulary, target_.position());
+    const bool is_empty = std::visit([](const auto& tokens) { return tokens.empty(); }, from);
+    window.answers.emplace_back(is_empty ? kNoSource : "");
+    if (is_empty) return;
+    window.sources.push_back(std::move(from));
+    window.targets.push_back(std::move(to));
   }
 
   // Pairs [first, first + count) of those that there is something to score of.
   std::vector<ScoreResult> score(const Window& window, std::size_t first, std::size_t count) const {
-    if (options_.token_ids) {
-      return model_.score_ids(std::span(window.source_ids).subspan(first, count),
-                              std::span(window.target_ids).subspan(first, count), options_.score);
+    if (options_.form == LineForm::token_ids) {
+      return model_.score_ids(part_of<TokenIds>(window.sources, first, count),
+                              part_of<TokenIds>(window.targets, first, count), options_.score);
     }
-    const auto part = [&](const std::vector<std::string>& lines) {
-      const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
-      return std::vector(begin, begin + static_cast<std::ptrdiff_t>(count));
-    };
-    return model_.score(part(window.sources), part(window.targets), options_.score);
+    return model_.score(part_of<std::string>(window.sources, first, count),
+                        part_of<std::string>(window.targets, first, count), options_.score);
   }
 
   void write(const Window& window) {
     std::vector<ScoreResult> results;
     try {
-      results = score(window, 0, window.size());
+      results = score(window, 0, window.sources.size());
     } catch (const InputError&) {
       write_one_by_one(window);  // up to the pair that is wrong, which gets its line number
       throw;
@@ -187,26 +164,21 @@ class Scoring {
 
 Action add_score(CLI::App& command) {
   const auto options = std::make_shared<ScoreArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Sources, one a line, in UTF-8");
   command.add_option("--target", options->target, "Targets, one a line, each for the source of the same line")
       ->required()
       ->type_name("FILE");
   add_output_option(command, options->output, "One JSON object a line: score and token_scores");
-  command.add_flag("--token-ids", options->token_ids,
-                   "Lines are token ids separated by spaces, used exactly as given; needs no tokenizer");
+  add_token_ids_option(command, options->form, "Lines are");
   add_language_options(command, options->score.source_lang, options->score.target_lang);
   add_batch_size_option(command, options->score.batch_size);
-  add_threads_option(command, options->threads);
-  add_precision_option(command, options->precision);
-  add_weights_cache_option(command, options->weights_cache);
-  command.add_flag("--quiet", options->quiet, "No progress bar on standard error");
+  options->model.add_load_options(command);
+  options->model.add_quiet_option(command, "No progress bar");
   command.footer(
-      "A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. "
-      "Where a\n"
-      "source is empty it is null. Of an empty target the end token alone is scored; with --token-ids nothing is, and "
-      "the\n"
-      "score is 0.");
+      R"(A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. Where a
+source is empty it is null. Of an empty target the end token alone is scored; with --token-ids nothing is, and the
+score is 0.)");
   return [options] { Scoring(*options).run(); };
 }
 

@@ -7,15 +7,8 @@
 #include <algorithm>
 
 #include "line_reader.h"
-#include "text.h"
-#include "token_ids.h"
 
 namespace encdec::cli {
-
-void check_lines_can_be_read(const Model& model, LineForm form, const std::string& folder) {
-  if (form == LineForm::token_ids || model.tokenizer() != nullptr) return;
-  throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", folder));
-}
 
 TokenLookup::TokenLookup(const Model& model, LineForm form, EncodeOptions languages)
     : model_(model), form_(form), languages_(std::move(languages)) {}

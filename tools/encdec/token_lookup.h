@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "lines.h"
+
 namespace encdec::cli {
-
-// How lines stand for tokens: as texts, or as ids with --token-ids.
-enum class LineForm : std::uint8_t { text, token_ids };
-
-// Throws TokenizerError, naming the folder, for texts where the model has no tokenizer.
-void check_lines_can_be_read(const Model& model, LineForm form, const std::string& folder);
 
 // Tokens of the target that options and their files name. Messages begin with the option, or the file and line.
 class TokenLookup {

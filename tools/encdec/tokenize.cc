@@ -11,10 +11,9 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "line_reader.h"
+#include "lines.h"
 #include "options.h"
 #include "output_file.h"
-#include "text.h"
-#include "token_ids.h"
 
 namespace encdec::cli {
 namespace {
@@ -48,30 +47,23 @@ class LineTokenizer {
   }
 
   std::string convert(const std::string& line, const std::string& position) const {
-    if (options_.decode) {
-      const TokenIds ids = parse_token_ids(line, std::numeric_limits<std::int32_t>::max(), position);
-      return options_.pieces ? format_pieces(ids, position) : as_line(decode(ids, position));
+    if (!options_.decode) {
+      check_utf8(line, position);
+      const EncodeOptions languages{.source_language = options_.source_lang, .target_language = options_.target_lang};
+      const TokenIds ids =
+          options_.target ? tokenizer_->encode_target(line, languages) : tokenizer_->encode(line, languages);
+      return options_.pieces ? shown(ids, position) : format_token_ids(ids);
     }
-    check_utf8(line, position);
-    const EncodeOptions languages{.source_language = options_.source_lang, .target_language = options_.target_lang};
-    const TokenIds ids =
-        options_.target ? tokenizer_->encode_target(line, languages) : tokenizer_->encode(line, languages);
-    return options_.pieces ? format_pieces(ids, position) : format_token_ids(ids);
+    return shown(parse_token_ids(line, std::numeric_limits<std::int32_t>::max(), position), position);
   }
 
  private:
-  std::string decode(const TokenIds& ids, const std::string& position) const {
-    try {
-      return tokenizer_->decode(ids);
-    } catch (const InputError& error) {
-      throw InputError(position + ": " + error.what());
-    }
-  }
-
-  std::string format_pieces(const TokenIds& ids, const std::string& position) const {
+  // As pieces, or as a text.
+  std::string shown(const TokenIds& ids, const std::string& position) const {
     const TextSide side = options_.target || options_.decode ? TextSide::target : TextSide::source;
     try {
-      return printable(fmt::format("{}", fmt::join(tokenizer_->pieces(ids, side), " ")));
+      if (!options_.pieces) return as_line(tokenizer_->decode(ids));
+      return without_controls(fmt::format("{}", fmt::join(tokenizer_->pieces(ids, side), " ")));
     } catch (const InputError& error) {
       throw InputError(position + ": " + error.what());
     }

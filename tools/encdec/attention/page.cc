@@ -1,4 +1,4 @@
-#include "attention_page.h"
+#include "page.h"
 
 #include <encdec/engine/error.h>
 #include <encdec/models/tokenizer/pipeline/characters.h>
@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTemplate =
-#include "attention_page.html.inc"
+#include "page.html.inc"
     ;
 constexpr std::string_view kExamplesGoHere = "<!-- examples -->\n";
 constexpr std::size_t kBegin = kTemplate.find(kExamplesGoHere);
@@ -28,7 +28,7 @@ static_assert(kBegin != std::string_view::npos);
 void check(const AttentionExample& example) {
   std::int64_t weights = 0;
   for (const LabelledAttention& attention : example.attentions) {
-    check(attention);
+    attention.check();
     weights += attention.map.weights.elements();
     if (attention.map.kind != AttentionKind::cross) continue;
     const std::size_t queries = attention.queries.size(), keys = attention.keys.size();
@@ -48,13 +48,7 @@ void check(const AttentionExample& example) {
 // JSON in which nothing ends a script element.
 std::string inside_script(const Json& json) {
   std::string result;
-  for (const char c : json.dump()) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
+  for (const char c : json.dump()) result += c == '<' ? "\\u003c" : std::string(1, c);
   return result;
 }
 

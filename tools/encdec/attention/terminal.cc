@@ -1,9 +1,12 @@
-#include "attention_terminal.h"
+#include "terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -21,6 +24,33 @@ constexpr int kMaxKeyRows = 12;
 constexpr int kMaxQueryColumns = 24;
 constexpr std::size_t kLegendCells = 10;
 constexpr std::string_view kInk = " .:-=+*#%@";
+constexpr int kDefaultColumns = 80;
+constexpr int kMaxColumns = 10000;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Colors colors_of(ColorChoice choice, const TerminalFacts& facts) {
+  if (choice == ColorChoice::never) return Colors::none;
+  if (choice == ColorChoice::automatic) {
+    if (!facts.is_terminal || !facts.no_color.empty()) return Colors::none;
+    if (facts.term.empty() || facts.term == "dumb") return Colors::none;
+  }
+  if (facts.colorterm == "truecolor" || facts.colorterm == "24bit" || facts.term.ends_with("-direct")) {
+    return Colors::truecolor;
+  }
+  const bool has_cube = choice == ColorChoice::always || facts.term.find("256color") != std::string::npos;
+  return has_cube ? Colors::cube : Colors::none;
+}
+
+// 0 for what is not a number of columns.
+int columns_typed(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::clamp(value, 0, kMaxColumns) : 0;
+}
 
 std::size_t size_t_of(int value) {
   return static_cast<std::size_t>(std::max(value, 0));
@@ -75,7 +105,7 @@ void end_line(std::string& text) {
 class Panels {
  public:
   Panels(const LabelledAttention& attention, const TerminalStyle& style)
-      : colors_(style.colors), largest_(largest_weight(attention)) {
+      : colors_(style.colors), largest_(attention.largest_weight()) {
     const int query_columns = std::clamp(style.columns / 3, 1, kMaxQueryColumns);
     for (const std::string& query : attention.queries) queries_.push_back(glyphs(query, query_columns));
     for (const std::string& key : attention.keys) keys_.push_back(glyphs_downwards(key, kMaxKeyRows));
@@ -141,15 +171,30 @@ class Panels {
 
 }  // namespace
 
+TerminalFacts terminal_facts(int descriptor) {
+  winsize size = {};
+  ::ioctl(descriptor, TIOCGWINSZ, &size);
+  return {.is_terminal = ::isatty(descriptor) == 1,
+          .window_columns = size.ws_col,
+          .term = environment("TERM"),
+          .colorterm = environment("COLORTERM"),
+          .no_color = environment("NO_COLOR"),
+          .columns = environment("COLUMNS")};
+}
+
+TerminalStyle choose_style(ColorChoice choice, const TerminalFacts& facts) {
+  const int typed = columns_typed(facts.columns);
+  const int window = facts.window_columns > 0 ? facts.window_columns : kDefaultColumns;
+  return {.colors = colors_of(choice, facts), .columns = typed > 0 ? typed : window};
+}
+
 void draw_in_terminal(const LabelledAttention& attention, const TerminalStyle& style, const TextSink& write) {
-  check(attention);
+  attention.check();
   const Panels panels(attention, style);
-  for (std::size_t layer = 0; layer < attention.layers.size(); ++layer) {
-    for (std::size_t head = 0; head < attention.heads.size(); ++head) {
-      write(fmt::format("{}, {}\n\n", to_string(attention.map.kind), map_name(attention, layer, head)));
-      panels.draw(weights_of(attention, layer, head), write);
-      write("\n");
-    }
+  for (std::size_t map = 0; map < attention.maps(); ++map) {
+    write(fmt::format("{}, {}\n\n", to_string(attention.map.kind), attention.name_of(map)));
+    panels.draw(attention.weights_of(map), write);
+    write("\n");
   }
   write(panels.legend());
 }

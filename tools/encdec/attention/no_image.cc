@@ -1,7 +1,7 @@
-// In place of attention_image.cc in a build without Pango and cairo.
+// In place of image.cc in a build without Pango and cairo.
 #include <encdec/engine/error.h>
 
-#include "attention_image.h"
+#include "image.h"
 
 namespace encdec::cli {
 

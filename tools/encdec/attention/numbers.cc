@@ -1,4 +1,4 @@
-#include "attention_text.h"
+#include "numbers.h"
 
 #include <fmt/format.h>
 
@@ -28,25 +28,11 @@ void append_numbers(const Shape& shape, int axis, const float*& next, std::strin
   json += ']';
 }
 
-// The mean of the last layer's heads: [queries, keys].
-Tensor mean_of_last(const LabelledAttention& attention) {
-  const Shape& shape = attention.map.weights.shape();
-  Tensor mean = Tensor::allocate({shape[2], shape[3]});
-  const std::size_t heads = attention.heads.size();
-  for (std::size_t head = 0; head < heads; ++head) {
-    float* sum = mean.data<float>();
-    for (const float weight : weights_of(attention, attention.layers.size() - 1, head)) {
-      *sum++ += weight / static_cast<float>(heads);
-    }
-  }
-  return mean;
-}
-
 }  // namespace
 
-std::vector<AttentionExample::Link> hard_alignment(const LabelledAttention& attention, std::size_t queries) {
-  const Tensor mean = mean_of_last(attention);
-  std::vector<AttentionExample::Link> alignment;
+Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries) {
+  const Tensor mean = last_layer_mean(attention).map.weights;
+  Alignment alignment;
   for (std::size_t query = 0; query < queries; ++query) {
     const float* weights = mean.row(static_cast<std::int64_t>(query));
     alignment.push_back({query, static_cast<std::size_t>(std::max_element(weights, weights + mean.width()) - weights)});
@@ -57,13 +43,18 @@ std::vector<AttentionExample::Link> hard_alignment(const LabelledAttention& atte
 LabelledAttention last_layer_mean(const LabelledAttention& attention) {
   LabelledAttention mean = attention;
   const Shape& shape = attention.map.weights.shape();
-  mean.map.weights = mean_of_last(attention).reshape({1, 1, shape[2], shape[3]});
+  mean.map.weights = Tensor::allocate({1, 1, shape[2], shape[3]});
+  const std::size_t heads = attention.heads.size();
+  for (std::size_t map = attention.maps() - heads; map < attention.maps(); ++map) {
+    float* sum = mean.map.weights.data<float>();
+    for (const float weight : attention.weights_of(map)) *sum++ += weight / static_cast<float>(heads);
+  }
   mean.layers = {attention.layers.back()};
   mean.heads = {"mean"};
   return mean;
 }
 
-std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment) {
+std::string to_pharaoh(const Alignment& alignment) {
   std::string pairs;
   for (const auto& [query, key] : alignment) {
     fmt::format_to(std::back_inserter(pairs), "{}{}-{}", pairs.empty() ? "" : " ", key, query);
@@ -81,7 +72,7 @@ std::string_view json_name(AttentionKind kind) {
 }
 
 std::string json_members(const LabelledAttention& attention) {
-  check(attention);
+  attention.check();
   std::string json =
       fmt::format(R"("queries":{},"keys":{},"layers":{},"heads":{},"weights":)", quoted(attention.queries),
                   quoted(attention.keys), quoted(attention.layers), quoted(attention.heads));

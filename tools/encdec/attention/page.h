@@ -1,24 +1,19 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "labelled_attention.h"
-#include "text_sink.h"
+#include "numbers.h"
 
 namespace encdec::cli {
 
 // What a page shows together.
 struct AttentionExample {
-  struct Link {
-    std::size_t query, key;
-  };
-
   std::string title;  // such as source and target; any bytes
   std::vector<LabelledAttention> attentions;
-  std::vector<Link> alignment;  // marked in cross-attention; may be empty
+  Alignment alignment;  // marked in cross-attention; may be empty
 };
 
 // Writes one HTML page that needs nothing else, no network either, in which a reader chooses among examples, kinds of

@@ -22,16 +22,16 @@ AttentionFormat attention_format(const std::string& path);
 struct TypedAttention {
   std::optional<AttentionChoice> layers;
   std::optional<AttentionChoice> heads;
+
+  enum class Otherwise : std::uint8_t {
+    all,              // each head of each layer
+    last_layer_mean,  // the mean of the last layer's heads
+  };
+  // Of all kinds.
+  AttentionSelection selection(Otherwise otherwise) const;
 };
 
 // Adds options of these names, such as "--layer": a number from 0, a negative one from the end, mean or all.
 void add_attention_choices(CLI::App& command, const std::string& layer, const std::string& head, TypedAttention& typed);
-
-enum class UntypedChoices : std::uint8_t {
-  all,              // each head of each layer
-  last_layer_mean,  // the mean of the last layer's heads
-};
-// Of all kinds.
-AttentionSelection selection_of(const TypedAttention& typed, UntypedChoices otherwise);
 
 }  // namespace encdec::cli

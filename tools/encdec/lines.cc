@@ -1,11 +1,13 @@
-#include "token_ids.h"
+#include "lines.h"
 
 #include <encdec/engine/error.h>
+#include <encdec/models/tokenizer/utf8.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace encdec::cli {
 namespace {
@@ -14,6 +16,25 @@ constexpr std::string_view kSeparators = " \t";
 constexpr std::size_t kShownBytes = 40;
 
 }  // namespace
+
+void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines) {
+  command.add_flag_callback(
+      "--token-ids", [&form] { form = LineForm::token_ids; },
+      lines + " token ids separated by spaces, used exactly as given; needs no tokenizer");
+}
+
+LineTokens parse_line(std::string line, LineForm form, Dim vocabulary, const std::string& position) {
+  if (form == LineForm::token_ids) return parse_token_ids(line, vocabulary, position);
+  check_utf8(line, position);
+  return line;
+}
+
+void check_utf8(std::string_view line, const std::string& position) {
+  const auto offset = find_invalid_utf8(line);
+  if (!offset) return;
+  throw InputError(fmt::format("{}: byte {} is {:#04x}, which is not UTF-8 there", position, *offset + 1,
+                               static_cast<unsigned char>(line[*offset])));
+}
 
 TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::string& position) {
   TokenIds ids;
@@ -34,6 +55,18 @@ TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::strin
 
 std::string format_token_ids(const TokenIds& ids) {
   return fmt::format("{}", fmt::join(ids, " "));
+}
+
+std::string as_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string without_controls(std::string_view text) {
+  std::string result(text);
+  std::ranges::replace_if(
+      result, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return result;
 }
 
 }  // namespace encdec::cli

@@ -1,36 +1,25 @@
-#include "attention_file.h"
+#include "file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "attention_labels.h"
-#include "attention_text.h"
-#include "token_ids.h"
+#include "lines.h"
 
 namespace encdec::cli {
-namespace {
-
-AttentionSelection selection_for(AttentionFormat format, const TypedAttention& typed, const TransformerConfig& config) {
-  AttentionSelection selection =
-      selection_of(typed, format == AttentionFormat::page ? UntypedChoices::all : UntypedChoices::last_layer_mean);
-  selection.kinds = {main_kind(config)};
-  return selection;
-}
-
-}  // namespace
 
 AttentionFile::AttentionFile(const std::string& path, const TypedAttention& typed, const Model& model)
     : format_(attention_format(path)),
-      selection_(selection_for(format_, typed, model.config())),
+      selection_(typed.selection(format_ == AttentionFormat::page ? TypedAttention::Otherwise::all
+                                                                  : TypedAttention::Otherwise::last_layer_mean)),
       output_(path, format_ == AttentionFormat::page ? OutputFile::Unfinished::remove : OutputFile::Unfinished::keep),
       model_(model) {
+  selection_.kinds = {main_kind(model.config())};
   if (format_ == AttentionFormat::page) page_.emplace([this](std::string_view text) { output_.write(text); });
 }
 
 // Its end token stands for nothing in the text.
-std::vector<AttentionExample::Link> AttentionFile::alignment_of(const LabelledAttention& attention,
-                                                                const Hypothesis& hypothesis) const {
+Alignment AttentionFile::alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const {
   const auto& ends = model_.generation_config().eos_tokens;
   std::size_t count = hypothesis.token_ids.size();
   if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;

@@ -4,12 +4,11 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "attention_options.h"
-#include "attention_page.h"
-#include "labelled_attention.h"
+#include "choices.h"
+#include "numbers.h"
 #include "output_file.h"
+#include "page.h"
 
 namespace encdec::cli {
 
@@ -31,8 +30,7 @@ class AttentionFile {
   void commit();
 
  private:
-  std::vector<AttentionExample::Link> alignment_of(const LabelledAttention& attention,
-                                                   const Hypothesis& hypothesis) const;
+  Alignment alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const;
   void write_page(const std::string& source, const Hypothesis& best);
   void write_json(const GenerateResult& result);
 

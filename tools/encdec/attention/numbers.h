@@ -5,18 +5,23 @@
 #include <string_view>
 #include <vector>
 
-#include "attention_page.h"
 #include "labelled_attention.h"
 
 namespace encdec::cli {
 
+// A token of a target and what it looked at most.
+struct AlignmentLink {
+  std::size_t query, key;
+};
+using Alignment = std::vector<AlignmentLink>;
+
 // Hard alignment of the first `queries` rows: for each the key that gets most of its attention, in the mean of the
 // heads of the map's last layer; of equal ones the first.
-std::vector<AttentionExample::Link> hard_alignment(const LabelledAttention& attention, std::size_t queries);
+Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries);
 // The mean of the heads of the last layer of a map, under the names "LAYER" and "mean".
 LabelledAttention last_layer_mean(const LabelledAttention& attention);
 // In the format of Pharaoh: "0-0 2-1", key and query, numbered from 0.
-std::string to_pharaoh(const std::vector<AttentionExample::Link>& alignment);
+std::string to_pharaoh(const Alignment& alignment);
 
 // "encoder_self", "decoder_self" or "cross".
 std::string_view json_name(AttentionKind kind);

@@ -1,4 +1,4 @@
-#include "attention_options.h"
+#include "choices.h"
 
 #include <filesystem>
 
@@ -45,14 +45,14 @@ void add_attention_choices(CLI::App& command, const std::string& layer, const st
   add_choice(command, head, "Of attention: a head from 0, the mean of all, or all", typed.heads);
 }
 
-AttentionSelection selection_of(const TypedAttention& typed, UntypedChoices otherwise) {
+AttentionSelection TypedAttention::selection(Otherwise otherwise) const {
   AttentionSelection selection;
-  if (otherwise == UntypedChoices::last_layer_mean) {
+  if (otherwise == Otherwise::last_layer_mean) {
     selection.layers = {.of = AttentionChoice::Of::one, .number = -1};
     selection.heads = {.of = AttentionChoice::Of::mean};
   }
-  if (typed.layers) selection.layers = *typed.layers;
-  if (typed.heads) selection.heads = *typed.heads;
+  if (layers) selection.layers = *layers;
+  if (heads) selection.heads = *heads;
   return selection;
 }
 
