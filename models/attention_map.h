@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "encdec/engine/tensor.h"
+#include "encdec/models/token_ids.h"
 
 namespace encdec {
 
@@ -40,6 +41,15 @@ struct AttentionMap {
   AttentionKind kind = AttentionKind::cross;
   Tensor weights;  // float32 [layers, heads, queries, keys]; 1 layer where their mean or one of them is asked for, and
                    // likewise 1 head. Rows add up to 1; keys that a query does not see have 0.
+};
+
+// Attention maps of one source and target, and the tokens that their rows and columns stand for.
+struct AttentionMaps {
+  TokenIds source = {};  // what the encoder reads; empty in a decoder-only model
+  TokenIds decoder_input =
+      {};                // what the decoder reads: start token or prompt, and target; empty in an encoder-only model
+  TokenIds target = {};  // by row of the decoder's attention: the token that it led to
+  std::vector<AttentionMap> maps = {};
 };
 
 }  // namespace encdec

@@ -8,15 +8,6 @@
 
 namespace encdec {
 
-// Attention maps of one source and target, and the tokens that their rows and columns stand for.
-struct AttentionMaps {
-  TokenIds source = {};  // what the encoder reads; empty in a decoder-only model
-  TokenIds decoder_input =
-      {};                // what the decoder reads: start token or prompt, and target; empty in an encoder-only model
-  TokenIds target = {};  // by row of the decoder's attention: the token that it led to
-  std::vector<AttentionMap> maps = {};
-};
-
 // The tokens of a target after a prompt, of which there are maps to be read. The decoder reads all but the last.
 AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target);
 

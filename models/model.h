@@ -85,8 +85,10 @@ class Model {
   Precision precision() const;
   // Where that is not what was asked for to the letter, a line about it; else empty.
   const std::string& precision_note() const;
-  // The checkpoint's defaults.
-  const GenerationConfig& generation_config() const;
+  // The checkpoint's defaults, as options that ask for them; with neutral values for what it does not say.
+  const GenerateOptions& generation_config() const;
+  // What its file asks for beyond what this version does: "penalty_alpha 0.6".
+  const std::vector<std::string>& unsupported_settings() const;
   // Null where the folder has no tokenizer.
   const Tokenizer* tokenizer() const;
   // The graphs and weights, for those who want to look inside or run them by themselves.

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "encdec/engine/backend/packed_matrix.h"
 #include "encdec/engine/kernels/vocabulary.h"
 #include "encdec/models/session.h"
 
@@ -78,6 +79,23 @@ double divergence(const Tensor& reference, const Tensor& other, Architecture arc
     total += distance(reference.row(row), other.row(row), reference.width());
   }
   return reference.rows() == 0 ? 0.0 : total / static_cast<double>(reference.rows());
+}
+
+// The fastest precision in which the network gives what it gives in float32, and the network.
+std::shared_ptr<const Transformer> fastest_network(
+    const std::function<std::shared_ptr<const Transformer>(Precision)>& build) {
+  std::vector<Precision> candidates = {Precision::int8};
+  if (backend::multiplies_in(Precision::bfloat16)) candidates.push_back(Precision::bfloat16);
+  std::shared_ptr<const Transformer> network = build(Precision::float32);
+  const Tensor expected = probe(network);
+  const Architecture architecture = network->config.architecture;
+  for (const Precision precision : candidates) {
+    network.reset();  // two at once may not fit
+    network = build(precision);
+    if (divergence(expected, probe(network), architecture) <= kNegligibleDivergence) return network;
+  }
+  network.reset();
+  return build(Precision::float32);
 }
 
 }  // namespace encdec

@@ -71,8 +71,8 @@ void BatchDecoder::start_together(std::span<DecodeJob> jobs) {
     auto search = make_search(rules_, jobs[i].prompt, source, session_);
     running_bytes_ += jobs[i].bytes;
     source_tokens_ += has_encoder ? jobs[i].prompt.source.size() : jobs[i].prompt.target.size();
-    if (callbacks_.on_tokens && jobs[i].prefix_length > 0) {
-      callbacks_.on_tokens(jobs[i].index, std::span(jobs[i].prompt.target).last(jobs[i].prefix_length));
+    if (callbacks_.on_tokens && jobs[i].prompt.prefix_length > 0) {
+      callbacks_.on_tokens(jobs[i].index, std::span(jobs[i].prompt.target).last(jobs[i].prompt.prefix_length));
     }
     running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
   }

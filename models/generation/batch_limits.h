@@ -20,9 +20,9 @@ struct BatchLimits {
 // Rows of logits that a step may compute, so that they fit the last-level cache.
 std::size_t logits_rows(const TransformerConfig& config);
 
-// `batch_size` sources at most, or, where it is 0, as many as keep the CPU busy; never more than memory allows for each
-// of so many workers.
-BatchLimits choose_batch_limits(const Transformer& model, const GenerationConfig& config, int batch_size, int workers);
+// As many sources as the settings say or, where that is 0, as many as keep the CPU busy; never more than memory allows
+// for each of their workers.
+BatchLimits choose_batch_limits(const Transformer& model, const GenerateOptions& settings);
 
 // Bytes of keys and values that decoding a prompt will take, as far as can be foreseen.
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt);

@@ -18,9 +18,9 @@ BeamSearch::BeamSearch(const SearchRules& rules, const Prompt& prompt, int sourc
       source_(prompt.source),
       prompt_length_(prompt.target.size()),
       limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
-      num_beams_(static_cast<std::size_t>(rules.config.num_beams)),
-      candidate_count_(num_beams_ * std::max<std::size_t>(2, 1 + rules.config.eos_tokens.size())),
-      random_(RandomKey(rules.config.seed).with(prompt.source).with(prompt.target)),
+      num_beams_(static_cast<std::size_t>(*rules.settings.num_beams)),
+      candidate_count_(num_beams_ * std::max<std::size_t>(2, 1 + rules.settings.eos_tokens->size())),
+      random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)),
       targets_{session.open_target(source)},
       beams_(num_beams_),
       rows_(num_beams_) {
@@ -28,7 +28,7 @@ BeamSearch::BeamSearch(const SearchRules& rules, const Prompt& prompt, int sourc
   for (Beam& beam : beams_) {
     beam.history = prompt.target;
     beam.score = kImpossible;
-    beam.constraints = ConstraintProgress(rules.config.force_words);
+    beam.constraints = ConstraintProgress(*rules.settings.force_words);
   }
   beams_.front().score = 0;
 }
@@ -49,7 +49,7 @@ void BeamSearch::read(std::size_t row_number, const StepOutput& output) {
   const TokenHistory history{beam.history, prompt_length_, source_, limit_};
   row.scores.read(rules_, history, output, StepScores::Scale::log_probabilities);
   row.source_attention = output.source_attention;
-  if (rules_.config.do_sample) {
+  if (*rules_.settings.do_sample) {
     sample(row, row_number);
   } else {
     kernels::top_k(row.scores.ranking(), static_cast<int>(candidate_count_), row.tokens);
@@ -85,7 +85,7 @@ void BeamSearch::collect_candidates() {
     for (const std::int32_t token : row.tokens) {
       const auto index = static_cast<std::size_t>(token);
       const float score = beams_[b].score + row.scores.score(token);
-      const float noise = rules_.config.do_sample ? row.perturbed[index] - row.scores.ranking()[index] : 0.0f;
+      const float noise = *rules_.settings.do_sample ? row.perturbed[index] - row.scores.ranking()[index] : 0.0f;
       candidates_.push_back({.score = score,
                              .rank = score + noise,
                              .beam = b,
@@ -94,7 +94,7 @@ void BeamSearch::collect_candidates() {
     }
   }
   const auto is_better = [](const Candidate& a, const Candidate& b) { return a.goes_before(b); };
-  if (!rules_.config.force_words.empty()) {
+  if (!rules_.settings.force_words->empty()) {
     std::ranges::sort(candidates_, is_better);
     return choose_constrained_candidates();
   }
@@ -136,15 +136,15 @@ void BeamSearch::extend(const Candidate& candidate, Beam& beam) const {
   beam.score = candidate.score;
   beam.token_scores.push_back(candidate.log_probability);
   const Row& row = row_of(candidate.beam);
-  if (rules_.top_log_probs > 0) beam.top_log_probs.push_back(row.scores.top());
+  if (rules_.settings.top_log_probs > 0) beam.top_log_probs.push_back(row.scores.top());
   beam.coverage.resize(row.source_attention.size());
   for (std::size_t i = 0; i < beam.coverage.size(); ++i) beam.coverage[i] += row.source_attention[i];
   beam.constraints.advance(candidate.token);
 }
 
 float BeamSearch::final_score(float sum, std::size_t length) const {
-  return sum /
-         static_cast<float>(std::pow(static_cast<double>(length), static_cast<double>(rules_.config.length_penalty)));
+  return sum / static_cast<float>(
+                   std::pow(static_cast<double>(length), static_cast<double>(*rules_.settings.length_penalty)));
 }
 
 // Wu et al. 2016, equation 14; source tokens without any attention do not count, as in CTranslate2.
@@ -153,7 +153,7 @@ float BeamSearch::coverage_score(const Beam& beam) const {
   for (const float attention : beam.coverage) {
     if (attention > 0) sum += std::log(std::min(attention, 1.0f));
   }
-  return rules_.config.coverage_penalty * sum;
+  return *rules_.settings.coverage_penalty * sum;
 }
 
 void BeamSearch::finish(const Candidate& candidate) {
@@ -165,8 +165,8 @@ void BeamSearch::finish(const Candidate& candidate) {
 }
 
 bool BeamSearch::improvement_is_possible() const {
-  const GenerationConfig& config = rules_.config;
-  const bool may_use_limit = config.early_stopping == EarlyStopping::never && config.length_penalty > 0;
+  const GenerateOptions& settings = rules_.settings;
+  const bool may_use_limit = *settings.early_stopping == EarlyStopping::never && *settings.length_penalty > 0;
   const float best = final_score(beams_.front().score, may_use_limit ? limit_ : length_);
   return best > (finished_.size() < num_beams_ ? kImpossible : finished_.back().score);
 }
@@ -181,7 +181,7 @@ Search::State BeamSearch::advance(Session& session) {
   if (candidates_.empty()) return end(session);
 
   // Samples come in the order in which they were drawn: the best go on, those of equal scores as they were drawn.
-  if (rules_.config.do_sample) {
+  if (*rules_.settings.do_sample) {
     std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
       return a.score != b.score ? a.score > b.score : a.goes_before(b);
     });
@@ -198,7 +198,7 @@ Search::State BeamSearch::advance(Session& session) {
   session.reorder_targets(std::span(targets_).first(parents_.size()), parents_);
   beams_.swap(next_beams_);
   ++length_;
-  const bool is_full = rules_.config.early_stopping == EarlyStopping::when_full && finished_.size() == num_beams_;
+  const bool is_full = *rules_.settings.early_stopping == EarlyStopping::when_full && finished_.size() == num_beams_;
   return is_full || !improvement_is_possible() ? end(session) : State::running;
 }
 
@@ -213,7 +213,7 @@ Search::State BeamSearch::end(Session& session) {
 std::vector<GeneratedSequence> BeamSearch::take_results() {
   std::vector<GeneratedSequence> results;
   for (Finished& hypothesis : finished_) {
-    if (results.size() == static_cast<std::size_t>(rules_.config.num_return_sequences)) break;
+    if (results.size() == static_cast<std::size_t>(*rules_.settings.num_return_sequences)) break;
     const auto tokens = generated(hypothesis.beam);
     results.push_back({.tokens = TokenIds(tokens.begin(), tokens.end()),
                        .score = hypothesis.score,

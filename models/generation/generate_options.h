@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "encdec/models/attention_reader.h"
-#include "encdec/models/generation/generation_config.h"
-#include "encdec/models/session.h"
+#include "encdec/engine/run_state.h"
+#include "encdec/models/attention_map.h"
+#include "encdec/models/token_ids.h"
 
 namespace encdec {
 
@@ -48,37 +48,63 @@ struct GenerateProgress {
   double decode_seconds = 0;
 };
 
-// What is not set comes from the checkpoint's generation_config.json, as in transformers. Names and meanings are those
-// of GenerationConfig.
+// When beam search for a source ends, once num_beams hypotheses are finished.
+enum class EarlyStopping : std::uint8_t {
+  heuristic,  // when no running beam, were it to end now, would beat the worst of them: `false` in files
+  when_full,  // at once: `true`
+  never,      // when no running beam can beat the worst of them any more, however it goes on: `"never"`
+};
+
+// The end tokens' scores grow by |score| * (factor^(n - start) - 1) when n > start tokens were generated.
+struct ExponentialDecay {
+  int start = 0;
+  float factor = 1.0f;
+  bool operator==(const ExponentialDecay&) const = default;
+};
+
+// How to generate: what generation_config.json may say, and what a call may ask for. What is not set by a call comes
+// from the checkpoint's file, and else is neutral: generation_settings.h is the table of these settings, with their
+// ranges. Names and meanings are those of Hugging Face's GenerationConfig. Lengths count tokens; those of `length`
+// count the prompt too, those of `new_tokens` do not. The prompt is the decoder start token and the prefix that a user
+// gives, or what a decoder-only model is given.
 struct GenerateOptions {
   std::optional<int> num_beams = {};
   std::optional<int> num_return_sequences = {};
-  std::optional<int> max_new_tokens = {};
-  std::optional<int> min_new_tokens = {};
+  std::optional<int> max_length = {};
+  std::optional<int> max_new_tokens = {};  // goes before max_length
+  std::optional<int> min_length = {};
+  std::optional<int> min_new_tokens = {};  // goes before min_length
+  // A hypothesis' score is the sum of its log-probabilities / length^length_penalty.
   std::optional<float> length_penalty = {};
   std::optional<EarlyStopping> early_stopping = {};
+  // Not in transformers (Wu et al. 2016, equation 14): added to a hypothesis' score, penalty * sum of
+  // log(min(attention that a source token got, 1)).
   std::optional<float> coverage_penalty = {};
   std::optional<ExponentialDecay> exponential_decay_length_penalty = {};
 
   std::optional<bool> do_sample = {};
   std::optional<float> temperature = {};
-  std::optional<int> top_k = {};
-  std::optional<float> top_p = {};
+  std::optional<int> top_k = {};    // 0 for all
+  std::optional<float> top_p = {};  // 0 for the likeliest token alone, as in transformers
   // Equal sources get equal samples: what is drawn depends on the seed, the source and its prefix, and nothing else.
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed = {};
 
-  std::optional<float> repetition_penalty = {};
-  std::optional<float> encoder_repetition_penalty = {};
-  std::optional<int> no_repeat_ngram_size = {};
-  std::optional<int> encoder_no_repeat_ngram_size = {};
-  std::optional<std::vector<TokenIds>> bad_words = {};
-  std::optional<TokenIds> suppress_tokens = {};
-  std::optional<TokenIds> begin_suppress_tokens = {};
+  std::optional<float> repetition_penalty = {};          // 1 for none, like the next
+  std::optional<float> encoder_repetition_penalty = {};  // above 1: tokens of the source become likelier
+  std::optional<int> no_repeat_ngram_size = {};          // 0 for none, like the next
+  std::optional<int> encoder_no_repeat_ngram_size = {};  // n-grams of the source
+  std::optional<std::vector<TokenIds>> bad_words = {};   // phrases that must not be produced
+  std::optional<TokenIds> suppress_tokens = {};          // must not be produced
+  std::optional<TokenIds> begin_suppress_tokens = {};    // must not be the first
   // The first token to generate; goes before what target_lang asks for.
   std::optional<std::int32_t> forced_bos_token = {};
   std::optional<TokenIds> forced_eos_tokens = {};
-  std::vector<TokenIds> force_words = {};
-  TokenIds shortlist = {};
+  // Not in transformers 5: phrases that every hypothesis must contain (Post & Vilar 2018).
+  std::optional<std::vector<TokenIds>> force_words = {};
+  // Not in transformers: the only tokens that may be produced, all if empty.
+  std::optional<TokenIds> shortlist = {};
+  std::optional<TokenIds> eos_tokens = {};               // any of them ends a sequence
+  std::optional<std::int32_t> decoder_start_token = {};  // models with an encoder need one
 
   // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults. The
   // target's becomes the first token, the start token or a part of the source: whatever the model expects.

@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-using Tokens = std::span<const std::int32_t>;
+using TokenSpan = std::span<const std::int32_t>;
 
 // The score of a token; null for those of another vocabulary: a source's may be larger, and Marian's start token of
 // zeros stands after the last one.
@@ -16,18 +16,18 @@ float* score_of(std::int32_t token, Scores scores) {
   return index < scores.size() ? &scores[index] : nullptr;
 }
 
-void set_scores(Tokens tokens, float value, Scores scores) {
+void set_scores(TokenSpan tokens, float value, Scores scores) {
   for (const std::int32_t token : tokens) {
     if (float* score = score_of(token, scores)) *score = value;
   }
 }
 
-void ban(Tokens tokens, Scores scores) {
+void ban(TokenSpan tokens, Scores scores) {
   set_scores(tokens, kBanned, scores);
 }
 
 // Bans all but `tokens`, whose scores become 0.
-void force(Tokens tokens, Scores scores) {
+void force(TokenSpan tokens, Scores scores) {
   std::ranges::fill(scores, kBanned);
   set_scores(tokens, 0.0f, scores);
 }
@@ -43,7 +43,7 @@ class RepetitionPenalty : public LogitsProcessor {
  public:
   explicit RepetitionPenalty(float penalty) : penalty_(penalty) {}
   void process(const TokenHistory& history, Scores scores, RuleMemory& memory) const override {
-    const Tokens tokens = punished(history);
+    const TokenSpan tokens = punished(history);
     memory.tokens.clear();  // one by one, so that the room for a history that grows doubles
     for (const std::int32_t token : tokens) memory.tokens.push_back(token);
     sort_and_unite(memory.tokens);
@@ -54,7 +54,7 @@ class RepetitionPenalty : public LogitsProcessor {
   bool changes_scores(const TokenHistory& /*history*/) const override { return true; }
 
  private:
-  virtual Tokens punished(const TokenHistory& history) const { return history.tokens; }
+  virtual TokenSpan punished(const TokenHistory& history) const { return history.tokens; }
   float penalty_;
 };
 
@@ -64,7 +64,7 @@ class EncoderRepetitionPenalty final : public RepetitionPenalty {
   explicit EncoderRepetitionPenalty(float penalty) : RepetitionPenalty(static_cast<float>(1.0 / double{penalty})) {}
 
  private:
-  Tokens punished(const TokenHistory& history) const override { return history.input(); }
+  TokenSpan punished(const TokenHistory& history) const override { return history.input(); }
 };
 
 // Bans tokens that would repeat `size` tokens in a row that stand already in the history, prompt included, or in the
@@ -76,10 +76,10 @@ class NoRepeatNgram final : public LogitsProcessor {
   NoRepeatNgram(int size, Where where) : size_(static_cast<std::size_t>(size)), where_(where) {}
   void process(const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) const override {
     if (history.tokens.size() + 1 < size_) return;
-    const Tokens begun = history.tokens.last(size_ - 1);
-    const Tokens seen = where_ == Where::history ? history.tokens : history.input();
+    const TokenSpan begun = history.tokens.last(size_ - 1);
+    const TokenSpan seen = where_ == Where::history ? history.tokens : history.input();
     for (std::size_t first = 0; first + size_ <= seen.size(); ++first) {
-      const Tokens ngram = seen.subspan(first, size_);
+      const TokenSpan ngram = seen.subspan(first, size_);
       if (std::ranges::equal(ngram.first(size_ - 1), begun)) ban(ngram.last(1), scores);
     }
   }
@@ -93,16 +93,16 @@ class NoRepeatNgram final : public LogitsProcessor {
 // that are an end token alone do not count, nor do words without tokens.
 class BadWords final : public LogitsProcessor {
  public:
-  BadWords(std::vector<TokenIds> words, Tokens eos_tokens) : words_(std::move(words)) {
+  BadWords(std::vector<TokenIds> words, TokenSpan eos_tokens) : words_(std::move(words)) {
     std::erase_if(words_, [eos_tokens](const TokenIds& word) {
       return word.empty() || (word.size() == 1 && std::ranges::find(eos_tokens, word[0]) != eos_tokens.end());
     });
   }
   void process(const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) const override {
     for (const TokenIds& word : words_) {
-      const Tokens beginning = Tokens(word).first(word.size() - 1);
+      const TokenSpan beginning = TokenSpan(word).first(word.size() - 1);
       if (history.tokens.size() < beginning.size()) continue;
-      if (std::ranges::equal(beginning, history.tokens.last(beginning.size()))) ban(Tokens(word).last(1), scores);
+      if (std::ranges::equal(beginning, history.tokens.last(beginning.size()))) ban(TokenSpan(word).last(1), scores);
     }
   }
 
@@ -132,7 +132,7 @@ class ForcedBos final : public LogitsProcessor {
  public:
   explicit ForcedBos(std::int32_t token) : token_(token) {}
   void process(const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) const override {
-    if (changes_scores(history)) force(Tokens(&token_, 1), scores);
+    if (changes_scores(history)) force(TokenSpan(&token_, 1), scores);
   }
   bool changes_scores(const TokenHistory& history) const override { return history.tokens.size() == 1; }
 
@@ -211,31 +211,33 @@ class BeginSuppressTokens final : public LogitsProcessor {
 
 }  // namespace
 
-LogitsProcessors make_logits_processors(const GenerationConfig& config) {
+LogitsProcessors make_logits_processors(const GenerateOptions& settings) {
   LogitsProcessors rules;
   const auto add = [&rules](auto rule) { rules.push_back(std::make_unique<const decltype(rule)>(std::move(rule))); };
-  if (config.encoder_repetition_penalty != 1.0f) add(EncoderRepetitionPenalty(config.encoder_repetition_penalty));
-  if (config.repetition_penalty != 1.0f) add(RepetitionPenalty(config.repetition_penalty));
-  if (config.no_repeat_ngram_size > 0) add(NoRepeatNgram(config.no_repeat_ngram_size, NoRepeatNgram::Where::history));
-  if (config.encoder_no_repeat_ngram_size > 0) {
-    add(NoRepeatNgram(config.encoder_no_repeat_ngram_size, NoRepeatNgram::Where::input));
+  if (*settings.encoder_repetition_penalty != 1.0f) add(EncoderRepetitionPenalty(*settings.encoder_repetition_penalty));
+  if (*settings.repetition_penalty != 1.0f) add(RepetitionPenalty(*settings.repetition_penalty));
+  if (*settings.no_repeat_ngram_size > 0)
+    add(NoRepeatNgram(*settings.no_repeat_ngram_size, NoRepeatNgram::Where::history));
+  if (*settings.encoder_no_repeat_ngram_size > 0) {
+    add(NoRepeatNgram(*settings.encoder_no_repeat_ngram_size, NoRepeatNgram::Where::input));
   }
-  if (!config.bad_words.empty()) add(BadWords(config.bad_words, config.eos_tokens));
-  const int least = config.min_new_tokens.value_or(config.min_length);
-  if (!config.eos_tokens.empty() && least > 0) {
+  if (!settings.bad_words->empty()) add(BadWords(*settings.bad_words, *settings.eos_tokens));
+  const int least = settings.min_new_tokens.value_or(*settings.min_length);
+  if (!settings.eos_tokens->empty() && least > 0) {
     using OfPrompt = LeastLength::OfPrompt;
-    add(LeastLength(least, config.min_new_tokens ? OfPrompt::does_not_count : OfPrompt::counts, config.eos_tokens));
+    add(LeastLength(least, settings.min_new_tokens ? OfPrompt::does_not_count : OfPrompt::counts,
+                    *settings.eos_tokens));
   }
-  if (config.forced_bos_token) add(ForcedBos(*config.forced_bos_token));
-  if (!config.forced_eos_tokens.empty()) add(ForcedEos(config.forced_eos_tokens));
-  if (config.exponential_decay_length_penalty && !config.eos_tokens.empty()) {
-    add(ExponentialDecayLengthPenalty(*config.exponential_decay_length_penalty, config.eos_tokens));
+  if (settings.forced_bos_token) add(ForcedBos(*settings.forced_bos_token));
+  if (!settings.forced_eos_tokens->empty()) add(ForcedEos(*settings.forced_eos_tokens));
+  if (settings.exponential_decay_length_penalty && !settings.eos_tokens->empty()) {
+    add(ExponentialDecayLengthPenalty(*settings.exponential_decay_length_penalty, *settings.eos_tokens));
   }
-  if (!config.suppress_tokens.empty()) add(SuppressTokens(config.suppress_tokens));
-  if (!config.begin_suppress_tokens.empty()) {
+  if (!settings.suppress_tokens->empty()) add(SuppressTokens(*settings.suppress_tokens));
+  if (!settings.begin_suppress_tokens->empty()) {
     using FirstToken = BeginSuppressTokens::FirstToken;
-    add(BeginSuppressTokens(config.begin_suppress_tokens,
-                            config.forced_bos_token ? FirstToken::forced : FirstToken::free));
+    add(BeginSuppressTokens(*settings.begin_suppress_tokens,
+                            settings.forced_bos_token ? FirstToken::forced : FirstToken::free));
   }
   return rules;
 }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/generation/generation_config.h"
+#include "encdec/models/generation/generate_options.h"
 #include "encdec/models/token_ids.h"
 
 namespace encdec {
@@ -51,11 +51,11 @@ class LogitsProcessor {
 
 using LogitsProcessors = std::vector<std::unique_ptr<const LogitsProcessor>>;
 
-// The rules that a configuration asks for, in transformers' order.
-LogitsProcessors make_logits_processors(const GenerationConfig& config);
+// The rules that settings with_neutral_values() ask for, in transformers' order.
+LogitsProcessors make_logits_processors(const GenerateOptions& settings);
 
 // What makes a distribution to sample from, after the rules: temperature, top-k, top-p.
-LogitsProcessors make_sampling_processors(const GenerationConfig& config);
+LogitsProcessors make_sampling_processors(const GenerateOptions& settings);
 
 // The score of a token that must not come.
 inline constexpr float kBanned = -std::numeric_limits<float>::infinity();

@@ -138,14 +138,14 @@ void TopP::process(const TokenHistory& /*history*/, Scores scores, RuleMemory& m
 
 }  // namespace
 
-LogitsProcessors make_sampling_processors(const GenerationConfig& config) {
+LogitsProcessors make_sampling_processors(const GenerateOptions& settings) {
   // Beams must be able to go on when all end tokens are drawn.
-  const std::size_t least = config.num_beams > 1 ? std::max<std::size_t>(config.eos_tokens.size(), 1) + 1 : 1;
+  const std::size_t least = *settings.num_beams > 1 ? std::max<std::size_t>(settings.eos_tokens->size(), 1) + 1 : 1;
   LogitsProcessors rules;
   const auto add = [&rules](auto rule) { rules.push_back(std::make_unique<const decltype(rule)>(rule)); };
-  if (config.temperature != 1.0f) add(Temperature(config.temperature));
-  if (config.top_k > 0) add(TopK(std::max(static_cast<std::size_t>(config.top_k), least)));
-  if (config.top_p < 1.0f) add(TopP(config.top_p, least));
+  if (*settings.temperature != 1.0f) add(Temperature(*settings.temperature));
+  if (*settings.top_k > 0) add(TopK(std::max(static_cast<std::size_t>(*settings.top_k), least)));
+  if (*settings.top_p < 1.0f) add(TopP(*settings.top_p, least));
   return rules;
 }
 

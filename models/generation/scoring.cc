@@ -6,6 +6,7 @@
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/vocabulary.h"
 #include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/token_rows.h"
 
 namespace encdec {
 namespace {
@@ -18,50 +19,50 @@ struct Row {
 
 // A target that is being read.
 struct Reading {
-  int target = -1;
-  TokenIds inputs;  // the prompt, then the target but for its last token, which nothing follows
+  const ForcedTarget* forced;
+  std::vector<float>* scores;
+  int target = -1;  // of the session
   std::size_t done = 0;
-  std::size_t prompt_length = 0;
-  std::size_t number = 0;
 };
 
-}  // namespace
-
-std::vector<std::vector<float>> score_targets(Session& session, std::span<const Prompt> prompts,
-                                              std::span<const TokenIds> targets) {
+std::vector<Reading> open_targets(Session& session, std::span<const ForcedTarget> targets,
+                                  std::span<const std::size_t> members, std::span<std::vector<float>> scores) {
+  const bool has_encoder = session.model().config.has_encoder();
   session.reset();
-  const TransformerConfig& config = session.model().config;
-  std::vector<std::vector<float>> scores(targets.size());
   std::span<const int> opened;
-  if (config.has_encoder()) {
+  if (has_encoder) {
     std::vector<TokenIds> sources;
-    for (const Prompt& prompt : prompts) sources.push_back(prompt.source);
+    for (const std::size_t i : members) sources.push_back(targets[i].prompt.source);
     opened = session.encode(sources).sources;
   }
   std::vector<Reading> reading;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i].empty()) continue;
-    scores[i].resize(targets[i].size());
-    Reading next{.inputs = prompts[i].target, .prompt_length = prompts[i].target.size(), .number = i};
-    next.target = session.open_target(config.has_encoder() ? opened[i] : Session::kNoSource);
-    next.inputs.insert(next.inputs.end(), targets[i].begin(), targets[i].end() - 1);
-    reading.push_back(std::move(next));
+  for (std::size_t b = 0; b < members.size(); ++b) {
+    const std::size_t i = members[b];
+    if (targets[i].target.empty()) continue;
+    scores[i].resize(targets[i].target.size());
+    const int target = session.open_target(has_encoder ? opened[b] : Session::kNoSource);
+    reading.push_back({.forced = &targets[i], .scores = &scores[i], .target = target});
   }
+  return reading;
+}
 
-  const std::size_t row_limit = logits_rows(config);
+void score_batch(Session& session, std::vector<Reading> reading) {
+  const std::size_t row_limit = logits_rows(session.model().config);
   std::vector<Session::TargetTokens> inputs;
   std::vector<Row> rows;
   while (!reading.empty()) {
     inputs.clear();
     rows.clear();
     for (Reading& sequence : reading) {
-      const std::size_t count = std::min(sequence.inputs.size() - sequence.done, row_limit - rows.size());
+      const TokenIds& tokens = sequence.forced->decoder_input;
+      const std::size_t prompt_length = sequence.forced->prompt.target.size();
+      const std::size_t count = std::min(tokens.size() - sequence.done, row_limit - rows.size());
       if (count == 0) break;
-      inputs.push_back({sequence.target, std::span(sequence.inputs).subspan(sequence.done, count)});
+      inputs.push_back({sequence.target, std::span(tokens).subspan(sequence.done, count)});
       for (std::size_t i = sequence.done; i < sequence.done + count; ++i) {
-        const bool is_prompt = i + 1 < sequence.prompt_length;
-        const std::size_t index = is_prompt ? 0 : i + 1 - sequence.prompt_length;
-        rows.push_back({is_prompt ? nullptr : &scores[sequence.number], index, targets[sequence.number][index]});
+        const bool is_prompt = i + 1 < prompt_length;
+        const std::size_t index = is_prompt ? 0 : i + 1 - prompt_length;
+        rows.push_back({is_prompt ? nullptr : sequence.scores, index, sequence.forced->target[index]});
       }
       sequence.done += count;
     }
@@ -75,10 +76,21 @@ std::vector<std::vector<float>> score_targets(Session& session, std::span<const 
       (*row.scores)[row.index] = values[static_cast<std::size_t>(row.token)] - normalizer;
     });
     std::erase_if(reading, [&](const Reading& sequence) {
-      const bool is_done = sequence.done == sequence.inputs.size();
+      const bool is_done = sequence.done == sequence.forced->decoder_input.size();
       if (is_done) session.close_target(sequence.target);
       return is_done;
     });
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<float>> score_targets(Session& session, std::span<const ForcedTarget> targets, int batch_size) {
+  std::vector<TokenIds> rows;
+  for (const ForcedTarget& target : targets) rows.push_back(target.decoder_input);
+  std::vector<std::vector<float>> scores(targets.size());
+  for (const std::vector<std::size_t>& members : batches_by_length(rows, batch_size)) {
+    score_batch(session, open_targets(session, targets, members, scores));
   }
   return scores;
 }

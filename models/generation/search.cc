@@ -7,20 +7,21 @@
 #include "encdec/engine/error.h"
 #include "encdec/engine/kernels/vocabulary.h"
 #include "encdec/models/generation/beam_search.h"
+#include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/sequence_search.h"
 
 namespace encdec {
 
-SearchRules::SearchRules(const GenerationConfig& config_, int top_log_probs_)
-    : config(config_), top_log_probs(top_log_probs_), processors(make_logits_processors(config_)) {
-  if (!config.do_sample) return;
-  LogitsProcessors sampling = make_sampling_processors(config);
+SearchRules::SearchRules(GenerateOptions settings_)
+    : settings(std::move(settings_)), processors(make_logits_processors(settings)) {
+  if (!*settings.do_sample) return;
+  LogitsProcessors sampling = make_sampling_processors(settings);
   always_changes_scores = !sampling.empty();
   std::ranges::move(sampling, std::back_inserter(processors));
 }
 
 std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const {
-  int limit = config.new_token_limit(prompt_length);
+  int limit = encdec::new_token_limit(settings, prompt_length);
   if (const auto positions = decoder.position_limit()) {
     // The last token is not read any more, so it needs no position.
     limit = std::min(limit, std::max(1, static_cast<int>(*positions) - static_cast<int>(prompt_length) + 1));
@@ -29,7 +30,7 @@ std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackC
 }
 
 bool SearchRules::is_end(std::int32_t token) const {
-  return std::ranges::find(config.eos_tokens, token) != config.eos_tokens.end();
+  return std::ranges::find(*settings.eos_tokens, token) != settings.eos_tokens->end();
 }
 
 void StepScores::read(const SearchRules& rules, const TokenHistory& history, const StepOutput& output, Scale scale) {
@@ -40,8 +41,8 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, con
   first_logit_ = logits.front();
   raw_.clear();
   top_.clear();
-  if (rules.top_log_probs > 0) {
-    kernels::top_k(logits, rules.top_log_probs, indices_);
+  if (rules.settings.top_log_probs > 0) {
+    kernels::top_k(logits, rules.settings.top_log_probs, indices_);
     for (const std::int32_t token : indices_) {
       top_.push_back({token, logits[static_cast<std::size_t>(token)] - normalizer_});
     }
@@ -67,7 +68,7 @@ float StepScores::log_probability(std::int32_t token) const {
 }
 
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {
-  if (rules.config.num_beams > 1 || !rules.config.force_words.empty())
+  if (*rules.settings.num_beams > 1 || !rules.settings.force_words->empty())
     return std::make_unique<BeamSearch>(rules, prompt, source, session);
   return std::make_unique<SequenceSearch>(rules, prompt, source, session);
 }

@@ -4,31 +4,25 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/generation/generate_options.h"
 #include "encdec/models/generation/logits_processor.h"
+#include "encdec/models/generation/prompter.h"
 #include "encdec/models/session.h"
 
 namespace encdec {
 
 // What the searches of one call have in common.
 struct SearchRules {
-  SearchRules(const GenerationConfig& config_, int top_log_probs_);
+  // Of settings with_neutral_values().
+  explicit SearchRules(GenerateOptions settings_);
 
   // Most tokens that may be generated after a prompt, also by a model with so many positions.
   std::size_t new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
   bool is_end(std::int32_t token) const;
-  bool needs_source_attention() const { return config.coverage_penalty != 0; }
+  bool needs_source_attention() const { return *settings.coverage_penalty != 0; }
 
-  GenerationConfig config;
-  int top_log_probs = 0;
+  GenerateOptions settings;
   LogitsProcessors processors;         // those that make a distribution to sample from among them
   bool always_changes_scores = false;  // whatever the history
-};
-
-// One thing to generate from.
-struct Prompt {
-  TokenIds source;  // what the encoder reads; empty in a decoder-only model
-  TokenIds target;  // what the result begins with: start token and prefix, or a decoder-only model's prompt; not empty
 };
 
 // A finished result: what follows the prompt. See Hypothesis.

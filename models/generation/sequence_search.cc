@@ -35,8 +35,8 @@ SequenceSearch::SequenceSearch(const SearchRules& rules, const Prompt& prompt, i
       source_(prompt.source),
       prompt_length_(prompt.target.size()),
       limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
-      random_(RandomKey(rules.config.seed).with(prompt.source).with(prompt.target)),
-      targets_(rules.config.do_sample ? static_cast<std::size_t>(rules.config.num_return_sequences) : 1),
+      random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)),
+      targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
       running_{0},
       scores_(targets_.size()) {
   for (Target& target : targets_) target.history = prompt.target;
@@ -66,12 +66,13 @@ void SequenceSearch::choose_next(std::size_t number, const StepScores& scores) {
   Target& target = targets_[number];
   GeneratedSequence& result = target.result;
   const std::int32_t chosen =
-      rules_.config.do_sample ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
-                              : kernels::arg_max(scores.ranking());
+      *rules_.settings.do_sample
+          ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
+          : kernels::arg_max(scores.ranking());
   const std::int32_t token = std::max(chosen, 0);  // all are banned: transformers takes the first one too
   target.history.push_back(token);
   result.token_scores.push_back(scores.log_probability(token));
-  if (rules_.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
+  if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
 }
 
 Search::State SequenceSearch::advance(Session& session) {

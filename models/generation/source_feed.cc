@@ -21,9 +21,6 @@ std::size_t tokens_of(const DecodeJob& job) {
 
 }  // namespace
 
-SourceFeed::SourceFeed(GenerateStream& stream, std::function<DecodeJob(const GenerateInput&)> prepare)
-    : stream_(stream), prepare_(std::move(prepare)) {}
-
 SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
   using Wait = GenerateStream::Wait;
   std::size_t tokens = 0;
@@ -31,13 +28,12 @@ SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
   while (!at_end_ && read_ - first < kWindowSources && tokens < kWindowTokens) {
     const bool waits = may_wait && read_ == first;
     try {
-      const std::optional<GenerateInput> input = stream_.next(waits ? Wait::yes : Wait::no);
+      const std::optional<GenerateInput> input = ends_.stream.next(waits ? Wait::yes : Wait::no);
       if (!input) {
         at_end_ = waits;
         break;
       }
-      DecodeJob job = prepare_(*input);
-      job.index = read_;
+      DecodeJob job = ends_.prepare(*input, read_);
       if (job.prompt.target.empty()) {
         results_.emplace(read_, GenerateResult{{Hypothesis{}}});
         ++finished_;
@@ -96,7 +92,8 @@ void SourceFeed::write_ready_results() {
   while (!results_.empty() && results_.begin()->first == written_) {
     auto next = results_.extract(results_.begin());
     ++written_;
-    stream_.write(std::move(next.mapped()));
+    ends_.complete(next.mapped());
+    ends_.stream.write(std::move(next.mapped()));
   }
 }
 

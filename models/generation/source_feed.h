@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "encdec/models/generation/batch_limits.h"
@@ -18,18 +19,23 @@ namespace encdec {
 struct DecodeJob {
   std::size_t index = 0;  // in the stream
   Prompt prompt;
-  std::size_t prefix_length = 0;  // tokens at the end of the prompt's target that the result begins with
-  std::size_t bytes = 0;          // see expected_bytes()
+  std::size_t bytes = 0;  // see expected_bytes()
 };
 
 // Stands between a stream and the workers that decode it: reads ahead a window of inputs, hands out the longest of them
 // first, so that no long one is left for the end, and writes the results in the order of the inputs. Memory is bounded:
 // no window is read while too many results wait for an earlier one. May be used by many threads at once; the stream and
-// `prepare` are called by one at a time.
+// what prepares and completes are called by one at a time.
 class SourceFeed {
  public:
-  // `prepare` gives the job of an input; one with an empty prompt has an empty result.
-  SourceFeed(GenerateStream& stream, std::function<DecodeJob(const GenerateInput&)> prepare);
+  struct Ends {
+    GenerateStream& stream;
+    // Gives the job of input number `index`; one with an empty prompt has an empty result.
+    std::function<DecodeJob(const GenerateInput& input, std::size_t index)> prepare;
+    // Sees each result before it is written.
+    std::function<void(GenerateResult& result)> complete;
+  };
+  explicit SourceFeed(Ends ends) : ends_(std::move(ends)) {}
 
   // What is free in a worker's batch.
   struct Room {
@@ -57,8 +63,7 @@ class SourceFeed {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  GenerateStream& stream_;
-  std::function<DecodeJob(const GenerateInput&)> prepare_;
+  Ends ends_;
   std::deque<DecodeJob> window_;                   // longest first
   std::map<std::size_t, GenerateResult> results_;  // that wait for earlier ones
   std::size_t read_ = 0;

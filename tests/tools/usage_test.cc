@@ -84,15 +84,15 @@ struct WrongValue {
 
 TEST(Usage, WrongValuesOfGenerationOptionsAreNamedWithTheirRange) {
   const std::vector<WrongValue> table = {
-      {"--num-beams", {"0", "-1", "two", "1.5", "", "1025"}, "an integer from 1 to 1024"},
-      {"--num-return-sequences", {"0"}, "an integer from 1 to 1024"},
+      {"--num-beams", {"0", "-1", "two", "1.5", "", "1001"}, "an integer from 1 to 1000"},
+      {"--num-return-sequences", {"0"}, "an integer from 1 to 1000"},
       {"--length-penalty", {"nan", "inf", "1e7", "x", "1,5", ""}, "a number from -100 to 100"},
       {"--coverage-penalty", {"-100.5", "nan"}, "a number from -100 to 100"},
       {"--early-stopping", {"maybe", "", "True"}, "true, false or never"},
       {"--do-sample", {"maybe", "1"}, "true or false"},
       {"--temperature", {"0", "-1", "nan", "inf", "1e-60"}, "a number from 1e-06 to 1000000"},
-      {"--top-k", {"-1", "1.5"}, "an integer from 0 to 1000000"},
-      {"--top-p", {"0", "1.1", "nan", "-0.5"}, "a number from 1e-06 to 1"},
+      {"--top-k", {"-1", "1.5"}, "an integer from 0 to 2147483647"},
+      {"--top-p", {"1.1", "nan", "-0.5"}, "a number from 0 to 1"},
       {"--seed", {"-1", "x", "9223372036854775808"}, "an integer from 0"},
       {"--repetition-penalty", {"0", "-1", "nan"}, "a number from 1e-06"},
       {"--encoder-repetition-penalty", {"0", "x"}, "a number from 1e-06"},
@@ -101,7 +101,7 @@ TEST(Usage, WrongValuesOfGenerationOptionsAreNamedWithTheirRange) {
       {"--suppress-tokens", {"1 x", "1,2", " ", "-1"}, "token ids separated by spaces"},
       {"--begin-suppress-tokens", {"x"}, "token ids separated by spaces"},
       {"--exponential-decay-length-penalty", {"5", "5,0", "-1,2", "5,nan", "x,1.1", "5,1.1,2"}, "START,FACTOR"},
-      {"--top-log-probs", {"-1", "x", "1025"}, "an integer from 0 to 1024"},
+      {"--top-log-probs", {"-1", "x", "1001"}, "an integer from 0 to 1000"},
       {"--workers", {"0", "-1", "2000"}, "an integer from 1 to 1024"},
       {"--batch-size", {"-1", "auto"}, "an integer from 0 to 65536"},
   };

@@ -17,7 +17,7 @@
 
 #include "attention/file.h"
 #include "commands.h"
-#include "generation_options.h"
+#include "generation_arguments.h"
 #include "interrupt.h"
 #include "line_reader.h"
 #include "line_streamer.h"
@@ -109,7 +109,7 @@ class Generation final : private GenerateStream {
   }
 
   void note_ignored_settings() const {
-    const auto& ignored = model_.generation_config().unsupported;
+    const auto& ignored = model_.unsupported_settings();
     if (ignored.empty()) return;
     spdlog::warn("{}: this version passes over {} of the generation settings", options_.model.folder,
                  fmt::join(ignored, ", "));

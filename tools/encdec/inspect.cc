@@ -1,5 +1,6 @@
 #include <encdec/engine/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
+#include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,36 +106,6 @@ Json stack_json(const StackConfig& stack) {
           {"max_positions", stack.positions.positions}};
 }
 
-Json generation_json(const GenerationConfig& config) {
-  const GenerationConfig usual;
-  Json json;
-  const auto add_unusual = [&](const char* name, auto setting) {
-    if (config.*setting != usual.*setting) json[name] = config.*setting;
-  };
-  add_unusual("num_beams", &GenerationConfig::num_beams);
-  add_unusual("num_return_sequences", &GenerationConfig::num_return_sequences);
-  add_unusual("length_penalty", &GenerationConfig::length_penalty);
-  add_unusual("do_sample", &GenerationConfig::do_sample);
-  add_unusual("temperature", &GenerationConfig::temperature);
-  add_unusual("top_k", &GenerationConfig::top_k);
-  add_unusual("top_p", &GenerationConfig::top_p);
-  add_unusual("repetition_penalty", &GenerationConfig::repetition_penalty);
-  add_unusual("encoder_repetition_penalty", &GenerationConfig::encoder_repetition_penalty);
-  add_unusual("no_repeat_ngram_size", &GenerationConfig::no_repeat_ngram_size);
-  add_unusual("encoder_no_repeat_ngram_size", &GenerationConfig::encoder_no_repeat_ngram_size);
-  json["new_token_limit"] = config.new_token_limit();
-  json["min_length"] = config.min_length;
-  if (config.min_new_tokens) json["min_new_tokens"] = *config.min_new_tokens;
-  if (config.decoder_start_token) json["decoder_start_token_id"] = *config.decoder_start_token;
-  json["eos_token_id"] = config.eos_tokens;
-  if (config.forced_bos_token) json["forced_bos_token_id"] = *config.forced_bos_token;
-  if (!config.forced_eos_tokens.empty()) json["forced_eos_token_id"] = config.forced_eos_tokens;
-  if (!config.bad_words.empty()) json["bad_words_ids"] = config.bad_words;
-  if (!config.suppress_tokens.empty()) json["suppress_tokens"] = config.suppress_tokens;
-  if (!config.begin_suppress_tokens.empty()) json["begin_suppress_tokens"] = config.begin_suppress_tokens;
-  return json;
-}
-
 Json summary_of(const Model& model, const std::string& folder) {
   const TransformerConfig& config = model.config();
   const Tokenizer* tokenizer = model.tokenizer();
@@ -156,7 +127,7 @@ Json summary_of(const Model& model, const std::string& folder) {
     json["tokenizer_kind"] = tokenizer->kind();
     if (const auto languages = tokenizer->languages(); !languages.empty()) json["languages"] = languages;
   }
-  if (config.has_decoder()) json["generation"] = generation_json(model.generation_config());
+  if (config.has_decoder()) json["generation"] = to_json(model.generation_config());
   json["notes"] = model.notes();
   return json;
 }
@@ -178,7 +149,9 @@ std::string stack_text(const StackConfig& stack) {
   const std::string positions =
       stack.positions.kind == PositionOptions::Kind::none
           ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
-          : fmt::format("{} {} positions", stack.positions.positions, to_string(stack.positions.kind));
+      : !stack.position_limit()
+          ? fmt::format("{} positions without limit", to_string(stack.positions.kind))
+          : fmt::format("{} {} positions", *stack.position_limit(), to_string(stack.positions.kind));
   return fmt::format("{} layers, {} heads, hidden {}, vocabulary {}, {}", stack.layers, stack.heads, stack.hidden_dim,
                      stack.vocabulary, positions);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <encdec/engine/precision.h>
-#include <encdec/models/generation/generation_config.h>
+#include <encdec/models/generation/generation_settings.h>
 
 #include <CLI/App.hpp>
 #include <charconv>
@@ -44,7 +44,7 @@ std::optional<Number> parse_number(std::string_view text) {
 // More lines than that in one batch, more threads, beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;
 inline constexpr int kMaxThreads = 1024;
-inline constexpr int kMaxBeams = 1024;
+inline constexpr int kMaxBeams = kMaxSequences;
 inline constexpr int kMaxTokens = kMaxTokenCount;
 
 }  // namespace encdec::cli

@@ -14,38 +14,45 @@ namespace {
 
 using testing::ElementsAre;
 
+LogitsProcessors rules_of(const GenerateOptions& settings) {
+  return make_logits_processors(with_neutral_values(settings));
+}
+LogitsProcessors sampling_of(const GenerateOptions& settings) {
+  return make_sampling_processors(with_neutral_values(settings));
+}
+
 TEST(MakeLogitsProcessors, AsksForNoRuleThatHasNothingToDo) {
-  EXPECT_TRUE(make_logits_processors({}).empty());
-  GenerationConfig config;
+  EXPECT_TRUE(rules_of({}).empty());
+  GenerateOptions config;
   config.min_length = 5;
   config.exponential_decay_length_penalty = ExponentialDecay{.start = 1, .factor = 2};
-  EXPECT_TRUE(make_logits_processors(config).empty()) << "there is no end token";
-  config.eos_tokens = {0};
-  config.bad_words = {{1}};
-  EXPECT_EQ(make_logits_processors(config).size(), 3u);
+  EXPECT_TRUE(rules_of(config).empty()) << "there is no end token";
+  config.eos_tokens = TokenIds{0};
+  config.bad_words = std::vector<TokenIds>{{1}};
+  EXPECT_EQ(rules_of(config).size(), 3u);
 }
 
 TEST(MakeLogitsProcessors, MinNewTokensGoesBeforeMinLength) {
-  GenerationConfig config;
-  config.eos_tokens = {0};
+  GenerateOptions config;
+  config.eos_tokens = TokenIds{0};
   config.min_length = 9;
   config.min_new_tokens = 1;
-  const auto rules = make_logits_processors(config);
+  const auto rules = rules_of(config);
   const TokenIds tokens{1, 1};
   EXPECT_EQ(processed_by(rules, {.tokens = std::span(tokens).first(1)}, {1, 2}).front(), kBanned);
   EXPECT_EQ(processed_by(rules, {.tokens = tokens}, {1, 2}).front(), 1.0f);
   config.min_new_tokens = 0;
-  EXPECT_TRUE(make_logits_processors(config).empty());
+  EXPECT_TRUE(rules_of(config).empty());
 }
 
 TEST(MakeLogitsProcessors, AForcedEndGoesBeforeAForcedBeginningAndAShortLength) {
-  GenerationConfig config;
-  config.eos_tokens = {0};
+  GenerateOptions config;
+  config.eos_tokens = TokenIds{0};
   config.min_new_tokens = 3;
   config.forced_bos_token = 2;
-  config.forced_eos_tokens = {0};
+  config.forced_eos_tokens = TokenIds{0};
   const TokenIds tokens{1};
-  const auto rules = make_logits_processors(config);
+  const auto rules = rules_of(config);
   EXPECT_THAT(processed_by(rules, {.tokens = tokens, .new_token_limit = 1}, {1, 2, 3}),
               ElementsAre(0, kBanned, kBanned));
   EXPECT_THAT(processed_by(rules, {.tokens = tokens, .new_token_limit = 2}, {1, 2, 3}),
@@ -53,58 +60,56 @@ TEST(MakeLogitsProcessors, AForcedEndGoesBeforeAForcedBeginningAndAShortLength) 
 }
 
 TEST(MakeLogitsProcessors, AForcedTokenMayStillBeSuppressed) {
-  GenerationConfig config;
+  GenerateOptions config;
   config.forced_bos_token = 1;
-  config.suppress_tokens = {1};
+  config.suppress_tokens = TokenIds{1};
   const TokenIds tokens{0};
-  EXPECT_THAT(processed_by(make_logits_processors(config), {.tokens = tokens}, {1, 2}), ElementsAre(kBanned, kBanned));
+  EXPECT_THAT(processed_by(rules_of(config), {.tokens = tokens}, {1, 2}), ElementsAre(kBanned, kBanned));
 }
 
 TEST(MakeSamplingProcessors, DividesBeforeItCutsOff) {
-  GenerationConfig config;
+  GenerateOptions config;
   config.top_k = 2;
   config.top_p = 0.7f;
   const TokenIds tokens{0};
   const TokenHistory history{.tokens = tokens};
   // Two of three equal tokens and one of half their weight: 0.4, 0.4 and 0.2.
   const ScoreList scores{std::log(4.0f), std::log(2.0f), std::log(4.0f)};
-  EXPECT_THAT(processed_by(make_sampling_processors(config), history, scores),
-              ElementsAre(scores[0], kBanned, scores[2]));
+  EXPECT_THAT(processed_by(sampling_of(config), history, scores), ElementsAre(scores[0], kBanned, scores[2]));
   config.top_k = 0;
   config.top_p = 0.9f;
-  EXPECT_EQ(processed_by(make_sampling_processors(config), history, scores), scores);
+  EXPECT_EQ(processed_by(sampling_of(config), history, scores), scores);
   config.temperature = 0.25f;  // weights 16 : 1 : 16
-  EXPECT_THAT(processed_by(make_sampling_processors(config), history, scores),
-              ElementsAre(scores[0] * 4, kBanned, scores[2] * 4));
+  EXPECT_THAT(processed_by(sampling_of(config), history, scores), ElementsAre(scores[0] * 4, kBanned, scores[2] * 4));
 }
 
 TEST(MakeSamplingProcessors, BeamsKeepOneMoreTokenThanThereAreEnds) {
-  GenerationConfig config;
+  GenerateOptions config;
   config.top_k = 1;
   config.top_p = 0.01f;
   config.num_beams = 2;
   const TokenIds tokens{0};
   const auto left = [&] {
-    const ScoreList scores = processed_by(make_sampling_processors(config), {.tokens = tokens}, {1, 2, 3, 4, 5});
+    const ScoreList scores = processed_by(sampling_of(config), {.tokens = tokens}, {1, 2, 3, 4, 5});
     return 5 - std::ranges::count(scores, kBanned);
   };
   EXPECT_EQ(left(), 2);
-  config.eos_tokens = {0, 1};
+  config.eos_tokens = TokenIds{0, 1};
   EXPECT_EQ(left(), 3);
   config.num_beams = 1;
   EXPECT_EQ(left(), 1);
 }
 
 TEST(MakeSamplingProcessors, WithoutLimitsNothingIsLeftOut) {
-  GenerationConfig config;
+  GenerateOptions config;
   config.top_k = 0;
-  EXPECT_TRUE(make_sampling_processors(config).empty());
+  EXPECT_TRUE(sampling_of(config).empty());
 }
 
 // The rules once more, from their definitions, in one function and by loops over the whole vocabulary.
 class SlowRules {
  public:
-  SlowRules(const GenerationConfig& config, const TokenHistory& history)
+  SlowRules(const GenerateOptions& config, const TokenHistory& history)
       : config_(config), tokens_(history.tokens.begin(), history.tokens.end()), prompt_(history.prompt_length) {
     source_.assign(history.source.begin(), history.source.end());
     if (source_.empty()) source_.assign(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(prompt_));
@@ -116,17 +121,17 @@ class SlowRules {
     const auto size = static_cast<std::int32_t>(scores.size());
     for (std::int32_t token = 0; token < size; ++token) {
       float& score = scores[static_cast<std::size_t>(token)];
-      if (contains(source_, token)) score = penalized(score, 1.0f / config_.encoder_repetition_penalty);
-      if (contains(tokens_, token)) score = penalized(score, config_.repetition_penalty);
+      if (contains(source_, token)) score = penalized(score, 1.0f / *config_.encoder_repetition_penalty);
+      if (contains(tokens_, token)) score = penalized(score, *config_.repetition_penalty);
       if (is_banned(token)) score = kBanned;
       if (config_.forced_bos_token && tokens_.size() == 1) score = token == *config_.forced_bos_token ? 0 : kBanned;
-      if (!config_.forced_eos_tokens.empty() && is_last_) {
-        score = contains(config_.forced_eos_tokens, token) ? 0 : kBanned;
+      if (!config_.forced_eos_tokens->empty() && is_last_) {
+        score = contains(*config_.forced_eos_tokens, token) ? 0 : kBanned;
       }
-      if (contains(config_.eos_tokens, token) && score > kBanned) score += growth() * std::fabs(score);
-      if (contains(config_.suppress_tokens, token)) score = kBanned;
+      if (contains(*config_.eos_tokens, token) && score > kBanned) score += growth() * std::fabs(score);
+      if (contains(*config_.suppress_tokens, token)) score = kBanned;
       const std::size_t begin = config_.forced_bos_token && prompt_ == 1 ? 1 : 0;
-      if (generated_ == begin && contains(config_.begin_suppress_tokens, token)) score = kBanned;
+      if (generated_ == begin && contains(*config_.begin_suppress_tokens, token)) score = kBanned;
     }
     return scores;
   }
@@ -153,14 +158,14 @@ class SlowRules {
   }
 
   bool is_banned(std::int32_t token) const {
-    const bool is_end = contains(config_.eos_tokens, token);
-    const bool is_bad = std::ranges::any_of(config_.bad_words, [&](const TokenIds& word) {
+    const bool is_end = contains(*config_.eos_tokens, token);
+    const bool is_bad = std::ranges::any_of(*config_.bad_words, [&](const TokenIds& word) {
       return would_end_with(word, token) && !(is_end && word.size() == 1);
     });
     const bool is_early = config_.min_new_tokens ? static_cast<int>(generated_) < *config_.min_new_tokens
-                                                 : static_cast<int>(tokens_.size()) < config_.min_length;
-    return is_bad || (is_end && is_early) || would_repeat(tokens_, config_.no_repeat_ngram_size, token) ||
-           would_repeat(source_, config_.encoder_no_repeat_ngram_size, token);
+                                                 : static_cast<int>(tokens_.size()) < *config_.min_length;
+    return is_bad || (is_end && is_early) || would_repeat(tokens_, *config_.no_repeat_ngram_size, token) ||
+           would_repeat(source_, *config_.encoder_no_repeat_ngram_size, token);
   }
 
   float growth() const {
@@ -169,7 +174,7 @@ class SlowRules {
     return std::pow(decay->factor, static_cast<float>(static_cast<int>(generated_) - decay->start)) - 1;
   }
 
-  const GenerationConfig& config_;
+  const GenerateOptions& config_;
   TokenIds tokens_, source_;
   std::size_t prompt_, generated_ = 0;
   bool is_last_ = false;
@@ -177,12 +182,13 @@ class SlowRules {
 
 class RandomCase {
  public:
-  explicit RandomCase(unsigned seed) : random_(seed) {
+  explicit RandomCase(unsigned seed) : config(with_neutral_values({})), random_(seed) {
     config.repetition_penalty = one_of({1.0f, 1.0f, 0.5f, 2.0f});
     config.encoder_repetition_penalty = one_of({1.0f, 1.0f, 0.5f, 4.0f});
     config.no_repeat_ngram_size = one_of({0, 0, 1, 2, 3});
     config.encoder_no_repeat_ngram_size = one_of({0, 0, 1, 2, 3});
-    for (int word = one_of({0, 0, 1, 3}); word > 0; --word) config.bad_words.push_back(some(one_of({1, 2, 3})));
+    config.bad_words.emplace();
+    for (int word = one_of({0, 0, 1, 3}); word > 0; --word) config.bad_words->push_back(some(one_of({1, 2, 3})));
     config.min_length = one_of({0, 0, 4, 7});
     if (one_of({0, 1}) != 0) config.min_new_tokens = one_of({0, 2, 5});
     if (one_of({0, 0, 1}) != 0) config.forced_bos_token = some(1).front();
@@ -204,7 +210,7 @@ class RandomCase {
     for (int i = 0; i < kVocabulary; ++i) scores.push_back(normal(random_));
   }
 
-  GenerationConfig config;
+  GenerateOptions config;
   TokenHistory history;
   ScoreList scores;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/logits_processor.h"
 
 namespace encdec {
@@ -17,14 +18,14 @@ inline ScoreList processed_by(const LogitsProcessors& rules, const TokenHistory&
   return scores;
 }
 
-// What the rules that a configuration asks for make of `scores` after `history`.
-inline ScoreList processed(const GenerationConfig& config, const TokenHistory& history, ScoreList scores) {
-  return processed_by(make_logits_processors(config), history, std::move(scores));
+// What the rules that settings ask for make of `scores` after `history`.
+inline ScoreList processed(const GenerateOptions& settings, const TokenHistory& history, ScoreList scores) {
+  return processed_by(make_logits_processors(with_neutral_values(settings)), history, std::move(scores));
 }
 
 // The same after a prompt of one token, for four tokens with scores 0.5, 1.5, 2.5 and 3.5.
-inline ScoreList processed(const GenerationConfig& config, const TokenIds& history) {
-  return processed(config, {.tokens = history}, {0.5f, 1.5f, 2.5f, 3.5f});
+inline ScoreList processed(const GenerateOptions& settings, const TokenIds& history) {
+  return processed(settings, {.tokens = history}, {0.5f, 1.5f, 2.5f, 3.5f});
 }
 
 inline bool any_changes_scores(const LogitsProcessors& rules, const TokenHistory& history) {

@@ -11,8 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-bool may_change_scores(const GenerationConfig& config, const TokenHistory& history) {
-  return any_changes_scores(make_logits_processors(config), history);
+bool may_change_scores(const GenerateOptions& settings, const TokenHistory& history) {
+  return any_changes_scores(make_logits_processors(with_neutral_values(settings)), history);
 }
 
 TEST(RepetitionPenalty, MakesTokensOfTheHistoryLessLikelyOnce) {
@@ -89,50 +89,50 @@ TEST(NoRepeatNgram, OfTheInputLooksIntoThePromptWhereThereIsNoSource) {
 }
 
 TEST(BadWords, BansASingleTokenAlways) {
-  EXPECT_THAT(processed({.bad_words = {{2}}}, {0}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
-  EXPECT_THAT(processed({.bad_words = {{2}}}, {2, 2}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+  EXPECT_THAT(processed({.bad_words = std::vector<TokenIds>{{2}}}, {0}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
+  EXPECT_THAT(processed({.bad_words = std::vector<TokenIds>{{2}}}, {2, 2}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
 }
 
 TEST(BadWords, BansTheLastTokenOfAWordOnlyAfterItsBeginning) {
-  const GenerationConfig config{.bad_words = {{1, 2, 3}}};
-  EXPECT_THAT(processed(config, {0, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
-  EXPECT_THAT(processed(config, {1, 2, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
-  EXPECT_THAT(processed(config, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f)) << "shorter than the word";
+  const GenerateOptions settings{.bad_words = std::vector<TokenIds>{{1, 2, 3}}};
+  EXPECT_THAT(processed(settings, {0, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(settings, {1, 2, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  EXPECT_THAT(processed(settings, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f)) << "shorter than the word";
 }
 
 TEST(BadWords, WordsMayEndEachOther) {
-  EXPECT_THAT(processed({.bad_words = {{1, 2, 3}, {2, 0}, {0, 2, 1}}}, {1, 2}),
+  EXPECT_THAT(processed({.bad_words = std::vector<TokenIds>{{1, 2, 3}, {2, 0}, {0, 2, 1}}}, {1, 2}),
               ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
 }
 
 TEST(BadWords, AnEndTokenAloneDoesNotCount) {
-  const GenerationConfig config{.bad_words = {{3}, {0, 3}, {1}}, .eos_tokens = {0, 3}};
-  EXPECT_THAT(processed(config, {2}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
-  EXPECT_THAT(processed(config, {0}), ElementsAre(0.5f, kBanned, 2.5f, kBanned));
+  const GenerateOptions settings{.bad_words = std::vector<TokenIds>{{3}, {0, 3}, {1}}, .eos_tokens = TokenIds{0, 3}};
+  EXPECT_THAT(processed(settings, {2}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
+  EXPECT_THAT(processed(settings, {0}), ElementsAre(0.5f, kBanned, 2.5f, kBanned));
 }
 
 TEST(BadWords, AWordWithoutTokensBansNothing) {
-  GenerationConfig config;
-  config.bad_words.emplace_back();
-  EXPECT_THAT(processed(config, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  GenerateOptions settings;
+  settings.bad_words.emplace(1);
+  EXPECT_THAT(processed(settings, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 
 TEST(MinLength, BansEveryEndTokenUntilTheLengthIsReached) {
-  const GenerationConfig config{.min_length = 3, .eos_tokens = {0, 3}};
-  EXPECT_THAT(processed(config, {1, 1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
-  EXPECT_THAT(processed(config, {1, 1, 1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  const GenerateOptions settings{.min_length = 3, .eos_tokens = TokenIds{0, 3}};
+  EXPECT_THAT(processed(settings, {1, 1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed(settings, {1, 1, 1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 
 TEST(MinLength, CountsThePrompt) {
   const TokenIds tokens{1, 1, 1};
-  EXPECT_THAT(processed({.min_length = 3, .eos_tokens = {0}}, {.tokens = tokens, .prompt_length = 3}, {1, 2}),
+  EXPECT_THAT(processed({.min_length = 3, .eos_tokens = TokenIds{0}}, {.tokens = tokens, .prompt_length = 3}, {1, 2}),
               ElementsAre(1, 2));
 }
 
 TEST(MinNewTokens, DoesNotCountThePrompt) {
   const TokenIds tokens{0, 0, 0, 0, 0};
   const auto after = [&](std::size_t length) {
-    return processed({.min_new_tokens = 2, .eos_tokens = {1}},
+    return processed({.min_new_tokens = 2, .eos_tokens = TokenIds{1}},
                      {.tokens = std::span(tokens).first(length), .prompt_length = 3}, {1, 2});
   };
   EXPECT_THAT(after(3), ElementsAre(1, kBanned));
@@ -158,34 +158,35 @@ TEST(ForcedBos, ComesBackFromABan) {
 }
 
 TEST(ForcedEos, IsAllThatMayComeLast) {
-  const GenerationConfig config{.forced_eos_tokens = {1, 3}};
+  const GenerateOptions settings{.forced_eos_tokens = TokenIds{1, 3}};
   const TokenIds tokens{0, 0, 0, 0};
   const auto after = [&](std::size_t length) {
     return TokenHistory{.tokens = std::span(tokens).first(length), .prompt_length = 2, .new_token_limit = 2};
   };
-  EXPECT_THAT(processed(config, after(2), {1, 2, 3, 4}), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(processed(config, after(3), {1, 2, 3, 4}), ElementsAre(kBanned, 0, kBanned, 0))
+  EXPECT_THAT(processed(settings, after(2), {1, 2, 3, 4}), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(processed(settings, after(3), {1, 2, 3, 4}), ElementsAre(kBanned, 0, kBanned, 0))
       << "any of the end tokens";
-  EXPECT_THAT(processed(config, after(4), {1, 2, 3, 4}), ElementsAre(1, 2, 3, 4));
-  EXPECT_FALSE(may_change_scores(config, after(2)));
-  EXPECT_TRUE(may_change_scores(config, after(3)));
+  EXPECT_THAT(processed(settings, after(4), {1, 2, 3, 4}), ElementsAre(1, 2, 3, 4));
+  EXPECT_FALSE(may_change_scores(settings, after(2)));
+  EXPECT_TRUE(may_change_scores(settings, after(3)));
 }
 
-GenerationConfig decay(ExponentialDecay decay, TokenIds eos_tokens) {
+GenerateOptions decay(ExponentialDecay decay, TokenIds eos_tokens) {
   return {.exponential_decay_length_penalty = decay, .eos_tokens = std::move(eos_tokens)};
 }
 
 TEST(ExponentialDecayLengthPenalty, MakesTheEndLikelierStepByStepAfterItsStart) {
-  const GenerationConfig config = decay({.start = 1, .factor = 2.0f}, {0, 1, 1});
+  const GenerateOptions settings = decay({.start = 1, .factor = 2.0f}, {0, 1, 1});
   const TokenIds tokens{3, 3, 3, 3, 3};
   const auto after = [&](std::size_t length) {
     return TokenHistory{.tokens = std::span(tokens).first(length), .prompt_length = 2};
   };
-  EXPECT_THAT(processed(config, after(3), {1, -2, 3}), ElementsAre(1, -2, 3));
-  EXPECT_FALSE(may_change_scores(config, after(3)));
-  EXPECT_THAT(processed(config, after(4), {1, -2, 3}), ElementsAre(2, 0, 3));
-  EXPECT_THAT(processed(config, after(5), {1, -2, 3}), ElementsAre(4, 4, 3)) << "once for a token that is there twice";
-  EXPECT_TRUE(may_change_scores(config, after(5)));
+  EXPECT_THAT(processed(settings, after(3), {1, -2, 3}), ElementsAre(1, -2, 3));
+  EXPECT_FALSE(may_change_scores(settings, after(3)));
+  EXPECT_THAT(processed(settings, after(4), {1, -2, 3}), ElementsAre(2, 0, 3));
+  EXPECT_THAT(processed(settings, after(5), {1, -2, 3}), ElementsAre(4, 4, 3))
+      << "once for a token that is there twice";
+  EXPECT_TRUE(may_change_scores(settings, after(5)));
 }
 
 TEST(ExponentialDecayLengthPenalty, LeavesABannedEndBanned) {
@@ -201,31 +202,31 @@ TEST(ExponentialDecayLengthPenalty, NeverMakesAScoreInfinite) {
 }
 
 TEST(SuppressTokens, BansThemAlways) {
-  EXPECT_THAT(processed({.suppress_tokens = {0, 3}}, {1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
-  EXPECT_THAT(processed({.suppress_tokens = {0, 3}}, {1, 0, 3}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed({.suppress_tokens = TokenIds{0, 3}}, {1}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
+  EXPECT_THAT(processed({.suppress_tokens = TokenIds{0, 3}}, {1, 0, 3}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
 }
 
 TEST(SuppressTokens, PassesOverTokensOutsideTheVocabulary) {
-  EXPECT_THAT(processed({.suppress_tokens = {4, -1}}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  EXPECT_THAT(processed({.suppress_tokens = TokenIds{4, -1}}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 
 TEST(BeginSuppressTokens, BansThemAsTheFirstToken) {
-  EXPECT_THAT(processed({.begin_suppress_tokens = {1}}, {0}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
-  EXPECT_THAT(processed({.begin_suppress_tokens = {1}}, {0, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  EXPECT_THAT(processed({.begin_suppress_tokens = TokenIds{1}}, {0}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
+  EXPECT_THAT(processed({.begin_suppress_tokens = TokenIds{1}}, {0, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 
 TEST(BeginSuppressTokens, BansThemAfterAForcedToken) {
-  const GenerationConfig config{.begin_suppress_tokens = {1}, .forced_bos_token = 1};
-  EXPECT_THAT(processed(config, {0}), ElementsAre(kBanned, 0, kBanned, kBanned)) << "the forced one may be any";
-  EXPECT_THAT(processed(config, {0, 0}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
-  EXPECT_THAT(processed(config, {0, 0, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
+  const GenerateOptions settings{.begin_suppress_tokens = TokenIds{1}, .forced_bos_token = 1};
+  EXPECT_THAT(processed(settings, {0}), ElementsAre(kBanned, 0, kBanned, kBanned)) << "the forced one may be any";
+  EXPECT_THAT(processed(settings, {0, 0}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
+  EXPECT_THAT(processed(settings, {0, 0, 0}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 
 TEST(BeginSuppressTokens, AfterAPrefixNothingIsForced) {
   const TokenIds tokens{0, 0};
-  EXPECT_THAT(
-      processed({.begin_suppress_tokens = {1}, .forced_bos_token = 0}, {.tokens = tokens, .prompt_length = 2}, {1, 2}),
-      ElementsAre(1, kBanned));
+  EXPECT_THAT(processed({.begin_suppress_tokens = TokenIds{1}, .forced_bos_token = 0},
+                        {.tokens = tokens, .prompt_length = 2}, {1, 2}),
+              ElementsAre(1, kBanned));
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-ScoreList sampled(const GenerationConfig& config, ScoreList scores) {
-  return processed_by(make_sampling_processors(config), {.tokens = kStart}, std::move(scores));
+ScoreList sampled(const GenerateOptions& settings, ScoreList scores) {
+  return processed_by(make_sampling_processors(with_neutral_values(settings)), {.tokens = kStart}, std::move(scores));
 }
 
 TEST(Temperature, DividesAllScores) {
@@ -27,9 +27,9 @@ TEST(Temperature, DividesAllScores) {
 }
 
 TEST(Temperature, LeavesBannedTokensBanned) {
-  const GenerationConfig config{.temperature = 4.0f, .top_k = 0};
-  EXPECT_THAT(sampled(config, {kBanned, -2}), ElementsAre(kBanned, -0.5f));
-  EXPECT_TRUE(any_changes_scores(make_sampling_processors(config), {.tokens = kStart}));
+  const GenerateOptions settings{.temperature = 4.0f, .top_k = 0};
+  EXPECT_THAT(sampled(settings, {kBanned, -2}), ElementsAre(kBanned, -0.5f));
+  EXPECT_TRUE(any_changes_scores(make_sampling_processors(with_neutral_values(settings)), {.tokens = kStart}));
 }
 
 ScoreList most_likely(std::size_t count, ScoreList scores) {
@@ -74,12 +74,12 @@ TEST(TopK, AgreesWithASort) {
 
 // A beam keeps one more token than there are ends.
 ScoreList kept(float p, std::size_t min_tokens, ScoreList scores) {
-  GenerationConfig config{.top_k = 0, .top_p = p};
+  GenerateOptions settings{.top_k = 0, .top_p = p};
   if (min_tokens > 1) {
-    config.num_beams = 2;
-    config.eos_tokens.resize(min_tokens - 1);
+    settings.num_beams = 2;
+    settings.eos_tokens = TokenIds(min_tokens - 1);
   }
-  return sampled(config, std::move(scores));
+  return sampled(settings, std::move(scores));
 }
 
 TEST(TopP, BansTheTailThatFitsIntoTheRest) {

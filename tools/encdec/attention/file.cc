@@ -20,7 +20,7 @@ AttentionFile::AttentionFile(const std::string& path, const TypedAttention& type
 
 // Its end token stands for nothing in the text.
 Alignment AttentionFile::alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const {
-  const auto& ends = model_.generation_config().eos_tokens;
+  const TokenIds& ends = *model_.generation_config().eos_tokens;
   std::size_t count = hypothesis.token_ids.size();
   if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
   return hard_alignment(attention, count);

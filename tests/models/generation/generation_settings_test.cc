@@ -1,4 +1,4 @@
-#include "encdec/models/generation/generation_config.h"
+#include "encdec/models/generation/generation_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,11 +14,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-GenerationConfig read(const char* text) {
+// What a file says, and what is neutral where it says nothing.
+struct ReadSettings : GenerateOptions {
+  std::vector<std::string> unsupported;
+};
+
+ReadSettings read(const char* text) {
   TransformerConfig config;
   config.decoder.vocabulary = 100;
   config.decoder_start_token = 99;
-  return read_generation_config(JsonObject(parse_json(text, "g.json"), "g.json"), config);
+  const auto [options, unsupported] =
+      read_generation_settings(JsonObject(parse_json(text, "g.json"), "g.json"), config);
+  return {with_neutral_values(options), unsupported};
 }
 
 std::string config_failure(const char* text) {
@@ -30,19 +37,19 @@ std::string config_failure(const char* text) {
   return "no error";
 }
 
-TEST(GenerationConfig, ReadsWhatAMarianFolderSays) {
+TEST(GenerationSettings, ReadsWhatAMarianFolderSays) {
   const auto config = read(R"({"max_length": 512, "eos_token_id": 0, "forced_eos_token_id": 0, "bad_words_ids": [[99]],
                                "decoder_start_token_id": 98, "num_beams": 4, "pad_token_id": 99})");
-  EXPECT_EQ(config.new_token_limit(), 511);
-  EXPECT_THAT(config.eos_tokens, ElementsAre(0));
-  EXPECT_THAT(config.forced_eos_tokens, ElementsAre(0));
-  EXPECT_THAT(config.bad_words, ElementsAre(ElementsAre(99)));
+  EXPECT_EQ(new_token_limit(config), 511);
+  EXPECT_THAT(*config.eos_tokens, ElementsAre(0));
+  EXPECT_THAT(*config.forced_eos_tokens, ElementsAre(0));
+  EXPECT_THAT(*config.bad_words, ElementsAre(ElementsAre(99)));
   EXPECT_EQ(config.decoder_start_token, 98);
   EXPECT_EQ(config.num_beams, 4);
   EXPECT_THAT(config.unsupported, IsEmpty());
 }
 
-TEST(GenerationConfig, ReadsHowToSearch) {
+TEST(GenerationSettings, ReadsHowToSearch) {
   const auto config = read(R"({"num_beams": 6, "num_return_sequences": 2, "length_penalty": -0.5,
                                "early_stopping": "never", "exponential_decay_length_penalty": [15, 1.5]})");
   EXPECT_EQ(config.num_beams, 6);
@@ -56,15 +63,15 @@ TEST(GenerationConfig, ReadsHowToSearch) {
   EXPECT_EQ(read(R"({"early_stopping": false})").early_stopping, EarlyStopping::heuristic);
 }
 
-TEST(GenerationConfig, ReadsHowToSample) {
+TEST(GenerationSettings, ReadsHowToSample) {
   const auto config = read(R"({"do_sample": true, "temperature": 0.5, "top_k": 0, "top_p": 0.25})");
-  EXPECT_TRUE(config.do_sample);
+  EXPECT_EQ(config.do_sample, true);
   EXPECT_EQ(config.temperature, 0.5f);
   EXPECT_EQ(config.top_k, 0);
   EXPECT_EQ(config.top_p, 0.25f);
 }
 
-TEST(GenerationConfig, ReadsTheRules) {
+TEST(GenerationSettings, ReadsTheRules) {
   const auto config = read(R"({"repetition_penalty": 1.5, "encoder_repetition_penalty": 2, "no_repeat_ngram_size": 3,
                "encoder_no_repeat_ngram_size": 4, "suppress_tokens": [1, 2], "begin_suppress_tokens": [3],
                "force_words_ids": [[4, 5], [6]], "forced_bos_token_id": 7, "forced_eos_token_id": [8, 9]})");
@@ -72,14 +79,14 @@ TEST(GenerationConfig, ReadsTheRules) {
   EXPECT_EQ(config.encoder_repetition_penalty, 2.0f);
   EXPECT_EQ(config.no_repeat_ngram_size, 3);
   EXPECT_EQ(config.encoder_no_repeat_ngram_size, 4);
-  EXPECT_THAT(config.suppress_tokens, ElementsAre(1, 2));
-  EXPECT_THAT(config.begin_suppress_tokens, ElementsAre(3));
-  EXPECT_THAT(config.force_words, ElementsAre(ElementsAre(4, 5), ElementsAre(6)));
+  EXPECT_THAT(*config.suppress_tokens, ElementsAre(1, 2));
+  EXPECT_THAT(*config.begin_suppress_tokens, ElementsAre(3));
+  EXPECT_THAT(*config.force_words, ElementsAre(ElementsAre(4, 5), ElementsAre(6)));
   EXPECT_EQ(config.forced_bos_token, 7);
-  EXPECT_THAT(config.forced_eos_tokens, ElementsAre(8, 9));
+  EXPECT_THAT(*config.forced_eos_tokens, ElementsAre(8, 9));
 }
 
-TEST(GenerationConfig, NullIsAsAbsent) {
+TEST(GenerationSettings, NullIsAsAbsent) {
   const auto config = read(
       R"({"num_beams": null, "num_return_sequences": null, "length_penalty": null, "early_stopping": null,
           "do_sample": null, "temperature": null, "top_k": null, "top_p": null, "max_length": null, "min_length": null,
@@ -93,11 +100,11 @@ TEST(GenerationConfig, NullIsAsAbsent) {
   EXPECT_EQ(config.num_return_sequences, 1);
   EXPECT_EQ(config.length_penalty, 1.0f);
   EXPECT_EQ(config.early_stopping, EarlyStopping::heuristic);
-  EXPECT_FALSE(config.do_sample);
+  EXPECT_EQ(config.do_sample, false);
   EXPECT_EQ(config.temperature, 1.0f);
   EXPECT_EQ(config.top_k, 50);
   EXPECT_EQ(config.top_p, 1.0f);
-  EXPECT_EQ(config.new_token_limit(), 20);
+  EXPECT_EQ(new_token_limit(config), 20);
   EXPECT_FALSE(config.exponential_decay_length_penalty);
   EXPECT_EQ(config.repetition_penalty, 1.0f);
   EXPECT_EQ(config.decoder_start_token, 99);
@@ -105,33 +112,33 @@ TEST(GenerationConfig, NullIsAsAbsent) {
   EXPECT_THAT(config.unsupported, IsEmpty());
 }
 
-TEST(GenerationConfig, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
-  EXPECT_EQ(read(R"({"max_length": 10, "max_new_tokens": 3})").new_token_limit(), 3);
-  EXPECT_EQ(read(R"({"max_length": 10})").new_token_limit(), 9);
-  EXPECT_EQ(read("{}").new_token_limit(), 20);
-  EXPECT_EQ(read(R"({"max_length": 10})").new_token_limit(4), 6) << "max_length counts the prompt";
-  EXPECT_EQ(read(R"({"max_length": 10})").new_token_limit(10), 1);
-  EXPECT_EQ(read("{}").new_token_limit(30), 20);
+TEST(GenerationSettings, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
+  EXPECT_EQ(new_token_limit(read(R"({"max_length": 10, "max_new_tokens": 3})")), 3);
+  EXPECT_EQ(new_token_limit(read(R"({"max_length": 10})")), 9);
+  EXPECT_EQ(new_token_limit(read("{}")), 20);
+  EXPECT_EQ(new_token_limit(read(R"({"max_length": 10})"), 4), 6) << "max_length counts the prompt";
+  EXPECT_EQ(new_token_limit(read(R"({"max_length": 10})"), 10), 1);
+  EXPECT_EQ(new_token_limit(read("{}"), 30), 20);
 }
 
-TEST(GenerationConfig, OldFoldersOfBartForceTheFirstTokenByAnotherName) {
+TEST(GenerationSettings, OldFoldersOfBartForceTheFirstTokenByAnotherName) {
   EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": true, "bos_token_id": 5})").forced_bos_token, 5);
   EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": false, "bos_token_id": 5})").forced_bos_token, std::nullopt);
 }
 
-TEST(GenerationConfig, WordsWithoutTokensAreLeftOut) {
+TEST(GenerationSettings, WordsWithoutTokensAreLeftOut) {
   const auto config = read(R"({"bad_words_ids": [[4], [], [4, 5]], "force_words_ids": [[]]})");
-  EXPECT_THAT(config.bad_words, ElementsAre(ElementsAre(4), ElementsAre(4, 5)));
-  EXPECT_THAT(config.force_words, IsEmpty());
+  EXPECT_THAT(*config.bad_words, ElementsAre(ElementsAre(4), ElementsAre(4, 5)));
+  EXPECT_THAT(*config.force_words, IsEmpty());
 }
 
-TEST(GenerationConfig, TokensToSuppressMayBeOfALargerVocabulary) {
+TEST(GenerationSettings, TokensToSuppressMayBeOfALargerVocabulary) {
   const auto config = read(R"({"suppress_tokens": [-1, 99, 100], "begin_suppress_tokens": [220, 7]})");
-  EXPECT_THAT(config.suppress_tokens, ElementsAre(99));
-  EXPECT_THAT(config.begin_suppress_tokens, ElementsAre(7));
+  EXPECT_THAT(*config.suppress_tokens, ElementsAre(99));
+  EXPECT_THAT(*config.begin_suppress_tokens, ElementsAre(7));
 }
 
-TEST(GenerationConfig, ATemperatureOfZeroMeansNothingWithoutSampling) {
+TEST(GenerationSettings, ATemperatureOfZeroMeansNothingWithoutSampling) {
   const auto config = read(R"({"temperature": 0.0})");
   EXPECT_EQ(config.temperature, 1.0f);
   EXPECT_THAT(config.unsupported, ElementsAre("temperature 0"));
@@ -139,7 +146,7 @@ TEST(GenerationConfig, ATemperatureOfZeroMeansNothingWithoutSampling) {
               HasSubstr("'temperature' is 0.0, expected"));
 }
 
-TEST(GenerationConfig, NamesSettingsThatItDoesNotKnow) {
+TEST(GenerationSettings, NamesSettingsThatItDoesNotKnow) {
   EXPECT_THAT(read(R"({"num_beam_groups": 2, "diversity_penalty": 0.5, "penalty_alpha": 0.6, "typical_p": 0.9,
                "epsilon_cutoff": 0.25, "eta_cutoff": 0.25, "min_p": 0.125, "guidance_scale": 1.5,
                "renormalize_logits": true, "sequence_bias": [[[1], -2.0]], "watermarking_config": {"bias": 2},
@@ -151,7 +158,7 @@ TEST(GenerationConfig, NamesSettingsThatItDoesNotKnow) {
                           "force_words_ids with alternatives"));
 }
 
-TEST(GenerationConfig, NeutralValuesOfUnknownSettingsAreNoNews) {
+TEST(GenerationSettings, NeutralValuesOfUnknownSettingsAreNoNews) {
   EXPECT_THAT(read(R"({"num_beam_groups": 1, "diversity_penalty": 0.0, "typical_p": 1.0, "epsilon_cutoff": 0.0,
                        "eta_cutoff": 0, "min_p": 0, "guidance_scale": 1, "renormalize_logits": false,
                        "remove_invalid_values": false, "forced_decoder_ids": [], "task_specific_params": {"a": 1}})")
@@ -159,7 +166,7 @@ TEST(GenerationConfig, NeutralValuesOfUnknownSettingsAreNoNews) {
               IsEmpty());
 }
 
-TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
+TEST(GenerationSettings, ErrorsNameTheFileTheKeyAndTheRange) {
   EXPECT_THAT(config_failure(R"({"max_length": 0})"), HasSubstr("g.json: 'max_length' is 0, expected"));
   EXPECT_THAT(config_failure(R"({"eos_token_id": 100})"), HasSubstr("'eos_token_id' is 100, expected"));
   EXPECT_THAT(config_failure(R"({"bad_words_ids": [[100]]})"), HasSubstr("bad_words_ids"));
@@ -179,20 +186,99 @@ TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
               HasSubstr(R"(g.json: 'early_stopping' is "now", expected true, false or "never")"));
 }
 
-TEST(GenerationConfig, AnExponentialDecayIsAStartAndAFactor) {
+TEST(GenerationSettings, AnExponentialDecayIsAStartAndAFactor) {
   for (const char* bad : {"[1]", "[1, 2, 3]", "[-1, 2]", "[1.5, 2]", "[1, 0]", "[1, \"2\"]", "3", "[1000001, 2]"}) {
     const std::string text = R"({"exponential_decay_length_penalty": )" + std::string(bad) + "}";
     EXPECT_THAT(config_failure(text.c_str()), HasSubstr("g.json: 'exponential_decay_length_penalty' is ")) << bad;
   }
 }
 
-TEST(GenerationConfig, WithoutAStartTokenTheFirstTokenOfATextServes) {
+TEST(GenerationSettings, WithoutAStartTokenTheFirstTokenOfATextServes) {
   TransformerConfig config;
   config.decoder.vocabulary = 10;
   const JsonObject none(parse_json("{}", "g.json"), "g.json");
-  EXPECT_EQ(read_generation_config(none, config).decoder_start_token, std::nullopt);
+  EXPECT_EQ(read_generation_settings(none, config).options.decoder_start_token, std::nullopt);
   const JsonObject bos(parse_json(R"({"bos_token_id": 3})", "g.json"), "g.json");
-  EXPECT_EQ(read_generation_config(bos, config).decoder_start_token, 3);
+  EXPECT_EQ(read_generation_settings(bos, config).options.decoder_start_token, 3);
+}
+
+TEST(GenerationSettings, OptionsGoBeforeDefaultsAndAnEmptyListIsAnOption) {
+  const GenerateOptions defaults{
+      .num_beams = 4, .top_p = 0.5f, .bad_words = std::vector<TokenIds>{{1}}, .batch_size = 3};
+  const GenerateOptions options{.top_p = 0.0f, .bad_words = std::vector<TokenIds>{}, .batch_size = 8};
+  const GenerateOptions both = defaults | options;
+  EXPECT_EQ(both.num_beams, 4);
+  EXPECT_EQ(both.top_p, 0.0f);
+  EXPECT_THAT(*both.bad_words, IsEmpty());
+  EXPECT_EQ(both.batch_size, 8);
+  EXPECT_EQ(both.max_new_tokens, std::nullopt);
+}
+
+TEST(GenerationSettings, NothingButLimitsAndForcedTokensIsWithoutANeutralValue) {
+  std::vector<std::string_view> without;
+  const GenerateOptions neutral = with_neutral_values({});
+  for (const Setting& setting : generation_settings()) {
+    setting.with_member([&](auto member) {
+      if (!(neutral.*member)) without.push_back(setting.name);
+    });
+  }
+  EXPECT_THAT(without, ElementsAre("max_length", "max_new_tokens", "min_new_tokens", "exponential_decay_length_penalty",
+                                   "decoder_start_token", "forced_bos_token"));
+}
+
+// What a value of each kind is in a file, and another one than the neutral.
+std::string json_value(const Setting& setting) {
+  if (setting.range.tokens != Setting::Range::Tokens::none)
+    return setting.key() == "decoder_start_token_id" ? "7" : "[7]";
+  if (std::holds_alternative<Setting::Member<bool>>(setting.member)) return "true";
+  if (std::holds_alternative<Setting::Member<EarlyStopping>>(setting.member)) return "true";
+  if (std::holds_alternative<Setting::Member<ExponentialDecay>>(setting.member)) return "[3,0.5]";
+  return std::holds_alternative<Setting::Member<float>>(setting.member) ? "0.5" : "7";
+}
+
+TEST(GenerationSettings, WhatAFileSaysIsEitherObeyedAndReportedOrNoted) {
+  for (const Setting& setting : generation_settings()) {
+    if (setting.key().empty()) continue;
+    std::string value = json_value(setting);
+    if (std::holds_alternative<Setting::NotSupported>(setting.member)) {
+      value = std::get<Setting::NotSupported>(setting.member) == Setting::NotSupported::flag ? "true" : "7";
+    } else if (std::holds_alternative<Setting::Member<std::vector<TokenIds>>>(setting.member)) {
+      value = "[[7, 8]]";
+    }
+    const std::string key(setting.key());
+    const auto settings = read(("{\"" + key + "\": " + value + "}").c_str());
+    bool is_set = false;
+    setting.with_member([&](auto member) { is_set = settings.*member != with_neutral_values({}).*member; });
+    EXPECT_NE(is_set, !settings.unsupported.empty()) << key;
+    const bool is_limit = key == "max_length" || key == "max_new_tokens";
+    EXPECT_EQ(to_json(settings).contains(is_limit ? "new_token_limit" : key), is_set) << key;
+  }
+}
+
+TEST(GenerationSettings, FilesAndCallsHaveTheSameRanges) {
+  for (const Setting& setting : generation_settings()) {
+    if (setting.key().empty() || setting.range.tokens != Setting::Range::Tokens::none) continue;
+    setting.with_member([&](auto member) {
+      if constexpr (std::is_same_v<decltype(member), Setting::Member<int>> ||
+                    std::is_same_v<decltype(member), Setting::Member<float>>) {
+        for (const double value : {setting.range.min, setting.range.max, setting.range.min - 1}) {
+          const bool fits = value >= setting.range.min;
+          const std::string text = nlohmann::json({{setting.key(), value}}).dump();
+          const std::string whole = std::is_same_v<decltype(member), Setting::Member<int>>
+                                        ? nlohmann::json({{setting.key(), static_cast<std::int64_t>(value)}}).dump()
+                                        : text;
+          GenerateOptions options;
+          options.*member = static_cast<typename std::decay_t<decltype(options.*member)>::value_type>(value);
+          EXPECT_EQ(config_failure(whole.c_str()) == "no error", fits) << whole;
+          if (fits) {
+            EXPECT_NO_THROW(check_settings(options, 100)) << whole;
+          } else {
+            EXPECT_THROW(check_settings(options, 100), ConfigError) << whole;
+          }
+        }
+      }
+    });
+  }
 }
 
 }  // namespace

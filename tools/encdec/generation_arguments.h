@@ -1,9 +1,12 @@
 #pragma once
 
+#include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 
 #include <CLI/App.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "token_lookup.h"
 
@@ -11,17 +14,11 @@ namespace encdec::cli {
 
 // The options of `generate` that say what to generate, as they are typed.
 struct GenerationArguments {
-  GenerateOptions options;  // those that need no vocabulary
-  std::string forced_bos_token;
-  std::string forced_eos_token;
-  std::string suppress_tokens;
-  std::string begin_suppress_tokens;
-  std::string bad_words_file;
-  std::string force_words_file;
-  std::string shortlist_file;
+  GenerateOptions options;                                          // those that need no vocabulary
+  std::vector<std::pair<const Setting*, std::string>> token_texts;  // the others: names, ids and files
 };
 
-// Named as in Hugging Face's GenerationConfig, and grouped by what they are for.
+// An option for each of generation_settings() that has a usage, grouped by what they are for; and languages.
 void add_generation_options(CLI::App& command, GenerationArguments& arguments);
 
 // The options with the tokens that names, ids and files stand for. Throws ConfigError, InputError and FileError.

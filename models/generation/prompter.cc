@@ -1,0 +1,110 @@
+#include "encdec/models/generation/prompter.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "encdec/engine/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/token_rows.h"
+
+namespace encdec {
+
+const Tokenizer& tokenizer_of(const ModelParts& parts) {
+  if (parts.tokenizer != nullptr) return *parts.tokenizer;
+  throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", parts.origin));
+}
+
+TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages) {
+  const Tokenizer& tokenizer = tokenizer_of(parts);
+  TokenIds ids = tokenizer.encode_target(target, languages);
+  if (parts.network.config.target_language != TargetLanguage::start_token || ids.empty()) return ids;
+  // Such tokenizers put the language at the end of a target, for whoever shifts it to the front.
+  const auto token = tokenizer.language_token(languages.target_language);
+  if (token ? ids.back() == *token : ids.back() == parts.defaults.decoder_start_token) ids.pop_back();
+  return ids;
+}
+
+GenerateOptions defaults_with_languages(const ModelParts& parts, const std::string& source_lang,
+                                        const std::string& target_lang) {
+  GenerateOptions settings = parts.defaults;
+  settings.source_lang = source_lang;
+  settings.target_lang = target_lang;
+  if (source_lang.empty() && target_lang.empty()) return settings;
+  const Tokenizer* tokenizer = parts.tokenizer;
+  if (tokenizer == nullptr || tokenizer->languages().empty()) {
+    throw ConfigError(fmt::format(
+        "{}: the model knows no languages by name, expected neither source_lang nor target_lang", parts.origin));
+  }
+  for (const std::string& language : {source_lang, target_lang}) {
+    if (language.empty() || tokenizer->language_token(language)) continue;
+    throw ConfigError(fmt::format("{}: language '{}' is not known, expected one of {}", parts.origin,
+                                  printable(language), fmt::join(tokenizer->languages(), ", ")));
+  }
+  if (target_lang.empty()) return settings;
+  const auto token = tokenizer->language_token(target_lang);
+  switch (parts.network.config.target_language) {
+    case TargetLanguage::none: break;
+    case TargetLanguage::first_token: settings.forced_bos_token = token; break;
+    case TargetLanguage::start_token: settings.decoder_start_token = token; break;
+  }
+  return settings;
+}
+
+Prompter::Prompter(const ModelParts& parts, const GenerateOptions& settings)
+    : parts_(parts),
+      settings_(settings),
+      languages_{.source_language = settings.source_lang, .target_language = settings.target_lang} {
+  const TransformerConfig& config = parts.network.config;
+  if (!config.has_encoder() || settings.decoder_start_token) return;
+  throw ConfigError(fmt::format("{}: no decoder_start_token_id, expected {}", parts.origin,
+                                config.target_language == TargetLanguage::start_token
+                                    ? "a target language to begin with"
+                                    : "one in generation_config.json or config.json"));
+}
+
+Prompt Prompter::start(const TokenIds& source) const {
+  if (!parts_.network.config.has_encoder()) return {.target = source};
+  return {.source = source, .target = {*settings_.decoder_start_token}};
+}
+
+TokenIds Prompter::prefix_of(const GenerateInput& input) const {
+  if (const auto* ids = std::get_if<TokenIds>(&input.prefix)) return *ids;
+  const auto* text = std::get_if<std::string>(&input.prefix);
+  return text == nullptr || text->empty() ? TokenIds() : encode_target_part(tokenizer_of(parts_), *text, languages_);
+}
+
+Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
+  const TransformerConfig& config = parts_.network.config;
+  const auto* text = std::get_if<std::string>(&input.source);
+  // An empty line has nothing to translate, though the tokenizer would still add its end token.
+  const TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)
+                          : text->empty() ? TokenIds()
+                                          : tokenizer_of(parts_).encode(*text, languages_);
+  check_tokens(source, config.input_stack(), "source", number);
+  if (source.empty()) return {};
+  Prompt prompt = start(source);
+  const std::size_t begin = prompt.target.size();
+  const TokenIds prefix = prefix_of(input);
+  // A prefix stands after the language that was asked for.
+  const bool needs_language =
+      !settings_.target_lang.empty() && config.target_language == TargetLanguage::first_token && config.has_encoder();
+  if (needs_language && !prefix.empty() && prefix.front() != *settings_.forced_bos_token) {
+    prompt.target.push_back(*settings_.forced_bos_token);
+  }
+  prompt.target.insert(prompt.target.end(), prefix.begin(), prefix.end());
+  prompt.prefix_length = prompt.target.size() - begin;
+  check_tokens(prompt.target, config.decoder, "prefix of source", number);
+  return prompt;
+}
+
+ForcedTarget Prompter::force(const TokenIds& source, const TokenIds& target, std::size_t number) const {
+  const StackConfig& decoder = parts_.network.config.decoder;
+  ForcedTarget forced{.prompt = start(source), .target = target, .decoder_input = {}};
+  forced.decoder_input = forced.prompt.target;
+  if (!target.empty()) forced.decoder_input.insert(forced.decoder_input.end(), target.begin(), target.end() - 1);
+  check_tokens(target, {.vocabulary = decoder.vocabulary}, "target", number);
+  check_tokens(forced.decoder_input, decoder, "target", number);
+  return forced;
+}
+
+}  // namespace encdec
