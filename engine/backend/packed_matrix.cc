@@ -354,8 +354,8 @@ void PackedMatrix::run_primitive(const MatMulRows& rows, MatMulPrimitives& primi
   const bool integers = spec_.precision == Precision::int8;
   assert(integers || rows.count == 1 || rows.stride == spec_.output_width);
   std::int32_t* sums =
-      integers ? reinterpret_cast<std::int32_t*>(primitives.scratch(
-                     static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(spec_.output_width) * 4))
+      integers ? reinterpret_cast<std::int32_t*>(primitives.scratch(static_cast<std::size_t>(rows.count) *
+                                                                    static_cast<std::size_t>(spec_.output_width) * 4))
                : nullptr;
   primitives.run(primitive, {.rows = rows.count,
                              .input = rows.input,

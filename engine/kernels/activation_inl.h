@@ -25,8 +25,8 @@ HWY_INLINE V sigmoid(D d, V x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), decay, one), hn::Add(one, decay));
 }
 
-// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x. Near zero, where that cancels, x + x^3 p(x^2) with the p of
-// Cephes' tanhf.
+// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x. Near zero, where that cancels, x + x^3 p(x^2) with the p
+// of Cephes' tanhf.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V x) {
   const V one = hn::Set(d, 1.0f);

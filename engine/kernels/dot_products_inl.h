@@ -43,7 +43,8 @@ HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 #endif
 }
 
-// products[q * stride + j] = <query q, key j> for four keys. Always the same products and sums of one query and one key.
+// products[q * stride + j] = <query q, key j> for four keys. Always the same products and sums of one query and one
+// key.
 template <int kQueries, class T>
 HWY_INLINE void multiply_four_keys(const float* HWY_RESTRICT const* queries, const T* HWY_RESTRICT const* keys,
                                    int width, float* HWY_RESTRICT products, std::ptrdiff_t stride) {

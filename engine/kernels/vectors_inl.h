@@ -48,8 +48,8 @@ HWY_INLINE void store_some(hn::Vec<D> value, D d, hn::TFromD<D>* to, int count) 
   for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-// The sum of the lanes, half after half. Highway's own adds them in another order from version to version: results would
-// depend on which one they were built with.
+// The sum of the lanes, half after half. Highway's own adds them in another order from version to version: results
+// would depend on which one they were built with.
 template <class D>
 HWY_INLINE hn::TFromD<D> sum_of_lanes([[maybe_unused]] D d, hn::Vec<D> value) {
 #if HWY_TARGET != HWY_SCALAR

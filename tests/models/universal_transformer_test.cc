@@ -528,11 +528,13 @@ TEST(UniversalSession, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(forward({}, {}), "no sources, expected at least 1");
   EXPECT_EQ(forward({{1}, {}}, {{1}, {1}}), "source 2 of 2: no tokens, expected at least 1");
   EXPECT_EQ(forward({{1}}, {{}}), "target 1 of 1: no tokens, expected at least 1");
-  EXPECT_EQ(forward({{1}}, {{1}, {2}}), "2 targets, expected 1, one for each source that encode() has read; forward() leaves none");
+  EXPECT_EQ(forward({{1}}, {{1}, {2}}),
+            "2 targets, expected 1, one for each source that encode() has read; forward() leaves none");
   EXPECT_EQ(forward({{kSourceVocabulary}}, {{1}}), "token id 23, expected 0 to 22 (vocabulary size 23)");
   EXPECT_EQ(forward({{1}}, {{-1}}), "token id -1, expected 0 to 16 (vocabulary size 17)");
   EXPECT_EQ(forward({{1}}, {{1}}), "no exception");
-  EXPECT_EQ(message_of([&] { session.decode({{Ids{1}}}); }), "1 targets, expected 0, one for each source that encode() has read; forward() leaves none")
+  EXPECT_EQ(message_of([&] { session.decode({{Ids{1}}}); }),
+            "1 targets, expected 0, one for each source that encode() has read; forward() leaves none")
       << "forward() leaves no target to go on with";
 }
 
