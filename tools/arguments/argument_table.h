@@ -6,20 +6,23 @@
 
 namespace encdec::cli {
 
-// An option, or a positional argument.
-struct Argument {
-  std::vector<std::string> names;  // "-h", "--help"; the one of a positional argument: "SOURCE"
-  std::string type;                // as the help shows it: "N", "FILE", "red|blue"; empty for a flag
-  std::string description;
-  std::string default_value;  // empty for none
-  std::string group;
-  bool positional = false;
-  bool required = false;
-  bool repeated = false;        // takes any number of values
-  bool value_optional = false;  // --profile [FILE]
+// What a program's manual page and shells' completion tell of it and its subcommands, in the order of declaration.
+std::vector<const CLI::App*> subcommands_of(const CLI::App& command);
+// Options and positional arguments that the help shows.
+std::vector<const CLI::Option*> arguments_of(const CLI::App& command);
 
-  bool takes_value() const { return !type.empty(); }
-};
+// "-h", "--help"; the one of a positional argument: "SOURCE"
+std::vector<std::string> names_of(const CLI::Option& argument);
+inline bool is_positional(const CLI::Option& argument) {
+  return !argument.nonpositional();
+}
+inline bool takes_value(const CLI::Option& argument) {
+  return argument.get_type_size() != 0 && !argument.get_type_name().empty();
+}
+// --profile [FILE]
+inline bool may_lack_value(const CLI::Option& option) {
+  return option.get_expected_min() == 0;
+}
 
 // What a value may be, as its type says: FILE and DIR are paths, words in small letters stand for themselves.
 struct Value {
@@ -27,26 +30,15 @@ struct Value {
   bool is_folder = false;
   std::vector<std::string> words;
 };
-Value value_of(const Argument& argument);
+Value value_of(const CLI::Option& option);
 
-// A program or a subcommand.
-struct Command {
-  std::string name;
-  std::string description;
-  std::string footer;
-  std::vector<Argument> arguments;
-  std::vector<Command> commands;
-};
-Command describe(const CLI::App& app);
-
-// A page of section 1 for man(7), of a version such as "encdec 0.1.0". Of footers, a line that ends with a colon before
-// indented lines is a heading; among these, "  TAG  text" is an entry of a list, and anything else is shown as it is
-// typed.
-std::string manual_page(const Command& program, const std::string& version, const std::string& see_also);
+// A page of section 1 for man(7). Of footers, a line that ends with a colon before indented lines is a heading; among
+// these, "  TAG  text" is an entry of a list, and anything else is shown as it is typed.
+std::string manual_page(const CLI::App& program, const std::string& see_also);
 
 // What a shell completes the arguments of a program by: subcommands, options, words that options take, files, folders.
-std::string bash_completion(const Command& program);
-std::string zsh_completion(const Command& program);
-std::string fish_completion(const Command& program);
+std::string bash_completion(const CLI::App& program);
+std::string zsh_completion(const CLI::App& program);
+std::string fish_completion(const CLI::App& program);
 
 }  // namespace encdec::cli

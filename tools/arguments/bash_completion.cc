@@ -41,29 +41,30 @@ complete -F {0} {1}
 
 // What is completed after an option: words or paths, with more options if it need not have a value; nobody can guess
 // numbers.
-std::string completed_after(const Argument& argument) {
+std::string completed_after(const CLI::Option& argument) {
   const Value value = value_of(argument);
-  const std::string more = argument.value_optional ? " more=1" : "";
+  const std::string more = may_lack_value(argument) ? " more=1" : "";
   if (value.is_file) return "paths=-f" + more;
   if (value.is_folder) return "paths=-d" + more;
   return value.words.empty() ? "return" : fmt::format("words='{}'{}", fmt::join(value.words, " "), more);
 }
 
-std::vector<std::string> subcommands_of(const Command& command) {
+std::vector<std::string> subcommand_names(const CLI::App& command) {
   std::vector<std::string> names;
-  for (const Command& subcommand : command.commands) names.push_back(subcommand.name);
+  for (const CLI::App* subcommand : subcommands_of(command)) names.push_back(subcommand->get_name());
   return names;
 }
 
-std::string command_case(const std::string& pattern, const Command& command) {
-  std::vector<std::string> completed = subcommands_of(command);
+std::string command_case(const std::string& pattern, const CLI::App& command) {
+  std::vector<std::string> completed = subcommand_names(command);
   std::map<std::string, std::vector<std::string>> cases;
-  for (const Argument& argument : command.arguments) {
-    if (argument.positional) continue;
-    completed.insert(completed.end(), argument.names.begin(), argument.names.end());
-    if (!argument.takes_value()) continue;
-    std::vector<std::string>& names = cases[completed_after(argument)];
-    names.insert(names.end(), argument.names.begin(), argument.names.end());
+  for (const CLI::Option* argument : arguments_of(command)) {
+    if (is_positional(*argument)) continue;
+    const std::vector<std::string> names = names_of(*argument);
+    completed.insert(completed.end(), names.begin(), names.end());
+    if (!takes_value(*argument)) continue;
+    std::vector<std::string>& patterns = cases[completed_after(*argument)];
+    patterns.insert(patterns.end(), names.begin(), names.end());
   }
   std::string text = fmt::format("    {})\n      options='{}'\n", pattern, fmt::join(completed, " "));
   if (!cases.empty()) text += "      case $option in\n";
@@ -73,14 +74,14 @@ std::string command_case(const std::string& pattern, const Command& command) {
 
 }  // namespace
 
-std::string bash_completion(const Command& program) {
-  std::string function = "_" + program.name;
+std::string bash_completion(const CLI::App& program) {
+  std::string function = "_" + program.get_name();
   for (char& c : function) c = c == '-' ? '_' : c;
   std::string cases = command_case("''", program);
-  for (const Command& command : program.commands) cases += command_case(command.name, command);
+  for (const CLI::App* command : subcommands_of(program)) cases += command_case(command->get_name(), *command);
   const std::string commands =
-      program.commands.empty() ? "''" : fmt::format("{}", fmt::join(subcommands_of(program), " | "));
-  return fmt::format(kScript, function, program.name, commands, cases);
+      subcommands_of(program).empty() ? "''" : fmt::format("{}", fmt::join(subcommand_names(program), " | "));
+  return fmt::format(kScript, function, program.get_name(), commands, cases);
 }
 
 }  // namespace encdec::cli

@@ -28,14 +28,14 @@ std::string bold(std::string_view text) {
 }
 
 // Names of values in italics, the words that are typed and the marks around them as they are.
-std::string value_type(const Argument& argument) {
+std::string value_type(const CLI::Option& argument) {
   std::string shown, name;
   const auto end_name = [&] {
     const bool is_placeholder = !name.empty() && name.front() >= 'A' && name.front() <= 'Z';
     shown += is_placeholder ? "\\fI" + literal(name) + "\\fR" : literal(name);
     name.clear();
   };
-  for (const char c : argument.type) {
+  for (const char c : argument.get_type_name()) {
     if (std::string_view("[]|,").find(c) == std::string_view::npos) {
       name += c;
       continue;
@@ -53,13 +53,13 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-std::string tag(const Argument& argument) {
+std::string tag(const CLI::Option& argument) {
   std::string tag;
-  for (const std::string& name : argument.names) {
+  for (const std::string& name : names_of(argument)) {
     if (!tag.empty()) tag += ", ";
-    tag += argument.positional ? "\\fI" + literal(name) + "\\fR" : bold(name);
+    tag += is_positional(argument) ? "\\fI" + literal(name) + "\\fR" : bold(name);
   }
-  if (!argument.positional && argument.takes_value()) tag += " " + value_type(argument);
+  if (!is_positional(argument) && takes_value(argument)) tag += " " + value_type(argument);
   return tag;
 }
 
@@ -67,25 +67,27 @@ std::string entry(const std::string& tag, const std::string& text) {
   return ".TP\n" + tag + "\n" + text + "\n";
 }
 
-std::string entry(const Argument& argument) {
-  std::string text = literal(argument.description);
-  if (argument.required) text += " (required)";
-  if (!argument.default_value.empty()) text += fmt::format(" (default: {})", literal(argument.default_value));
+std::string entry(const CLI::Option& argument) {
+  std::string text = literal(argument.get_description());
+  if (argument.get_required()) text += " (required)";
+  const std::string usual = argument.get_default_str();
+  if (!usual.empty()) text += fmt::format(" (default: {})", literal(usual));
   return entry(tag(argument), text);
 }
 
 // "encdec score --model DIR --target FILE [OPTION]... [SOURCE]", with what must be given in front.
-std::string synopsis(std::string_view name, const Command& command) {
+std::string synopsis(std::string_view name, const CLI::App& command) {
   std::string line = bold(name);
   const auto add = [&](const std::string& part) { line += " " + part; };
-  for (const Argument& argument : command.arguments) {
-    if (!argument.positional && argument.required) add(tag(argument));
+  for (const CLI::Option* argument : arguments_of(command)) {
+    if (!is_positional(*argument) && argument->get_required()) add(tag(*argument));
   }
   add("[\\fIOPTION\\fR]...");
-  for (const Argument& argument : command.arguments) {
-    if (!argument.positional) continue;
-    const std::string shown = tag(argument) + (argument.repeated ? "..." : "");
-    add(argument.required ? shown : "[" + shown + "]");
+  for (const CLI::Option* argument : arguments_of(command)) {
+    if (!is_positional(*argument)) continue;
+    const bool is_repeated = argument->get_expected_max() == CLI::detail::expected_max_vector_size;
+    const std::string shown = tag(*argument) + (is_repeated ? "..." : "");
+    add(argument->get_required() ? shown : "[" + shown + "]");
   }
   return line + "\n";
 }
@@ -134,9 +136,10 @@ std::string listing(const Block& block) {
 }
 
 // `heading` is the macro of headings at this level: ".SH" or ".SS".
-std::string footer(const Command& command, std::string_view heading) {
+std::string footer(const CLI::App& command, std::string_view heading) {
   std::string text;
-  for (const Block& block : blocks_of(command.footer)) {
+  const std::string footer_text = command.get_footer();
+  for (const Block& block : blocks_of(footer_text)) {
     if (block.heading.empty()) {
       text += ".PP\n";
       for (const std::string& line : block.lines) text += literal(line) + "\n";
@@ -149,46 +152,48 @@ std::string footer(const Command& command, std::string_view heading) {
 }
 
 // Positional arguments, options in no group, and a part for each group, in the order of their declaration.
-std::string arguments(const Command& command) {
+std::string arguments(const CLI::App& command) {
   std::string positional, plain, grouped, group;
-  for (const Argument& argument : command.arguments) {
-    if (argument.positional) {
-      positional += entry(argument);
-    } else if (argument.group == kPlainGroup) {
-      plain += entry(argument);
+  for (const CLI::Option* argument : arguments_of(command)) {
+    const std::string in = argument->get_group();
+    if (is_positional(*argument)) {
+      positional += entry(*argument);
+    } else if (in == kPlainGroup) {
+      plain += entry(*argument);
     } else {
-      if (argument.group != group) grouped += ".SS " + literal(argument.group) + "\n";
-      group = argument.group;
-      grouped += entry(argument);
+      if (in != group) grouped += ".SS " + literal(in) + "\n";
+      group = in;
+      grouped += entry(*argument);
     }
   }
   return positional + plain + grouped;
 }
 
-std::string section(const Command& program, const Command& command) {
-  const std::string name = program.name + " " + command.name;
+std::string section(const CLI::App& program, const CLI::App& command) {
+  const std::string name = program.get_name() + " " + command.get_name();
   return fmt::format(".SH {}\n{}.PP\n{}.\n{}{}", literal(upper_case(name)), synopsis(name, command),
-                     literal(command.description), arguments(command), footer(command, ".SS"));
+                     literal(command.get_description()), arguments(command), footer(command, ".SS"));
 }
 
 }  // namespace
 
-std::string manual_page(const Command& program, const std::string& version, const std::string& see_also) {
-  const bool has_commands = !program.commands.empty();
-  std::string_view summary = program.description;
+std::string manual_page(const CLI::App& program, const std::string& see_also) {
+  const bool has_commands = !subcommands_of(program).empty();
+  const std::string description = program.get_description();
+  std::string_view summary = description;
   if (summary.ends_with('.')) summary.remove_suffix(1);
   std::string page =
-      fmt::format(".TH {} 1 \"\" \"{}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", literal(upper_case(program.name)),
-                  literal(version), literal(program.name), literal(summary));
-  page += has_commands ? bold(program.name) + " \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.br\n" : "";
-  page += synopsis(program.name, program);
-  page += ".SH DESCRIPTION\n" + literal(program.description) + "\n";
+      fmt::format(".TH {} 1 \"\" \"{}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", literal(upper_case(program.get_name())),
+                  literal(program.version()), literal(program.get_name()), literal(summary));
+  page += has_commands ? bold(program.get_name()) + " \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.br\n" : "";
+  page += synopsis(program.get_name(), program);
+  page += ".SH DESCRIPTION\n" + literal(description) + "\n";
   if (has_commands) page += ".SH COMMANDS\n";
-  for (const Command& command : program.commands) {
-    page += entry(bold(command.name), literal(command.description) + ".");
+  for (const CLI::App* command : subcommands_of(program)) {
+    page += entry(bold(command->get_name()), literal(command->get_description()) + ".");
   }
   page += ".SH OPTIONS\n" + arguments(program);
-  for (const Command& command : program.commands) page += section(program, command);
+  for (const CLI::App* command : subcommands_of(program)) page += section(program, *command);
   return page + footer(program, ".SH") + ".SH SEE ALSO\n" + literal(see_also) + "\n";
 }
 

@@ -31,28 +31,30 @@ std::string action(const Value& value) {
 }
 
 // '--threads=[Threads inside one operation]:N: '
-std::string specification(const Argument& argument, const std::string& name) {
+std::string specification(const CLI::Option& argument, const std::string& name) {
   const std::string option =
-      fmt::format("{}[{}]", argument.takes_value() ? name + "=" : name, escaped(argument.description));
-  if (!argument.takes_value()) return in_zsh_quotes(option);
-  return in_zsh_quotes(fmt::format("{}{}{}:{}", option, argument.value_optional ? "::" : ":", escaped(argument.type),
-                                   action(value_of(argument))));
+      fmt::format("{}[{}]", takes_value(argument) ? name + "=" : name, escaped(argument.get_description()));
+  if (!takes_value(argument)) return in_zsh_quotes(option);
+  return in_zsh_quotes(fmt::format("{}{}{}:{}", option, may_lack_value(argument) ? "::" : ":",
+                                   escaped(argument.get_type_name()), action(value_of(argument))));
 }
 
-std::string specifications(const Command& command, const std::string& indent) {
+std::string specifications(const CLI::App& command, const std::string& indent) {
   std::string result;
-  for (const Argument& argument : command.arguments) {
-    if (argument.positional) continue;
-    for (const std::string& name : argument.names) result += " \\\n" + indent + specification(argument, name);
+  for (const CLI::Option* argument : arguments_of(command)) {
+    if (is_positional(*argument)) continue;
+    for (const std::string& name : names_of(*argument)) result += " \\\n" + indent + specification(*argument, name);
   }
   return result;
 }
 
-std::string subcommands(const Command& program) {
+std::string subcommands(const CLI::App& program) {
   std::string names, cases;
-  for (const Command& command : program.commands) {
-    names += fmt::format("        {}\n", in_zsh_quotes(command.name + ":" + escaped(command.description)));
-    cases += fmt::format("        {}) _arguments{} ;;\n", command.name, specifications(command, "            "));
+  for (const CLI::App* command : subcommands_of(program)) {
+    names +=
+        fmt::format("        {}\n", in_zsh_quotes(command->get_name() + ":" + escaped(command->get_description())));
+    cases +=
+        fmt::format("        {}) _arguments{} ;;\n", command->get_name(), specifications(*command, "            "));
   }
   return fmt::format(R"(  case $state in
     command)
@@ -71,12 +73,12 @@ std::string subcommands(const Command& program) {
 
 }  // namespace
 
-std::string zsh_completion(const Command& program) {
+std::string zsh_completion(const CLI::App& program) {
   std::string script = fmt::format(
       "#compdef {0}\n# Completion of {0} for zsh: what `{0} --completion zsh` prints.\n"
       "local state\nlocal -A opt_args\n_arguments -C{1}",
-      program.name, specifications(program, "  "));
-  if (program.commands.empty()) return script + "\n";
+      program.get_name(), specifications(program, "  "));
+  if (subcommands_of(program).empty()) return script + "\n";
   return script + " \\\n  '1:command:->command' '*::argument:->argument'\n" + subcommands(program);
 }
 

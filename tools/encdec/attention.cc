@@ -60,18 +60,23 @@ Line only_line(const std::string& path) {
   return line;
 }
 
-Line source_of(const AttentionArguments& options) {
-  return options.source ? Line{*options.source, "source"} : only_line(options.input);
-}
+// What is read before the model is loaded; the target is generated where there is none.
+struct Lines {
+  Line source;
+  std::optional<Line> target;
+};
 
-std::optional<Line> target_of(const AttentionArguments& options) {
-  if (options.target) return Line{*options.target, "target"};
-  if (options.target_file.empty()) return std::nullopt;
-  if (!std::filesystem::exists(options.target_file)) {
-    throw FileError(fmt::format("{}: no such file, expected one with the target; as text it stands behind the source",
-                                options.target_file));
+Lines lines_of(const AttentionArguments& options) {
+  Lines lines{options.source ? Line{*options.source, "source"} : only_line(options.input), std::nullopt};
+  const std::string& path = options.target_file;
+  if (options.target) lines.target = Line{*options.target, "target"};
+  if (!path.empty() && !std::filesystem::exists(path)) {
+    throw FileError(
+        fmt::format("{}: no such file, expected one with the target; as text it stands behind the source", path));
   }
-  return only_line(options.target_file);
+  if (!path.empty()) lines.target = only_line(path);
+  if (lines.source.text.empty()) throw InputError(lines.source.position + ": empty, expected a source");
+  return lines;
 }
 
 // Pictures show one map where nothing else is asked for; files have room for all.
@@ -88,48 +93,32 @@ AttentionSelection selection_of(const AttentionArguments& options, const Transfo
   return selection;
 }
 
-// From the source to the maps: of the target, or else of what the model generates.
-class Reading {
- public:
-  explicit Reading(const AttentionArguments& options)
-      : options_(options), source_(source_of(options)), target_(target_of(options)) {
-    if (source_.text.empty()) throw InputError(source_.position + ": empty, expected a source");
+AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArguments& options,
+                      const AttentionSelection& selection) {
+  const TransformerConfig& config = model.config();
+  if (lines.target && !config.has_decoder()) {
+    throw UsageError(fmt::format("a target, expected none: {} has no decoder", options.model.folder));
   }
-
-  const std::string& source() const { return source_.text; }
-
-  AttentionMaps read(const Model& model, const AttentionSelection& selection) const {
-    const TransformerConfig& config = model.config();
-    if (target_ && !config.has_decoder()) {
-      throw UsageError(fmt::format("a target, expected none: {} has no decoder", options_.model.folder));
-    }
-    const AttentionMapOptions asked{
-        .selection = selection, .source_lang = options_.source_lang, .target_lang = options_.target_lang};
-    LineTokens source = parse_line(source_.text, options_.form, config.input_stack().vocabulary, source_.position);
-    if (!target_ && config.has_decoder()) return generated(model, {.source = std::move(source)}, asked);
-    const Line target = target_.value_or(Line());
-    const LineTokens read_target = parse_line(target.text, options_.form, config.decoder.vocabulary, target.position);
-    if (options_.form == LineForm::text) {
-      return model.attention(std::get<std::string>(source), std::get<std::string>(read_target), asked);
-    }
-    return model.attention_ids(std::get<TokenIds>(source), std::get<TokenIds>(read_target), asked);
+  const Line &from = lines.source, to = lines.target.value_or(Line());
+  const LineTokens source = parse_line(from.text, options.form, config.input_stack().vocabulary, from.position);
+  if (!lines.target && config.has_decoder()) {
+    const GenerateInput input{.source = source};
+    const GenerateOptions generate{.num_return_sequences = 1,
+                                   .max_new_tokens = options.max_new_tokens,
+                                   .source_lang = options.source_lang,
+                                   .target_lang = options.target_lang,
+                                   .attention = selection,
+                                   .on_progress = [](const GenerateProgress&) { throw_if_interrupted(); }};
+    return std::move(model.generate_inputs(std::span(&input, 1), generate).front().hypotheses.front().attention);
   }
-
- private:
-  AttentionMaps generated(const Model& model, const GenerateInput& input, const AttentionMapOptions& asked) const {
-    GenerateOptions options{.num_return_sequences = 1,
-                            .max_new_tokens = options_.max_new_tokens,
-                            .source_lang = asked.source_lang,
-                            .target_lang = asked.target_lang,
-                            .attention = asked.selection,
-                            .on_progress = [](const GenerateProgress&) { throw_if_interrupted(); }};
-    return std::move(model.generate_inputs(std::span(&input, 1), options).front().hypotheses.front().attention);
+  const LineTokens target = parse_line(to.text, options.form, config.decoder.vocabulary, to.position);
+  const AttentionMapOptions asked{
+      .selection = selection, .source_lang = options.source_lang, .target_lang = options.target_lang};
+  if (options.form == LineForm::text) {
+    return model.attention(std::get<std::string>(source), std::get<std::string>(target), asked);
   }
-
-  const AttentionArguments& options_;
-  Line source_;
-  std::optional<Line> target_;
-};
+  return model.attention_ids(std::get<TokenIds>(source), std::get<TokenIds>(target), asked);
+}
 
 // {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}
 std::string maps_json(const std::vector<LabelledAttention>& maps) {
@@ -179,18 +168,18 @@ void show(const AttentionArguments& options) {
     throw UsageError(fmt::format("--output {}: this build has no images, expected a name that ends in .html or .json",
                                  options.output));
   }
-  const Reading reading(options);
+  const Lines lines = lines_of(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);
   const Model model = options.model.load_for(options.form);
   const AttentionSelection selection = selection_of(options, model.config());
-  const AttentionMaps attention = reading.read(model, selection);
+  const AttentionMaps attention = maps_of(model, lines, options, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);
   std::erase_if(maps, [](const LabelledAttention& map) { return map.queries.empty(); });  // of an empty target
   // Not the one of ranges: clang 14 cannot compile it.
   std::stable_partition(maps.begin(), maps.end(),
                         [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
   throw_if_interrupted();
-  write(maps, title_of(model, attention, reading.source()), options, output);
+  write(maps, title_of(model, attention, lines.source.text), options, output);
   output.commit();
 }
 

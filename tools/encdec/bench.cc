@@ -32,8 +32,7 @@ struct BenchArguments {
 
 // Arithmetic of one call by the definition of the layers, biases, norms, softmax and embeddings left out.
 struct Work {
-  double encoder_operations = 0;
-  double decoder_operations = 0;
+  double operations = 0;
   double step_weights = 0;  // that a decoding step must read at least
 };
 
@@ -61,8 +60,7 @@ Work work_of(const TransformerConfig& config, const BenchArguments& options) {
   const double projection = model * static_cast<double>(config.decoder.vocabulary);
   const double decoder =
       layers * length + projection * beams * target + 2 * inner(config.decoder) * config.decoder.layers * keys;
-  return {.encoder_operations = config.has_encoder() ? 2 * batch * encoder : 0,
-          .decoder_operations = 2 * batch * decoder,
+  return {.operations = 2 * batch * ((config.has_encoder() ? encoder : 0) + decoder),
           .step_weights = layers + projection};
 }
 
@@ -166,7 +164,7 @@ void bench(const BenchArguments& options) {
       {"step_median_milliseconds", step_quantile(measurement.step_seconds, 0.5)},
       {"step_p99_milliseconds", step_quantile(measurement.step_seconds, 0.99)},
       {"encode_milliseconds", best.encode_seconds * 1e3},
-      {"gflops", (work.encoder_operations + work.decoder_operations) / best.seconds() * 1e-9},
+      {"gflops", work.operations / best.seconds() * 1e-9},
       {"weight_gigabytes_per_second",
        work.step_weights * static_cast<double>(weight_bytes(model.precision())) * steps / best.decode_seconds * 1e-9},
       {"load_seconds", load_seconds},

@@ -21,13 +21,8 @@ struct Row {
   double seconds = 0;
 };
 
-struct Titles {
-  std::string_view name;
-  std::string_view detail;
-};
-
-// The rows as lines, the most expensive first.
-std::string table_of(const Titles& titles, std::vector<Row> rows, double whole) {
+// The rows as lines, the most expensive first; `titles` names the columns of texts.
+std::string table_of(const Row& titles, std::vector<Row> rows, double whole) {
   std::ranges::stable_sort(rows, std::greater(), &Row::seconds);
   std::size_t name_width = titles.name.size(), detail_width = titles.detail.size();
   for (const Row& row : rows) {
@@ -73,24 +68,18 @@ std::string Profile::table() const {
     decode += call.decode_seconds;
   }
   std::vector<Row> nodes;
-  struct Kind {
-    int nodes = 0;
-    std::int64_t runs = 0;
-    double seconds = 0;
-  };
-  std::map<std::string, Kind> kinds;
+  std::map<std::string, std::vector<Row>> kinds;
   double in_encoder = 0, in_nodes = 0;
   for (const auto& [graph, node, runs, seconds] : nodes_) {
     const std::string kind(node->layer->kind());
-    nodes.push_back({node->name, kind, runs, seconds});
-    Kind& sum = kinds[kind];
-    sum = {sum.nodes + 1, sum.runs + runs, sum.seconds + seconds};
+    kinds[kind].push_back(nodes.emplace_back(Row{node->name, kind, runs, seconds}));
     in_nodes += seconds;
     if (graph->name() == "encoder") in_encoder += seconds;
   }
   std::vector<Row> sums;
-  for (const auto& [kind, sum] : kinds) {
-    sums.push_back({kind, std::to_string(sum.nodes), sum.runs, sum.seconds});
+  for (const auto& [kind, rows] : kinds) {
+    Row& sum = sums.emplace_back(Row{kind, std::to_string(rows.size())});
+    for (const Row& row : rows) sum.runs += row.runs, sum.seconds += row.seconds;
   }
   const auto calls = static_cast<std::int64_t>(calls_.size());
   const double in_decoder = in_nodes - in_encoder;

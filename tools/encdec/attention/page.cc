@@ -83,6 +83,21 @@ void append_base64(std::string& text, std::span<const float, 3> weights) {
   for (int shift = 42; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 0x3F];
 }
 
+void write_weights(const Tensor& weights, const TextSink& write) {
+  constexpr std::size_t kPieceBytes = 1 << 16;
+  const std::span values(weights.data<float>(), static_cast<std::size_t>(weights.elements()));
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); i += 3) {
+    float three[3] = {};
+    std::ranges::copy(values.subspan(i, std::min<std::size_t>(3, values.size() - i)), three);
+    append_base64(text, three);
+    if (text.size() < kPieceBytes) continue;
+    write(text);
+    text.clear();
+  }
+  write(text);
+}
+
 }  // namespace
 
 AttentionPage::AttentionPage(TextSink write) : write_(std::move(write)) {
@@ -102,27 +117,11 @@ void AttentionPage::add(const AttentionExample& example) {
         {"layers", visible_tokens(attention.layers)},   {"heads", visible_tokens(attention.heads)},
         {"queries", visible_tokens(attention.queries)}, {"keys", visible_tokens(attention.keys)}};
     write_(fmt::format("{}{{\"labels\":{},\"weights\":\"", first ? "" : ",", inside_script(labels)));
-    write_weights(attention);
+    write_weights(attention.map.weights, write_);
     write_("\"}");
     first = false;
   }
   write_("]}</script>\n");
-}
-
-void AttentionPage::write_weights(const LabelledAttention& attention) {
-  constexpr std::size_t kPieceBytes = 1 << 16;
-  const Tensor& weights = attention.map.weights;
-  const std::span values(weights.data<float>(), static_cast<std::size_t>(weights.elements()));
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); i += 3) {
-    float three[3] = {};
-    std::ranges::copy(values.subspan(i, std::min<std::size_t>(3, values.size() - i)), three);
-    append_base64(text, three);
-    if (text.size() < kPieceBytes) continue;
-    write_(text);
-    text.clear();
-  }
-  write_(text);
 }
 
 void AttentionPage::end() {

@@ -32,8 +32,6 @@ class AttentionPage {
   void end();
 
  private:
-  void write_weights(const LabelledAttention& attention);
-
   TextSink write_;
 };
 

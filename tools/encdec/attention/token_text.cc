@@ -12,7 +12,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 constexpr char32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
-constexpr std::string_view kEllipsis = "…";
+const Glyph kEllipsis = {"…", 1};
 constexpr std::string_view kDottedCircle = "◌";
 constexpr std::string_view kLeftToRightMark = "\u200E";
 // Marks without end make a cluster as long as a file.
@@ -89,6 +89,16 @@ Glyph glyph_of(std::string_view cluster, int max_columns) {
   return glyph;
 }
 
+std::vector<Glyph> all_glyphs(std::string_view token, int max_columns) {
+  const std::string text = visible(token);
+  std::vector<Glyph> result;
+  GraphemeScanner scanner(text);
+  for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
+    result.push_back(glyph_of(cluster, max_columns));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string visible(std::string_view token) {
@@ -100,35 +110,22 @@ std::string visible(std::string_view token) {
 }
 
 std::vector<Glyph> glyphs(std::string_view token, int columns) {
-  const std::string text = visible(token);
-  std::vector<Glyph> result;
+  std::vector<Glyph> result = all_glyphs(token, std::max(columns, 2));
+  std::size_t count = 0;
   int used = 0;
-  GraphemeScanner scanner(text);
-  for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
-    result.push_back(glyph_of(cluster, std::max(columns, 2)));
-    used += result.back().columns;
-    if (used <= columns) continue;
-    while (!result.empty() && used >= columns) {
-      used -= result.back().columns;
-      result.pop_back();
-    }
-    result.push_back({std::string(kEllipsis), 1});
-    break;
-  }
+  while (count < result.size() && used + result[count].columns <= columns) used += result[count++].columns;
+  if (count == result.size()) return result;
+  while (count > 0 && used >= columns) used -= result[--count].columns;
+  result.resize(count);
+  result.push_back(kEllipsis);
   return result;
 }
 
 std::vector<Glyph> glyphs_downwards(std::string_view token, int rows) {
-  const std::string text = visible(token);
-  std::vector<Glyph> result;
-  GraphemeScanner scanner(text);
-  for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
-    if (static_cast<int>(result.size()) == rows) {
-      result.back() = {std::string(kEllipsis), 1};
-      break;
-    }
-    result.push_back(glyph_of(cluster, 2));
-  }
+  std::vector<Glyph> result = all_glyphs(token, 2);
+  if (result.size() <= static_cast<std::size_t>(rows)) return result;
+  result.resize(static_cast<std::size_t>(rows));
+  result.back() = kEllipsis;
   return result;
 }
 
