@@ -140,7 +140,8 @@ std::vector<JsonObject> JsonObject::required_objects(std::string_view key) const
   if (found == nullptr) fail_missing(key, kExpected);
   if (!found->is_array()) fail(key, *found, kExpected);
   std::vector<JsonObject> objects;
-  for (const auto& item : *found) objects.push_back(JsonObject(*this, fmt::format("{}[{}]", key, objects.size()), item));
+  for (const auto& item : *found)
+    objects.push_back(JsonObject(*this, fmt::format("{}[{}]", key, objects.size()), item));
   return objects;
 }
 

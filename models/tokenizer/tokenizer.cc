@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
