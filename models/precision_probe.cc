@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 #include "encdec/models/session.h"
 
 namespace encdec {

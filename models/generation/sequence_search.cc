@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 #include "encdec/models/generation/processors/token_bans.h"
 
 namespace encdec {
