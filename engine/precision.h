@@ -7,7 +7,7 @@
 
 namespace encdec {
 
-// Of matmuls: in what their weights are kept and their inputs multiplied. Sums, and all that is not a matmul, are
+// In what matmuls keep their weights and multiply their inputs. Sums, and all that is not a matmul, are
 // float32 in each of them.
 enum class Precision : std::uint8_t {
   float32,
@@ -24,7 +24,7 @@ enum class Precision : std::uint8_t {
 std::string_view to_string(Precision precision);
 std::optional<Precision> precision_named(std::string_view name);
 
-// Of a weight of a matmul: 4, 2 or 1.
+// Bytes of a weight of a matmul: 4, 2 or 1.
 std::size_t weight_bytes(Precision precision);
 
 }  // namespace encdec

@@ -82,7 +82,7 @@ using WeightNames = std::function<std::vector<StoredName>(const std::string& can
 struct PackOptions {
   // Column slices of matrices, so that as many threads can work on one row. Results do not depend on it.
   int threads = 1;
-  // Of matmuls.
+  // In what matmuls are computed.
   Precision precision = Precision::float32;
   // Where matrices that were packed once are found again; null if nowhere.
   std::shared_ptr<PackedWeights> packed = nullptr;

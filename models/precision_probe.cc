@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "encdec/engine/backend/packed_matrix.h"
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/backend/backends.h"
+#include "encdec/engine/kernels/logits.h"
 #include "encdec/models/session.h"
 
 namespace encdec {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "encdec/engine/error.h"
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/token_rows.h"
 

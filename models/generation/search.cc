@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "encdec/engine/error.h"
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 #include "encdec/models/generation/beam_search.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/sequence_search.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 
 namespace encdec {
 namespace {

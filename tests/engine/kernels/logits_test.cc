@@ -1,4 +1,4 @@
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 
 #include <gtest/gtest.h>
 

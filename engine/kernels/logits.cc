@@ -1,11 +1,11 @@
-#include "encdec/engine/kernels/vocabulary.h"
+#include "encdec/engine/kernels/logits.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "encdec/engine/kernels/vocabulary.cc"
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/logits.cc"
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
