@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/error.h"
-#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/marian_tokenizer.h"
