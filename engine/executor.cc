@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/run_state_memory.h"
 
 namespace encdec {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "encdec/engine/base/weights.h"
 #include "encdec/engine/layer.h"
-#include "encdec/engine/weights.h"
 
 namespace encdec {
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "encdec/engine/base/precision.h"
+#include "encdec/engine/base/tensor.h"
 #include "encdec/engine/kernels/attention.h"
-#include "encdec/engine/precision.h"
-#include "encdec/engine/tensor.h"
 
 namespace encdec {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string_view>
 
+#include "encdec/engine/base/tensor.h"
 #include "encdec/engine/key_value_cache.h"
-#include "encdec/engine/tensor.h"
 
 namespace encdec {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "encdec/engine/backend/packed_matrix.h"
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/row_sharing.h"
 #include "encdec/engine/run_state.h"
 

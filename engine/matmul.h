@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "encdec/engine/activation.h"
-#include "encdec/engine/tensor.h"
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/activation.h"
+#include "encdec/engine/base/tensor.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 

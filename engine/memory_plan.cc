@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
 

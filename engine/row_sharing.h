@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 #include "encdec/engine/thread_team.h"
 
 namespace encdec {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "encdec/engine/base/tensor.h"
 #include "encdec/engine/graph.h"
 #include "encdec/engine/key_value_cache.h"
-#include "encdec/engine/tensor.h"
 #include "encdec/engine/thread_team.h"
 
 namespace encdec {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/engine/tensor.h>
+#include <encdec/engine/base/tensor.h>
 #include <fmt/format.h>
 
 #include <string>

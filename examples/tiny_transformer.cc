@@ -8,14 +8,14 @@
 //
 // The sizes in brackets: S source tokens, T target tokens, D model, V vocabulary.
 #include <encdec/engine/executor.h>
-#include <encdec/layers/add_norm.h>
-#include <encdec/layers/cross_attention.h>
-#include <encdec/layers/embedding.h>
-#include <encdec/layers/feed_forward.h>
-#include <encdec/layers/linear.h>
-#include <encdec/layers/masked_decoder_attention.h>
-#include <encdec/layers/multi_head_attention.h>
-#include <encdec/layers/positional_encoding.h>
+#include <encdec/layers/transformer/add_norm.h>
+#include <encdec/layers/transformer/cross_attention.h>
+#include <encdec/layers/transformer/embedding.h>
+#include <encdec/layers/transformer/feed_forward.h>
+#include <encdec/layers/transformer/linear.h>
+#include <encdec/layers/transformer/masked_decoder_attention.h>
+#include <encdec/layers/transformer/multi_head_attention.h>
+#include <encdec/layers/transformer/positional_encoding.h>
 #include <encdec/models/checkpoint/safetensors.h>
 #include <fmt/format.h>
 

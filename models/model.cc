@@ -6,15 +6,16 @@
 #include <numeric>
 
 #include "encdec/engine/backend/backends.h"
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/generator.h"
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/packed_weights_cache.h"
-#include "encdec/models/precision_probe.h"
 #include "encdec/models/sentence_embedder.h"
-#include "encdec/models/token_rows.h"
+#include "encdec/models/session/precision_probe.h"
+#include "encdec/models/session/token_rows.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
 

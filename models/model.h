@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/tensor.h"
-#include "encdec/models/attention_reader.h"
+#include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/checkpoint.h"
-#include "encdec/models/config.h"
 #include "encdec/models/generation/generate_options.h"
-#include "encdec/models/session.h"
-#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/network/config.h"
+#include "encdec/models/session/attention_reader.h"
+#include "encdec/models/session/session.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "encdec/engine/backend/backends.h"
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/new_file.h"
 
 namespace encdec {

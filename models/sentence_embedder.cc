@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/engine/error.h"
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 
 namespace encdec {

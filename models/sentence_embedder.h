@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/activation.h"
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/activation.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
 

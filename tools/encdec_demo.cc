@@ -1,6 +1,6 @@
 // encdec-demo: how English words are pronounced, decoded greedily, token by token, by the small model that comes with
 // the project. Everything that a program needs of the library is in demo() and pronounce().
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/generation/text_stream.h>
 #include <encdec/models/model.h>

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "encdec/engine/backend/onednn_matmul.h"
+#include "encdec/engine/base/precision.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/kernels/quantization.h"
-#include "encdec/engine/precision.h"
 
 namespace encdec::backend {
 

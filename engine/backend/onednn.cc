@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <unordered_map>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/base/tensor.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
-#include "encdec/engine/tensor.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
 // Declared here: <omp.h> would need compiler flags that link a second OpenMP runtime under clang.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "encdec/engine/precision.h"
+#include "encdec/engine/base/precision.h"
 
 namespace encdec::backend {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/base/precision.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
-#include "encdec/engine/precision.h"
 
 namespace encdec::backend {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec::backend {
 namespace {

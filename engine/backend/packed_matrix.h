@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <functional>
 
-#include "encdec/engine/activation.h"
 #include "encdec/engine/backend/backends.h"
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/activation.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec::backend {
 

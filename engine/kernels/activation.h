@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encdec/engine/activation.h"
+#include "encdec/engine/base/activation.h"
 
 namespace encdec::kernels {
 

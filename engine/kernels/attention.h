@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "encdec/engine/dtype.h"
+#include "encdec/engine/base/dtype.h"
 
 namespace encdec::kernels {
 

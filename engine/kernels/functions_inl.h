@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "encdec/engine/activation.h"
+#include "encdec/engine/base/activation.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();

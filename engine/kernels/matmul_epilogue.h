@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "encdec/engine/activation.h"
+#include "encdec/engine/base/activation.h"
 
 namespace encdec::kernels {
 

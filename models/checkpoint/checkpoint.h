@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/json.h"
 
 namespace encdec {

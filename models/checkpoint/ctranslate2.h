@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/file_bytes.h"
 #include "encdec/models/checkpoint/json.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {

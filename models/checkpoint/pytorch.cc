@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "encdec/engine/checked_math.h"
+#include "encdec/engine/base/checked_math.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/tensor_layout.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/printable.h"
 
 namespace encdec {

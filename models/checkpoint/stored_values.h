@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 

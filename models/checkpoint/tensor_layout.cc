@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "encdec/engine/checked_math.h"
+#include "encdec/engine/base/checked_math.h"
 
 namespace encdec {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "encdec/engine/checked_math.h"
+#include "encdec/engine/base/checked_math.h"
 #include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/zip_archive.h"
 

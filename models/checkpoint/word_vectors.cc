@@ -9,7 +9,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "encdec/engine/checked_math.h"
+#include "encdec/engine/base/checked_math.h"
 #include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/file_bytes.h"
 
 namespace encdec {

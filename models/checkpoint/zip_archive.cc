@@ -8,8 +8,8 @@
 #include <limits>
 #include <new>
 
-#include "encdec/engine/checked_math.h"
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/checked_math.h"
+#include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/byte_reader.h"
 
 namespace encdec {

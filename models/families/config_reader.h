@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/config.h"
+#include "encdec/models/network/config.h"
 
 namespace encdec {
 

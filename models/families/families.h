@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/families/model_description.h"
 

@@ -1,5 +1,5 @@
 // Marian's own .npz files (Junczys-Dowmunt et al. 2018), as OPUS-MT publishes them: marian-dev,
-// src/models/transformer.h.
+// src/models/network/transformer.h.
 #include <array>
 #include <cmath>
 #include <utility>

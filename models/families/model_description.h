@@ -1,8 +1,8 @@
 #pragma once
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
-#include "encdec/models/config.h"
+#include "encdec/models/network/config.h"
 
 namespace encdec {
 

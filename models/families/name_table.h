@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "encdec/engine/control_group.h"
-#include "encdec/models/residual_block.h"
+#include "encdec/models/network/residual_block.h"
 
 namespace encdec {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "encdec/models/generation/search.h"
-#include "encdec/models/transformer.h"
+#include "encdec/models/network/transformer.h"
 
 namespace encdec {
 

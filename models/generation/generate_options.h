@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "encdec/engine/run_state.h"
-#include "encdec/models/attention_map.h"
-#include "encdec/models/token_ids.h"
+#include "encdec/models/session/attention_map.h"
+#include "encdec/models/session/token_ids.h"
 
 namespace encdec {
 

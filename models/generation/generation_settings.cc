@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/checkpoint.h"
-#include "encdec/models/config.h"
 #include "encdec/models/generation/generate_options.h"
-#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/network/config.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
 

@@ -8,10 +8,10 @@
 #include <optional>
 #include <thread>
 
-#include "encdec/engine/error.h"
-#include "encdec/models/attention_reader.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/generation/batch_decoder.h"
 #include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/session/attention_reader.h"
 
 namespace encdec {
 namespace {

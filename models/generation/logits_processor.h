@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "encdec/models/generation/generate_options.h"
-#include "encdec/models/token_ids.h"
+#include "encdec/models/session/token_ids.h"
 
 namespace encdec {
 

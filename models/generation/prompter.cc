@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/token_rows.h"
+#include "encdec/models/session/token_rows.h"
 
 namespace encdec {
 

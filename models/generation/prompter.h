@@ -4,8 +4,8 @@
 #include <string>
 
 #include "encdec/models/generation/generate_options.h"
-#include "encdec/models/session_pool.h"
-#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/session/session_pool.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
 

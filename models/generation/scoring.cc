@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/logits.h"
 #include "encdec/models/generation/batch_limits.h"
-#include "encdec/models/token_rows.h"
+#include "encdec/models/session/token_rows.h"
 
 namespace encdec {
 namespace {

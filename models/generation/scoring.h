@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "encdec/models/generation/prompter.h"
-#include "encdec/models/session.h"
+#include "encdec/models/session/session.h"
 
 namespace encdec {
 

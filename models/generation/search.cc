@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/logits.h"
 #include "encdec/models/generation/beam_search.h"
 #include "encdec/models/generation/generation_settings.h"

@@ -6,7 +6,7 @@
 
 #include "encdec/models/generation/logits_processor.h"
 #include "encdec/models/generation/prompter.h"
-#include "encdec/models/session.h"
+#include "encdec/models/session/session.h"
 
 namespace encdec {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
 

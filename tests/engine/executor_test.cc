@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/engine/toy_layers.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/engine/toy_layers.h"
 #include "tests/support/message_of.h"
 

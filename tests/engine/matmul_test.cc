@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "encdec/engine/backend/onednn.h"
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/engine/matmul_fixture.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"

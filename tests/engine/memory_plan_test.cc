@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 #include "tests/support/random_tensors.h"
 
 namespace encdec {

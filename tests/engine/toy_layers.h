@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/layer.h"
 
 namespace encdec {

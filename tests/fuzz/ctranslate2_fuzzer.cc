@@ -1,7 +1,7 @@
 // parse_ctranslate2 over any bytes; what loads is read to the last byte.
 #include <cstdint>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "tests/fuzz/read_all.h"

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
 #include "encdec/models/tokenizer/families/byt5_tokenizer.h"
 #include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
 #include "encdec/models/tokenizer/families/marian_release.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
-#include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plbart_tokenizer.h"
-#include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/require.h"
 
 namespace encdec {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/npz.h"
 #include "tests/fuzz/read_all.h"
 #include "tests/support/zip_writer.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
 #include "tests/fuzz/require.h"
 

@@ -2,7 +2,7 @@
 // sees more of the pickles.
 #include <cstdint>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/pytorch.h"
 #include "tests/fuzz/read_all.h"
 

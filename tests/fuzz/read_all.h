@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "tests/fuzz/require.h"
 
 namespace encdec {

@@ -1,7 +1,7 @@
 // parse_safetensors over any bytes; what loads is read to the last byte.
 #include <cstdint>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "tests/fuzz/read_all.h"
 

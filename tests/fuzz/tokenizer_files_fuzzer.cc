@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/marian_tokenizer.h"
-#include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"

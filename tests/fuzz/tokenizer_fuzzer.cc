@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
-#include "encdec/models/tokenizer/tokenizer.h"
-#include "encdec/models/tokenizer/utf8.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 #include "tests/fuzz/require.h"
 
 namespace encdec {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
-#include "encdec/models/tokenizer/utf8.h"
 #include "tests/fuzz/require.h"
 
 namespace encdec {

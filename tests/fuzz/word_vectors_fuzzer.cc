@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/word_vectors.h"
 #include "tests/fuzz/read_all.h"
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "tests/fuzz/require.h"
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/zip_archive.h"
 #include "tests/fuzz/require.h"
 

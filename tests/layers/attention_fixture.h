@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/layers/attention_heads.h"
+#include "encdec/layers/transformer/attention_heads.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/weights_builder.h"
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
-#include "encdec/layers/dot_product_attention.h"
-#include "encdec/layers/linear.h"
-#include "encdec/layers/masked_softmax.h"
-#include "encdec/layers/weighted_sum.h"
+#include "encdec/layers/dense/dot_product_attention.h"
+#include "encdec/layers/dense/masked_softmax.h"
+#include "encdec/layers/dense/weighted_sum.h"
+#include "encdec/layers/transformer/linear.h"
 #include "tests/layers/dense_fixture.h"
 #include "tests/support/weights_builder.h"
 

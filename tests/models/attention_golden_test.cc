@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
 #include "tests/support/comparison.h"

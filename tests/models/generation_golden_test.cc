@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/model.h"
 #include "tests/support/temp_folder.h"

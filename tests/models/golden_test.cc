@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/model.h"
 
 // Models of tests/golden/marian, and what tests of them share.

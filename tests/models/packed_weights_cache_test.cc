@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/model.h"
-#include "encdec/models/precision_probe.h"
+#include "encdec/models/session/precision_probe.h"
 #include "tests/support/random_marian.h"
 #include "tests/support/temp_folder.h"
 

@@ -10,7 +10,7 @@
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/models/model.h"
-#include "encdec/models/precision_probe.h"
+#include "encdec/models/session/precision_probe.h"
 #include "tests/support/random_marian.h"
 
 namespace encdec {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
 #include "tests/support/temp_folder.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 #include "tests/support/naive_reference.h"
 
 namespace encdec {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/error.h"
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec {
 

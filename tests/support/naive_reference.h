@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "encdec/engine/activation.h"
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/activation.h"
+#include "encdec/engine/base/tensor.h"
 
 // The formulas of the layers in double precision and plain loops, sharing no code with the engine.
 //

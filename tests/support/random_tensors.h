@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 

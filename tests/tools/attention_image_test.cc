@@ -1,4 +1,4 @@
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pango/pangocairo.h>

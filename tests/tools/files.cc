@@ -12,7 +12,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/safetensors.h"
 
 namespace encdec {

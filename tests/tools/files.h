@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/tensor.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
 

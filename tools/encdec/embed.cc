@@ -1,4 +1,4 @@
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 

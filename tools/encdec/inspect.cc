@@ -1,4 +1,4 @@
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>

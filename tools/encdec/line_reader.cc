@@ -1,6 +1,6 @@
 #include "line_reader.h"
 
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <encdec/models/generation/text_stream.h>
-#include <encdec/models/session.h>
+#include <encdec/models/session/session.h>
 
 #include <cstddef>
 #include <map>

@@ -1,7 +1,7 @@
 #include "lines.h"
 
-#include <encdec/engine/error.h>
-#include <encdec/models/tokenizer/utf8.h>
+#include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/models/session.h>
+#include <encdec/models/session/session.h>
 
 #include <CLI/App.hpp>
 #include <cstdint>

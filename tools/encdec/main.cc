@@ -1,6 +1,6 @@
 // encdec: Transformer inference from the command line. Parses arguments, runs one subcommand and turns every failure
 // into one line on standard error and an exit status.
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>

@@ -1,6 +1,6 @@
 #include "model_arguments.h"
 
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/engine/precision.h>
+#include <encdec/engine/base/precision.h>
 #include <encdec/models/generation/generation_settings.h>
 
 #include <CLI/App.hpp>

@@ -1,7 +1,7 @@
 #include "token_lookup.h"
 
-#include <encdec/engine/error.h>
-#include <encdec/models/tokenizer/tokenizer.h>
+#include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/tokenizer.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/json.h>
-#include <encdec/models/tokenizer/tokenizer.h>
+#include <encdec/models/tokenizer/load_tokenizer.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

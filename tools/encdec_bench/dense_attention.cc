@@ -1,8 +1,8 @@
 // Attention over dense batches, in parts and in one node.
-#include <encdec/layers/additive_attention.h>
-#include <encdec/layers/dot_product_attention.h>
-#include <encdec/layers/dropout.h>
-#include <encdec/layers/masked_softmax.h>
+#include <encdec/layers/dense/additive_attention.h>
+#include <encdec/layers/dense/dot_product_attention.h>
+#include <encdec/layers/dense/masked_softmax.h>
+#include <encdec/layers/transformer/dropout.h>
 
 #include <algorithm>
 

@@ -1,15 +1,15 @@
 // Single layers of Transformers.
-#include <encdec/layers/add_norm.h>
-#include <encdec/layers/concatenated_positions.h>
-#include <encdec/layers/cross_attention.h>
-#include <encdec/layers/embedding.h>
-#include <encdec/layers/feed_forward.h>
-#include <encdec/layers/linear.h>
-#include <encdec/layers/masked_decoder_attention.h>
-#include <encdec/layers/multi_head_attention.h>
-#include <encdec/layers/one_hot.h>
-#include <encdec/layers/positional_encoding.h>
-#include <encdec/layers/timestep_encoding.h>
+#include <encdec/layers/transformer/add_norm.h>
+#include <encdec/layers/transformer/concatenated_positions.h>
+#include <encdec/layers/transformer/cross_attention.h>
+#include <encdec/layers/transformer/embedding.h>
+#include <encdec/layers/transformer/feed_forward.h>
+#include <encdec/layers/transformer/linear.h>
+#include <encdec/layers/transformer/masked_decoder_attention.h>
+#include <encdec/layers/transformer/multi_head_attention.h>
+#include <encdec/layers/transformer/one_hot.h>
+#include <encdec/layers/transformer/positional_encoding.h>
+#include <encdec/layers/transformer/timestep_encoding.h>
 
 #include <cmath>
 #include <utility>

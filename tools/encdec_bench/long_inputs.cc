@@ -1,8 +1,8 @@
 // Attention to long inputs and images.
-#include <encdec/layers/image_self_attention.h>
-#include <encdec/layers/local_attention.h>
-#include <encdec/layers/memory_compressed_attention.h>
-#include <encdec/layers/multi_head_attention.h>
+#include <encdec/layers/long_inputs/image_self_attention.h>
+#include <encdec/layers/long_inputs/local_attention.h>
+#include <encdec/layers/long_inputs/memory_compressed_attention.h>
+#include <encdec/layers/transformer/multi_head_attention.h>
 
 #include "samples.h"
 

@@ -1,6 +1,6 @@
 // Whole stacks: the encoder, and steps of the decoder.
 #include <benchmark/benchmark.h>
-#include <encdec/models/session.h>
+#include <encdec/models/session/session.h>
 #include <fmt/format.h>
 
 #include "counters.h"

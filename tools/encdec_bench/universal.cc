@@ -1,6 +1,6 @@
 // Blocks that are applied again and again.
 #include <benchmark/benchmark.h>
-#include <encdec/models/universal_session.h>
+#include <encdec/models/universal_transformer/universal_session.h>
 
 #include <algorithm>
 #include <numeric>

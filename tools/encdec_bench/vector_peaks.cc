@@ -1,5 +1,5 @@
 #include <encdec/engine/backend/onednn.h>
-#include <encdec/engine/tensor.h>
+#include <encdec/engine/base/tensor.h>
 
 #include <algorithm>
 #include <barrier>

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/python_text.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

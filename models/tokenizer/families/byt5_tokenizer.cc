@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/pipeline/bpe.h"
 
 namespace encdec::family_parts {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"

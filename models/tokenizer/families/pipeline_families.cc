@@ -6,7 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/pipeline/wordpiece.h"

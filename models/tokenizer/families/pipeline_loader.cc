@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/families/family_parts.h"

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "encdec/models/tokenizer/base/tokenizer.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
-#include "encdec/models/tokenizer/tokenizer.h"
 
 namespace encdec {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/unigram.h"
-#include "encdec/models/tokenizer/tokenizer_settings.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/tokenizer/utf8.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {

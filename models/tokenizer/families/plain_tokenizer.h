@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/tokenizer/tokenizer.h"
-#include "encdec/models/tokenizer/vocabulary.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 
 namespace encdec {
 

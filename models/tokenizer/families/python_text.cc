@@ -6,9 +6,9 @@
 #include <array>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/character_tables.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 

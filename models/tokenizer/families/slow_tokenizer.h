@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/tokenizer/added_tokens.h"
-#include "encdec/models/tokenizer/affixes.h"
+#include "encdec/models/tokenizer/base/added_tokens.h"
+#include "encdec/models/tokenizer/base/affixes.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
-#include "encdec/models/tokenizer/tokenizer.h"
-#include "encdec/models/tokenizer/tokenizer_settings.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "encdec/models/tokenizer/added_token.h"
+#include "encdec/models/tokenizer/base/added_token.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

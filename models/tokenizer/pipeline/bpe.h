@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "encdec/engine/error.h"
-#include "encdec/models/tokenizer/utf8.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {

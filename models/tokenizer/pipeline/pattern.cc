@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 

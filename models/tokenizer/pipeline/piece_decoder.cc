@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_text.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

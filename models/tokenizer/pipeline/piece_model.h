@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/models/tokenizer/vocabulary.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 
 namespace encdec {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/tokenizer/affixes.h"
+#include "encdec/models/tokenizer/base/affixes.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
 #include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
-#include "encdec/models/tokenizer/tokenizer.h"
 
 namespace encdec {
 

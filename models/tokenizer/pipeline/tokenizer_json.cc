@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/pipeline/bpe.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_parts.h"
 #include "encdec/models/tokenizer/pipeline/unigram.h"
 #include "encdec/models/tokenizer/pipeline/word_level.h"
 #include "encdec/models/tokenizer/pipeline/wordpiece.h"
-#include "encdec/models/tokenizer/tokenizer_settings.h"
 
 namespace encdec {
 namespace {

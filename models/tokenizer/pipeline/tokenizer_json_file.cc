@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_tree.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/unigram.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

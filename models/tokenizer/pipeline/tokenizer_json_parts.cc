@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/base64.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 namespace {

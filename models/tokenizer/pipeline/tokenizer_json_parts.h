@@ -1,7 +1,7 @@
 #pragma once
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/affixes.h"
+#include "encdec/models/tokenizer/base/affixes.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 #include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"

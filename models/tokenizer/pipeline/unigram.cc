@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"

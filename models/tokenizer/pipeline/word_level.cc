@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 
 namespace encdec {

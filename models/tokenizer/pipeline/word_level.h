@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

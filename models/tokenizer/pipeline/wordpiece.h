@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

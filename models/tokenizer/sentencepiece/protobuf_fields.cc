@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec::protobuf {
 

@@ -9,14 +9,14 @@
 #include <unordered_map>
 #include <utility>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
-#include "encdec/models/tokenizer/utf8.h"
 
 namespace encdec {
 namespace {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_normalizer.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/sentencepiece/protobuf_fields.h"
-#include "encdec/models/tokenizer/utf8.h"
-#include "encdec/models/tokenizer/vocabulary.h"
 
 namespace encdec {
 namespace {

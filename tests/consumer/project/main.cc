@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/executor.h"
-#include "encdec/layers/add_norm.h"
-#include "encdec/layers/feed_forward.h"
+#include "encdec/layers/transformer/add_norm.h"
+#include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/models/model.h"
 
 namespace {

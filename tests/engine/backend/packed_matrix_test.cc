@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/support/random_tensors.h"
 
 #if defined(__aarch64__) && defined(__linux__)

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/support/damage.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/engine/weights.h"
+#include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/safetensors.h"
 

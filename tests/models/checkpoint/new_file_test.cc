@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {

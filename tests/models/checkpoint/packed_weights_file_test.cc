@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/support/damage.h"
 #include "tests/support/message_of.h"
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/models/checkpoint/pickle_writer.h"
 #include "tests/models/checkpoint/torch_parsing.h"

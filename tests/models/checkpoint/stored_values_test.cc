@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/models/checkpoint/golden_weights.h"
 
 namespace encdec {

@@ -11,8 +11,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
-#include "encdec/layers/embedding.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/layers/transformer/embedding.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "tests/support/comparison.h"
 #include "tests/support/damage.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "tests/support/damage.h"
 #include "tests/support/message_of.h"
 #include "tests/support/zip_writer.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/families/model_description.h"
 #include "tests/support/message_of.h"
 

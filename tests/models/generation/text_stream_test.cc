@@ -10,7 +10,8 @@
 #include <random>
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/utf8.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/models/attention_map.h>
+#include <encdec/models/session/attention_map.h>
 
 #include <CLI/App.hpp>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "image_canvas.h"
 
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 #include <pango/pangocairo.h>
 

@@ -1,6 +1,6 @@
 #include "labelled_attention.h"
 
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 
 #include <algorithm>

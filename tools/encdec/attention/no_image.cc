@@ -1,5 +1,5 @@
 // In place of image.cc in a build without Pango and cairo.
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 
 #include "image.h"
 

@@ -1,6 +1,6 @@
 #include "page.h"
 
-#include <encdec/engine/error.h>
+#include <encdec/engine/base/error.h>
 #include <encdec/models/tokenizer/pipeline/characters.h>
 #include <fmt/format.h>
 

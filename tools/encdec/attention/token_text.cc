@@ -1,7 +1,7 @@
 #include "token_text.h"
 
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/models/tokenizer/pipeline/characters.h>
-#include <encdec/models/tokenizer/utf8.h>
 #include <fmt/format.h>
 #include <utf8proc.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/tokenizer.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"

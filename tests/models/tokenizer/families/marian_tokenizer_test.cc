@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"
 

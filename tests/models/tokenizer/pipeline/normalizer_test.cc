@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec::normalizers {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 
 namespace encdec {
 namespace {

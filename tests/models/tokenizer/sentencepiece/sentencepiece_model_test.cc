@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/error.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 

@@ -1,0 +1,28 @@
+#include "encdec/layers/dense/dense_attention.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+
+Shape dense_attention_shape(const Layer& scores, Shapes inputs) {
+  if (inputs.size() != 3 && inputs.size() != 4) {
+    throw ShapeError(fmt::format("{} inputs, expected queries, keys, values and perhaps valid lengths", inputs.size()));
+  }
+  const Shape scored = scores.output_shape(inputs.first(2));
+  if (inputs.size() == 4) expect_valid_lengths(inputs[3], scored);
+  return WeightedSum().output_shape(std::array{scored, inputs[2]});
+}
+
+void tell_weights(const QueryBlock& block, const float* weights, Dim stride, int key_count,
+                  const AttentionObserver& observer) {
+  for (int i = 0; i < block.count; ++i) {
+    observer({.row = static_cast<int>(block.row) + i,
+              .weights = {weights + i * stride, static_cast<std::size_t>(key_count)}});
+  }
+}
+
+}  // namespace encdec

@@ -1,9 +1,0 @@
-#include "encdec/layers/multi_head_attention.h"
-
-namespace encdec {
-
-void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  projections_.attend(inputs, output, state, [](kernels::HeadAttention&) {});
-}
-
-}  // namespace encdec

@@ -1,0 +1,40 @@
+#include "encdec/layers/transformer/add_norm.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/kernels/normalization.h"
+#include "encdec/engine/row_sharing.h"
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
+    : kind_(options.kind),
+      scale_(as_float(weights.tensor("weight", {options.width}))),
+      shift_(kind_ == NormKind::layer ? as_float(weights.tensor("bias", {options.width})) : Tensor()),
+      epsilon_(options.epsilon) {}
+
+Shape AddNorm::output_shape(Shapes inputs) const {
+  if (inputs.empty() || inputs.size() > 2) throw ShapeError(fmt::format("{} inputs, expected 1 or 2", inputs.size()));
+  expect_rows(inputs[0], scale_.width(), "input");
+  if (inputs.size() == 2 && inputs[1] != inputs[0]) {
+    throw ShapeError(
+        fmt::format("inputs have shapes {} and {}, expected equal ones", to_string(inputs[0]), to_string(inputs[1])));
+  }
+  return inputs[0];
+}
+
+void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  const auto normalize = kind_ == NormKind::layer ? kernels::layer_norm : kernels::rms_norm;
+  for_each_row(output, state.team(), [&](int row) {
+    normalize({.input = inputs[0].row(row),
+               .residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr,
+               .scale = scale_.data<float>(),
+               .shift = shift_.data<float>(),
+               .epsilon = epsilon_,
+               .width = static_cast<int>(output.width()),
+               .output = output.row(row)});
+  });
+}
+
+}  // namespace encdec

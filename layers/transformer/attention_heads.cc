@@ -1,0 +1,31 @@
+#include "encdec/layers/transformer/attention_heads.h"
+
+#include <fmt/format.h>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+
+Dim AttentionOptions::inner_dim() const {
+  if (heads < 1 || (head_dim == 0 && model_dim % heads != 0)) {
+    throw ShapeError(fmt::format("{} attention heads do not divide the model dimension {}", heads, model_dim));
+  }
+  return head_dim == 0 ? model_dim : heads * head_dim;
+}
+
+KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision) {
+  return {.heads = options.heads, .head_dim = options.head_width(), .type = key_value_type(precision)};
+}
+
+void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {
+  for (int i = 0; i < head.query_count; ++i) {
+    const kernels::KeyRange seen = kernels::keys_seen(head, i);
+    const float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count + seen.first;
+    observer({.row = first_row + i,
+              .head = number,
+              .first_key = seen.first,
+              .weights = {weights, static_cast<std::size_t>(seen.count())}});
+  }
+}
+
+}  // namespace encdec

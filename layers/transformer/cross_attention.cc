@@ -1,0 +1,98 @@
+#include "encdec/layers/transformer/cross_attention.h"
+
+#include <array>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+
+CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
+    : key_value_(std::array{weights / "key", weights / "value"},
+                 {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}) {}
+
+Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
+  return key_value_.output_shape(inputs);
+}
+
+void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  key_value_.apply(inputs[0], nullptr, output, state);
+}
+
+void arrange_memory(const KeyValueForm& form, const Tensor& projected, Tensor memory) {
+  std::byte* to = memory.raw();
+  for (int part = 0; part < 2 * form.heads; ++part) {  // keys of each head, then values
+    for (std::int64_t row = 0; row < projected.rows(); ++row) {
+      store_as(form.type, projected.row(row) + part * form.head_dim, form.head_dim, to);
+      to += static_cast<std::size_t>(form.head_dim) * size_of(form.type);
+    }
+  }
+}
+
+namespace {
+
+// Sequences side by side that read the same memory, such as the beams of a source, as one: then a load of a key or
+// value serves several of them.
+std::span<const Sequence> readers_of_memories(RunState& state) {
+  std::vector<Sequence>& readers = state.sequence_scratch();
+  readers.clear();
+  for (const Sequence& sequence : state.sequences) {
+    Sequence* last = readers.empty() ? nullptr : &readers.back();
+    if (last != nullptr && last->memory_first == sequence.memory_first && last->memory_rows == sequence.memory_rows &&
+        last->first_row + last->rows == sequence.first_row) {
+      last->rows += sequence.rows;
+    } else {
+      readers.push_back(sequence);
+    }
+  }
+  return readers;
+}
+
+}  // namespace
+
+CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
+    : options_(options),
+      form_(key_value_form_of(options, weights.pack().precision)),
+      query_(weights / "query",
+             {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .bias = options.bias,
+                                   .residual = options.residual}) {}
+
+Shape CrossAttention::output_shape(Shapes inputs) const {
+  if (inputs.size() < 2) throw ShapeError("expected a target and a memory");
+  expect_rows(inputs[0], options_.model_dim, "target");
+  expect_rows(inputs[1], 2 * options_.inner_dim(), "memory");
+  expect_inputs(inputs, 2, options_.residual, inputs[0]);
+  return inputs[0];
+}
+
+void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  expect_all_rows(state.sequences, inputs[0].rows());
+  const Dim inner = options_.inner_dim();
+  const Tensor& memory = inputs[1];
+  Tensor queries = state.scratch({inputs[0].rows(), inner});
+  Tensor attended = state.scratch({inputs[0].rows(), inner});
+  query_.apply(inputs[0], nullptr, queries, state);
+  attend_heads(options_, RelativePositionBias(), readers_of_memories(state), state, [&](const Sequence& sequence) {
+    const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.memory_first) * form_.bytes();
+    const kernels::AttentionRows keys{.data = first,
+                                      .stride = form_.head_dim,
+                                      .head_stride = form_.head_dim * sequence.memory_rows,
+                                      .type = form_.type};
+    kernels::AttentionRows values = keys;
+    values.data = first + static_cast<std::size_t>(sequence.memory_rows) * form_.bytes() / 2;
+    return kernels::HeadAttention{.query = queries.row(sequence.first_row),
+                                  .query_stride = inner,
+                                  .output = attended.row(sequence.first_row),
+                                  .output_stride = inner,
+                                  .keys = keys,
+                                  .values = values,
+                                  .query_count = sequence.rows,
+                                  .key_count = sequence.memory_rows};
+  });
+  output_.apply(attended, options_.residual == Residual::add ? &inputs[2] : nullptr, output, state);
+}
+
+}  // namespace encdec

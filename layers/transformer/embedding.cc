@@ -1,0 +1,40 @@
+#include "encdec/layers/transformer/embedding.h"
+
+#include <algorithm>
+
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+
+Embedding::Embedding(const WeightScope& weights, const EmbeddingOptions& options)
+    : table_(options.tied == nullptr ? weights.tensor("weight", {options.vocabulary, options.model_dim}) : Tensor()),
+      options_(options) {}
+
+Shape Embedding::output_shape(Shapes inputs) const {
+  expect_token_ids(inputs);
+  return {inputs[0][0], options_.model_dim};
+}
+
+void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
+  expect_integers(inputs[0], "token ids");
+  const auto* ids = inputs[0].data<std::int32_t>();
+  const Dim width = options_.model_dim;
+  for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {
+    if (options_.zero_row && ids[r] == options_.vocabulary) {
+      std::fill_n(output.row(r), width, 0.0f);
+      continue;
+    }
+    expect_token_id(ids[r], options_.vocabulary);
+    float* row = output.row(r);
+    if (options_.tied != nullptr) {
+      options_.tied->copy_weights(ids[r], row);
+    } else {
+      copy_as_float(table_, ids[r] * width, width, row);
+    }
+    if (options_.scale != 1.0f) {
+      for (Dim i = 0; i < width; ++i) row[i] *= options_.scale;
+    }
+  }
+}
+
+}  // namespace encdec

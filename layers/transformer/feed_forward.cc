@@ -1,0 +1,57 @@
+#include "encdec/layers/transformer/feed_forward.h"
+
+#include <vector>
+
+#include "encdec/engine/kernels/activation.h"
+#include "encdec/engine/row_sharing.h"
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+namespace {
+
+std::vector<WeightScope> expand_scopes(const WeightScope& weights, FeedForwardKind kind) {
+  if (kind == FeedForwardKind::gated) return {weights / "gate", weights / "expand"};
+  return {weights / "expand"};
+}
+
+}  // namespace
+
+FeedForward::FeedForward(const WeightScope& weights, const FeedForwardOptions& options)
+    : kind_(options.kind),
+      activation_(options.activation),
+      expand_(expand_scopes(weights, kind_),
+              {.input_width = options.model_dim,
+               .output_width = options.hidden_dim,
+               .bias = options.bias,
+               .activation = kind_ == FeedForwardKind::gated ? Activation::identity : activation_}),
+      project_(weights / "project", {.input_width = options.hidden_dim,
+                                     .output_width = options.model_dim,
+                                     .bias = options.bias,
+                                     .residual = options.residual}),
+      residual_(options.residual) {}
+
+Shape FeedForward::output_shape(Shapes inputs) const {
+  return shape_of_rows(inputs, expand_.input_width(), project_.output_width(), residual_);
+}
+
+void FeedForward::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  const Dim rows = inputs[0].rows();
+  Tensor hidden = state.scratch({rows, expand_.output_width()});
+  expand_.apply(inputs[0], nullptr, hidden, state);
+  if (kind_ == FeedForwardKind::gated) {
+    Tensor gated = state.scratch({rows, project_.input_width()});
+    gate(hidden, gated, state.team());
+    hidden = gated;
+  }
+  project_.apply(hidden, residual_ == Residual::add ? &inputs[1] : nullptr, output, state);
+}
+
+void FeedForward::gate(const Tensor& gate_and_value, Tensor& output, ThreadTeam& team) const {
+  const int width = static_cast<int>(output.width());
+  for_each_row(output, team, [&](int row) {
+    const float* gate = gate_and_value.row(row);
+    kernels::gate(activation_, gate, gate + width, width, output.row(row));
+  });
+}
+
+}  // namespace encdec

@@ -1,0 +1,50 @@
+#include "encdec/layers/transformer/linear.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+
+Tensor bias_of(const WeightScope& weights, Bias bias, Dim width) {
+  const bool is_there = bias == Bias::required || (bias == Bias::optional && weights.has("bias"));
+  return is_there ? weights.tensor("bias", {width}) : Tensor();
+}
+
+namespace {
+
+MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
+  std::vector<WeightMatrix> weights;
+  std::vector<Tensor> biases;
+  for (const WeightScope& scope : scopes) {
+    weights.push_back(scope.matrix("weight", {options.output_width, options.input_width}));
+    biases.push_back(bias_of(scope, options.bias, options.output_width));
+  }
+  if (std::ranges::all_of(biases, &Tensor::empty)) biases.clear();
+  return {weights, biases, scopes.front().pack(), options.activation, options.residual};
+}
+
+}  // namespace
+
+Linear::Linear(const WeightScope& weights, const LinearOptions& options) : Linear(std::span(&weights, 1), options) {}
+
+Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& options)
+    : matmul_(pack(weights, options)), residual_(options.residual), input_scale_(options.input_scale) {}
+
+Shape Linear::output_shape(Shapes inputs) const {
+  return shape_of_rows(inputs, input_width(), output_width(), residual_);
+}
+
+void Linear::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  apply(inputs[0], residual_ == Residual::add ? &inputs[1] : nullptr, output, state);
+}
+
+void Linear::apply(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const {
+  if (input_scale_ == 1.0f) return matmul_.forward(input, residual, output, state);
+  Tensor scaled = state.scratch(input.shape());
+  for (Dim i = 0; i < input.elements(); ++i) scaled.data<float>()[i] = input.data<float>()[i] * input_scale_;
+  matmul_.forward(scaled, residual, output, state);
+}
+
+}  // namespace encdec

@@ -1,0 +1,9 @@
+#include "encdec/layers/transformer/multi_head_attention.h"
+
+namespace encdec {
+
+void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  projections_.attend(inputs, output, state, [](kernels::HeadAttention&) {});
+}
+
+}  // namespace encdec

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "encdec/layers/transformer/self_attention_projections.h"
+
+namespace encdec {
+
+// Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of its own sequence.
+//   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K) + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
+//   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
+class MultiHeadAttention final : public Layer {
+ public:
+  // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
+  // fit.
+  MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options) : projections_(weights, options) {}
+
+  std::string_view kind() const override { return "multi_head_attention"; }
+  Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ private:
+  SelfAttentionProjections projections_;
+};
+
+}  // namespace encdec

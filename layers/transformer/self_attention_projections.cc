@@ -1,0 +1,52 @@
+#include "encdec/layers/transformer/self_attention_projections.h"
+
+#include <array>
+
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+
+SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
+    : options_(options),
+      query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
+                       {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .bias = options.bias,
+                                   .residual = options.residual}) {
+  if (options.relative_positions.buckets > 0) {
+    relative_position_bias_ =
+        RelativePositionBias(weights / "relative_position_bias", options.relative_positions, options.heads);
+  }
+}
+
+Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
+  return shape_of_rows(inputs, options_.model_dim, options_.model_dim, options_.residual);
+}
+
+Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) const {
+  expect_all_rows(state.sequences, input.rows());
+  Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
+  query_key_value_.apply(input, nullptr, projected, state);
+  return projected;
+}
+
+kernels::HeadAttention SelfAttentionProjections::among_themselves(const Sequence& sequence, Tensor& projected,
+                                                                  Tensor& attended) const {
+  const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
+  const float* first = projected.row(sequence.first_row);
+  return {.query = first,
+          .query_stride = 3 * inner,
+          .output = attended.row(sequence.first_row),
+          .output_stride = inner,
+          .keys = {.data = first + inner, .stride = 3 * inner, .head_stride = head_dim},
+          .values = {.data = first + 2 * inner, .stride = 3 * inner, .head_stride = head_dim},
+          .query_count = sequence.rows,
+          .key_count = sequence.rows};
+}
+
+void SelfAttentionProjections::finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const {
+  output_.apply(attended, options_.residual == Residual::add ? &inputs.back() : nullptr, output, state);
+}
+
+}  // namespace encdec

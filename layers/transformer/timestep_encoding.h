@@ -1,0 +1,22 @@
+#pragma once
+
+#include "encdec/layers/transformer/position_table.h"
+
+namespace encdec {
+
+// Adds to every row the sinusoid of the step of a recurrence in depth (Dehghani et al. 2018, section 2.1):
+//   y_r = x_r + sinusoid(step);  {x: [R, D], step: int32 [1]} -> [R, D]
+class TimestepEncoding final : public Layer {
+ public:
+  TimestepEncoding(SinusoidLayout layout, Dim model_dim) : steps_(layout, model_dim) {}
+
+  std::string_view kind() const override { return "timestep_encoding"; }
+  Shape output_shape(Shapes inputs) const override;
+  // Throws InputError for a negative step.
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ private:
+  PositionTable steps_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "encdec/engine/base/weights.h"
+#include "encdec/engine/layer.h"
+
+namespace encdec {
+
+struct TokenTypeOptions {
+  Dim types = 0;  // that the checkpoint knows
+  Dim model_dim = 0;
+};
+
+// Token type embedding (Devlin et al. 2019, section 3: segment embeddings) of texts that are one segment, type 0:
+//   y_r = x_r + table[0];  [R, D] -> [R, D]
+class TokenTypeEmbedding final : public Layer {
+ public:
+  // Takes weight [types, D]. Throws WeightError, naming the tensor, if it is missing or does not fit.
+  TokenTypeEmbedding(const WeightScope& weights, const TokenTypeOptions& options);
+
+  std::string_view kind() const override { return "token_type_embedding"; }
+  Shape output_shape(Shapes inputs) const override;
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ private:
+  Tensor first_type_;  // float32 [D]
+};
+
+}  // namespace encdec

@@ -1,0 +1,149 @@
+#include "encdec/models/session/attention_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+namespace {
+
+using Of = AttentionChoice::Of;
+
+bool has(const TransformerConfig& config, AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::encoder_self: return config.has_encoder();
+    case AttentionKind::decoder_self: return config.has_decoder();
+    case AttentionKind::cross: return config.architecture == Architecture::encoder_decoder;
+  }
+  return false;
+}
+
+std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const AttentionSelection& selection) {
+  std::vector<AttentionKind> kinds = selection.kinds;
+  if (kinds.empty()) kinds = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross};
+  for (const AttentionKind kind : selection.kinds) {
+    if (!has(config, kind)) {
+      throw ConfigError(fmt::format("{} is asked for, but {} has none", to_string(kind), config.model_type));
+    }
+  }
+  std::erase_if(kinds, [&](AttentionKind kind) { return !has(config, kind); });
+  return kinds;
+}
+
+// Of `count` layers or heads: those that are read, and where in a map they go.
+struct Places {
+  // `what` is "layer" or "head".
+  Places(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
+    if (choice.of == Of::one) {
+      first = choice.number_of(count);
+      if (first < 0 || first >= count) {
+        throw ConfigError(fmt::format("{}: {} {}, expected 0 to {}, or -{} to -1", to_string(kind), what, choice.number,
+                                      count - 1, count));
+      }
+      count = 1;
+    }
+    is_mean = choice.of == Of::mean;
+  }
+  bool contains(int number) const { return number >= first && number < first + count; }
+  Dim place(int number) const { return is_mean ? 0 : number - first; }
+  Dim size() const { return is_mean ? std::min(count, 1) : count; }
+  float share() const { return is_mean ? 1.0f / static_cast<float>(count) : 1.0f; }
+
+  int first = 0;
+  int count;
+  bool is_mean = false;
+};
+
+const StackConfig& stack_of(const TransformerConfig& config, AttentionKind kind) {
+  return kind == AttentionKind::encoder_self ? config.encoder : config.decoder;
+}
+
+// Has a session fill maps while it reads.
+class Recording {
+ public:
+  explicit Recording(Session& session) : session_(session) {}
+  ~Recording() {
+    for (const auto& [kind, layer] : observed_) session_.observe_attention(kind, layer, {});
+    session_.reset();
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  void fill(AttentionMap& map, const Places& layers, const Places& heads) {
+    for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
+      observed_.emplace_back(map.kind, layer);
+      session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& told) {
+        if (!heads.contains(told.head)) return;
+        const float share = layers.share() * heads.share();
+        const Shape& shape = map.weights.shape();
+        const Dim head = layers.place(layer) * shape[1] + heads.place(told.head);
+        float* row = map.weights.row(head * shape[2] + told.row) + told.first_key;
+        for (std::size_t i = 0; i < told.weights.size(); ++i) row[i] += share * told.weights[i];
+      });
+    }
+  }
+
+ private:
+  Session& session_;
+  std::vector<std::pair<AttentionKind, int>> observed_;
+};
+
+}  // namespace
+
+void check_selection(const TransformerConfig& config, const AttentionSelection& selection) {
+  for (const AttentionKind kind : chosen_kinds(config, selection)) {
+    Places(kind, "layer", selection.layers, stack_of(config, kind).layers);
+    Places(kind, "head", selection.heads, stack_of(config, kind).heads);
+  }
+}
+
+AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target) {
+  AttentionMaps tokens{.source = source, .decoder_input = prompt};
+  if (!target.empty()) tokens.decoder_input.insert(tokens.decoder_input.end(), target.begin(), target.end() - 1);
+  if (!prompt.empty()) tokens.target.assign(tokens.decoder_input.begin() + 1, tokens.decoder_input.end());
+  if (!target.empty()) tokens.target.push_back(target.back());
+  return tokens;
+}
+
+void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention) {
+  const TransformerConfig& config = session.model().config;
+  session.reset();
+  Recording recording(session);
+  const std::vector<AttentionKind> kinds = chosen_kinds(config, selection);
+  const auto sources = static_cast<Dim>(attention.source.size()),
+             targets = static_cast<Dim>(attention.decoder_input.size());
+  std::int64_t bytes = 0;
+  attention.maps.clear();
+  attention.maps.reserve(kinds.size());  // they are filled where they lie
+  for (const AttentionKind kind : kinds) {
+    const StackConfig& stack = stack_of(config, kind);
+    const Places layers(kind, "layer", selection.layers, stack.layers);
+    const Places heads(kind, "head", selection.heads, stack.heads);
+    const Dim queries = kind == AttentionKind::encoder_self ? sources : targets;
+    const Dim keys = kind == AttentionKind::decoder_self ? targets : sources;
+    const Shape shape{layers.size(), heads.size(), queries, keys};
+    bytes += shape.elements() * static_cast<std::int64_t>(sizeof(float));
+    if (bytes > kMostAttentionBytes) {
+      throw InputError(
+          fmt::format("attention maps of {} source and {} target tokens take {} bytes or more, expected at "
+                      "most {}: choose a kind, a layer or a head",
+                      sources, targets, bytes, kMostAttentionBytes));
+    }
+    attention.maps.push_back({kind, Tensor::allocate(shape)});
+    recording.fill(attention.maps.back(), layers, heads);
+  }
+
+  int opened = Session::kNoSource;
+  if (sources > 0) {
+    const Session::Encoded encoded = session.encode(std::span(&attention.source, 1));
+    if (config.has_decoder()) opened = encoded.sources.front();
+  }
+  if (targets > 0) {
+    const Session::TargetTokens input{session.open_target(opened), attention.decoder_input};
+    session.decode(std::span(&input, 1));
+  }
+}
+
+}  // namespace encdec

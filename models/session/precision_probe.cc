@@ -1,0 +1,101 @@
+#include "encdec/models/session/precision_probe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "encdec/engine/backend/backends.h"
+#include "encdec/engine/kernels/logits.h"
+#include "encdec/models/session/session.h"
+
+namespace encdec {
+namespace {
+
+constexpr int kSequences = 4;
+constexpr Dim kTokens = 8;
+
+std::vector<TokenIds> random_rows(const StackConfig& stack, std::mt19937_64& random) {
+  std::vector<TokenIds> rows(kSequences);
+  for (TokenIds& row : rows) {
+    const auto length = std::min(kTokens, stack.position_limit().value_or(kTokens));
+    for (Dim i = 0; i < length; ++i) {
+      row.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(stack.vocabulary)));
+    }
+  }
+  return rows;
+}
+
+Tensor copy_of(const Tensor& tensor) {
+  Tensor copy = Tensor::uninitialized(tensor.shape());
+  std::copy_n(tensor.data<float>(), tensor.elements(), copy.data<float>());
+  return copy;
+}
+
+double kullback_leibler(const float* reference, const float* other, Dim count) {
+  const auto size = static_cast<std::size_t>(count);
+  const double reference_sum = kernels::log_sum_exp({reference, size}), sum = kernels::log_sum_exp({other, size});
+  double total = 0.0;
+  for (Dim i = 0; i < count; ++i) {
+    const double log_probability = reference[i] - reference_sum;
+    if (log_probability > -50.0) total += std::exp(log_probability) * (log_probability - (other[i] - sum));
+  }
+  return total;
+}
+
+double one_minus_cosine(const float* a, const float* b, Dim count) {
+  double product = 0.0, a_squared = 0.0, b_squared = 0.0;
+  for (Dim i = 0; i < count; ++i) {
+    product += static_cast<double>(a[i]) * b[i];
+    a_squared += static_cast<double>(a[i]) * a[i];
+    b_squared += static_cast<double>(b[i]) * b[i];
+  }
+  if (a_squared == 0.0 && b_squared == 0.0) return 0.0;
+  return 1.0 - product / std::sqrt(a_squared * b_squared);
+}
+
+}  // namespace
+
+Tensor probe(const std::shared_ptr<const Transformer>& network) {
+  const TransformerConfig& config = network->config;
+  std::mt19937_64 random(1);  // the standard says what it gives: the same everywhere
+  Session session(network, std::make_shared<ThreadTeam>());
+  std::vector<int> sources(kSequences, Session::kNoSource);
+  if (config.has_encoder()) {
+    const auto encoded = session.encode(random_rows(config.encoder, random));
+    if (!config.has_decoder()) return copy_of(encoded.hidden);
+    std::ranges::copy(encoded.sources, sources.begin());
+  }
+  const std::vector<TokenIds> targets = random_rows(config.decoder, random);
+  std::vector<Session::TargetTokens> inputs;
+  for (std::size_t i = 0; i < targets.size(); ++i) inputs.push_back({session.open_target(sources[i]), targets[i]});
+  return copy_of(session.decode(inputs, Session::LogitsOf::every_token));
+}
+
+double divergence(const Tensor& reference, const Tensor& other, Architecture architecture) {
+  const auto distance = architecture == Architecture::encoder_only ? one_minus_cosine : kullback_leibler;
+  double total = 0.0;
+  for (std::int64_t row = 0; row < reference.rows(); ++row) {
+    total += distance(reference.row(row), other.row(row), reference.width());
+  }
+  return reference.rows() == 0 ? 0.0 : total / static_cast<double>(reference.rows());
+}
+
+// The fastest precision in which the network gives what it gives in float32, and the network.
+std::shared_ptr<const Transformer> fastest_network(
+    const std::function<std::shared_ptr<const Transformer>(Precision)>& build) {
+  std::vector<Precision> candidates = {Precision::int8};
+  if (backend::multiplies_in(Precision::bfloat16)) candidates.push_back(Precision::bfloat16);
+  std::shared_ptr<const Transformer> network = build(Precision::float32);
+  const Tensor expected = probe(network);
+  const Architecture architecture = network->config.architecture;
+  for (const Precision precision : candidates) {
+    network.reset();  // two at once may not fit
+    network = build(precision);
+    if (divergence(expected, probe(network), architecture) <= kNegligibleDivergence) return network;
+  }
+  network.reset();
+  return build(Precision::float32);
+}
+
+}  // namespace encdec

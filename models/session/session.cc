@@ -1,0 +1,195 @@
+#include "encdec/models/session/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+
+#include "encdec/models/network/residual_block.h"
+
+namespace encdec {
+namespace {
+
+// Adds the time until the end of the scope to `total`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& total_;
+  Clock::time_point start_ = Clock::now();
+};
+
+KeyValueForm memory_form(const Transformer& model) {
+  if (model.config.architecture != Architecture::encoder_decoder) return {};
+  return key_value_form_of(attention_options(model.config, model.config.decoder, 0), model.weights.pack().precision);
+}
+
+}  // namespace
+
+Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team)
+    : model_(std::move(model)), team_(team), source_memory_(memory_form(*model_)) {
+  if (model_->encoder) encoder_state_.emplace(model_->encoder->graph(), team);
+  if (model_->decoder) {
+    decoder_state_.emplace(model_->decoder->graph(), team);
+    output_state_.emplace(model_->output->graph(), team);
+    decoder_inputs_.resize(model_->decoder->graph().inputs().size());
+  }
+}
+
+Session::Encoded Session::encode(std::span<const TokenIds> sources) {
+  const Stopwatch stopwatch(encode_seconds_);
+  encoder_state_->sequences.clear();
+  ids_.clear();
+  for (const TokenIds& source : sources) {
+    encoder_state_->sequences.push_back(
+        {.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(source.size())});
+    ids_.insert(ids_.end(), source.begin(), source.end());
+  }
+  const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  const auto outputs = model_->encoder->run(std::span(&ids, 1), *encoder_state_);
+  encoded_sources_.clear();
+  if (model_->decoder) {
+    for (const Sequence& source : encoder_state_->sequences) {
+      encoded_sources_.push_back(source_memory_.add(outputs.subspan(1), source.first_row, source.rows));
+    }
+    std::ranges::copy(source_memory_.tensors(), decoder_inputs_.begin() + 1);
+  }
+  return {outputs[0], encoded_sources_};
+}
+
+void Session::close_source(int source) {
+  source_memory_.remove(source);
+}
+
+void Session::reset() {
+  if (decoder_state_) decoder_state_->cache_index.close_all();
+  source_memory_.remove_all();
+}
+
+void Session::set_shortlist(const VocabularyShortlist* shortlist) {
+  shortlist_ = shortlist;
+  shortlist_state_.reset();
+  if (shortlist == nullptr) return;
+  shortlist_state_.emplace(shortlist->output().graph(), team_);
+  shortlist_state_->run_observer = output_state_->run_observer;
+}
+
+void Session::set_source_attention(SourceAttention mode) {
+  const TransformerConfig& config = model_->config;
+  if (config.architecture != Architecture::encoder_decoder || config.decoder.layers == 0) return;
+  AttentionObserver observer;
+  if (mode == SourceAttention::keep) {
+    observer = [this, share = 1.0f / static_cast<float>(config.decoder.heads)](const AttentionWeights& attention) {
+      const auto row = static_cast<std::size_t>(attention.row);
+      if (row >= attention_of_row_.size()) attention_of_row_.resize(row + 1);
+      std::vector<float>& mean = attention_of_row_[row];
+      if (attention.head == 0) mean.assign(attention.weights.size(), 0.0f);
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
+    };
+  }
+  observe_attention(AttentionKind::cross, config.decoder.layers - 1, std::move(observer));
+}
+
+void Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
+  const bool is_encoder = kind == AttentionKind::encoder_self;
+  const std::string node = fmt::format("{}.{}.{}_attention", is_encoder ? "encoder" : "decoder", layer,
+                                       kind == AttentionKind::cross ? "cross" : "self");
+  const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();
+  (is_encoder ? encoder_state_ : decoder_state_)->observe_attention(graph.find(node), std::move(observer));
+}
+
+std::span<const float> Session::source_attention(std::size_t input) const {
+  const Sequence& sequence = decoder_state_->sequences[input];
+  return attention_of_row_[static_cast<std::size_t>(sequence.first_row + sequence.rows - 1)];
+}
+
+void Session::set_observer(const NodeObserver& observer) {
+  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_}) {
+    if (*state) (*state)->observer = observer;
+  }
+}
+
+void Session::set_run_observer(const NodeRunObserver& observer) {
+  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &shortlist_state_}) {
+    if (*state) (*state)->run_observer = observer;
+  }
+}
+
+int Session::open_target(int source) {
+  assert((source == kNoSource) == !model_->config.has_encoder());
+  return remember_source(decoder_state_->cache_index.open(), source);
+}
+
+int Session::fork_target(int target) {
+  return remember_source(decoder_state_->cache_index.fork(target), source_of_[static_cast<std::size_t>(target)]);
+}
+
+int Session::remember_source(int target, int source) {
+  const auto index = static_cast<std::size_t>(target);
+  if (index >= source_of_.size()) source_of_.resize(index + 1);
+  source_of_[index] = source;
+  return target;
+}
+
+void Session::reorder_targets(std::span<const int> targets, std::span<const int> parents) {
+  decoder_state_->cache_index.reorder(targets, parents);
+}
+
+void Session::close_target(int target) {
+  decoder_state_->cache_index.close(target);
+}
+
+Tensor Session::decode(std::span<const TargetTokens> inputs, LogitsOf which) {
+  const Stopwatch stopwatch(decode_seconds_);
+  decoder_state_->sequences.clear();
+  ids_.clear();
+  for (const TargetTokens& input : inputs) {
+    const int count = static_cast<int>(input.tokens.size());
+    Sequence sequence{.first_row = static_cast<int>(ids_.size()),
+                      .rows = count,
+                      .past = decoder_state_->cache_index.length(input.target),
+                      .slot = input.target};
+    if (const int source = source_of_[static_cast<std::size_t>(input.target)]; source != kNoSource) {
+      const SourceMemory::Rows memory = source_memory_.rows(source);
+      sequence.memory_first = memory.first;
+      sequence.memory_rows = memory.count;
+    }
+    decoder_state_->sequences.push_back(sequence);
+    decoder_state_->cache_index.append(input.target, count);
+    ids_.insert(ids_.end(), input.tokens.begin(), input.tokens.end());
+  }
+  decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  Tensor hidden = model_->decoder->run(decoder_inputs_, *decoder_state_)[0];
+  if (which == LogitsOf::last_token) hidden = last_rows(hidden);
+  return logits_of(hidden);
+}
+
+Tensor Session::logits_of(const Tensor& hidden) {
+  if (shortlist_ == nullptr) return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
+  const Tensor logits = shortlist_->output().run(std::span(&hidden, 1), *shortlist_state_)[0];
+  const Shape shape{logits.rows(), model_->config.decoder.vocabulary};
+  if (spread_logits_.empty() || spread_logits_.rows() < shape[0]) spread_logits_ = Tensor::uninitialized(shape);
+  Tensor all = spread_logits_.slice(0, shape[0]);
+  shortlist_->spread(logits, all);
+  return all;
+}
+
+// The last row of each sequence.
+Tensor Session::last_rows(const Tensor& hidden) {
+  const auto& sequences = decoder_state_->sequences;
+  if (hidden.rows() == static_cast<std::int64_t>(sequences.size())) return hidden;
+  const auto width = static_cast<std::size_t>(hidden.width());
+  last_rows_.resize(sequences.size() * width);
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    std::copy_n(hidden.row(sequences[i].first_row + sequences[i].rows - 1), width, last_rows_.data() + i * width);
+  }
+  return {last_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), hidden.width()}};
+}
+
+}  // namespace encdec

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "encdec/models/session/session.h"
+
+namespace encdec {
+
+// Sessions of one model, kept for later calls when a call is done with them. For any number of threads.
+class SessionPool {
+ public:
+  // Each session gets a team of so many threads.
+  SessionPool(std::shared_ptr<const Transformer> model, int threads) : model_(std::move(model)), threads_(threads) {}
+
+  // A session for the time of one call, without sources and targets.
+  class Lease {
+   public:
+    explicit Lease(SessionPool& pool) : pool_(pool), session_(pool.take()) {}
+    ~Lease() {
+      const std::lock_guard lock(pool_.mutex_);
+      pool_.idle_.push_back(std::move(session_));
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+    Session& operator*() { return *session_; }
+    Session* operator->() { return session_.get(); }
+
+   private:
+    SessionPool& pool_;
+    std::unique_ptr<Session> session_;
+  };
+
+ private:
+  std::unique_ptr<Session> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_));
+    std::unique_ptr<Session> session = std::move(idle_.back());
+    idle_.pop_back();
+    session->reset();
+    session->reset_times();
+    session->set_observer({});
+    session->set_run_observer({});
+    session->set_shortlist(nullptr);
+    session->set_source_attention(Session::SourceAttention::forget);
+    return session;
+  }
+
+  std::shared_ptr<const Transformer> model_;
+  int threads_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Session>> idle_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,56 @@
+#include "encdec/models/session/source_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "encdec/layers/transformer/cross_attention.h"
+
+namespace encdec {
+
+// The first row of the first gap that is long enough; the end is one.
+int SourceMemory::find_gap(int count) const {
+  int end = 0;  // of the source before the gap
+  for (const int source : used_) {
+    const Rows& next = places_[static_cast<std::size_t>(source)];
+    if (next.first - end >= count) break;
+    end = next.first + next.count;
+  }
+  return end;
+}
+
+void SourceMemory::reserve(std::span<const Tensor> memories, int rows) {
+  const Dim capacity = tensors_.empty() ? 0 : tensors_.front().shape()[0];
+  if (capacity >= rows) return;
+  std::vector<Tensor> grown;
+  for (std::size_t layer = 0; layer < memories.size(); ++layer) {
+    grown.push_back(Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, form_.type));
+    if (capacity > 0) std::memcpy(grown.back().raw(), tensors_[layer].raw(), tensors_[layer].bytes());
+  }
+  tensors_ = std::move(grown);  // all or, if memory is short, none
+}
+
+int SourceMemory::add(std::span<const Tensor> memories, int first_row, int count) {
+  const int first = find_gap(count);
+  reserve(memories, first + count);
+  for (std::size_t layer = 0; layer < memories.size(); ++layer) {
+    arrange_memory(form_, memories[layer].slice(first_row, count), tensors_[layer].slice(first, count));
+  }
+  auto free = std::ranges::find(places_, 0, &Rows::count);
+  if (free == places_.end()) free = places_.insert(free, Rows());
+  const int source = static_cast<int>(free - places_.begin());
+  const auto after = std::ranges::upper_bound(used_, first, {}, [&](int other) { return rows(other).first; });
+  used_.insert(after, source);
+  *free = {first, count};
+  return source;
+}
+
+void SourceMemory::remove(int source) {
+  if (std::erase(used_, source) > 0) places_[static_cast<std::size_t>(source)] = {};
+}
+
+void SourceMemory::remove_all() {
+  used_.clear();
+  places_.clear();
+}
+
+}  // namespace encdec

@@ -1,0 +1,60 @@
+#include "encdec/models/session/token_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+
+void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack, std::string_view what,
+                  std::size_t number) {
+  const auto positions = stack.position_limit();
+  if (positions && tokens.size() > static_cast<std::size_t>(*positions)) {
+    throw InputError(fmt::format("{} {}: {} tokens, expected at most {}: the model has no more positions", what, number,
+                                 tokens.size(), *positions));
+  }
+  for (const std::int32_t id : tokens) {
+    if (id < 0 || id >= stack.input_tokens()) {
+      throw InputError(fmt::format("{} {}: token id {}, expected 0 to {}", what, number, id, stack.input_tokens() - 1));
+    }
+  }
+}
+
+void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what) {
+  for (std::size_t i = 0; i < rows.size(); ++i) check_tokens(rows[i], stack, what, i + 1);
+}
+
+void check_not_empty(std::span<const TokenIds> rows, std::string_view what) {
+  const auto empty = std::ranges::find_if(rows, &TokenIds::empty);
+  if (empty != rows.end()) {
+    throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, empty - rows.begin() + 1));
+  }
+}
+
+std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size) {
+  constexpr std::size_t kBusyTokens = 2048;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].empty()) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return rows[i].size(); });
+  std::vector<std::vector<std::size_t>> batches;
+  std::size_t tokens = 0;  // of the last batch
+  for (const std::size_t row : order) {
+    tokens += rows[row].size();
+    const bool is_full = batch_size == 0
+                             ? tokens > kBusyTokens
+                             : !batches.empty() && batches.back().size() == static_cast<std::size_t>(batch_size);
+    if (batches.empty() || is_full) {
+      batches.emplace_back();
+      tokens = rows[row].size();
+    }
+    batches.back().push_back(row);
+  }
+  return batches;
+}
+
+}  // namespace encdec

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "encdec/models/network/config.h"
+#include "encdec/models/session/token_ids.h"
+
+namespace encdec {
+
+// Throws InputError, "source 3: ..." for what 'source' and number 3, unless a stack can read these tokens.
+void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack, std::string_view what,
+                  std::size_t number);
+// The same for rows with the numbers 1, 2, ..., before any work is done, so that a bad one is found at once.
+void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what);
+// Throws InputError for a row without tokens.
+void check_not_empty(std::span<const TokenIds> rows, std::string_view what);
+
+// Indices of rows that are read together, the longest first, so that those of like length meet; empty ones are left
+// out. A batch has `batch_size` rows or, where that is 0, tokens enough to keep the CPU busy. Results do not depend on
+// it.
+std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size);
+
+}  // namespace encdec

@@ -1,0 +1,151 @@
+#include "encdec/models/tokenizer/base/added_tokens.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace encdec {
+
+void WordTrie::add(std::string_view word) {
+  if (word.empty()) return;
+  std::uint32_t node = 0;
+  for (const auto [character, offset] : code_points(word)) {
+    const auto [entry, is_new] = nodes_[node].next.emplace(character, static_cast<std::uint32_t>(nodes_.size()));
+    node = entry->second;
+    if (is_new) nodes_.emplace_back();
+  }
+  nodes_[node].is_word = true;
+}
+
+std::uint32_t WordTrie::step(std::uint32_t node, const std::vector<CodePoint>& text, std::size_t index) const {
+  if (index >= text.size()) return 0;
+  const auto found = nodes_[node].next.find(text[index].value);
+  return found != nodes_[node].next.end() ? found->second : 0;
+}
+
+// `matches[whole]` has become a word just before character `current`. Matches that begin earlier have already taken
+// that character, if they go on with it, and the longest word of the earliest one that becomes a word wins. One that
+// does not go on with it is looked at all the same, as if it had: transformers does so too.
+WordTrie::Range WordTrie::longest(const std::vector<CodePoint>& text, const std::vector<PartialMatch>& matches,
+                                  std::size_t whole, std::size_t current) const {
+  for (std::size_t i = 0; i < whole; ++i) {
+    std::size_t end = 0;
+    std::uint32_t node = matches[i].node;
+    for (std::size_t next = current + 1; node != 0; node = step(node, text, next++)) {
+      if (nodes_[node].is_word) end = next;
+    }
+    if (end != 0) return {matches[i].start, end};
+  }
+  std::size_t end = current;
+  std::uint32_t node = matches[whole].node;
+  for (std::size_t next = current; node != 0; node = step(node, text, next++)) {
+    if (nodes_[node].is_word) end = next;
+  }
+  return {matches[whole].start, end};
+}
+
+std::vector<WordTrie::Range> WordTrie::find(const std::vector<CodePoint>& text) const {
+  std::vector<Range> words;
+  std::vector<PartialMatch> matches;  // by start
+  std::size_t resume = 0;             // the end of the last word
+  for (std::size_t current = 0; current < text.size(); ++current) {
+    if (current < resume) continue;
+    std::vector<PartialMatch> kept;
+    bool found = false;
+    for (std::size_t i = 0; i < matches.size() && !found; ++i) {
+      if (nodes_[matches[i].node].is_word) {
+        words.push_back(longest(text, matches, i, current));
+        resume = words.back().end;
+        found = true;
+      } else if (const std::uint32_t next = step(matches[i].node, text, current); next != 0) {
+        matches[i].node = next;
+        kept.push_back(matches[i]);
+      }
+    }
+    if (found) kept.clear();
+    if (const std::uint32_t first = step(0, text, current); first != 0 && current >= resume) {
+      kept.push_back({current, first});
+    }
+    matches = std::move(kept);
+  }
+  const auto last = std::find_if(matches.begin(), matches.end(),
+                                 [&](const PartialMatch& match) { return nodes_[match.node].is_word; });
+  if (last != matches.end()) words.push_back({last->start, text.size()});
+  return words;
+}
+
+std::vector<std::string_view> WordTrie::split(std::string_view text) const {
+  const std::vector<CodePoint> characters = code_points(text);
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  const auto cut_at = [&](std::size_t character) {
+    const std::size_t end = character < characters.size() ? characters[character].offset : text.size();
+    if (end <= start) return;
+    parts.push_back(text.substr(start, end - start));
+    start = end;
+  };
+  for (const Range& word : find(characters)) {
+    cut_at(word.start);
+    cut_at(word.end);
+  }
+  cut_at(characters.size());
+  return parts;
+}
+
+AddedTokens::AddedTokens(std::map<std::int32_t, AddedToken> tokens, const std::vector<std::string>& special_tokens,
+                         const Vocabulary& vocabulary)
+    : tokens_(std::move(tokens)) {
+  for (const auto& [id, token] : tokens_) ids_[token.content] = id;
+  auto next_id = static_cast<std::int32_t>(vocabulary.size());
+  for (const auto& [token, id] : ids_) next_id += vocabulary.id(token) ? 0 : 1;
+  for (const std::string& token : special_tokens) {
+    if (token.empty()) continue;
+    if (!ids_.contains(token)) {
+      const auto known = vocabulary.id(token);
+      const std::int32_t id = known ? *known : next_id++;
+      tokens_[id] = {.content = token};
+      ids_[token] = id;
+    }
+    special_.insert(token);
+    special_ids_.insert(ids_[token]);
+  }
+  for (const auto& [id, token] : tokens_) trie_.add(token.content);
+}
+
+std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
+  std::vector<std::string> parts;
+  for (const std::string_view part : trie_.split(text)) parts.emplace_back(part);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto found = ids_.find(parts[i]);
+    if (found == ids_.end()) continue;
+    const AddedToken& token = tokens_.at(found->second);
+    const std::string left = i > 0 ? parts[i - 1] : "";
+    const std::string right = i + 1 < parts.size() ? parts[i + 1] : "";
+    if (token.strip_right && !right.empty()) parts[i + 1] = strip_left(right);
+    if (token.strip_left && !left.empty()) parts[i - 1] = strip_right(left);
+    if (!token.single_word) continue;
+    if (!left.empty() && left.back() != ' ') {
+      parts[i - 1] += std::exchange(parts[i], "");
+    } else if (!right.empty() && right.front() != ' ') {
+      parts[i + 1].insert(0, std::exchange(parts[i], ""));
+    }
+  }
+  std::vector<Part> result;
+  for (std::string& part : parts) {
+    if (part.empty()) continue;
+    const bool is_token = ids_.contains(part);
+    result.push_back({std::move(part), is_token});
+  }
+  return result;
+}
+
+std::optional<std::int32_t> AddedTokens::id(std::string_view token) const {
+  const auto found = ids_.find(token);
+  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+const std::string* AddedTokens::token(std::int32_t id) const {
+  const auto found = tokens_.find(id);
+  return found != tokens_.end() ? &found->second.content : nullptr;
+}
+
+}  // namespace encdec

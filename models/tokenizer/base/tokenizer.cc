@@ -1,0 +1,60 @@
+#include "encdec/models/tokenizer/base/tokenizer.h"
+
+#include <algorithm>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+
+std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, TextSide side) const {
+  std::vector<std::string> result;
+  result.reserve(ids.size());
+  for (const std::int32_t id : ids) result.push_back(piece(id, side));
+  return result;
+}
+
+std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
+                                             const EncodeOptions& options) {
+  const std::vector<std::int32_t> special = tokenizer.encode_target("", options);
+  const std::vector<std::int32_t> whole = tokenizer.encode_target(text, options);
+  for (std::size_t before = 0; before <= special.size() && special.size() <= whole.size(); ++before) {
+    const auto front = std::span(special).first(before), back = std::span(special).subspan(before);
+    const auto part = std::span(whole).subspan(before, whole.size() - special.size());
+    if (std::ranges::equal(std::span(whole).first(before), front) &&
+        std::ranges::equal(std::span(whole).last(back.size()), back)) {
+      return {part.begin(), part.end()};
+    }
+  }
+  return whole;
+}
+
+std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
+                                             const EncodeOptions& options) {
+  const std::string after_space = ' ' + std::string(phrase);
+  // What a word in front makes of it. The space alone would not do: some tokenizers drop it, others make it a token.
+  const std::string word = "a";
+  const auto front = encode_target_part(tokenizer, word, options);
+  auto ids = encode_target_part(tokenizer, word + after_space, options);
+  if (std::ranges::mismatch(front, ids).in1 != front.end()) return encode_target_part(tokenizer, after_space, options);
+  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(front.size()));
+  return ids;
+}
+
+std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+  try {
+    return tokenizer.decode(ids);
+  } catch (const InputError&) {
+    std::vector<std::int32_t> known;
+    for (const std::int32_t& id : ids) {
+      try {
+        tokenizer.piece(id, TextSide::target);
+        known.push_back(id);
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+    return tokenizer.decode(known);
+  }
+}
+
+}  // namespace encdec

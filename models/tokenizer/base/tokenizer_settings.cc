@@ -1,0 +1,291 @@
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+
+namespace encdec {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array kNames = {"bos_token", "eos_token", "unk_token", "sep_token",
+                               "pad_token", "cls_token", "mask_token"};
+
+bool is_standard(std::string_view key) {
+  return std::find(kNames.begin(), kNames.end(), key) != kNames.end();
+}
+
+[[noreturn]] void fail(const JsonObject& file, std::string_view key, const Json& found, std::string_view expected) {
+  throw TokenizerError(
+      fmt::format("{}: '{}' is {}, expected {}", file.file(), printable(key), found.type_name(), expected));
+}
+
+std::string checked_content(const JsonObject& file, std::string content) {
+  if (content.size() > kMaxTokenBytes) {
+    throw TokenizerError(
+        fmt::format("{}: a token of {} bytes, expected at most {}", file.file(), content.size(), kMaxTokenBytes));
+  }
+  return content;
+}
+
+// The merging of files, step by step as transformers does it. "Extra" special tokens are a list without names, "model"
+// ones have names that are not among the standard ones.
+class SettingsReader {
+ public:
+  explicit SettingsReader(TokenizerSettings& settings) : settings_(settings) {}
+
+  void read(const TokenizerFiles& files) {
+    if (files.tokenizer_config) read_config(*files.tokenizer_config);
+    if (files.has_added_tokens_decoder()) {
+      read_added_tokens_decoder(*files.tokenizer_config);
+    } else {
+      if (files.special_tokens_map) read_special_tokens_map(*files.special_tokens_map);
+      if (files.added_tokens) read_added_tokens(*files.added_tokens);
+      if (files.tokenizer) read_tokenizer_json(*files.tokenizer);
+    }
+    collect_special_tokens();
+  }
+
+ private:
+  // Null only if the key is not there at all.
+  static const Json* find(const JsonObject& file, std::string_view key) {
+    const auto found = file.value().find(key);
+    return found != file.value().end() ? &*found : nullptr;
+  }
+
+  // A token given as text, or as an object that says by its type that it is one; nullopt for anything else.
+  std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
+    if (value.is_string()) return checked_content(file, value.get<std::string>());
+    const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
+    return is_object ? std::optional(describe(read_added_token({value, file.file()}))) : std::nullopt;
+  }
+
+  // Keeps what the token says of itself.
+  std::string describe(AddedToken token) {
+    const std::string content = token.content;
+    settings_.described_tokens[content] = std::move(token);
+    return content;
+  }
+
+  std::string describe_special(AddedToken token) {
+    token.special = true;
+    return describe(std::move(token));
+  }
+
+  void read_config(const JsonObject& config) {
+    settings_.source_language = config.string("src_lang");
+    settings_.target_language = config.string("tgt_lang");
+    settings_.separate_vocabularies = config.boolean("separate_vocabs").value_or(false);
+    settings_.split_special_tokens = config.boolean("split_special_tokens").value_or(false);
+    settings_.clean_up_spaces = config.boolean("clean_up_tokenization_spaces").value_or(false);
+    if (const Json* options = find(config, "sp_model_kwargs"); options != nullptr && !options->empty()) {
+      fail(config, "sp_model_kwargs", *options, "no options for sentencepiece");
+    }
+    for (const auto& [key, value] : config.value().items()) {
+      if (is_standard(key)) {
+        set_named(config, key, value);
+      } else if (key.ends_with("_token")) {
+        if (const auto token = as_token(config, value)) model_tokens_.push_back(*token);
+      }
+    }
+    if (const Json* tokens = find(config, "model_specific_special_tokens")) add_model_tokens(config, *tokens);
+    const Json* extra = find(config, "extra_special_tokens");
+    if (extra == nullptr || extra->empty()) {
+      if (const Json* older = find(config, "additional_special_tokens")) extra = older;
+    }
+    if (extra != nullptr) set_extra(config, *extra);
+  }
+
+  void read_added_tokens_decoder(const JsonObject& config) {
+    const Json& tokens = *find(config, "added_tokens_decoder");
+    if (!tokens.is_object()) fail(config, "added_tokens_decoder", tokens, "an object");
+    for (const auto& [key, value] : tokens.items()) {
+      std::int32_t id = -1;
+      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+      if (error != std::errc() || end != key.data() + key.size()) id = -1;
+      add_token(config, key, id, read_added_token({value, config.file()}));
+    }
+  }
+
+  void read_special_tokens_map(const JsonObject& map) {
+    const bool has_extra = extra_tokens_.has_value();
+    for (const auto& [key, value] : map.value().items()) {
+      if (key == "extra_special_tokens") {
+        add_extra(map, plain_tokens(map, value));
+      } else if (key == "additional_special_tokens") {
+        if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
+      } else if (is_standard(key)) {
+        set_named(map, key, value.is_object() ? Json(describe_special(read_added_token({value, map.file()}))) : value);
+      } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
+        model_tokens_.push_back(value.is_object() ? describe_special(read_added_token({value, map.file()}))
+                                                  : *as_token(map, value));
+      }
+    }
+  }
+
+  // A list of tokens, those that are objects as text; anything else unchanged.
+  Json plain_tokens(const JsonObject& file, const Json& value) {
+    if (!value.is_array()) return value;
+    Json tokens = Json::array();
+    for (const Json& item : value) {
+      tokens.push_back(item.is_object() ? Json(describe_special(read_added_token({item, file.file()}))) : item);
+    }
+    return tokens;
+  }
+
+  void read_added_tokens(const JsonObject& file) {
+    for (const auto& [token, value] : file.value().items()) {
+      const bool special = is_special(token);
+      add_token(file, token, id_of(value),
+                {.content = checked_content(file, token), .normalized = !special, .special = special});
+    }
+  }
+
+  bool is_special(const std::string& token) const {
+    const auto is_named = [&](const auto& entry) { return entry.second == token; };
+    return std::any_of(settings_.named_tokens.begin(), settings_.named_tokens.end(), is_named) ||
+           (extra_tokens_ && std::find(extra_tokens_->begin(), extra_tokens_->end(), token) != extra_tokens_->end());
+  }
+
+  void read_tokenizer_json(const JsonObject& file) {
+    const Json* tokens = find(file, "added_tokens");
+    if (tokens == nullptr || !tokens->is_array()) fail(file, "added_tokens", tokens ? *tokens : Json(), "a list");
+    for (const Json& value : *tokens) {
+      AddedToken token = read_added_token({value, file.file()});
+      const std::string content = token.content;
+      add_token(file, content, id_of(value.value("id", Json())), std::move(token));
+    }
+  }
+
+  // -1 for what is no id.
+  static std::int32_t id_of(const Json& value) {
+    const bool is_id = value.is_number_unsigned() && value.get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
+    return is_id ? value.get<std::int32_t>() : -1;
+  }
+
+  void add_token(const JsonObject& file, std::string_view key, std::int32_t id, AddedToken token) {
+    if (id < 0 || id >= kMaxTokenIds) {
+      throw TokenizerError(fmt::format("{}: '{}' is no id of an added token, expected 0 to {}", file.file(),
+                                       printable(key), kMaxTokenIds - 1));
+    }
+    settings_.added_tokens[id] = std::move(token);
+  }
+
+  void set_named(const JsonObject& file, const std::string& key, const Json& value) {
+    if (value.is_null()) {
+      settings_.named_tokens.erase(key);
+    } else if (const auto token = as_token(file, value)) {
+      settings_.named_tokens[key] = *token;
+    } else {
+      fail(file, key, value, "a token");
+    }
+  }
+
+  void set_extra(const JsonObject& file, const Json& value) {
+    extra_tokens_.emplace();
+    add_extra(file, value);
+  }
+
+  void add_extra(const JsonObject& file, const Json& value) {
+    if (value.is_object()) return add_model_tokens(file, value);
+    if (!extra_tokens_) extra_tokens_.emplace();
+    if (value.is_null()) return;
+    if (!value.is_array()) fail(file, "extra_special_tokens", value, "a list of tokens or an object of tokens");
+    for (const Json& item : value) {
+      const auto token = as_token(file, item);
+      if (!token) fail(file, "extra_special_tokens", item, "a token");
+      extra_tokens_->push_back(*token);
+    }
+  }
+
+  void add_model_tokens(const JsonObject& file, const Json& value) {
+    if (!value.is_object()) fail(file, "model_specific_special_tokens", value, "an object of tokens");
+    for (const auto& [key, item] : value.items()) {
+      const auto token = as_token(file, item);
+      if (!token) fail(file, key, item, "a token");
+      model_tokens_.push_back(*token);
+    }
+  }
+
+  void collect_special_tokens() {
+    std::set<std::string> seen;
+    const auto add = [&](const std::string& token) {
+      if (seen.insert(token).second) settings_.special_tokens.push_back(token);
+    };
+    for (const char* name : kNames) {
+      const auto found = settings_.named_tokens.find(name);
+      if (found != settings_.named_tokens.end()) add(found->second);
+    }
+    for (const std::string& token : model_tokens_) add(token);
+    for (const std::string& token : extra_tokens_.value_or(std::vector<std::string>())) add(token);
+    settings_.extra_tokens = extra_tokens_;
+  }
+
+  TokenizerSettings& settings_;
+  std::vector<std::string> model_tokens_;
+  std::optional<std::vector<std::string>> extra_tokens_;
+};
+
+std::optional<JsonObject> open(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes) {
+  return is_there(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+}
+
+}  // namespace
+
+AddedToken read_added_token(const JsonObject& token) {
+  return {.content = checked_content(token, token.required_string("content")),
+          .strip_left = token.boolean("lstrip").value_or(false),
+          .strip_right = token.boolean("rstrip").value_or(false),
+          .single_word = token.boolean("single_word").value_or(false),
+          .normalized = token.boolean("normalized"),
+          .special = token.boolean("special").value_or(false)};
+}
+
+bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files) {
+  const auto is_missing = [&](const char* file) { return !is_there(folder / file); };
+  const auto missing = std::count_if(files.begin(), files.end(), is_missing);
+  if (missing == 0 || missing == std::ssize(files)) return missing == 0;
+  throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(),
+                                   *std::find_if(files.begin(), files.end(), is_missing),
+                                   fmt::join(files, files.size() == 2 ? " and " : ", ")));
+}
+
+TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
+  TokenizerFiles files = read_small(folder);
+  if (files.has_added_tokens_decoder()) return files;
+  files.tokenizer = open(folder / "tokenizer.json", kMaxTokenizerJsonBytes);
+  return files;
+}
+
+TokenizerFiles TokenizerFiles::read_small(const std::filesystem::path& folder) {
+  TokenizerFiles files;
+  files.tokenizer_config = open(folder / "tokenizer_config.json");
+  if (files.has_added_tokens_decoder()) return files;
+  files.special_tokens_map = open(folder / "special_tokens_map.json");
+  files.added_tokens = open(folder / "added_tokens.json");
+  return files;
+}
+
+bool TokenizerFiles::has_added_tokens_decoder() const {
+  return tokenizer_config && tokenizer_config->value().contains("added_tokens_decoder");
+}
+
+TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,
+                                           std::map<std::string, std::string> named_tokens) {
+  TokenizerSettings settings;
+  settings.named_tokens = std::move(named_tokens);
+  SettingsReader(settings).read(files);
+  return settings;
+}
+
+}  // namespace encdec

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "encdec/models/tokenizer/base/tokenizer.h"
+
+namespace encdec {
+
+// The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type (empty where there is no
+// such file); null if the folder has none. Throws TokenizerError or FileError, naming the file, if files are damaged or
+// one of several is missing.
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);
+
+}  // namespace encdec

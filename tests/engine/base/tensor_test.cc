@@ -1,0 +1,192 @@
+#include "encdec/engine/base/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+namespace {
+
+Tensor counting(const Shape& shape) {
+  Tensor tensor = Tensor::allocate(shape);
+  std::iota(tensor.data<float>(), tensor.data<float>() + tensor.elements(), 0.0f);
+  return tensor;
+}
+
+TEST(Tensor, NewMemoryIsZeroAndAligned) {
+  for (const Dim size : {0, 1, 3, 63, 64, 1000}) {
+    for (const DataType type : {DataType::float32, DataType::int8, DataType::float16, DataType::int64}) {
+      const Tensor tensor = Tensor::allocate({size, 3}, type);
+      ASSERT_NE(tensor.raw(), nullptr);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.raw()) % Tensor::kAlignment, 0u);
+      for (std::size_t i = 0; i < tensor.bytes(); ++i) ASSERT_EQ(tensor.raw()[i], std::byte{0});
+    }
+  }
+}
+
+TEST(Tensor, RowsAreEverythingButTheLastDimension) {
+  const Tensor tensor = counting({2, 3, 4});
+  EXPECT_EQ(tensor.rows(), 6);
+  EXPECT_EQ(tensor.width(), 4);
+  EXPECT_EQ(tensor.row(5)[3], 23.0f);
+  EXPECT_EQ(tensor.bytes(), 96u);
+  EXPECT_EQ(Tensor::allocate({}).rows(), 1);
+  EXPECT_EQ(Tensor::allocate({5, 0}).rows(), 0);
+  EXPECT_EQ(Tensor::allocate({0, 5}).rows(), 0);
+}
+
+TEST(Tensor, CopiesAndViewsKeepTheMemoryAlive) {
+  Tensor slice, copy;
+  std::weak_ptr<const int> watch;
+  {
+    auto owner = std::make_shared<const int>(1);
+    watch = owner;
+    std::vector<float> memory(12);
+    const Tensor tensor(memory.data(), DataType::float32, {3, 4}, std::move(owner));
+    slice = tensor.slice(1, 1);
+    copy = tensor.reshape({12});
+  }
+  EXPECT_FALSE(watch.expired());
+  slice = Tensor();
+  EXPECT_FALSE(watch.expired());
+  copy = Tensor();
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Tensor, SlicesAreRowsOfTheFirstDimension) {
+  const Tensor tensor = counting({4, 2, 3});
+  const Tensor slice = tensor.slice(1, 2);
+  EXPECT_EQ(slice.shape(), Shape({2, 2, 3}));
+  EXPECT_EQ(slice.data<float>()[0], 6.0f);
+  EXPECT_EQ(slice.data<float>(), tensor.data<float>() + 6);
+  EXPECT_EQ(tensor.slice(4, 0).shape(), Shape({0, 2, 3}));
+  EXPECT_EQ(tensor.slice(0, 4).data<float>(), tensor.data<float>());
+  EXPECT_EQ(Tensor::allocate({0, 3}).slice(0, 0).rows(), 0);
+  EXPECT_EQ(Tensor::allocate({8}, DataType::int8).slice(3, 2).bytes(), 2u);
+}
+
+TEST(Tensor, SlicesBeyondTheEndAreRefused) {
+  const Tensor tensor = counting({4, 2});
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+  struct Row {
+    std::int64_t first, count;
+    const char* message;
+  };
+  for (const auto& [first, count, message] : {
+           Row{0, 5, "5 rows from 0 of a tensor of shape [4, 2]"},
+           Row{4, 1, "1 rows from 4 of a tensor of shape [4, 2]"},
+           Row{-1, 1, "1 rows from -1 of a tensor of shape [4, 2]"},
+           Row{2, -1, "-1 rows from 2 of a tensor of shape [4, 2]"},
+           Row{1, kHuge, "9223372036854775807 rows from 1 of a tensor of shape [4, 2]"},
+           Row{kHuge, 1, "1 rows from 9223372036854775807 of a tensor of shape [4, 2]"},
+       }) {
+    try {
+      tensor.slice(first, count);
+      ADD_FAILURE() << "no exception, expected " << message;
+    } catch (const ShapeError& error) {
+      EXPECT_STREQ(error.what(), message);
+    }
+  }
+  EXPECT_THROW(Tensor::allocate({}).slice(0, 0), ShapeError);
+}
+
+TEST(Tensor, ReshapingKeepsTheElements) {
+  const Tensor tensor = counting({4, 6});
+  EXPECT_EQ(tensor.reshape({2, 3, 4}).row(5)[3], 23.0f);
+  try {
+    tensor.reshape({5, 5});
+    ADD_FAILURE() << "no exception";
+  } catch (const ShapeError& error) {
+    EXPECT_STREQ(error.what(), "shape [4, 6] seen as [5, 5]: the sizes differ");
+  }
+}
+
+// The value of the standard's formula, (-1)^sign * 2^(exponent - bias) * 1.mantissa.
+double by_formula(int bits, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (bits >> mantissa_bits) % (1 << exponent_bits);
+  const double fraction = (bits % (1 << mantissa_bits)) / std::pow(2.0, mantissa_bits);
+  const double sign = bits >= 0x8000 ? -1.0 : 1.0;
+  if (exponent == (1 << exponent_bits) - 1) {
+    return fraction == 0.0 ? sign * std::numeric_limits<double>::infinity() : std::nan("");
+  }
+  return exponent == 0 ? sign * fraction * std::pow(2.0, 1 - bias)
+                       : sign * (1 + fraction) * std::pow(2.0, exponent - bias);
+}
+
+void expect_widened(double expected, float actual, int bits) {
+  if (std::isnan(expected)) {
+    ASSERT_TRUE(std::isnan(actual)) << bits;
+  } else {
+    ASSERT_EQ(static_cast<double>(actual), expected) << bits;
+    ASSERT_EQ(std::signbit(actual), std::signbit(expected)) << bits;
+  }
+}
+
+TEST(CopyAsFloat, WidensEveryFloat16AndBfloat16Exactly) {
+  std::vector<std::uint16_t> all(65536);
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  std::vector<float> floats(all.size());
+  copy_as_float(Tensor(all.data(), DataType::float16, {65536}), 0, 65536, floats.data());
+  for (int bits = 0; bits < 65536; ++bits)
+    expect_widened(by_formula(bits, 5, 10), floats[static_cast<std::size_t>(bits)], bits);
+  copy_as_float(Tensor(all.data(), DataType::bfloat16, {65536}), 0, 65536, floats.data());
+  for (int bits = 0; bits < 65536; ++bits)
+    expect_widened(by_formula(bits, 8, 7), floats[static_cast<std::size_t>(bits)], bits);
+}
+
+TEST(CopyAsFloat, ReadsAPartOfAnUnalignedTensor) {
+  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+    std::vector<std::byte> memory(size_of(type) * 5 + 1);
+    std::byte* start = memory.data() + 1;
+    for (int i = 0; i < 5; ++i) {
+      const float value = static_cast<float>(1 << i);
+      const auto word = std::bit_cast<std::uint32_t>(value);
+      // 2^i: the exponent alone.
+      const auto half = static_cast<std::uint16_t>((15 + i) << 10);
+      const auto brain = static_cast<std::uint16_t>(word >> 16);
+      if (type == DataType::float32) std::memcpy(start + i * 4, &word, 4);
+      if (type == DataType::float16) std::memcpy(start + i * 2, &half, 2);
+      if (type == DataType::bfloat16) std::memcpy(start + i * 2, &brain, 2);
+    }
+    std::vector<float> floats(4, -1.0f);
+    copy_as_float(Tensor(start, type, {5}), 2, 3, floats.data());
+    EXPECT_EQ(floats, (std::vector<float>{4.0f, 8.0f, 16.0f, -1.0f})) << to_string(type);
+  }
+}
+
+TEST(CopyAsFloat, RefusesOtherTypes) {
+  for (const DataType type : {DataType::float64, DataType::int8, DataType::int16, DataType::int32, DataType::int64,
+                              DataType::uint8, DataType::boolean}) {
+    float output = 0.0f;
+    try {
+      copy_as_float(Tensor::allocate({1}, type), 0, 1, &output);
+      ADD_FAILURE() << "no exception for " << to_string(type);
+    } catch (const WeightError& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "tensor stored as " + std::string(to_string(type)) + ", expected float32, float16 or bfloat16");
+    }
+  }
+}
+
+TEST(DataType, SizesAreThoseOfTheirNames) {
+  for (const auto& [type, bytes, name] :
+       {std::tuple{DataType::float64, 8, "float64"}, std::tuple{DataType::int64, 8, "int64"},
+        std::tuple{DataType::float32, 4, "float32"}, std::tuple{DataType::int32, 4, "int32"},
+        std::tuple{DataType::float16, 2, "float16"}, std::tuple{DataType::bfloat16, 2, "bfloat16"},
+        std::tuple{DataType::int16, 2, "int16"}, std::tuple{DataType::int8, 1, "int8"},
+        std::tuple{DataType::uint8, 1, "uint8"}, std::tuple{DataType::boolean, 1, "boolean"}}) {
+    EXPECT_EQ(size_of(type), static_cast<std::size_t>(bytes));
+    EXPECT_EQ(to_string(type), name);
+  }
+}
+
+}  // namespace
+}  // namespace encdec

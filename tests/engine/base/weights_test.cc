@@ -1,0 +1,234 @@
+#include "encdec/engine/base/weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
+#include "tests/support/weights_builder.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::shared_ptr<WeightStore> store_of(std::initializer_list<const char*> names) {
+  auto store = std::make_shared<WeightStore>("folder");
+  for (const char* name : names) store->add(name, Tensor::allocate({2, 3}));
+  return store;
+}
+
+TEST(WeightStore, RefusesASecondTensorOfAName) {
+  const auto store = store_of({"a"});
+  EXPECT_EQ(message_of<WeightError>([&] { store->add("a", Tensor()); }), "folder: tensor 'a' is there twice");
+  EXPECT_EQ(store->tensors().size(), 1u);
+  EXPECT_FALSE(store->find("a")->empty());
+}
+
+TEST(WeightScope, PathGrowsWithEachLevel) {
+  const WeightScope root = make_scope({});
+  EXPECT_EQ(root.path(), "");
+  EXPECT_EQ((root / "encoder" / 0 / "query").path(), "encoder.0.query");
+}
+
+TEST(WeightScope, FindsATensorByItsScope) {
+  const Tensor tensor = Tensor::allocate({2, 3});
+  const WeightScope root = make_scope({{"encoder.0.weight", tensor}});
+  EXPECT_EQ((root / "encoder" / 0).tensor("weight", {2, 3}).raw(), tensor.raw());
+  EXPECT_TRUE((root / "encoder" / 0).has("weight"));
+  EXPECT_FALSE((root / "encoder" / 1).has("weight"));
+  EXPECT_FALSE(root.has("weight"));
+}
+
+TEST(WeightScope, MissingTensorIsNamedAsStored) {
+  EXPECT_EQ(message_of<WeightError>([] {
+              (make_scope({}) / "encoder").tensor("weight", {2, 3});
+            }),
+            "test: tensor 'encoder.weight' is missing, expected shape [2, 3]");
+}
+
+TEST(WeightScope, MissingTensorWithSeveralNamesListsThemAll) {
+  const WeightScope scope(store_of({"other"}), [](const std::string& canonical) {
+    return std::vector<StoredName>{"model." + canonical, "old." + canonical};
+  });
+  EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
+            "folder: tensor 'model.a.weight' or 'old.a.weight' is missing, expected shape [4]");
+}
+
+TEST(WeightScope, MissingTensorWithoutAnyNameGivesTheCanonicalOne) {
+  const WeightScope scope(store_of({}), [](const std::string&) { return std::vector<StoredName>(); });
+  EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
+            "folder: tensor 'a.weight' is missing, expected shape [4]");
+}
+
+// A matrix [rows, columns] with value 10 * row + column.
+Tensor numbered(Dim rows, Dim columns) {
+  Tensor tensor = Tensor::allocate({rows, columns});
+  for (Dim i = 0; i < tensor.elements(); ++i) {
+    tensor.data<float>()[i] = static_cast<float>(10 * (i / columns) + i % columns);
+  }
+  return tensor;
+}
+
+std::vector<float> values(const Tensor& tensor) {
+  return {tensor.data<float>(), tensor.data<float>() + tensor.elements()};
+}
+
+// The tensor "a" as the names say that it is stored.
+Tensor read_stored(const std::shared_ptr<WeightStore>& store, const StoredName& stored, const Shape& shape) {
+  return WeightScope(store, [&](const std::string&) { return std::vector{stored}; }).tensor("any", shape);
+}
+
+TEST(WeightScope, GivesAPartOfMergedProjections) {
+  const auto store = std::make_shared<WeightStore>("folder");
+  store->add("a", numbered(6, 3));
+  StoredName stored("a");
+  stored.part = 1;
+  stored.parts = 3;
+  EXPECT_THAT(values(read_stored(store, stored, {2, 3})), ElementsAre(20, 21, 22, 30, 31, 32));
+  EXPECT_EQ(message_of<WeightError>([&] {
+              read_stored(store, stored, {3, 3});
+            }),
+            "folder: tensor 'a': shape [6, 3], expected [9, 3]");
+}
+
+TEST(WeightScope, TransposesMatricesButNotVectors) {
+  const auto store = std::make_shared<WeightStore>("folder");
+  store->add("a", numbered(2, 6));
+  store->add("b", numbered(1, 6).reshape({6}));
+  StoredName stored("a");
+  stored.transposed = true;
+  EXPECT_THAT(values(read_stored(store, stored, {6, 2})), ElementsAre(0, 10, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15));
+  stored.part = 2;
+  stored.parts = 3;
+  EXPECT_THAT(values(read_stored(store, stored, {2, 2})), ElementsAre(4, 14, 5, 15));
+  stored.name = "b";
+  EXPECT_THAT(values(read_stored(store, stored, {2})), ElementsAre(4, 5));
+}
+
+TEST(WeightScope, DequantizesRowByRow) {
+  const auto store = std::make_shared<WeightStore>("folder");
+  Tensor bytes = Tensor::allocate({2, 2}, DataType::int8);
+  const std::vector<std::int8_t> integers{127, -127, 64, 0};
+  std::memcpy(bytes.raw(), integers.data(), integers.size());
+  Tensor scale = Tensor::allocate({2});
+  scale.data<float>()[0] = 127.0f;
+  scale.data<float>()[1] = 32.0f;
+  store->add("a", bytes, scale);
+  EXPECT_THAT(values(read_stored(store, {"a"}, {2, 2})), ElementsAre(1, -1, 2, 0));
+
+  Tensor words = Tensor::allocate({1, 2}, DataType::int16);
+  const std::vector<std::int16_t> shorts{1000, -500};
+  std::memcpy(words.raw(), shorts.data(), 4);
+  Tensor one_scale = Tensor::allocate({1});
+  one_scale.data<float>()[0] = 1000.0f;
+  store->add("b", words, one_scale);
+  EXPECT_THAT(values(read_stored(store, {"b"}, {1, 2})), ElementsAre(1, -0.5));
+}
+
+TEST(WeightStore, RefusesScalesThatDoNotFit) {
+  WeightStore store("folder");
+  EXPECT_EQ(message_of<WeightError>([&] {
+              store.add("a", Tensor::allocate({2, 2}, DataType::int8), Tensor::allocate({3}));
+            }),
+            "folder: scale of tensor 'a' has type float32 and shape [3], expected float32 [2] or [1]");
+  EXPECT_EQ(message_of<WeightError>([&] {
+              store.add("a", Tensor::allocate({2, 2}), Tensor::allocate({2}));
+            }),
+            "folder: tensor 'a' is stored as float32 with a scale, expected int8 or int16");
+  EXPECT_TRUE(store.tensors().empty());
+}
+
+TEST(WeightScope, TheFirstStoredNameWins) {
+  const auto store = store_of({"second", "third"});
+  const WeightScope scope(store, [](const std::string&) {
+    return std::vector<StoredName>{"first", "second", "third"};
+  });
+  EXPECT_EQ(scope.tensor("any", {2, 3}).raw(), store->find("second")->raw());
+  EXPECT_THAT(scope.unused(), ElementsAre("third"));
+}
+
+TEST(WeightScope, WrongShapeSaysFoundAndExpected) {
+  const WeightScope scope = make_scope({{"weight", Tensor::allocate({2, 3})}});
+  for (const auto& [shape, text] :
+       {std::pair{Shape{3, 2}, "[3, 2]"}, std::pair{Shape{6}, "[6]"}, std::pair{Shape{2, 3, 1}, "[2, 3, 1]"}}) {
+    EXPECT_EQ(message_of<WeightError>([&, wrong = shape] { scope.tensor("weight", wrong); }),
+              "test: tensor 'weight': shape [2, 3], expected " + std::string(text));
+  }
+}
+
+TEST(WeightScope, LeadingOnesMayBeMissingOrExtra) {
+  const WeightScope scope = make_scope({{"wide", Tensor::allocate({1, 1, 5})}, {"flat", Tensor::allocate({5})}});
+  EXPECT_EQ(scope.tensor("wide", {5}).shape(), Shape{5});
+  EXPECT_EQ(scope.tensor("flat", {1, 5}).shape(), Shape({1, 5}));
+  EXPECT_THROW(scope.tensor("flat", {5, 1}), WeightError);
+  EXPECT_EQ(make_scope({{"one", Tensor::allocate({})}}).tensor("one", {1, 1}).shape(), Shape({1, 1}));
+}
+
+TEST(WeightScope, TrailingOnesMayBeExtra) {
+  Tensor convolution = Tensor::allocate({2, 3, 1, 1});
+  for (int i = 0; i < 6; ++i) convolution.data<float>()[i] = static_cast<float>(i);
+  const WeightScope scope = make_scope({{"weight", convolution}, {"column", Tensor::allocate({3, 1, 1})}});
+  EXPECT_EQ(scope.tensor("weight", {2, 3}).shape(), Shape({2, 3}));
+  float row[3];
+  scope.matrix("weight", {2, 3}).copy_rows(1, 1, row);
+  EXPECT_THAT(row, ElementsAre(3, 4, 5));
+  EXPECT_EQ(scope.tensor("column", {3}).shape(), Shape({3}));
+  EXPECT_EQ(scope.tensor("column", {3, 1}).shape(), Shape({3, 1}));
+  EXPECT_EQ(message_of<WeightError>([&] {
+              scope.tensor("weight", {3, 2});
+            }),
+            "test: tensor 'weight': shape [2, 3, 1, 1], expected [3, 2]");
+  EXPECT_THROW(make_scope({{"w", Tensor::allocate({3, 1})}}).tensor("w", {1, 3}), WeightError);
+  auto quantized = std::make_shared<WeightStore>("folder");
+  quantized->add("w", Tensor::allocate({2, 3, 1}, DataType::int8), Tensor::allocate({6}));
+  EXPECT_EQ(message_of<WeightError>([&] {
+              WeightScope(quantized).matrix("w", {2, 3});
+            }),
+            "folder: tensor 'w': shape [2, 3, 1], expected [2, 3]");
+}
+
+TEST(WeightScope, OnlyTypesOfWeightsAreTaken) {
+  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+    EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), type);
+  }
+  EXPECT_EQ(message_of<WeightError>([] {
+              make_scope({{"w", Tensor::allocate({2}, DataType::int8)}}).tensor("w", {2});
+            }),
+            "test: tensor 'w': stored as int8, expected float32, float16 or bfloat16");
+}
+
+TEST(WeightScope, UnusedTensorsAreThoseThatNobodyGot) {
+  const WeightScope root(store_of({"a.weight", "b.weight", "c.weight"}));
+  EXPECT_THAT(root.unused(), ElementsAre("a.weight", "b.weight", "c.weight"));
+  const WeightScope deeper = root / "b";
+  deeper.tensor("weight", {2, 3});
+  EXPECT_TRUE((root / "a").has("weight"));                        // asked about, not taken
+  EXPECT_THROW((root / "c").tensor("weight", {9}), WeightError);  // refused
+  EXPECT_THAT(root.unused(), ElementsAre("a.weight", "c.weight"));
+  (root / "a").tensor("weight", {2, 3});
+  (root / "c").tensor("weight", {2, 3});
+  EXPECT_THAT(deeper.unused(), IsEmpty());
+}
+
+TEST(WeightScope, SeveralThreadsMayTakeTensorsAtOnce) {
+  auto store = std::make_shared<WeightStore>("folder");
+  for (int i = 0; i < 400; ++i) store->add(std::to_string(i), Tensor::allocate({1}));
+  const WeightScope scope{std::shared_ptr<const WeightStore>(store)};
+  {
+    std::vector<std::jthread> threads;
+    for (int first = 0; first < 4; ++first) {
+      threads.emplace_back([&, first] {
+        for (int i = first; i < 400; i += 4) scope.tensor(std::to_string(i), {1});
+      });
+    }
+  }
+  EXPECT_THAT(scope.unused(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,79 @@
+#include "encdec/models/tokenizer/base/vocabulary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encdec/engine/base/error.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+using testing::Pointee;
+
+TEST(Vocabulary, KnowsPiecesAndIds) {
+  const auto vocabulary = Vocabulary::parse(R"({"</s>": 0, "▁a": 7, "": 9999999, "\u00e9": 2})", "vocab.json");
+  EXPECT_EQ(vocabulary.size(), 4u);
+  EXPECT_EQ(vocabulary.id("▁a"), 7);
+  EXPECT_EQ(vocabulary.id("é"), 2);
+  EXPECT_EQ(vocabulary.id(""), 9999999);
+  EXPECT_EQ(vocabulary.id("a"), std::nullopt);
+  EXPECT_THAT(vocabulary.piece(0), Pointee(std::string("</s>")));
+  EXPECT_EQ(vocabulary.piece(1), nullptr);
+  EXPECT_EQ(vocabulary.piece(-1), nullptr);
+}
+
+TEST(Vocabulary, KeepsItsPiecesWhenMoved) {
+  auto first = Vocabulary::parse(R"({"a": 0, "b": 1})", "vocab.json");
+  const Vocabulary second = std::move(first);
+  EXPECT_THAT(second.piece(1), Pointee(std::string("b")));
+}
+
+TEST(Vocabulary, NamesTheFileThatItCannotRead) {
+  const TempFolder folder;
+  try {
+    Vocabulary::read(folder / "vocab.json");
+    FAIL() << "a file that is not there was read";
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("vocab.json: No such file"));
+  }
+}
+
+struct BadVocabulary {
+  const char* json;
+  const char* message;
+};
+
+class BadVocabularies : public testing::TestWithParam<BadVocabulary> {};
+
+TEST_P(BadVocabularies, AreRefusedByName) {
+  try {
+    Vocabulary::parse(GetParam().json, "x/vocab.json");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("x/vocab.json: "));
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadVocabularies,
+    testing::Values(BadVocabulary{"", "not valid JSON"}, BadVocabulary{R"({"a": 0)", "not valid JSON"},
+                    BadVocabulary{R"({"a": 0} {})", "not valid JSON"}, BadVocabulary{"{\"\xFF\": 0}", "not valid JSON"},
+                    BadVocabulary{"[]", "an array, expected an object of pieces and ids"},
+                    BadVocabulary{"7", "7, expected an object of pieces and ids"},
+                    BadVocabulary{R"({"a": {"b": 1}})", "'a' is an object, expected an id from 0 to 9999999"},
+                    BadVocabulary{R"({"a": [1]})", "'a' is an array, expected an id"},
+                    BadVocabulary{R"({"a": "1"})", "'a' is a string, expected an id"},
+                    BadVocabulary{R"({"a": null})", "'a' is null, expected an id"},
+                    BadVocabulary{R"({"a": true})", "'a' is boolean, expected an id"},
+                    BadVocabulary{R"({"a": -1})", "'a' is -1, expected an id"},
+                    BadVocabulary{R"({"a": 1.0})", "'a' is 1, expected an id"},
+                    BadVocabulary{R"({"a": 10000000})", "'a' is 10000000, expected an id"},
+                    BadVocabulary{R"({"a": 18446744073709551615})", "'a' is 18446744073709551615, expected an id"},
+                    BadVocabulary{R"({"a": 1, "b": 2, "a": 3})", "'a' is there twice"},
+                    BadVocabulary{R"({"▁new\nline": 1, "b": 1})", "'\\u2581new\\nline' and 'b' both have the id 1"}));
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,302 @@
+#include "encdec/models/tokenizer/load_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using Ids = std::vector<std::int32_t>;
+using namespace test;
+namespace fs = std::filesystem;
+
+fs::path golden(const char* name) {
+  return fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / name;
+}
+
+std::string model_type(const fs::path& folder) {
+  return read_json_object(folder / "config.json").required_string("model_type");
+}
+
+std::unique_ptr<Tokenizer> load_golden(const char* name) {
+  return load_tokenizer(golden(name), model_type(golden(name)));
+}
+
+class TokenizerFolder : public testing::Test {
+ protected:
+  std::string error(std::string_view type) const {
+    try {
+      load_tokenizer(folder_.path(), type);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(TokenizerFolder, FindsNothingInAFolderWithoutFiles) {
+  for (const char* type : {"t5", "bart", "m2m_100", "plbart", "marian", "bert", "llama", ""}) {
+    EXPECT_EQ(load_tokenizer(folder_.path(), type), nullptr) << type;
+  }
+}
+
+TEST_F(TokenizerFolder, NamesAFileThatIsMissingBesideOthers) {
+  folder_.write("vocab.json", "{}");
+  EXPECT_THAT(error("bart"), HasSubstr("no merges.txt, expected vocab.json and merges.txt"));
+  EXPECT_THAT(error("blenderbot-small"), HasSubstr("no merges.txt, expected vocab.json and merges.txt"));
+  EXPECT_THAT(error("m2m_100"),
+              HasSubstr("no sentencepiece.bpe.model, expected vocab.json and sentencepiece.bpe.model"));
+}
+
+TEST_F(TokenizerFolder, NamesFilesThatItHasNoUseFor) {
+  folder_.write("vocab.json", "{}");
+  EXPECT_THAT(error("t5"), HasSubstr("vocab.json is there, but not what a T5Tokenizer needs"));
+  EXPECT_THAT(error("newest"), HasSubstr("vocab.json is there, but model_type 'newest' has no tokenizer here"));
+  folder_.write("tokenizer_config.json", R"({"tokenizer_class": "NewestTokenizerFast"})");
+  EXPECT_THAT(error("t5"), HasSubstr("not what a NewestTokenizer needs, expected a tokenizer.json"));
+}
+
+TEST_F(TokenizerFolder, TheClassOfTheFilesGoesBeforeTheModels) {
+  folder_.write("config.json", R"({"model_type": "t5", "tokenizer_class": "ByT5Tokenizer"})");
+  EXPECT_EQ(load_tokenizer(folder_.path(), "t5")->kind(), "bytes");
+  folder_.write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+  folder_.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n");
+  const auto tokenizer = load_tokenizer(folder_.path(), "t5");
+  EXPECT_EQ(tokenizer->kind(), "WordPiece");
+  EXPECT_THAT(tokenizer->encode("a b"), ElementsAre(1, 3, 0, 2));
+}
+
+TEST_F(TokenizerFolder, AnUnknownClassWithTokenizerJsonIsObeyed) {
+  folder_.write("tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "u": 1}, "unk_token": "u"}})");
+  folder_.write("tokenizer_config.json", R"({"tokenizer_class": "NewestTokenizer", "extra_special_tokens": ["<x>"]})");
+  const auto tokenizer = load_tokenizer(folder_.path(), "newest");
+  EXPECT_THAT(tokenizer->encode("a<x>b"), ElementsAre(0, 2, 1));
+}
+
+// transformers would put a Unigram pipeline around it and fail.
+TEST_F(TokenizerFolder, AModelOfAnotherKindThanTheClassHasIsTakenAsItStands) {
+  folder_.write("tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "u": 1}, "unk_token": "u"}})");
+  EXPECT_THAT(load_tokenizer(folder_.path(), "t5")->encode("a"), ElementsAre(0));
+}
+
+TEST_F(TokenizerFolder, AVocabularyAloneTakesTokens) {
+  folder_.write("shared_vocabulary.json", R"(["<unk>", "a"])");
+  EXPECT_THAT(load_tokenizer(folder_.path(), "")->encode("a b"), ElementsAre(1, 0));
+}
+
+// As in published checkpoints; transformers 5.23 knows no languages there.
+TEST_F(TokenizerFolder, NllbHasItsLanguagesBehindThePiecesOfASentencepieceModel) {
+  folder_.write("sentencepiece.bpe.model", unknown_piece() + piece("<s>", 0, kControl) + piece("</s>", 0, kControl) +
+                                               piece("▁", -1) + piece("a", -2) + piece("▁a", -3) +
+                                               bytes_field(2, number_field(3, 2)));
+  const auto tokenizer = load_tokenizer(folder_.path(), "m2m_100");
+  EXPECT_THAT(tokenizer->languages(), SizeIs(202));
+  EXPECT_EQ(tokenizer->language_token("ace_Arab"), 7);
+  EXPECT_EQ(tokenizer->language_token("zul_Latn"), 7 + 201);
+  EXPECT_EQ(tokenizer->token_id("<mask>"), 7 + 202);
+  EXPECT_THAT(tokenizer->encode("a", {.source_language = "ace_Latn"}), ElementsAre(8, 6, 2));
+}
+
+struct LanguageCase {
+  const char* folder;
+  const char* language;
+  std::size_t count;
+};
+
+class Languages : public testing::TestWithParam<LanguageCase> {
+ protected:
+  const std::unique_ptr<Tokenizer> tokenizer_ = load_golden(GetParam().folder);
+};
+
+TEST_P(Languages, AreListedInTheOrderOfTheirIds) {
+  const auto languages = tokenizer_->languages();
+  EXPECT_EQ(languages.size(), GetParam().count);
+  EXPECT_THAT(languages, Contains(GetParam().language));
+  std::int32_t last = -1;
+  for (const std::string& language : languages) {
+    const auto token = tokenizer_->language_token(language);
+    ASSERT_TRUE(token.has_value()) << language;
+    EXPECT_GT(*token, last);
+    last = *token;
+  }
+}
+
+TEST_P(Languages, OnesThatAreNotKnownAreRefusedWithSomeThatAre) {
+  EXPECT_EQ(tokenizer_->language_token("xx_\n"), std::nullopt);
+  for (const EncodeOptions& options : {EncodeOptions{.source_language = "xx_\n"}, {.target_language = "xx_\n"}}) {
+    try {
+      options.source_language.empty() ? tokenizer_->encode_target("a", options) : tokenizer_->encode("a", options);
+      FAIL() << "no error";
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("language 'xx_\\n' is not known, expected one of "),
+                                      HasSubstr(tokenizer_->languages().front())));
+      EXPECT_LT(std::string(error.what()).size(), 1000u);
+    }
+  }
+}
+
+TEST_P(Languages, LeaveRoomWhereTheLengthIsLimited) {
+  const EncodeOptions options{.source_language = GetParam().language, .max_length = 4};
+  const Ids ids = tokenizer_->encode("a long text of many words", options);
+  EXPECT_EQ(ids.size(), 4u);
+  EXPECT_THAT(ids, Contains(*tokenizer_->language_token(GetParam().language)));
+  EXPECT_THAT(ids, Contains(*tokenizer_->token_id("</s>")));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Languages,
+                         testing::Values(LanguageCase{"mbart", "fr_XX", 25}, LanguageCase{"mbart50", "sl_SI", 52},
+                                         LanguageCase{"nllb_saved", "fra_Latn", 202},
+                                         LanguageCase{"nllb_legacy", "zul_Latn", 202},
+                                         LanguageCase{"m2m_100", "fr", 100}, LanguageCase{"plbart_base", "java", 3},
+                                         LanguageCase{"plbart_multi", "php", 7}),
+                         [](const auto& one) { return std::string(one.param.folder); });
+
+TEST(LanguageCodes, MayBeWrittenAsTokensForPLBart) {
+  const auto tokenizer = load_golden("plbart_base");
+  EXPECT_EQ(tokenizer->language_token("java"), tokenizer->language_token("__java__"));
+  EXPECT_NE(tokenizer->language_token("java"), std::nullopt);
+}
+
+TEST(LanguageCodes, AreRefusedWhereNoneAreKnown) {
+  for (const char* name : {"t5", "bart", "byt5", "blenderbot_small", "bert_uncased"}) {
+    const auto tokenizer = load_golden(name);
+    EXPECT_THAT(tokenizer->languages(), ElementsAre());
+    EXPECT_THROW(tokenizer->encode("a", {.target_language = "fr"}), InputError) << name;
+  }
+}
+
+TEST(MaxLength, LeavesRoomForTheTokensAround) {
+  for (const char* name : {"t5", "bart", "byt5", "bert_uncased", "pegasus", "xlm_roberta"}) {
+    const auto tokenizer = load_golden(name);
+    const Ids whole = tokenizer->encode("some words of a text");
+    const Ids cut = tokenizer->encode("some words of a text", {.max_length = 5});
+    EXPECT_EQ(cut.size(), 5u) << name;
+    EXPECT_EQ(cut.front(), whole.front()) << name;
+    EXPECT_EQ(cut.back(), whole.back()) << name;
+  }
+}
+
+TEST(LongWords, TakeNearlyLinearTime) {
+  const std::string word(100'000, 'a');
+  for (const char* name : {"blenderbot_small", "nllb_saved", "m2m_100", "plbart_base", "byt5", "t5", "bart"}) {
+    const auto tokenizer = load_golden(name);
+    const Ids ids = tokenizer->encode_target(
+        word, {.target_language = tokenizer->languages().empty() ? "" : tokenizer->languages()[0]});
+    EXPECT_FALSE(ids.empty());
+    EXPECT_FALSE(tokenizer->decode(ids).empty());
+  }
+}
+
+TEST(IdsThatAreNotThere, AreRefused) {
+  for (const char* name : {"t5", "byt5", "blenderbot_small", "m2m_100", "plbart_base", "nllb_saved"}) {
+    const auto tokenizer = load_golden(name);
+    for (const std::int32_t id : {-1, 1'000'000}) {
+      EXPECT_THROW(tokenizer->decode(Ids{id}), InputError) << name;
+      EXPECT_THROW(tokenizer->pieces(Ids{id}, TextSide::target), InputError) << name;
+    }
+  }
+}
+
+// M2M-100's tables have some rows more than its vocabulary and languages.
+TEST(M2M100, FillersAreUnknownTokens) {
+  const auto tokenizer = load_golden("m2m_100");
+  const std::int32_t last_language = *tokenizer->language_token("zu");
+  EXPECT_THAT(tokenizer->pieces(Ids{last_language + 1, last_language + 8}, TextSide::target),
+              ElementsAre("<unk>", "<unk>"));
+  EXPECT_THROW(tokenizer->decode(Ids{last_language + 9}), InputError);
+}
+
+struct BadFile {
+  const char* folder;  // a golden one, of which a copy is damaged
+  const char* file;
+  const char* content;  // null: the file without its last bytes
+  const char* found;
+};
+
+class BadFiles : public testing::TestWithParam<BadFile> {};
+
+TEST_P(BadFiles, AreRefusedByName) {
+  const auto& [name, file, content, found] = GetParam();
+  const TempFolder folder;
+  for (const auto& entry : fs::directory_iterator(golden(name))) fs::copy(entry.path(), folder.path());
+  fs::remove(folder / file);
+  std::ifstream stream(golden(name) / file, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+  folder.write(file, content != nullptr ? std::string(content) : whole.substr(0, whole.size() - 10));
+  try {
+    load_tokenizer(folder.path(), model_type(folder.path()));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(folder.path().string()), HasSubstr(found)));
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    EXPECT_LT(std::string(error.what()).size(), 2000u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadFiles,
+    testing::Values(
+        BadFile{"t5", "spiece.model", nullptr, "spiece.model: not a sentencepiece model"},
+        BadFile{"t5", "spiece.model", "", "spiece.model: not a sentencepiece model: no pieces"},
+        BadFile{"t5", "tokenizer_config.json", R"({"extra_ids": -1})", "extra_ids"},
+        BadFile{"t5", "tokenizer_config.json", R"({"extra_ids": 1000000000})", "extra_ids"},
+        BadFile{"t5", "tokenizer_config.json", R"({"tokenizer_class": 5})", "tokenizer_class"},
+        BadFile{"t5", "tokenizer_config.json", R"({"eos_token": ["a"]})", "'eos_token' is array, expected a token"},
+        BadFile{"t5", "tokenizer_config.json", R"({"eos_token": null})", "there is no eos_token"},
+        BadFile{"t5", "tokenizer_config.json", "{", "tokenizer_config.json"},
+        BadFile{"t5_saved", "tokenizer.json", nullptr, "tokenizer.json"},
+        BadFile{"t5_saved", "tokenizer.json", R"({"model": {"vocab": [["a", 0], ["b", 0]]}, "added_tokens": []})",
+                "expected"},
+        BadFile{
+            "t5_saved", "tokenizer.json",
+            R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "*"}, "model": {"vocab": [["a", 0]]}})",
+            "precompiled_charsmap is not base64"},
+        BadFile{
+            "t5_saved", "tokenizer.json",
+            R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "////"}, "model": {"vocab": [["a", 0], ["b", 0], ["c", 0]]}})",
+            "table"},
+        BadFile{"bart", "vocab.json", nullptr, "vocab.json"},
+        BadFile{"bart", "vocab.json", R"({"a": 0, "b": 0})", "both have the id 0"},
+        BadFile{"bart", "vocab.json", R"({"a": 0, "a": 1})", "'a' is there twice"},
+        BadFile{"bart", "vocab.json", R"({"a": -1})", "'a' is -1, expected an id"},
+        BadFile{"bart", "vocab.json", R"({"a": 20000000})", "expected an id"},
+        BadFile{"bart", "vocab.json", R"([])", "expected an object of pieces and ids"},
+        BadFile{"bart", "vocab.json", R"({})", "vocab.json"},
+        BadFile{"bart", "merges.txt", "a b c\n", "merges.txt: line 1"},
+        BadFile{"bart", "merges.txt", "never seen\n", "never"},
+        BadFile{"bart", "tokenizer_config.json", R"({"add_prefix_space": 1})", "add_prefix_space"},
+        BadFile{"bert_uncased", "vocab.txt", "", "no unk_token '[UNK]'"},
+        BadFile{"bert_uncased", "vocab.txt", "[CLS]\n[SEP]\n\xFF\n", "vocab.txt: not valid UTF-8"},
+        BadFile{"pegasus", "tokenizer_config.json", R"({"tokenizer_class": "PegasusTokenizer", "offset": 1})",
+                "offset"},
+        BadFile{"pegasus", "tokenizer_config.json", R"({"tokenizer_class": "PegasusTokenizer", "unk_token": "<x>"})",
+                "no unk_token '<x>'"},
+        BadFile{"mbart", "tokenizer_config.json", R"({"tokenizer_class": "MBartTokenizer", "src_lang": 3})",
+                "src_lang"},
+        BadFile{"m2m_100", "vocab.json", R"({"</s>": 0})", "unk_token"},
+        BadFile{"m2m_100", "vocab.json", R"({"</s>": 0, "<unk>": 3})", "both have the id 3"},
+        BadFile{"m2m_100", "sentencepiece.bpe.model", nullptr, "sentencepiece.bpe.model: not a sentencepiece model"},
+        BadFile{"m2m_100", "tokenizer_config.json",
+                R"({"tokenizer_class": "M2M100Tokenizer", "language_codes": "all"})", "expected 'm2m100' or 'wmt21'"},
+        BadFile{"plbart_base", "tokenizer_config.json",
+                R"({"tokenizer_class": "PLBartTokenizer", "language_codes": "all"})", "expected 'base' or 'multi'"},
+        BadFile{"plbart_base", "sentencepiece.bpe.model", "x", "sentencepiece.bpe.model: not a sentencepiece model"},
+        BadFile{"blenderbot_small", "vocab.json", R"({"a": 0})", "no unk_token '__unk__'"},
+        BadFile{"blenderbot_small", "merges.txt", "#\n\xFF\n", "not valid UTF-8"}));
+
+}  // namespace
+}  // namespace encdec
