@@ -52,7 +52,7 @@ class TensorReader {
     return builder == TorchBuilder::tensor || builder == TorchBuilder::typed_tensor;
   }
 
-  Index argument(const Items& arguments, std::size_t index) const {
+  Pickle::Index argument(const Items& arguments, std::size_t index) const {
     if (index >= arguments.size()) {
       refuse(where_, "made of {} arguments, expected at least {}", arguments.size(), index + 1);
     }

@@ -163,8 +163,9 @@ TEST(ColorMap, EndsAndMiddleAreTheTables) {
   EXPECT_EQ(color_of(ColorMap::viridis, 2), (Color{253, 231, 37}));
 }
 
+// Suites of such a name run first, so that fontconfig has not read its settings yet, which it does once in a process.
+// The default style of death tests forks: an emulated program could not start itself anew.
 TEST(AttentionImageDeathTest, AMachineWithoutFontsIsTold) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // fontconfig reads its settings once in a process
   const TempFolder folder;
   const std::string settings = folder.write("fonts.conf", "<fontconfig><dir>/nonexistent</dir></fontconfig>");
   EXPECT_EXIT(

@@ -12,6 +12,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/base/vocabulary.h"
 
 namespace encdec {
 namespace {
