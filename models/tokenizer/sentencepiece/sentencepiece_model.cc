@@ -54,6 +54,7 @@ void SentencePieceModel::add_pieces() {
   const bool is_unigram = proto_.model_type == ModelType::unigram;
   std::size_t bytes = 0;
   float lowest = std::numeric_limits<float>::max();
+  highest_score_ = std::numeric_limits<float>::min();
   std::int32_t id = 0;
   for (const auto& [text, score, type] : proto_.pieces) {
     const auto refuse = [&](std::string_view what) {
@@ -66,7 +67,10 @@ void SentencePieceModel::add_pieces() {
     } else if (!other_pieces_.emplace(text, id).second) {
       refuse("is there twice");
     }
-    if (type == PieceType::normal) lowest = std::min(lowest, score);
+    if (type == PieceType::normal) {
+      lowest = std::min(lowest, score);
+      highest_score_ = std::max(highest_score_, score);
+    }
     if (type == PieceType::unknown && std::exchange(unknown_id_, id) >= 0) refuse("is a second unknown one");
     if (type == PieceType::byte) {
       const auto byte = piece_byte(text);
@@ -97,10 +101,6 @@ void SentencePieceModel::check_samples() const {
 }
 
 double SentencePieceModel::unigram_score(std::string_view pieces) const {
-  float highest = std::numeric_limits<float>::min();
-  for (const auto& piece : proto_.pieces) {
-    if (piece.type == PieceType::normal) highest = std::max(highest, piece.score);
-  }
   float sum = 0;
   for (std::size_t begin = 0; begin <= pieces.size();) {
     const std::string_view text = pieces.substr(begin, pieces.find(' ', begin) - begin);
@@ -108,7 +108,7 @@ double SentencePieceModel::unigram_score(std::string_view pieces) const {
     const std::int32_t id = id_of(text);
     const bool is_user_defined = at(id).type == PieceType::user_defined;
     const float score = id == unknown_id_ ? unknown_score_ : at(id).score;
-    sum += is_user_defined ? static_cast<float>(text.size()) * highest - 0.1F : score;
+    sum += is_user_defined ? static_cast<float>(text.size()) * highest_score_ - 0.1F : score;
   }
   return sum;
 }

@@ -71,6 +71,7 @@ class SentencePieceModel {
   StringMap<std::int32_t> other_pieces_;  // those of control pieces, bytes and the unknown
   std::int32_t unknown_id_ = -1;
   float unknown_score_ = 0;
+  float highest_score_ = 0;  // of normal pieces
 };
 
 }  // namespace encdec
