@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -69,44 +70,52 @@ Parts make_t5(PipelineSource& source) {
   return parts;
 }
 
-// X </s> LANGUAGE. transformers 5 does not normalise the text.
-Parts make_mbart(PipelineSource& source) {
-  const std::vector<std::string> languages = language_codes::mbart();
-  if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("bos_token"), languages);
+// What the two versions of mBART do otherwise.
+struct MBart {
+  std::vector<std::string> languages;
+  const char* begin_token;       // its key
+  std::optional<Spaces> spaces;  // of the normalizer; none where text is not normalised
+  Cut cut;
+  bool language_first;
+};
+
+Parts mbart_parts(PipelineSource& source, const MBart& version) {
+  if (!source.is_tokenizer_json) {
+    source.pieces = fairseq_pieces(source, source.token(version.begin_token), version.languages);
+  }
   source.describe("mask_token", {.strip_left = true});
-  add_extra(source, languages);
+  add_extra(source, version.languages);
   Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
-  family_parts::use_metaspace(Cut::words_first, PrependScheme::always, parts);
+  if (version.spaces) parts.normalizer = family_parts::sentencepiece_normalizer(source, *version.spaces);
+  family_parts::use_metaspace(version.cut, PrependScheme::always, parts);
   family_parts::apply_settings(source, parts);
   const Ids end = {TokenIds(source, parts).named("eos_token")};
   family_parts::use_languages(source,
-                              {.names = languages,
+                              {.names = version.languages,
                                .source = source.settings.source_language.value_or("en_XX"),
                                .target = source.settings.target_language.value_or(""),
                                .after = end,
-                               .language_first = false},
+                               .language_first = version.language_first},
                               parts);
   return parts;
 }
 
+// X </s> LANGUAGE. transformers 5 does not normalise the text.
+Parts make_mbart(PipelineSource& source) {
+  return mbart_parts(source, {.languages = language_codes::mbart(),
+                              .begin_token = "bos_token",
+                              .spaces = std::nullopt,
+                              .cut = Cut::words_first,
+                              .language_first = false});
+}
+
 // LANGUAGE X </s>
 Parts make_mbart50(PipelineSource& source) {
-  const std::vector<std::string> languages = language_codes::mbart50();
-  if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("cls_token"), languages);
-  source.describe("mask_token", {.strip_left = true});
-  add_extra(source, languages);
-  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
-  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
-  family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
-  family_parts::apply_settings(source, parts);
-  const Ids end = {TokenIds(source, parts).named("eos_token")};
-  family_parts::use_languages(source,
-                              {.names = languages,
-                               .source = source.settings.source_language.value_or("en_XX"),
-                               .target = source.settings.target_language.value_or(""),
-                               .after = end},
-                              parts);
-  return parts;
+  return mbart_parts(source, {.languages = language_codes::mbart50(),
+                              .begin_token = "cls_token",
+                              .spaces = Spaces::joined,
+                              .cut = Cut::at_spaces,
+                              .language_first = true});
 }
 
 // The vocabulary with fairseq's four tokens first.
