@@ -12,6 +12,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/checkpoint/file_names.h"
 
 namespace encdec {
 namespace {
@@ -45,8 +46,7 @@ struct Module {
 // Empty where there is no modules.json.
 std::vector<Module> read_modules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return {};
+  if (!is_there(path)) return {};
   const nlohmann::json list = read_json(path);
   if (!list.is_array()) throw ConfigError(fmt::format("{}: not a list of modules", path.string()));
   std::vector<Module> modules;
@@ -181,9 +181,8 @@ class SentenceEmbedder::Reader {
   }
 
   void read_limits(const std::filesystem::path& folder) {
-    std::error_code ignored;
     const auto sentence_config = folder / "sentence_bert_config.json";
-    if (std::filesystem::exists(sentence_config, ignored)) {
+    if (is_there(sentence_config)) {
       const JsonObject config = read_json_object(sentence_config);
       embedder_.max_length_ = static_cast<std::size_t>(config.integer("max_seq_length", {1, kMaxLength}).value_or(0));
       if (config.boolean("do_lower_case").value_or(false)) {
@@ -192,7 +191,7 @@ class SentenceEmbedder::Reader {
       }
     }
     const auto tokenizer_config = folder / "tokenizer_config.json";
-    if (embedder_.max_length_ == 0 && std::filesystem::exists(tokenizer_config, ignored)) {
+    if (embedder_.max_length_ == 0 && is_there(tokenizer_config)) {
       // Where there is no limit, transformers writes 1e30.
       const auto limit = read_json_object(tokenizer_config).number("model_max_length");
       if (limit && *limit >= 1 && *limit <= kMaxLength) embedder_.max_length_ = static_cast<std::size_t>(*limit);
@@ -201,8 +200,7 @@ class SentenceEmbedder::Reader {
 
  private:
   void read_prompt(const std::filesystem::path& path) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return;
+    if (!is_there(path)) return;
     const JsonObject config = read_json_object(path);
     const auto name = config.string("default_prompt_name");
     if (name) embedder_.prompt_ = config.required_object("prompts").required_string(*name);

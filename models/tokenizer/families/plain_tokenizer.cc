@@ -8,6 +8,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -62,23 +63,21 @@ class ListReader final : public JsonEvents {
 
 // NAME.json or NAME.txt; nullopt if there is neither.
 std::optional<PieceList> read_list(const std::filesystem::path& folder, const std::string& name) {
-  std::error_code ignored;
   const std::filesystem::path json = folder / (name + ".json");
-  if (std::filesystem::exists(json, ignored)) {
+  if (is_there(json)) {
     return PieceList::parse_json(read_text_file(json, kMaxVocabularyBytes), json.string());
   }
   const std::filesystem::path text = folder / (name + ".txt");
-  if (!std::filesystem::exists(text, ignored)) return std::nullopt;
+  if (!is_there(text)) return std::nullopt;
   return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
 }
 
 // As token_settings, of a folder whose model.bin need not be there.
 std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
-  std::error_code ignored;
   std::optional<JsonObject> config;
-  if (std::filesystem::exists(folder / "config.json", ignored)) config = read_json_object(folder / "config.json");
+  if (is_there(folder / "config.json")) config = read_json_object(folder / "config.json");
   const bool is_converted = !config || !config->has("model_type");
-  if (!is_converted || !std::filesystem::exists(folder / "model.bin", ignored)) return config;
+  if (!is_converted || !is_there(folder / "model.bin")) return config;
   return token_settings(read_ctranslate2(folder / "model.bin"), std::move(config));
 }
 
