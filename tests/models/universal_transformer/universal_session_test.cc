@@ -13,6 +13,7 @@
 #include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
+#include "tests/support/message_of.h"
 
 namespace encdec::universal {
 namespace {
@@ -186,15 +187,6 @@ TEST(UniversalTransformer, TakesAllItsWeightsAndNoOthers) {
       EXPECT_NE(std::string(error.what()).find("'" + name + "' is missing"), std::string::npos) << error.what();
     }
   }
-}
-
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no exception";
 }
 
 TEST(UniversalTransformer, RefusesConfigurationsThatContradictThemselves) {

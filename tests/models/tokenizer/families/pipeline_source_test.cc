@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
@@ -13,16 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-template <typename Read>
-std::string error_of(Read read) {
-  try {
-    read();
-  } catch (const TokenizerError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(MergesTxt, IsPairsInTheOrderOfLines) {
   EXPECT_THAT(native_files::parse_merges("#version: 0.2\na b\n\n# #\nab c", "x"),
@@ -33,11 +24,11 @@ TEST(MergesTxt, IsPairsInTheOrderOfLines) {
 
 TEST(MergesTxt, RefusesOtherLinesByNumber) {
   for (const char* text : {"a b\nab", "a b\na b c", "a b\n\xFF b", "a b\n \t "}) {
-    const std::string error = error_of([&] { native_files::parse_merges(text, "merges.txt"); });
+    const std::string error = message_of<TokenizerError>([&] { native_files::parse_merges(text, "merges.txt"); });
     EXPECT_THAT(error, HasSubstr("merges.txt: ")) << text;
     EXPECT_TRUE(error.find("line 2") != error.npos || error.find("UTF-8") != error.npos) << error;
   }
-  EXPECT_THAT(error_of([] { native_files::parse_merges(std::string(5000, 'a'), "m"); }),
+  EXPECT_THAT(message_of<TokenizerError>([] { native_files::parse_merges(std::string(5000, 'a'), "m"); }),
               HasSubstr("line 1: 5000 bytes"));
 }
 
@@ -50,7 +41,7 @@ TEST(VocabTxt, NumbersLinesAndTheLastOfEqualOnesCounts) {
 }
 
 TEST(VocabTxt, RefusesTextThatIsNotUtf8) {
-  EXPECT_THAT(error_of([] { native_files::parse_vocabulary_lines("a\n\x80", "vocab.txt"); }),
+  EXPECT_THAT(message_of<TokenizerError>([] { native_files::parse_vocabulary_lines("a\n\x80", "vocab.txt"); }),
               HasSubstr("vocab.txt: not valid UTF-8 at byte 2"));
 }
 
