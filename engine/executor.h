@@ -21,7 +21,7 @@ class Executor {
   // Throws ShapeError if the graph has no outputs or a node that feeds none.
   explicit Executor(Graph graph, MemoryPlanning planning = MemoryPlanning::share);
 
-  const Graph& graph() const { return graph_; }
+  const Graph& graph() const { return graph_; }  // what it runs
 
   // `inputs` in the order in which the graph declares them. Returns the graph's outputs; they live in the arena and
   // last until the next run with this state. Throws ShapeError, naming the input, if one does not fit.

@@ -17,7 +17,7 @@ namespace encdec {
 // family ends; after the first runs nothing is allocated.
 class CacheIndex {
  public:
-  static constexpr int kPageRows = kernels::AttentionRows::kPageRows;
+  static constexpr int kPageRows = kernels::AttentionRows::kPageRows;  // positions in a page
 
   // A new sequence without positions; returns its slot.
   int open();
@@ -29,11 +29,11 @@ class CacheIndex {
   void reorder(std::span<const int> slots, std::span<const int> parents);
   // Ends a sequence; its slot, and its rows when its family has no other, are free for others.
   void close(int slot);
-  void close_all();
+  void close_all();  // ends every sequence
 
   // The cache row of each position of a sequence.
   std::span<const std::int32_t> rows(int slot) const { return slots_[static_cast<std::size_t>(slot)].rows; }
-  int length(int slot) const { return static_cast<int>(rows(slot).size()); }
+  int length(int slot) const { return static_cast<int>(rows(slot).size()); }  // positions so far
   // Every row handed out so far is below this: how many rows a cache must have.
   std::int64_t row_limit() const { return static_cast<std::int64_t>(page_count_) * kPageRows; }
 
@@ -64,7 +64,7 @@ struct KeyValueForm {
   Dim head_dim = 0;                   // K
   DataType type = DataType::float32;  // or bfloat16
 
-  Dim width() const { return heads * head_dim; }
+  Dim width() const { return heads * head_dim; }  // H * K
   // Bytes of a position's keys and values.
   std::size_t bytes() const;
 };
@@ -80,11 +80,11 @@ class KeyValueCache {
   void reserve(std::int64_t count, const KeyValueForm& form);
   // For rows [0, rows()).
   void write(std::int64_t row, const float* keys, const float* values);
-  std::int64_t rows() const { return rows_; }
+  std::int64_t rows() const { return rows_; }  // positions that there is room for
 
   // The keys and values of positions that lie at the rows that the index names.
   kernels::AttentionRows keys(const std::int32_t* index) const { return rows_of(keys_, index); }
-  kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }
+  kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }  // likewise
 
  private:
   kernels::AttentionRows rows_of(const Tensor& tensor, const std::int32_t* index) const;

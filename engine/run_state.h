@@ -24,7 +24,7 @@ struct Sequence {
   int past = 0;          // positions before the first of these rows
   int slot = -1;         // of the cache index; -1 where nothing is cached
   int memory_first = 0;  // rows of another input that it may look at: [memory_first, memory_first + memory_rows)
-  int memory_rows = 0;
+  int memory_rows = 0;   // none where there is no other input
 };
 
 // Throws InputError unless these sequences have so many rows together: a layer that reads sequences would leave rows
@@ -37,10 +37,10 @@ using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& o
 // How one row of an attention node, by one of its heads, divides its attention among the keys that it sees: the
 // softmax.
 struct AttentionWeights {
-  int row = 0;
-  int head = 0;
-  int first_key = 0;  // of those; the others' weights are zero
-  std::span<const float> weights;
+  int row = 0;                     // of all packed rows of the run
+  int head = 0;                    // counted from 0
+  int first_key = 0;               // of those; the others' weights are zero
+  std::span<const float> weights;  // of keys [first_key, first_key + size), 1 together
 };
 
 // Called with the attention of each row and head of a node, when they are computed.
@@ -48,12 +48,12 @@ using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
 // One run of a node: which, and when.
 struct NodeRun {
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = std::chrono::steady_clock::time_point;  // of a clock that only goes forward
 
-  const Graph& graph;
-  const Graph::Node& node;
-  Time begin;
-  Time end;
+  const Graph& graph;       // that runs
+  const Graph::Node& node;  // of that graph
+  Time begin;               // before its layer is called
+  Time end;                 // when its output is there
 };
 
 // Called with each run of a node when it has ended: where time goes.
@@ -63,6 +63,7 @@ using NodeRunObserver = std::function<void(const NodeRun&)>;
 // may use a state; a graph serves as many states as there are. Grows to what the runs need, then allocates no more.
 class RunState {
  public:
+  // For runs of this graph alone, whose work the team shares.
   explicit RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team = std::make_shared<ThreadTeam>());
   ~RunState();
   RunState(RunState&&) noexcept;
@@ -70,8 +71,8 @@ class RunState {
 
   // Set by the caller before a run.
   std::vector<Sequence> sequences;
-  CacheIndex cache_index;
-  NodeObserver observer;
+  CacheIndex cache_index;  // where the sequences' pasts lie
+  NodeObserver observer;   // of every node's output; none if empty
   // A node's attention from now on; of nobody's interest if empty. Such a node is computed by one thread.
   void observe_attention(Edge node, AttentionObserver attention_observer);
   // No clock is read while it is empty.
@@ -89,7 +90,7 @@ class RunState {
   const AttentionObserver& attention_observer() const;
   // Cache of the running node; has room for all rows of the index.
   KeyValueCache& cache();
-  backend::MatMulPrimitives& matmul_primitives(int thread);
+  backend::MatMulPrimitives& matmul_primitives(int thread);  // of one thread of the team
 
  private:
   friend class Executor;

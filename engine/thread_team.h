@@ -21,12 +21,12 @@ int available_cpus();
 // One loop at a time: `run` is for the thread that owns the team.
 class ThreadTeam {
  public:
-  explicit ThreadTeam(int size = 1);
+  explicit ThreadTeam(int size = 1);  // threads, the caller's among them
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  int size() const { return static_cast<int>(helpers_.size()) + 1; }
+  int size() const { return static_cast<int>(helpers_.size()) + 1; }  // the caller and its helpers
 
   // Calls body(item, thread) for every item of [0, items), with thread in [0, size()), and returns when all are done.
   // Rethrows one of the exceptions that items have thrown; the other items are still worked on.

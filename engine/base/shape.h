@@ -20,9 +20,9 @@ inline constexpr Dim kTargetRows = -3;
 
 // The values of the symbols in one run.
 struct Symbols {
-  Dim batch = 0;
-  Dim source_rows = 0;
-  Dim target_rows = 0;
+  Dim batch = 0;        // B
+  Dim source_rows = 0;  // S
+  Dim target_rows = 0;  // T
 
   // `dim` itself where it is a size, else the symbol's value.
   Dim value(Dim dim) const;
@@ -33,21 +33,23 @@ struct Symbols {
 // Up to four dimensions, row-major. A value type that never allocates.
 class Shape {
  public:
-  static constexpr int kMaxRank = 4;
+  static constexpr int kMaxRank = 4;  // dimensions at most
 
   Shape() = default;  // rank 0: a scalar
+  // Throws ShapeError if there are more than kMaxRank dimensions.
   Shape(std::initializer_list<Dim> dims);
   // Throws ShapeError if there are more than kMaxRank dimensions.
   explicit Shape(std::span<const Dim> dims);
 
-  int rank() const { return rank_; }
+  int rank() const { return rank_; }  // how many dimensions
   // Dimension `axis`; negative counts from the end.
   Dim operator[](int axis) const;
+  // All, the outermost first.
   std::span<const Dim> dims() const { return {dims_.data(), static_cast<std::size_t>(rank_)}; }
-  Dim last() const { return (*this)[-1]; }
+  Dim last() const { return (*this)[-1]; }  // the innermost
 
-  bool is_symbolic() const;
-  Shape bind(const Symbols& symbols) const;
+  bool is_symbolic() const;                  // whether a dimension is a symbol
+  Shape bind(const Symbols& symbols) const;  // the same with the symbols' values
   // Product of the dimensions, 1 for a scalar. Only for shapes that are not symbolic.
   std::int64_t elements() const;
 

@@ -13,12 +13,14 @@ namespace encdec {
 template <class T>
 struct DataTypeOf;
 template <>
+// What layers compute with.
 struct DataTypeOf<float> {
-  static constexpr DataType value = DataType::float32;
+  static constexpr DataType value = DataType::float32;  // what they are stored as
 };
 template <>
+// Token ids and numbers of steps.
 struct DataTypeOf<std::int32_t> {
-  static constexpr DataType value = DataType::int32;
+  static constexpr DataType value = DataType::int32;  // what they are stored as
 };
 
 // A dense row-major array: a view of memory, which it keeps alive where it has an owner. Copies share the memory.
@@ -37,23 +39,25 @@ class Tensor {
   // The same without zeros: memory that is not written to costs nothing.
   static Tensor uninitialized(const Shape& shape, DataType type = DataType::float32);
 
-  const Shape& shape() const { return shape_; }
-  DataType type() const { return type_; }
-  bool empty() const { return data_ == nullptr; }
-  std::int64_t elements() const { return shape_.elements(); }
-  std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(type_); }
+  const Shape& shape() const { return shape_; }                // the outermost dimension first
+  DataType type() const { return type_; }                      // of an element
+  bool empty() const { return data_ == nullptr; }              // whether it has no memory
+  std::int64_t elements() const { return shape_.elements(); }  // the product of the dimensions
+  std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(type_); }  // of all elements
 
   // Rows are everything but the last dimension: a [B, T, D] tensor has B*T rows of width D.
   std::int64_t width() const { return shape_.rank() == 0 ? 1 : shape_.last(); }
-  std::int64_t rows() const { return width() == 0 ? 0 : elements() / width(); }
+  std::int64_t rows() const { return width() == 0 ? 0 : elements() / width(); }  // B*T of those
 
-  std::byte* raw() { return data_; }
-  const std::byte* raw() const { return data_; }
+  std::byte* raw() { return data_; }              // the first element, whatever its type
+  const std::byte* raw() const { return data_; }  // the same to read
+  // The elements, of the type that they are stored as.
   template <class T>
   T* data() {
     assert(type_ == DataTypeOf<T>::value);
     return reinterpret_cast<T*>(data_);
   }
+  // The same to read.
   template <class T>
   const T* data() const {
     assert(type_ == DataTypeOf<T>::value);
@@ -62,7 +66,7 @@ class Tensor {
 
   // Row `index` of a float32 tensor.
   float* row(std::int64_t index) { return data<float>() + index * width(); }
-  const float* row(std::int64_t index) const { return data<float>() + index * width(); }
+  const float* row(std::int64_t index) const { return data<float>() + index * width(); }  // the same to read
 
   // Rows [first, first + count) of the first dimension, as a view that shares the owner.
   // Throws ShapeError if they are not all there.

@@ -44,13 +44,14 @@ class WeightStore {
   void add_memory(std::shared_ptr<const ReloadableMemory> memory) { memories_.push_back(std::move(memory)); }
   // What the memories of another store are asked, this one asks them too.
   void add_memories_of(const WeightStore& other);
+  // The tensor will not be read soon: its memory hears of it.
   void release(const Tensor& tensor) const;
 
-  const std::string& origin() const { return origin_; }
-  const Tensor* find(std::string_view name) const;
+  const std::string& origin() const { return origin_; }  // the folder or file, for messages
+  const Tensor* find(std::string_view name) const;       // null if there is none
   // Null where a tensor is not quantised.
   const Tensor* find_scale(std::string_view name) const;
-  const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
+  const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }  // by stored name
 
  private:
   std::string origin_;
@@ -62,13 +63,13 @@ class WeightStore {
 // Where one family stores a tensor: under this name, perhaps together with others, or the other way round.
 struct StoredName {
   StoredName() = default;
-  StoredName(std::string name_) : name(std::move(name_)) {}
-  StoredName(const char* name_) : name(name_) {}
+  StoredName(std::string name_) : name(std::move(name_)) {}  // a whole tensor
+  StoredName(const char* name_) : name(name_) {}             // the same
 
-  std::string name;
+  std::string name;  // in the checkpoint
   // Part number `part` of `parts` equal ones, of the outputs: merged projections of queries, keys and values.
   int part = 0;
-  int parts = 1;
+  int parts = 1;            // 1: the whole tensor
   bool transposed = false;  // a matrix [K, N], for y = x W
 
   friend bool operator==(const StoredName& a, const StoredName& b) = default;
@@ -127,18 +128,19 @@ class WeightMatrix {
 // tensors were used, so that the rest can be reported.
 class WeightScope {
  public:
+  // All of a store, whose family calls its tensors so; layers lay them out as `pack` says.
   WeightScope(std::shared_ptr<const WeightStore> store, WeightNames names, const PackOptions& pack = {});
   // Names as stored are the canonical names.
   explicit WeightScope(std::shared_ptr<const WeightStore> store);
 
   // The scope one level deeper.
   WeightScope operator/(std::string_view name) const;
-  WeightScope operator/(int index) const { return *this / std::to_string(index); }
+  WeightScope operator/(int index) const { return *this / std::to_string(index); }  // a layer of a stack
 
   // Without the final dot: "encoder.0.self_attention". Also the name of the node built from this scope.
   const std::string& path() const { return path_; }
 
-  const PackOptions& pack() const { return pack_; }
+  const PackOptions& pack() const { return pack_; }  // how layers lay out their weights
 
   // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra, trailing ones
   // extra), stored as float32, float16 or bfloat16, or quantised, and then given as float32. A view of the store where
@@ -147,7 +149,7 @@ class WeightScope {
   Tensor tensor(std::string_view name, const Shape& shape) const;
   // A matrix of this scope that has the shape [outputs, inputs], likewise, without copying any of it.
   WeightMatrix matrix(std::string_view name, const Shape& shape) const;
-  bool has(std::string_view name) const;
+  bool has(std::string_view name) const;  // whether the checkpoint has it
   // The tensor was copied and is not needed any more, as far as this layer knows: its pages need not stay in memory.
   void release(std::string_view name) const;
 

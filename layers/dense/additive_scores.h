@@ -5,11 +5,12 @@
 
 namespace encdec {
 
+// The sizes of AdditiveScores.
 struct AdditiveOptions {
-  Dim query_dim = 0;   // Dq
-  Dim key_dim = 0;     // Dk
-  Dim hidden_dim = 0;  // h
-  Bias bias = Bias::none;
+  Dim query_dim = 0;       // Dq
+  Dim key_dim = 0;         // Dk
+  Dim hidden_dim = 0;      // h
+  Bias bias = Bias::none;  // of each projection
 };
 
 // How well each query matches each key, as a small network sees it (Bahdanau et al. 2014, section 3.1 and A.1.2):
@@ -29,7 +30,7 @@ class AdditiveScores final : public Layer {
 
   // For layers that hold one as a part: scores of a block of queries, a row of them every `stride` floats.
   ComparedRows compare(const Tensor& queries, const Tensor& keys, RunState& state) const;
-  void score(const ComparedRows& compared, const QueryBlock& block, float* scores, Dim stride) const;
+  void score(const ComparedRows& compared, const QueryBlock& block, float* scores, Dim stride) const;  // of a block
 
  private:
   Linear query_;          // Dq -> h

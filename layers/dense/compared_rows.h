@@ -8,10 +8,10 @@ namespace encdec {
 
 // Queries [B, Q, W] and keys [B, K, W] as a scoring function compares them, perhaps after a projection.
 struct ComparedRows {
-  Tensor queries;
-  Tensor keys;
+  Tensor queries;  // [B, Q, W]
+  Tensor keys;     // [B, K, W]
 
-  int key_count() const { return static_cast<int>(keys.shape()[-2]); }
+  int key_count() const { return static_cast<int>(keys.shape()[-2]); }  // K
   // A block's, with the scores of each query `stride` floats after those of the one before it.
   kernels::ScoredRows rows(const QueryBlock& block, float* scores, Dim stride) const;
 };

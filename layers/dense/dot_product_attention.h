@@ -9,7 +9,7 @@ namespace encdec {
 // masked by valid lengths. Inputs and output as in dense_attention.h, where Dq = Dk = D.
 class DotProductAttention final : public DenseAttention<DotProductScores> {
  public:
-  explicit DotProductAttention(const DotProductOptions& options) : DenseAttention(options) {}
+  explicit DotProductAttention(const DotProductOptions& options) : DenseAttention(options) {}  // has no weights
 
   std::string_view kind() const override { return "dot_product_attention"; }
 };

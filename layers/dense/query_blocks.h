@@ -14,11 +14,11 @@ inline Dim batch_of(const Shape& shape) {
 
 // Some neighbouring queries of one member of a dense batch: rows [row, row + count) of all B*Q.
 struct QueryBlock {
-  static constexpr int kMostQueries = 8;
+  static constexpr int kMostQueries = 8;  // in a block
 
-  Dim member = 0;
-  Dim row = 0;
-  int count = 0;
+  Dim member = 0;  // of the batch
+  Dim row = 0;     // the first, of all B*Q
+  int count = 0;   // of rows, kMostQueries at most
 };
 
 // Calls body(block, thread) until every query of [B, Q, anything] is in a block, shared out among the team where there

@@ -12,12 +12,13 @@ enum class ImageAttentionOutput : std::uint8_t {
   direct,     // the attended values themselves: C'' = C
 };
 
+// The sizes of an ImageSelfAttention.
 struct ImageSelfAttentionOptions {
-  Dim channels = 0;        // C
-  Dim key_channels = 0;    // C'; 0 means C / 8
-  Dim value_channels = 0;  // C''; 0 means C / 8, or C where the output is direct
-  ImageAttentionOutput output = ImageAttentionOutput::projected;
-  Bias bias = Bias::optional;  // of all projections
+  Dim channels = 0;                                               // C
+  Dim key_channels = 0;                                           // C'; 0 means C / 8
+  Dim value_channels = 0;                                         // C''; 0 means C / 8, or C where the output is direct
+  ImageAttentionOutput output = ImageAttentionOutput::projected;  // what becomes of the attended values
+  Bias bias = Bias::optional;                                     // of all projections
 };
 
 // Self-attention of an image (SAGAN, Zhang et al. 2018, section 3): every position attends to all positions of its

@@ -9,10 +9,11 @@ enum class WindowSides : std::uint8_t {
   before,  // no row sees a later one: for whole targets, all of whose rows are there
 };
 
+// Attention of which heads, in which window.
 struct LocalAttentionOptions {
-  AttentionOptions attention;
-  int window = 0;  // positions on each side of a row's own; 0: only itself
-  WindowSides sides = WindowSides::both;
+  AttentionOptions attention;             // as MultiHeadAttention's
+  int window = 0;                         // positions on each side of a row's own; 0: only itself
+  WindowSides sides = WindowSides::both;  // where rows look
 };
 
 // Multi-head self-attention in a sliding window (Luong et al. 2015, section 3.2, local-m; Beltagy et al. 2020, section

@@ -5,11 +5,12 @@
 
 namespace encdec {
 
+// Attention of which heads, and how much shorter its keys and values get.
 struct MemoryCompressedAttentionOptions {
-  AttentionOptions attention;  // without relative positions
-  Dim kernel = 3;              // of both convolutions
-  Dim stride = 3;
-  Bias convolution_bias = Bias::required;
+  AttentionOptions attention;              // without relative positions
+  Dim kernel = 3;                          // of both convolutions
+  Dim stride = 3;                          // rows from a window to the next
+  Bias convolution_bias = Bias::required;  // of both convolutions
 };
 
 // Memory-compressed attention (Liu et al. 2018, section 4.2.3): multi-head self-attention to fewer keys and values,

@@ -6,12 +6,13 @@
 
 namespace encdec {
 
+// The sizes of a StridedConvolution.
 struct StridedConvolutionOptions {
-  Dim input_width = 0;   // C
-  Dim output_width = 0;  // N
-  Dim kernel = 3;        // positions that an output is made of
-  Dim stride = 3;        // positions from an output to the next one
-  Bias bias = Bias::required;
+  Dim input_width = 0;         // C
+  Dim output_width = 0;        // N
+  Dim kernel = 3;              // positions that an output is made of
+  Dim stride = 3;              // positions from an output to the next one
+  Bias bias = Bias::required;  // of the outputs
 };
 
 // Shortens sequences: a convolution over the positions of each, as one matmul of gathered windows.

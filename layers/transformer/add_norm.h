@@ -10,10 +10,11 @@ enum class NormKind : std::uint8_t {
   rms,    // x / sqrt(mean(x^2) + epsilon) * weight (Zhang & Sennrich 2019)
 };
 
+// Which norm, of what width.
 struct NormOptions {
-  NormKind kind = NormKind::layer;
-  Dim width = 0;
-  float epsilon = 1e-5f;
+  NormKind kind = NormKind::layer;  // the formula
+  Dim width = 0;                    // D
+  float epsilon = 1e-5f;            // keeps the root from zero
 };
 
 // Add & norm (Vaswani et al. 2017, section 5.4 and figure 1): the residual connection round a sub-layer f, and

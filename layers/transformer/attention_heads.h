@@ -14,16 +14,17 @@ namespace encdec {
 
 // What multi-head, masked and cross-attention have in common.
 struct AttentionOptions {
-  Dim model_dim = 0;  // D
-  int heads = 1;      // H
-  Dim head_dim = 0;   // K; 0 means D / H
-  Bias bias = Bias::required;
-  Residual residual = Residual::none;
+  Dim model_dim = 0;                   // D
+  int heads = 1;                       // H
+  Dim head_dim = 0;                    // K; 0 means D / H
+  Bias bias = Bias::required;          // of all projections
+  Residual residual = Residual::none;  // whether the last input is added to the output
   float score_scale = 0.0f;  // scores are multiplied by it; 0 means K^-0.5 (Vaswani et al. 2017, section 3.2.1)
   RelativePositions relative_positions = {};  // of self-attention
 
   // Width of all heads together, H * K. Throws ShapeError if D is not a multiple of H and head_dim is 0.
   Dim inner_dim() const;
+  // What scores are multiplied by, also where score_scale is 0.
   float scale() const { return score_scale != 0 ? score_scale : 1.0f / std::sqrt(static_cast<float>(head_width())); }
   // K, also where head_dim is 0.
   Dim head_width() const { return inner_dim() / heads; }

@@ -5,10 +5,11 @@
 
 namespace encdec {
 
+// The sizes of ConcatenatedPositions, and which positions.
 struct ConcatenatedPositionOptions {
-  Dim input_width = 0;   // D
-  Dim output_width = 0;  // N
-  Bias bias = Bias::required;
+  Dim input_width = 0;         // D
+  Dim output_width = 0;        // N
+  Bias bias = Bias::required;  // b
   // Its model_dim is the width P of the encodings.
   PositionOptions positions = {};
 };

@@ -4,6 +4,7 @@
 
 namespace encdec {
 
+// What training had.
 struct DropoutOptions {
   float rate = 0.0f;  // of the elements that training leaves out
 };

@@ -8,6 +8,7 @@
 
 namespace encdec {
 
+// The sizes of an Embedding, and where its table is.
 struct EmbeddingOptions {
   Dim vocabulary = 0;  // V
   Dim model_dim = 0;   // D

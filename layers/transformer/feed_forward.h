@@ -10,13 +10,14 @@ enum class FeedForwardKind : std::uint8_t {
   gated,  // project(activation(gate(x)) * expand(x)): gated linear units (Shazeer 2020)
 };
 
+// The sizes of a FeedForward, and what it computes.
 struct FeedForwardOptions {
-  FeedForwardKind kind = FeedForwardKind::plain;
-  Dim model_dim = 0;   // D
-  Dim hidden_dim = 0;  // F
-  Activation activation = Activation::relu;
-  Bias bias = Bias::required;
-  Residual residual = Residual::none;
+  FeedForwardKind kind = FeedForwardKind::plain;  // the formula
+  Dim model_dim = 0;                              // D
+  Dim hidden_dim = 0;                             // F
+  Activation activation = Activation::relu;       // of the hidden values, or of the gate
+  Bias bias = Bias::required;                     // of all projections
+  Residual residual = Residual::none;             // whether the last input is added to the output
 };
 
 // Position-wise feed-forward network (Vaswani et al. 2017, section 3.3).

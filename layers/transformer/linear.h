@@ -17,13 +17,14 @@ enum class Bias : std::uint8_t {
 // The bias [width] of a scope; empty where there is none. Throws WeightError.
 Tensor bias_of(const WeightScope& weights, Bias bias, Dim width);
 
+// The sizes of a Linear, and what happens to its outputs.
 struct LinearOptions {
-  Dim input_width = 0;   // K
-  Dim output_width = 0;  // N
-  Bias bias = Bias::required;
-  Activation activation = Activation::identity;
-  Residual residual = Residual::none;
-  float input_scale = 1.0f;  // x is multiplied by it first: T5's logits
+  Dim input_width = 0;                           // K
+  Dim output_width = 0;                          // N
+  Bias bias = Bias::required;                    // b
+  Activation activation = Activation::identity;  // after the bias
+  Residual residual = Residual::none;            // after the activation
+  float input_scale = 1.0f;                      // x is multiplied by it first: T5's logits
 };
 
 // Affine map: y = activation(scale x Wᵀ + b), plus a residual r if asked for;  {x: [R, K]} or {x: [R, K], r: [R, N]} ->
@@ -47,8 +48,8 @@ class Linear final : public Layer {
   // The weights of one output, in the precision that they are kept in: writes [K].
   void copy_weights(Dim output, float* weights) const { matmul_.copy_weights(output, weights); }
 
-  Dim input_width() const { return matmul_.input_width(); }
-  Dim output_width() const { return matmul_.output_width(); }
+  Dim input_width() const { return matmul_.input_width(); }    // K
+  Dim output_width() const { return matmul_.output_width(); }  // N, of all projections together
 
  private:
   MatMul matmul_;

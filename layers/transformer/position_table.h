@@ -23,17 +23,18 @@ void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float
 
 // Rows of a table stand for positions: position p is row offset + p.
 struct PositionOptions {
+  // Where the rows come from.
   enum class Kind : std::uint8_t {
     none,        // nothing is added: order is told by relative positions
     sinusoidal,  // known for every position; a stored table goes first
     learned,
   };
 
-  Kind kind = Kind::sinusoidal;
-  Dim model_dim = 0;  // of the encodings
-  SinusoidLayout layout = SinusoidLayout::halves;
-  Dim positions = 0;  // that a stored table has
-  Dim offset = 0;     // rows before position 0: 2 in BART's family
+  Kind kind = Kind::sinusoidal;                    // where the rows come from
+  Dim model_dim = 0;                               // of the encodings
+  SinusoidLayout layout = SinusoidLayout::halves;  // of sinusoids that are computed
+  Dim positions = 0;                               // that a stored table has
+  Dim offset = 0;                                  // rows before position 0: 2 in BART's family
   // As in fairseq, pads do not count as positions, and get the row of this number: zeros where it is sinusoidal, also
   // of a stored table, whatever position it stands for.
   std::optional<std::int32_t> pad_token = {};
@@ -50,7 +51,7 @@ class PositionTable {
   // positions and numbers below 0.
   PositionTable(const WeightScope& weights, const PositionOptions& options);
 
-  Dim width() const { return table_.width(); }
+  Dim width() const { return table_.width(); }  // of an encoding
 
   // Throws ShapeError unless the inputs are {x: [R, x_width]}, with a pad token {x, token ids: int32 [R]}.
   void check(Shapes inputs, Dim x_width) const;

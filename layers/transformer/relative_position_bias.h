@@ -6,14 +6,15 @@ namespace encdec {
 
 // Which distances between a key and a query share a bias (Raffel et al. 2020, section 2.1; Shaw et al. 2018).
 struct RelativePositions {
+  // Which keys a query sees.
   enum class Direction : std::uint8_t {
     both,      // keys before and after the query: half of the buckets for each
     backward,  // keys before it: a decoder's
   };
 
-  int buckets = 0;       // 0 for no bias
-  int max_distance = 0;  // from here on all distances share a bucket
-  Direction direction = Direction::both;
+  int buckets = 0;                        // 0 for no bias
+  int max_distance = 0;                   // from here on all distances share a bucket
+  Direction direction = Direction::both;  // which keys a query sees
 
   // Throws ShapeError unless there are at least 4 buckets (2 backward) and max_distance lies behind the distances that
   // have a bucket of their own.
@@ -34,7 +35,7 @@ class RelativePositionBias {
 
   // The bias at distance 0, between those of distances -reach() and reach(), for kernels::HeadAttention. Null for none.
   const float* of_head(int head) const { return table_.empty() ? nullptr : table_.row(head) + reach_; }
-  int reach() const { return reach_; }
+  int reach() const { return reach_; }  // from this distance on all biases are the last one
 
  private:
   Tensor table_;  // [H, 2 * reach + 1]

@@ -19,6 +19,7 @@ class SelfAttentionProjections {
 
   // x [R, D] -> [R, 3*H*K]: queries of all heads, then keys, then values.
   Tensor project(const Tensor& input, RunState& state) const;
+  // What is added to the scores; may be none.
   const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
   // A sequence of such rows whose rows attend to each other, into attended [R, H*K], as attend_heads takes it.
   kernels::HeadAttention among_themselves(const Sequence& sequence, Tensor& projected, Tensor& attended) const;

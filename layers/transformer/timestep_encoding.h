@@ -8,7 +8,7 @@ namespace encdec {
 //   y_r = x_r + sinusoid(step);  {x: [R, D], step: int32 [1]} -> [R, D]
 class TimestepEncoding final : public Layer {
  public:
-  TimestepEncoding(SinusoidLayout layout, Dim model_dim) : steps_(layout, model_dim) {}
+  TimestepEncoding(SinusoidLayout layout, Dim model_dim) : steps_(layout, model_dim) {}  // D; has no weights
 
   std::string_view kind() const override { return "timestep_encoding"; }
   Shape output_shape(Shapes inputs) const override;

@@ -5,9 +5,10 @@
 
 namespace encdec {
 
+// The size of a TokenTypeEmbedding's table.
 struct TokenTypeOptions {
-  Dim types = 0;  // that the checkpoint knows
-  Dim model_dim = 0;
+  Dim types = 0;      // that the checkpoint knows
+  Dim model_dim = 0;  // D
 };
 
 // Token type embedding (Devlin et al. 2019, section 3: segment embeddings) of texts that are one segment, type 0:
