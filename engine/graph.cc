@@ -40,7 +40,8 @@ Edge Graph::add(std::string name, std::shared_ptr<const Layer> layer, std::vecto
     check(edge, fmt::format("node '{}'", name));
     shapes.push_back(node(edge).shape);
   }
-  Node added{std::move(name), std::move(layer), std::move(inputs), {}, DataType::float32};
+  Node added{std::move(name), std::move(layer), std::move(inputs), {}};
+  added.type = added.layer->output_type();
   try {
     added.shape = added.layer->output_shape(shapes);
   } catch (const ShapeError& error) {

@@ -28,12 +28,15 @@ class Layer {
   // The type's name as graphs print it: "feed_forward".
   virtual std::string_view kind() const = 0;
 
-  // The shape of the output (float32) for inputs of these shapes, which may hold symbols.
+  // The shape of the output for inputs of these shapes, which may hold symbols.
   // Called when a graph is built; throws ShapeError, saying what was expected, if they do not fit.
   virtual Shape output_shape(Shapes inputs) const = 0;
 
   // Computes `output`, which has the bound output_shape, from inputs that have been checked. Never overlaps them.
   virtual void forward(Inputs inputs, Tensor& output, RunState& state) const = 0;
+
+  // In what the output is computed.
+  virtual DataType output_type() const { return DataType::float32; }
 
   // What this layer keeps of each position from run to run; nothing by default.
   virtual KeyValueForm key_value_form() const { return {}; }

@@ -96,9 +96,8 @@ Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const bac
 
 }  // namespace
 
-MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const PackOptions& pack,
-               Activation activation, Residual residual)
-    : residual_(residual) {
+MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const MatMulOptions& options)
+    : residual_(options.residual) {
   if (weights.empty()) throw ShapeError("matmul without weights");
   if (!biases.empty() && biases.size() != weights.size()) {
     throw ShapeError(fmt::format("matmul of {} weights with {} biases", weights.size(), biases.size()));
@@ -126,8 +125,8 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
 
   const Dim panels = (output_width_ + kPanelColumns - 1) / kPanelColumns;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
-  Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels) : 1;
-  const backend::Backend& backend = backend::backend_for(pack.precision, static_cast<int>(input_width_));
+  Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels) : 1;
+  const backend::Backend& backend = backend::backend_for(options.pack.precision, static_cast<int>(input_width_));
   slices = std::max(slices, (output_width_ + backend.widest_slice - 1) / backend.widest_slice);
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = slice * panels / slices * kPanelColumns;
@@ -135,8 +134,8 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
     const backend::MatMulSpec spec{.input_width = static_cast<int>(input_width_),
                                    .output_width = static_cast<int>(last - first),
                                    .backend = &backend,
-                                   .activation = activation};
-    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, pack.packed.get()),
+                                   .activation = options.activation};
+    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, options.pack.packed.get()),
                                                     biases.empty() ? nullptr : bias.data() + first)});
   }
 }

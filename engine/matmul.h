@@ -19,6 +19,13 @@ struct MatMulRows;
 // Adds a tensor of the output's shape after the activation.
 enum class Residual : std::uint8_t { none, add };
 
+// How a MatMul is computed, and what happens to its outputs.
+struct MatMulOptions {
+  PackOptions pack = {};                         // threads and precision
+  Activation activation = Activation::identity;  // after the bias
+  Residual residual = Residual::none;            // after the activation
+};
+
 // y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to the backends, oneDNN or
 // our own kernels: weights are packed once, here, in the precision asked for; rows of x are converted to it; primitives
 // are made for the row counts that occur and kept by the RunState. The residual is added in the same pass.
@@ -30,8 +37,7 @@ class MatMul {
   // Several matrices [N_i, K] are put together to one with N = sum of N_i, so that merged projections are one matmul.
   // `biases` is empty, or holds one per weight: [N_i], or an empty tensor for zeros.
   // Pages of `weights` are released as they have been copied. Throws ShapeError if the sizes do not fit.
-  MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const PackOptions& pack = {},
-         Activation activation = Activation::identity, Residual residual = Residual::none);
+  MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const MatMulOptions& options = {});
   ~MatMul();
   MatMul(MatMul&&) noexcept;
   MatMul& operator=(MatMul&&) noexcept;

@@ -24,6 +24,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -98,11 +99,7 @@ Tensor logits_of(const WeightScope& weights, const Tensor& source_ids, const Ten
   RunState encoder_state(encoder.graph());
   encoder_state.sequences = {{.rows = source_rows}};
   std::vector<Tensor> inputs = {target_ids};
-  for (const Tensor& projected : encoder.run(std::array{source_ids}, encoder_state)) {
-    inputs.push_back(Tensor::allocate(projected.shape()));
-    const KeyValueForm form = key_value_form_of(kAttention, Precision::float32);
-    arrange_memory(form, projected, inputs.back());
-  }
+  std::ranges::copy(encoder.run(std::array{source_ids}, encoder_state), std::back_inserter(inputs));
 
   RunState decoder_state(decoder.graph());
   // The decoder keeps the keys and values of each target token, so that it could go on one token at a time.

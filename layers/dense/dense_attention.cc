@@ -17,11 +17,10 @@ Shape dense_attention_shape(const Layer& scores, Shapes inputs) {
   return WeightedSum().output_shape(std::array{scored, inputs[2]});
 }
 
-void tell_weights(const QueryBlock& block, const float* weights, Dim stride, int key_count,
-                  const AttentionObserver& observer) {
-  for (int i = 0; i < block.count; ++i) {
-    observer({.row = static_cast<int>(block.row) + i,
-              .weights = {weights + i * stride, static_cast<std::size_t>(key_count)}});
+void tell_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer) {
+  for (int i = 0; i < weights.block.count; ++i) {
+    observer({.row = static_cast<int>(weights.block.row) + i,
+              .weights = {weights.rows + i * weights.stride, static_cast<std::size_t>(key_count)}});
   }
 }
 

@@ -19,8 +19,7 @@ namespace encdec {
 Shape dense_attention_shape(const Layer& scores, Shapes inputs);
 
 // The weights of one block, for an observer.
-void tell_weights(const QueryBlock& block, const float* weights, Dim stride, int key_count,
-                  const AttentionObserver& observer);
+void tell_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer);
 
 // The layer of a scoring layer, which has compare() and score() beside what a Layer has.
 template <class Scores>
@@ -56,8 +55,9 @@ void DenseAttention<Scores>::forward(Inputs inputs, Tensor& output, RunState& st
       kernels::masked_softmax(weights + static_cast<std::size_t>(i) * stride, key_count,
                               lengths.of(block.row + i, key_count));
     }
-    if (observer) tell_weights(block, weights, static_cast<Dim>(stride), key_count, observer);
-    WeightedSum().sum(weights, static_cast<Dim>(stride), values, block, output);
+    const QueryWeights rows{block, weights, static_cast<Dim>(stride)};
+    if (observer) tell_weights(rows, key_count, observer);
+    WeightedSum().sum(rows, values, output);
   });
 }
 

@@ -21,6 +21,13 @@ struct QueryBlock {
   int count = 0;   // of rows, kMostQueries at most
 };
 
+// The weights of a block's queries, a row each.
+struct QueryWeights {
+  const QueryBlock& block;  // whose they are
+  const float* rows;        // of the block's first query
+  Dim stride;               // floats from a row to the next
+};
+
 // Calls body(block, thread) until every query of [B, Q, anything] is in a block, shared out among the team where there
 // is enough to do: `work` is that of one query, in multiply-adds or moved floats.
 template <class Body>

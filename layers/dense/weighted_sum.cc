@@ -25,15 +25,15 @@ void WeightedSum::forward(Inputs inputs, Tensor& output, RunState& state) const 
   const Tensor &weights = inputs[0], &values = inputs[1];
   const Dim key_count = weights.width();
   for_each_query_block(output.shape(), key_count * values.width(), state, [&](const QueryBlock& block, int) {
-    sum(weights.row(block.row), key_count, values, block, output);
+    sum({block, weights.row(block.row), key_count}, values, output);
   });
 }
 
-void WeightedSum::sum(const float* weights, Dim stride, const Tensor& values, const QueryBlock& block,
-                      Tensor& output) const {
+void WeightedSum::sum(const QueryWeights& weights, const Tensor& values, Tensor& output) const {
+  const QueryBlock& block = weights.block;
   const Dim value_count = values.shape()[-2];
-  kernels::weighted_sum({.weights = weights,
-                         .weights_stride = stride,
+  kernels::weighted_sum({.weights = weights.rows,
+                         .weights_stride = weights.stride,
                          .values = values.row(block.member * value_count),
                          .query_count = block.count,
                          .value_count = static_cast<int>(value_count),

@@ -15,9 +15,8 @@ class WeightedSum final : public Layer {
   Shape output_shape(Shapes inputs) const override;
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
-  // For layers that hold one as a part: the rows of `output` of a block of queries, whose weights are `stride` floats
-  // apart.
-  void sum(const float* weights, Dim stride, const Tensor& values, const QueryBlock& block, Tensor& output) const;
+  // For layers that hold one as a part: the rows of `output` of a block of queries.
+  void sum(const QueryWeights& weights, const Tensor& values, Tensor& output) const;
 };
 
 }  // namespace encdec

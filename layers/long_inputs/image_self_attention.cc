@@ -94,19 +94,18 @@ void ImageSelfAttention::forward(Inputs inputs, Tensor& output, RunState& state)
   value_.apply(x, nullptr, values, state);
 
   Tensor attended = output_.has_value() ? state.scratch({rows, value_width}) : y;
-  attend_heads(attention_, RelativePositionBias(), parts_of_images(images, positions, state), state,
-               [&](const Sequence& part) {
-                 return kernels::HeadAttention{
-                     .query = query_key.row(part.first_row),
-                     .query_stride = 2 * key_width,
-                     .output = attended.row(part.first_row),
-                     .output_stride = value_width,
-                     .keys = {.data = query_key.row(part.memory_first) + key_width, .stride = 2 * key_width},
-                     .values = {.data = values.row(part.memory_first), .stride = value_width},
-                     .query_count = part.rows,
-                     .key_count = part.memory_rows,
-                     .value_dim = static_cast<int>(value_width)};
-               });
+  attend_heads(attention_, parts_of_images(images, positions, state), state, [&](const Sequence& part) {
+    return kernels::HeadAttention{
+        .query = query_key.row(part.first_row),
+        .query_stride = 2 * key_width,
+        .output = attended.row(part.first_row),
+        .output_stride = value_width,
+        .keys = {.data = query_key.row(part.memory_first) + key_width, .stride = 2 * key_width},
+        .values = {.data = values.row(part.memory_first), .stride = value_width},
+        .query_count = part.rows,
+        .key_count = part.memory_rows,
+        .value_dim = static_cast<int>(value_width)};
+  });
   if (output_.has_value()) output_->apply(attended, nullptr, y, state);
   for_each_row(y, state.team(), [&](int row) {
     const float* from = x.row(row);

@@ -47,7 +47,7 @@ void MemoryCompressedAttention::forward(Inputs inputs, Tensor& output, RunState&
     sequence.memory_rows = key_convolution_.output_rows(sequence.rows);
     memory_first += sequence.memory_rows;
   }
-  attend_heads(options_, RelativePositionBias(), sequences, state, [&](const Sequence& sequence) {
+  attend_heads(options_, sequences, state, [&](const Sequence& sequence) {
     kernels::HeadAttention head = projections_.among_themselves(sequence, projected, attended);
     head.keys = {.data = keys.row(sequence.memory_first), .stride = inner, .head_stride = head_dim};
     head.values = {.data = values.row(sequence.memory_first), .stride = inner, .head_stride = head_dim};

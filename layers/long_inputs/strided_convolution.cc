@@ -39,7 +39,7 @@ MatMul pack(const WeightScope& scope, const StridedConvolutionOptions& options) 
       WeightMatrix(by_position(scope.tensor("weight", {options.output_width, options.input_width, options.kernel})))};
   scope.release("weight");
   const Tensor bias = bias_of(scope, options.bias, options.output_width);
-  return {weights, bias.empty() ? std::span<const Tensor>() : std::span(&bias, 1), scope.pack()};
+  return {weights, bias.empty() ? std::span<const Tensor>() : std::span(&bias, 1), {scope.pack()}};
 }
 
 }  // namespace

@@ -38,10 +38,10 @@ void tell_attention(const kernels::HeadAttention& head, int first_row, int numbe
 
 // Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
 // sequence's first head as a kernels::HeadAttention without head_dim and scale, nor value_dim unless it is another; the
-// other heads' queries and outputs lie beside it.
+// other heads' queries and outputs lie beside it, and their biases behind its own.
 template <class Describe>
-void attend_heads(const AttentionOptions& options, const RelativePositionBias& bias,
-                  std::span<const Sequence> sequences, RunState& state, const Describe& describe) {
+void attend_heads(const AttentionOptions& options, std::span<const Sequence> sequences, RunState& state,
+                  const Describe& describe) {
   const int head_dim = static_cast<int>(options.head_width());
   const int items = static_cast<int>(sequences.size()) * options.heads;
   const AttentionObserver& observer = state.attention_observer();
@@ -59,8 +59,7 @@ void attend_heads(const AttentionOptions& options, const RelativePositionBias& b
       if (head.value_dim == 0) head.value_dim = head_dim;
       head.output += number * head.value_dim;
       head.scale = options.scale();
-      head.relative_bias = bias.of_head(number);
-      head.bias_reach = bias.reach();
+      if (head.relative_bias != nullptr) head.relative_bias += number * (2 * head.bias_reach + 1);
       const std::size_t scratch = kernels::attention_scratch(head);
       const std::size_t told =  // weights for the observer, behind the scratch
           observer ? static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count) : 0;

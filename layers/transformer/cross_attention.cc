@@ -8,7 +8,8 @@
 namespace encdec {
 
 CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
-    : key_value_(std::array{weights / "key", weights / "value"},
+    : form_(key_value_form_of(options, weights.pack().precision)),
+      key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}) {}
 
 Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
@@ -16,17 +17,19 @@ Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
 }
 
 void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  key_value_.apply(inputs[0], nullptr, output, state);
-}
-
-void arrange_memory(const KeyValueForm& form, const Tensor& projected, Tensor memory) {
-  std::byte* to = memory.raw();
-  for (int part = 0; part < 2 * form.heads; ++part) {  // keys of each head, then values
-    for (std::int64_t row = 0; row < projected.rows(); ++row) {
-      store_as(form.type, projected.row(row) + part * form.head_dim, form.head_dim, to);
-      to += static_cast<std::size_t>(form.head_dim) * size_of(form.type);
+  expect_all_rows(state.sequences, inputs[0].rows());
+  Tensor projected = state.scratch(output.shape());
+  key_value_.apply(inputs[0], nullptr, projected, state);
+  const std::size_t row_bytes = static_cast<std::size_t>(form_.head_dim) * size_of(form_.type);
+  state.team().run(2 * form_.heads, [&](int part, int) {  // keys of each head, then values
+    for (const Sequence& source : state.sequences) {
+      std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form_.bytes() +
+                      static_cast<std::size_t>(part) * static_cast<std::size_t>(source.rows) * row_bytes;
+      for (int row = source.first_row; row < source.first_row + source.rows; ++row, to += row_bytes) {
+        store_as(form_.type, projected.row(row) + part * form_.head_dim, form_.head_dim, to);
+      }
     }
-  }
+  });
 }
 
 namespace {
@@ -75,7 +78,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   Tensor queries = state.scratch({inputs[0].rows(), inner});
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);
-  attend_heads(options_, RelativePositionBias(), readers_of_memories(state), state, [&](const Sequence& sequence) {
+  attend_heads(options_, readers_of_memories(state), state, [&](const Sequence& sequence) {
     const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.memory_first) * form_.bytes();
     const kernels::AttentionRows keys{.data = first,
                                       .stride = form_.head_dim,

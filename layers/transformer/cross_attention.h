@@ -6,7 +6,9 @@
 namespace encdec {
 
 // Keys and values of the encoder's output for one cross-attention, computed once per source and read at every step.
-//   encoder output [S, D] -> [S, 2*H*K]: keys of all heads, then values
+//   encoder output [S, D] -> [S, 2*H*K], elements of key_value_form_of() the precision
+// The rows of a source together hold its keys [H, rows, K] and then its values [H, rows, K]: a head's attention reads
+// whole stretches.
 class CrossAttentionMemory final : public Layer {
  public:
   // Takes {key,value}.{weight [H*K, D], bias [H*K]}, of the scope of the CrossAttention that will read it.
@@ -15,22 +17,19 @@ class CrossAttentionMemory final : public Layer {
 
   std::string_view kind() const override { return "cross_attention_memory"; }
   Shape output_shape(Shapes inputs) const override;
+  DataType output_type() const override { return form_.type; }
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
+  KeyValueForm form_;
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
-
-// Puts what CrossAttentionMemory gave for one source where CrossAttention will read it: the rows of a memory that are
-// this source's, likewise [S, 2*H*K].
-void arrange_memory(const KeyValueForm& form, const Tensor& projected, Tensor memory);
 
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the rows
 // [memory_first, memory_first + memory_rows) of its sequence; a sequence without source rows gets zeros.
 //   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K)) v_h) (+ residual);  q = query(x), k and v from the memory
 //   {x: [T, D], memory: [S, 2*H*K]} or {x, memory, residual: [T, D]} -> [T, D]
-// The memory's rows of a source hold its keys [H, rows, K] and then its values [H, rows, K], as arrange_memory leaves
-// them: a head's attention reads whole stretches. They are elements of key_value_form_of() the precision.
+// The memory's rows of each source are as CrossAttentionMemory gives them.
 class CrossAttention final : public Layer {
  public:
   // Takes query.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.

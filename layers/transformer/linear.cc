@@ -22,7 +22,7 @@ MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
     biases.push_back(bias_of(scope, options.bias, options.output_width));
   }
   if (std::ranges::all_of(biases, &Tensor::empty)) biases.clear();
-  return {weights, biases, scopes.front().pack(), options.activation, options.residual};
+  return {weights, biases, {scopes.front().pack(), options.activation, options.residual}};
 }
 
 }  // namespace

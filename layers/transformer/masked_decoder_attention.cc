@@ -19,7 +19,8 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
       cache.write(cache_rows[position], row + inner, row + 2 * inner);
     }
   }
-  attend_heads(options_, projections_.relative_position_bias(), state.sequences, state, [&](const Sequence& sequence) {
+  const RelativePositionBias& bias = projections_.relative_position_bias();
+  attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
     const auto* index = state.cache_index.rows(sequence.slot).data();
     return kernels::HeadAttention{.query = projected.row(sequence.first_row),
                                   .query_stride = 3 * inner,
@@ -29,7 +30,9 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
                                   .values = cache.values(index),
                                   .query_count = sequence.rows,
                                   .key_count = sequence.past + sequence.rows,
-                                  .causal = true};
+                                  .causal = true,
+                                  .relative_bias = bias.of_head(0),
+                                  .bias_reach = bias.reach()};
   });
   projections_.finish(attended, inputs, output, state);
 }

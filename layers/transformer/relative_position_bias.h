@@ -33,7 +33,8 @@ class RelativePositionBias {
   // Takes weight [buckets, H]. Throws WeightError, naming the tensor, and ShapeError; see RelativePositions.
   RelativePositionBias(const WeightScope& weights, const RelativePositions& options, int heads);
 
-  // The bias at distance 0, between those of distances -reach() and reach(), for kernels::HeadAttention. Null for none.
+  // The bias at distance 0, between those of distances -reach() and reach(), for kernels::HeadAttention; the next
+  // head's lie 2 * reach() + 1 floats behind. Null for none.
   const float* of_head(int head) const { return table_.empty() ? nullptr : table_.row(head) + reach_; }
   int reach() const { return reach_; }  // from this distance on all biases are the last one
 

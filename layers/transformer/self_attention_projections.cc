@@ -42,7 +42,9 @@ kernels::HeadAttention SelfAttentionProjections::among_themselves(const Sequence
           .keys = {.data = first + inner, .stride = 3 * inner, .head_stride = head_dim},
           .values = {.data = first + 2 * inner, .stride = 3 * inner, .head_stride = head_dim},
           .query_count = sequence.rows,
-          .key_count = sequence.rows};
+          .key_count = sequence.rows,
+          .relative_bias = relative_position_bias_.of_head(0),
+          .bias_reach = relative_position_bias_.reach()};
 }
 
 void SelfAttentionProjections::finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const {

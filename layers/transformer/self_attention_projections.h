@@ -28,7 +28,7 @@ class SelfAttentionProjections {
   void attend(Inputs inputs, Tensor& output, RunState& state, const Limit& limit) const {
     Tensor projected = project(inputs[0], state);
     Tensor attended = state.scratch({inputs[0].rows(), options_.inner_dim()});
-    attend_heads(options_, relative_position_bias_, state.sequences, state, [&](const Sequence& sequence) {
+    attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
       kernels::HeadAttention head = among_themselves(sequence, projected, attended);
       limit(head);
       return head;

@@ -39,10 +39,11 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
   std::vector<std::optional<Edge>> memories(static_cast<std::size_t>(config.decoder.layers));
   if (config.has_encoder()) {
-    const KeyValueForm form = key_value_form_of(attention_options(config, config.decoder, 0), weights.pack().precision);
+    const Dim width = 2 * attention_options(config, config.decoder, 0).inner_dim();
     for (int layer = 0; layer < config.decoder.layers; ++layer) {
-      memories[static_cast<std::size_t>(layer)] = graph.input((decoder / layer / "cross_attention" / "memory").path(),
-                                                              {kSourceRows, 2 * form.width()}, form.type);
+      memories[static_cast<std::size_t>(layer)] =
+          graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, width},
+                      key_value_type(weights.pack().precision));
     }
   }
   Edge x =

@@ -6,8 +6,6 @@
 #include <cassert>
 #include <chrono>
 
-#include "encdec/models/network/residual_block.h"
-
 namespace encdec {
 namespace {
 
@@ -25,15 +23,10 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-KeyValueForm memory_form(const Transformer& model) {
-  if (model.config.architecture != Architecture::encoder_decoder) return {};
-  return key_value_form_of(attention_options(model.config, model.config.decoder, 0), model.weights.pack().precision);
-}
-
 }  // namespace
 
 Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team)
-    : model_(std::move(model)), team_(team), source_memory_(memory_form(*model_)) {
+    : model_(std::move(model)), team_(team) {
   if (model_->encoder) encoder_state_.emplace(model_->encoder->graph(), team);
   if (model_->decoder) {
     decoder_state_.emplace(model_->decoder->graph(), team);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "encdec/layers/transformer/cross_attention.h"
-
 namespace encdec {
 
 // The first row of the first gap that is long enough; the end is one.
@@ -23,7 +21,8 @@ void SourceMemory::reserve(std::span<const Tensor> memories, int rows) {
   if (capacity >= rows) return;
   std::vector<Tensor> grown;
   for (std::size_t layer = 0; layer < memories.size(); ++layer) {
-    grown.push_back(Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, form_.type));
+    grown.push_back(
+        Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, memories[layer].type()));
     if (capacity > 0) std::memcpy(grown.back().raw(), tensors_[layer].raw(), tensors_[layer].bytes());
   }
   tensors_ = std::move(grown);  // all or, if memory is short, none
@@ -33,7 +32,8 @@ int SourceMemory::add(std::span<const Tensor> memories, int first_row, int count
   const int first = find_gap(count);
   reserve(memories, first + count);
   for (std::size_t layer = 0; layer < memories.size(); ++layer) {
-    arrange_memory(form_, memories[layer].slice(first_row, count), tensors_[layer].slice(first, count));
+    const Tensor rows = memories[layer].slice(first_row, count);
+    std::memcpy(tensors_[layer].slice(first, count).raw(), rows.raw(), rows.bytes());
   }
   auto free = std::ranges::find(places_, 0, &Rows::count);
   if (free == places_.end()) free = places_.insert(free, Rows());

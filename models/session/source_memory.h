@@ -3,24 +3,21 @@
 #include <span>
 #include <vector>
 
-#include "encdec/engine/key_value_cache.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
 
 // The keys and values of the cross-attentions for sources that are being decoded: one tensor a layer, in which each
-// source has rows of its own, the same in all layers, in the order in which CrossAttention reads them. Rows are handed
-// out where there is a gap and go back when a source ends; the tensors grow by doubling.
+// source has rows of its own, the same in all layers. Rows are handed out where there is a gap and go back when a
+// source ends; the tensors grow by doubling.
 class SourceMemory {
  public:
-  explicit SourceMemory(const KeyValueForm& form) : form_(form) {}
-
   struct Rows {
     int first = 0;
     int count = 0;
   };
 
-  // Copies rows [first_row, first_row + count) of what each layer's CrossAttentionMemory gave. Returns the source's
-  // number.
+  // Copies a source's rows [first_row, first_row + count) of each layer's CrossAttentionMemory. Returns its number.
   int add(std::span<const Tensor> memories, int first_row, int count);
   void remove(int source);
   void remove_all();
@@ -33,7 +30,6 @@ class SourceMemory {
   int find_gap(int count) const;
   void reserve(std::span<const Tensor> memories, int rows);
 
-  KeyValueForm form_;
   std::vector<Tensor> tensors_;
   std::vector<Rows> places_;  // by source; without rows where it is free
   std::vector<int> used_;     // sources, by their first rows

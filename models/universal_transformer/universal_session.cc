@@ -14,8 +14,7 @@ UniversalSession::UniversalSession(std::shared_ptr<const UniversalTransformer> m
       memory_state_(model_->source_memory.graph(), team),
       target_embedding_(model_->target_embedding.graph(), team),
       decoder_(model_->decoder_block, model_->config.decoder, model_->config.first_step, team),
-      output_(model_->output.graph(), team),
-      memory_(model_->memory_form) {}
+      output_(model_->output.graph(), team) {}
 
 // The tokens of a batch side by side, and which are whose in sequences_.
 Tensor UniversalSession::pack(std::span<const TokenIds> tokens, std::string_view what) {
@@ -41,6 +40,7 @@ DepthRecurrence::Result UniversalSession::encode(std::span<const TokenIds> sourc
   const Tensor ids = pack(sources, "source");
   const Tensor embedded = model_->source_embedding.run(std::span(&ids, 1), source_embedding_)[0];
   const auto encoded = encoder_.run(embedded, sequences_, nullptr, DepthRecurrence::End::all_halted);
+  memory_state_.sequences = sequences_;
   const auto memories = model_->source_memory.run(std::span(&encoded.hidden, 1), memory_state_);
   for (const Sequence& sequence : sequences_) {
     sources_.push_back(memory_.add(memories, sequence.first_row, sequence.rows));

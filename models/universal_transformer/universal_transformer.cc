@@ -101,11 +101,12 @@ Graph source_memory(const Config& config, const WeightScope& w) {
   return graph;
 }
 
-Graph decoder_block(const Config& config, const WeightScope& w, const KeyValueForm& form) {
+Graph decoder_block(const Config& config, const WeightScope& w) {
   Graph graph("decoder_block");
   const Edge state = graph.input("state", {kTargetRows, config.model_dim});
   const Edge step = graph.input("step", {1}, DataType::int32);
-  const Edge memory = graph.input("memory", {kSourceRows, 2 * form.width()}, form.type);
+  const Edge memory =
+      graph.input("memory", {kSourceRows, 2 * config.attention().inner_dim()}, key_value_type(w.pack().precision));
   const Edge x = add_coordinates(graph, config, w, state, step);
   const Edge attended = graph.add<MaskedDecoderAttention>(w / "self_attention", {x}, config.attention());
   const Edge mixed = add_norm(graph, config, w / "self_attention_norm", x, attended);
@@ -129,12 +130,11 @@ Graph output_projection(const Config& config, const WeightScope& weights) {
 
 UniversalTransformer::UniversalTransformer(const UniversalTransformerConfig& config_, const WeightScope& weights)
     : config(checked(config_)),
-      memory_form(key_value_form_of(config.attention(), weights.pack().precision)),
       source_embedding(embedding(config, config.encoder, weights / "encoder", kSourceRows)),
       encoder_block(encdec::encoder_block(config, weights / "encoder")),
       source_memory(encdec::source_memory(config, weights / "decoder")),
       target_embedding(embedding(config, config.decoder, weights / "decoder", kTargetRows)),
-      decoder_block(encdec::decoder_block(config, weights / "decoder", memory_form)),
+      decoder_block(encdec::decoder_block(config, weights / "decoder")),
       output(output_projection(config, weights)) {}
 
 }  // namespace encdec

@@ -52,7 +52,6 @@ struct UniversalTransformer {
   UniversalTransformer(const UniversalTransformerConfig& config_, const WeightScope& weights);
 
   UniversalTransformerConfig config;
-  KeyValueForm memory_form;   // in which CrossAttention reads the source
   Executor source_embedding;  // token ids, int32 [S] -> H_0 [S, D]
   Executor encoder_block;     // {H_{t-1}: [S, D], step: int32 [1]} -> H_t, and with halting also p [S, 1], of X
   Executor source_memory;     // last states of the encoder [S, D] -> [S, 2*H*K]

@@ -68,7 +68,7 @@ struct MatMulCase {
 
   MatMul matmul(int threads) const {
     const std::vector<WeightMatrix> matrices(weights.begin(), weights.end());
-    return {matrices, biases, {.threads = threads, .precision = precision}, activation, residual_mode};
+    return {matrices, biases, {{.threads = threads, .precision = precision}, activation, residual_mode}};
   }
 
   Tensor run(const MatMul& matmul, RunState& state, std::int64_t first, std::int64_t count) const {

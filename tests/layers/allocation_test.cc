@@ -47,9 +47,6 @@ class LittleTransformer {
 
   const Executor& encoder() const { return encoder_; }
   const Executor& decoder() const { return decoder_; }
-  KeyValueForm memory_form() const {
-    return key_value_form_of({.model_dim = kModelDim, .heads = 4}, weights_.pack().precision);
-  }
 
  private:
   static WeightScope make_weights(Precision precision) {
@@ -99,7 +96,7 @@ class LittleTransformer {
     Graph graph("decoder");
     const AttentionOptions attention{.model_dim = kModelDim, .heads = 4};
     const Edge x = embed(graph, graph.input("target_ids", {kTargetRows}, DataType::int32));
-    const Edge memory = graph.input("memory", {kSourceRows, 2 * kModelDim}, memory_form().type);
+    const Edge memory = graph.input("memory", {kSourceRows, 2 * kModelDim}, key_value_type(weights_.pack().precision));
     const Edge attended = graph.add<MaskedDecoderAttention>(weights_ / "masked_attention", {x}, attention);
     const Edge mixed = norm(graph, "attention_norm", {x, attended});
     const Edge crossed = graph.add<CrossAttention>(weights_ / "cross_attention", {mixed, memory}, attention);
@@ -127,8 +124,7 @@ class Session {
         encoder_(model.encoder().graph(), team_),
         decoder_(model.decoder().graph(), team_),
         source_(RandomTensors(2).ids(16, kVocabulary)),
-        target_(Tensor::allocate({kSequences}, DataType::int32)),
-        memory_(Tensor::allocate({16, 2 * kModelDim}, model.memory_form().type)) {}
+        target_(Tensor::allocate({kSequences}, DataType::int32)) {}
 
   void start() {
     decoder_.cache_index.close_all();
@@ -146,11 +142,7 @@ class Session {
       first += length;
     }
     const std::array<Tensor, 1> inputs = {source_};
-    const Tensor& projected = model_.encoder().run(inputs, encoder_)[0];
-    for (const Sequence& source : encoder_.sequences) {
-      arrange_memory(model_.memory_form(), projected.slice(source.first_row, source.rows),
-                     memory_.slice(source.first_row, source.rows));
-    }
+    memory_ = model_.encoder().run(inputs, encoder_)[0];
   }
 
   // Only copies the last step's output if asked to, since a copy allocates.

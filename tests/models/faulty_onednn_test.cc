@@ -75,7 +75,7 @@ class FaultyOneDnn : public testing::TestWithParam<Precision> {
     RandomTensors random(1);
     const std::vector<WeightMatrix> weights = {WeightMatrix(random.uniform({kOutputs, inputs}))};
     const std::vector<Tensor> biases = {random.uniform({kOutputs})};
-    const MatMul matmul(weights, biases, {.precision = GetParam()}, Activation::identity, residual);
+    const MatMul matmul(weights, biases, {.pack = {.precision = GetParam()}, .residual = residual});
     const Tensor input = random.uniform({kRows, inputs}), added = random.uniform({kRows, kOutputs});
     RunState state(Graph("test"));
     const auto run = [&](std::int64_t first, std::int64_t count) {

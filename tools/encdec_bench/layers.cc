@@ -94,7 +94,8 @@ Sample cross_attention_memory(const Sizes& sizes, const PackOptions& pack) {
   const std::int64_t rows = batch * source;
   return one_layer(
       std::make_shared<CrossAttentionMemory>(random_weights(attention_weights(model), pack), attention(model, 8)),
-      {noise({rows, model})}, {.matmuls = {{rows, model, 2 * model}}});
+      {noise({rows, model})}, {.matmuls = {{rows, model, 2 * model}}},
+      sequences(batch, {.rows = static_cast<int>(source)}));
 }
 
 Sample add_norm(const Sizes& sizes, const PackOptions& pack) {

@@ -22,7 +22,7 @@ namespace {
 void tell_peaks() {
   // The engine limits vectors as ONEDNN_MAX_CPU_ISA says when it is used first.
   const WeightMatrix weight = noise({16, 16});
-  const MatMul first(std::span(&weight, 1), std::span<const Tensor>(), PackOptions{});
+  const MatMul first(std::span(&weight, 1), std::span<const Tensor>());
   const int threads = thread_count();
   const auto tell = [](const std::string& name, int count, double rate, const char* unit) {
     benchmark::AddCustomContext(fmt::format("{}, {} thread{}", name, count, count == 1 ? "" : "s"),

@@ -83,7 +83,6 @@ void bench_universal_decoder_block(benchmark::State& state) {
             source = static_cast<int>(state.range(2));
   const Dim model = state.range(3), hidden = state.range(4);
   const auto transformer = random_universal_transformer(model, hidden, {.vocabulary = kVocabulary});
-  const KeyValueForm& form = transformer->memory_form;
   const Work work{.matmuls = {{batch, model, 3 * model},
                               {batch, model, model},
                               {batch, model, model},
@@ -91,12 +90,11 @@ void bench_universal_decoder_block(benchmark::State& state) {
                               {batch, model, hidden},
                               {batch, hidden, model}},
                   .attention_operations = batch * attention_operations(1, length + source, model)};
-  SampleRun run(
-      {transformer->decoder_block.graph(),
-       {noise({batch, model}), token_ids(1, 6), Tensor::allocate({batch * source, 2 * form.width()}, form.type)},
-       work,
-       sequences(batch, {.rows = 1, .past = length - 1, .memory_rows = source})},
-      thread_count());
+  SampleRun run({transformer->decoder_block.graph(),
+                 {noise({batch, model}), token_ids(1, 6), Tensor::allocate({batch * source, 2 * model})},
+                 work,
+                 sequences(batch, {.rows = 1, .past = length - 1, .memory_rows = source})},
+                thread_count());
   for (auto _ : state) benchmark::DoNotOptimize(run.run().data());
   count(state, work);
 }

@@ -40,23 +40,11 @@ struct CrossCase {
     if (mode == Residual::add) residual = random.uniform({target_total, sizes.model_dim});
   }
 
-  // What CrossAttentionMemory gives.
-  Tensor projected(int threads) const {
+  // What CrossAttention reads.
+  Tensor memory(int threads) const {
     LayerRunner runner(std::make_shared<CrossAttentionMemory>(make_scope(weights, {.threads = threads}), options),
                        std::vector<Shape>{{kSourceRows, options.model_dim}}, threads);
     return runner.run(std::array{source}, packed(source_rows));
-  }
-
-  // What CrossAttention reads.
-  Tensor memory(int threads) const {
-    const Tensor rows = projected(threads);
-    const KeyValueForm form = key_value_form_of(options, Precision::float32);
-    Tensor arranged = Tensor::allocate(rows.shape());
-    for (const Sequence& sequence : sequences()) {
-      arrange_memory(form, rows.slice(sequence.memory_first, sequence.memory_rows),
-                     arranged.slice(sequence.memory_first, sequence.memory_rows));
-    }
-    return arranged;
   }
 
   LayerRunner runner(int threads) const {
@@ -105,12 +93,22 @@ TEST(CrossAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(CrossAttentionMemory, ProjectsKeysThenValues) {
+TEST(CrossAttentionMemory, GivesEachSourceItsKeysAndThenItsValuesHeadByHead) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
     const CrossCase c(2, sizes, {1, 1}, {5, 2});
-    EXPECT_TRUE(
-        is_close_to(beside(project(c.weights, "key", Matrix(c.source)), project(c.weights, "value", Matrix(c.source))),
-                    c.projected(2)))
+    const Dim head_dim = c.options.head_width();
+    std::vector<Matrix> heads;
+    for (const Sequence& sequence : c.sequences()) {
+      for (const char* name : {"key", "value"}) {
+        const Matrix all = project(c.weights, name, Matrix(c.source));
+        const Matrix rows = all.slice_rows(sequence.memory_first, sequence.memory_rows);
+        for (int head = 0; head < c.options.heads; ++head) {
+          heads.push_back(rows.slice_columns(head * head_dim, head_dim));
+        }
+      }
+    }
+    const Tensor memory = c.memory(2);
+    EXPECT_TRUE(is_close_to(reference::stack(heads), memory.reshape({memory.elements() / head_dim, head_dim})))
         << describe(c);
   }
 }

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 
-#include "encdec/layers/transformer/cross_attention.h"
 #include "tests/support/random_tensors.h"
 
 namespace encdec {
@@ -14,21 +13,20 @@ namespace {
 TEST(SourceMemory, EachSourceKeepsItsRowsWhoeverComesAndGoes) {
   constexpr int kLayers = 2;
   RandomTensors random(1);
-  const KeyValueForm form{.heads = 2, .head_dim = 3};
-  SourceMemory memory(form);
+  constexpr Dim kMemoryWidth = 12;
+  SourceMemory memory;
   std::map<int, std::vector<Tensor>> expected;  // by source, a tensor a layer
   for (int step = 0; step < 2000; ++step) {
     if (expected.size() < 12 && random.below(2) == 0) {
       const int before = random.below(4), count = random.below(40) + 1;
       std::vector<Tensor> encoded;
       for (int layer = 0; layer < kLayers; ++layer) {
-        encoded.push_back(random.uniform({before + count + 3, 2 * form.width()}));
+        encoded.push_back(random.uniform({before + count + 3, kMemoryWidth}));
       }
       const int source = memory.add(encoded, before, count);
       std::vector<Tensor> rows;
       for (const Tensor& layer : encoded) {
-        rows.push_back(Tensor::allocate({count, 2 * form.width()}));
-        arrange_memory(form, layer.slice(before, count), rows.back());
+        rows.push_back(layer.slice(before, count));
       }
       ASSERT_TRUE(expected.emplace(source, std::move(rows)).second) << "an open source's number was given out again";
     } else if (!expected.empty()) {
