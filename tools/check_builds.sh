@@ -178,6 +178,7 @@ ready_system() {
 begin_with() {
   rm -rf "$root"
   cp --archive --reflink=auto "$1" "$root"
+  rm -rf "${root:?}/$folder"  # as it was when the system was made
   mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"

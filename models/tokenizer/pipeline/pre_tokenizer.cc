@@ -179,7 +179,7 @@ PreTokenizer metaspace(MetaspaceOptions options) {
 }
 
 PreTokenizer byte_level(ByteLevelOptions options) {
-  return [options](PipelineText text, std::vector<PipelineText>& words) {
+  return [options](PipelineText&& text, std::vector<PipelineText>& words) {
     if (options.add_prefix_space && !text.text.starts_with(' ')) text.prepend(" ");
     std::size_t end = 0;
     for (std::size_t begin = 0; begin < text.text.size(); begin = end) {
