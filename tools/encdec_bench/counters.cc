@@ -25,7 +25,7 @@ double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
   std::vector<Tensor> inputs, outputs;
   for (const auto& [rows, input_width, output_width] : shapes) {
     const WeightMatrix weight = noise({output_width, input_width});
-    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), pack_options());
+    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), MatMulOptions{pack_options()});
     inputs.push_back(noise({rows, input_width}));
     outputs.push_back(noise({rows, output_width}));
   }
