@@ -13,7 +13,6 @@
 #include "tests/support/temp_folder.h"
 #include "tools/encdec/attention/color_map.h"
 #include "tools/encdec/attention/image.h"
-#include "tools/encdec/attention/image_canvas.h"
 
 namespace encdec::cli {
 namespace {
@@ -148,11 +147,6 @@ TEST(AttentionImage, WhatCannotBeDrawnIsNamed) {
   attention.heads.clear();
   EXPECT_EQ(message(attention),
             "cross-attention: weights of shape [1, 1, 1, 1], expected float32 [1, 0, 1, 1], a label for each");
-}
-
-TEST(ImageCanvas, SizesThatCairoRefusesAreErrors) {
-  EXPECT_THROW(ImageCanvas(40000, 1), BackendError);
-  EXPECT_THROW(ImageCanvas(-1, 1), BackendError);
 }
 
 TEST(ColorMap, EndsAndMiddleAreTheTables) {
