@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "arguments/document_options.h"
+#include "arguments/arguments.h"
 
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
+#include <span>
+#include <sstream>
 #include <string_view>
 
 #include "argument_table.h"
@@ -10,6 +13,7 @@ namespace encdec::cli {
 namespace {
 
 constexpr const char* kPlainGroup = "Options";  // CLI11's, of options that are in no other
+constexpr std::string_view kIndent = "  ";      // of what stands below a heading
 
 // Text that stands for itself in roff. All hyphens are those of options, so that they can be copied and searched for.
 std::string literal(std::string_view text) {
@@ -27,24 +31,14 @@ std::string bold(std::string_view text) {
   return "\\fB" + literal(text) + "\\fR";
 }
 
-// Names of values in italics, the words that are typed and the marks around them as they are.
-std::string value_type(const CLI::Option& argument) {
-  std::string shown, name;
-  const auto end_name = [&] {
-    const bool is_placeholder = !name.empty() && name.front() >= 'A' && name.front() <= 'Z';
-    shown += is_placeholder ? "\\fI" + literal(name) + "\\fR" : literal(name);
-    name.clear();
-  };
-  for (const char c : argument.get_type_name()) {
-    if (std::string_view("[]|,").find(c) == std::string_view::npos) {
-      name += c;
-      continue;
-    }
-    end_name();
-    shown += c;
-  }
-  end_name();
-  return shown;
+std::string italic(const std::string& text) {
+  return "\\fI" + text + "\\fR";
+}
+
+// Names of values, in capitals, in italics; the words that are typed and the marks around them as they are.
+std::string value_type(const CLI::Option& option) {
+  static const std::regex name("(^|[\\[\\]|,])([A-Z][^\\[\\]|,]*)");
+  return std::regex_replace(literal(option.get_type_name()), name, "$1" + italic("$2"));
 }
 
 std::string upper_case(std::string text) {
@@ -54,13 +48,10 @@ std::string upper_case(std::string text) {
 }
 
 std::string tag(const CLI::Option& argument) {
+  if (!argument.nonpositional()) return italic(literal(argument.get_name(true)));
   std::string tag;
-  for (const std::string& name : names_of(argument)) {
-    if (!tag.empty()) tag += ", ";
-    tag += is_positional(argument) ? "\\fI" + literal(name) + "\\fR" : bold(name);
-  }
-  if (!is_positional(argument) && takes_value(argument)) tag += " " + value_type(argument);
-  return tag;
+  for (const std::string& name : names_of(argument)) tag += (tag.empty() ? "" : ", ") + bold(name);
+  return takes_value(argument) ? tag + " " + value_type(argument) : tag;
 }
 
 std::string entry(const std::string& tag, const std::string& text) {
@@ -78,53 +69,31 @@ std::string entry(const CLI::Option& argument) {
 // "encdec score --model DIR --target FILE [OPTION]... [SOURCE]", with what must be given in front.
 std::string synopsis(std::string_view name, const CLI::App& command) {
   std::string line = bold(name);
-  const auto add = [&](const std::string& part) { line += " " + part; };
-  for (const CLI::Option* argument : arguments_of(command)) {
-    if (!is_positional(*argument) && argument->get_required()) add(tag(*argument));
+  for (const CLI::Option* option : options_of(command)) {
+    if (option->get_required()) line += " " + tag(*option);
   }
-  add("[\\fIOPTION\\fR]...");
-  for (const CLI::Option* argument : arguments_of(command)) {
-    if (!is_positional(*argument)) continue;
+  line += " [" + italic("OPTION") + "]...";
+  for (const CLI::Option* argument : positional_arguments_of(command)) {
     const bool is_repeated = argument->get_expected_max() == CLI::detail::expected_max_vector_size;
     const std::string shown = tag(*argument) + (is_repeated ? "..." : "");
-    add(argument->get_required() ? shown : "[" + shown + "]");
+    line += argument->get_required() ? " " + shown : " [" + shown + "]";
   }
   return line + "\n";
 }
 
-struct Block {
-  std::string heading;             // of indented lines, without its colon; empty for a paragraph
-  std::vector<std::string> lines;  // without the indentation
-};
-
-std::vector<Block> blocks_of(std::string_view footer) {
-  constexpr std::string_view kIndent = "  ";
-  std::vector<Block> blocks;
-  bool begins = true;
-  while (!footer.empty()) {
-    const std::string_view line = footer.substr(0, footer.find('\n'));
-    footer.remove_prefix(std::min(footer.size(), line.size() + 1));
-    if (line.empty()) {
-      begins = true;
-      continue;
-    }
-    const bool is_heading = begins && line.ends_with(':') && footer.starts_with(kIndent);
-    if (begins) blocks.emplace_back();
-    begins = false;
-    Block& block = blocks.back();
-    if (is_heading) {
-      block.heading = line.substr(0, line.size() - 1);
-    } else {
-      block.lines.emplace_back(line.substr(block.heading.empty() ? 0 : kIndent.size()));
-    }
-  }
-  return blocks;
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
-std::string listing(const Block& block) {
+// What stands below a heading, without its indentation: entries of a list, and examples.
+std::string listing(std::span<const std::string> lines) {
   std::string text;
   bool in_example = false;
-  for (const std::string& line : block.lines) {
+  for (std::string line : lines) {
+    line.erase(0, kIndent.size());
     const std::size_t gap = line.find("  ");
     const bool is_example = gap == std::string::npos;
     if (is_example != in_example) text += !is_example ? ".fi\n" : text.empty() ? ".nf\n" : ".PP\n.nf\n";
@@ -135,38 +104,39 @@ std::string listing(const Block& block) {
   return in_example ? text + ".fi\n" : text;
 }
 
-// `heading` is the macro of headings at this level: ".SH" or ".SS".
+// `heading` is the macro of headings at this level: ".SH" or ".SS". An empty line ends a paragraph or list.
 std::string footer(const CLI::App& command, std::string_view heading) {
   std::string text;
-  const std::string footer_text = command.get_footer();
-  for (const Block& block : blocks_of(footer_text)) {
-    if (block.heading.empty()) {
+  const std::vector<std::string> lines = lines_of(command.get_footer());
+  for (auto begin = lines.begin(); begin < lines.end();) {
+    const auto end = std::find(begin, lines.end(), "");
+    if (end - begin > 1 && begin->ends_with(':') && begin[1].starts_with(kIndent)) {
+      const std::string title = begin->substr(0, begin->size() - 1);
+      text += fmt::format("{} {}\n{}", heading, literal(heading == ".SH" ? upper_case(title) : title),
+                          listing({begin + 1, end}));
+    } else if (begin != end) {
       text += ".PP\n";
-      for (const std::string& line : block.lines) text += literal(line) + "\n";
-    } else {
-      const std::string title = heading == ".SH" ? upper_case(block.heading) : block.heading;
-      text += fmt::format("{} {}\n{}", heading, literal(title), listing(block));
+      for (; begin != end; ++begin) text += literal(*begin) + "\n";
     }
+    begin = end + (end != lines.end() ? 1 : 0);
   }
   return text;
 }
 
 // Positional arguments, options in no group, and a part for each group, in the order of their declaration.
 std::string arguments(const CLI::App& command) {
-  std::string positional, plain, grouped, group;
-  for (const CLI::Option* argument : arguments_of(command)) {
-    const std::string in = argument->get_group();
-    if (is_positional(*argument)) {
-      positional += entry(*argument);
-    } else if (in == kPlainGroup) {
-      plain += entry(*argument);
-    } else {
-      if (in != group) grouped += ".SS " + literal(in) + "\n";
-      group = in;
-      grouped += entry(*argument);
+  std::string plain, grouped, group;
+  for (const CLI::Option* argument : positional_arguments_of(command)) plain += entry(*argument);
+  for (const CLI::Option* option : options_of(command)) {
+    if (option->get_group() == kPlainGroup) {
+      plain += entry(*option);
+      continue;
     }
+    if (option->get_group() != group) grouped += ".SS " + literal(option->get_group()) + "\n";
+    group = option->get_group();
+    grouped += entry(*option);
   }
-  return positional + plain + grouped;
+  return plain + grouped;
 }
 
 std::string section(const CLI::App& program, const CLI::App& command) {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arguments/document_options.h"
+#include "arguments/arguments.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "lines.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "arguments/words.h"
+#include "arguments/arguments.h"
 
 namespace encdec::cli {
 

@@ -1,4 +1,4 @@
-#include "words.h"
+#include "arguments.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "argument_table.h"
+
 namespace encdec::cli {
+namespace {
+
+// CLI11's way to print a text and end; it adds the last line's end.
+[[noreturn]] void print_and_end(std::string text) {
+  text.pop_back();
+  throw CLI::CallForVersion(std::move(text), 0);
+}
+
+}  // namespace
 
 CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits) {
   const auto check = [expected = std::move(expected), fits = std::move(fits)](const std::string& text) {
@@ -23,6 +34,16 @@ CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& wor
   const std::string expected = fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
   const std::string type = fmt::format("{}", fmt::join(words, "|"));
   return option->check(expecting(expected, fits))->type_name(may_be_empty ? "[" + type + "]" : type);
+}
+
+void add_document_options(CLI::App& program, const std::string& see_also) {
+  program.add_flag_callback(
+      "--man", [&program, see_also] { print_and_end(manual_page(program, see_also)); },
+      "Print the manual page and exit: " + program.get_name() + " --man | man -l -");
+  CLI::Option* completes = program.add_option_function<std::string>(
+      "--completion", [&program](const std::string& shell) { print_and_end(completion(program, shell)); },
+      "Print what this shell completes arguments by and exit");
+  take_words(completes, {"bash", "zsh", "fish"});
 }
 
 }  // namespace encdec::cli
