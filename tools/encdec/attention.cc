@@ -18,7 +18,6 @@
 #include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
-#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 
@@ -196,11 +195,9 @@ Action add_attention(CLI::App& command) {
           "The target whose tokens the attention is asked of, be they likely or not; else what the model generates")
       ->type_name("TEXT");
   add_input_option(command, options->input, "A file with the source, one line in UTF-8");
-  command.add_option("--target", options->target_file, "A file with the target, one line")->type_name("FILE");
-  command
-      .add_option("--output", options->output,
-                  "A page (.html), a picture (.png) or numbers (.json); the terminal if not given")
-      ->type_name("FILE");
+  add_file_option(command, "--target", options->target_file, "A file with the target, one line");
+  add_file_option(command, "--output", options->output,
+                  "A page (.html), a picture (.png) or numbers (.json); the terminal if not given");
   CLI::Option* kind = command.add_option("--kind", options->kind,
                                          "Self-attention of the encoder or the decoder, cross-attention, or all; if "
                                          "not given, pages show all, pictures cross-attention where there is any");

@@ -9,7 +9,6 @@
 
 #include "commands.h"
 #include "lines.h"
-#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 #include "profile.h"
@@ -184,7 +183,7 @@ Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<BenchArguments>();
   add_model_option(command, options->model.folder);
   const auto add_count = [&command](const char* name, int& value, int max, const char* description) {
-    command.add_option(name, value, description)->check(integer_from(1, max))->type_name("N")->capture_default_str();
+    add_number_option(command, name, value, description)->check(integer_from(1, max));
   };
   add_count("--source-length", options->source_length, kMaxTokens, "Tokens of each source");
   add_count("--target-length", options->target_length, kMaxTokens, "Tokens generated for each source, exactly");

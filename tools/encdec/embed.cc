@@ -10,7 +10,6 @@
 #include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
-#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress_bar.h"
@@ -77,10 +76,8 @@ Action add_embed(CLI::App& command) {
   add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Texts, one a line, in UTF-8");
   add_output_option(command, options->output, "One JSON array of numbers for each text");
-  command.add_option("--batch-size", options->batch_size, "Texts encoded together; results do not depend on it")
-      ->check(integer_from(1, kMaxBatchSize))
-      ->type_name("N")
-      ->capture_default_str();
+  add_number_option(command, "--batch-size", options->batch_size, "Texts encoded together; results do not depend on it")
+      ->check(integer_from(1, kMaxBatchSize));
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No progress bar");
   command.footer(

@@ -13,7 +13,6 @@
 #include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
-#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 
@@ -170,17 +169,13 @@ Action add_forward(CLI::App& command) {
   const auto options = std::make_shared<ForwardArguments>();
   add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Token ids of the sources, a line each, used exactly as given");
-  command
-      .add_option(
-          "--decoder-input", options->decoder_input,
-          "Token ids of the targets, line by line, beginning with the decoder start token; not for encoder-only "
-          "models")
-      ->type_name("FILE");
-  command.add_option("--output", options->output, "The .safetensors file to write")->required()->type_name("FILE");
-  command.add_option("--batch-size", options->batch_size, "Sources computed together; results do not depend on it")
-      ->check(integer_from(1, kMaxBatchSize))
-      ->type_name("N")
-      ->capture_default_str();
+  add_file_option(
+      command, "--decoder-input", options->decoder_input,
+      "Token ids of the targets, line by line, beginning with the decoder start token; not for encoder-only models");
+  add_file_option(command, "--output", options->output, "The .safetensors file to write")->required();
+  add_number_option(command, "--batch-size", options->batch_size,
+                    "Sources computed together; results do not depend on it")
+      ->check(integer_from(1, kMaxBatchSize));
   options->model.add_load_options(command);
   command.footer(
       R"(Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row that

@@ -22,7 +22,6 @@
 #include "line_reader.h"
 #include "line_streamer.h"
 #include "lines.h"
-#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress_bar.h"
@@ -243,10 +242,8 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_model_option(command, options.model.folder);
   add_input_option(command, options.input, "Sources, one a line, in UTF-8");
   add_output_option(command, options.output, "Generated texts, one a line, in the order of the input");
-  command
-      .add_option("--prefix-file", options.prefix,
-                  "What each result begins with, line by line; an empty line for nothing")
-      ->type_name("FILE");
+  add_file_option(command, "--prefix-file", options.prefix,
+                  "What each result begins with, line by line; an empty line for nothing");
   add_token_ids_option(command, options.form, "Lines are");
   command.add_flag("--json", options.json, "Write one JSON object a line: texts, token ids and scores");
   command.add_flag("--token-scores", options.token_scores, "Each token's log-probability too; needs --json");
@@ -259,20 +256,14 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_generation_options(command, options.generation);
   add_batch_size_option(command, generate.batch_size);
   options.model.add_load_options(command);
-  command
-      .add_option("--workers", generate.workers,
-                  "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")
-      ->check(integer_from(1, kMaxThreads))
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--stats", options.stats, "Write times, token counts and memory to this file, as a JSON object")
-      ->type_name("FILE");
-  command
-      .add_option("--attention", options.attention,
+  add_number_option(command, "--workers", generate.workers,
+                    "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")
+      ->check(integer_from(1, kMaxThreads));
+  add_file_option(command, "--stats", options.stats,
+                  "Write times, token counts and memory to this file, as a JSON object");
+  add_file_option(command, "--attention", options.attention,
                   "Write what each result looked at to this file: hard alignments (0-0 1-2: source token, target "
-                  "token), weights "
-                  "(.json), or a page (.html). Each result is read once more for it")
-      ->type_name("FILE");
+                  "token), weights (.json), or a page (.html). Each result is read once more for it");
   add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
   options.model.add_quiet_option(command, "No progress bar and no notes");
 }

@@ -17,12 +17,6 @@ constexpr std::size_t kShownBytes = 40;
 
 }  // namespace
 
-void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines) {
-  command.add_flag_callback(
-      "--token-ids", [&form] { form = LineForm::token_ids; },
-      lines + " token ids separated by spaces, used exactly as given; needs no tokenizer");
-}
-
 LineTokens parse_line(std::string line, LineForm form, Dim vocabulary, const std::string& position) {
   if (form == LineForm::token_ids) return parse_token_ids(line, vocabulary, position);
   check_utf8(line, position);

@@ -2,7 +2,6 @@
 
 #include <encdec/models/session/session.h>
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,8 +11,6 @@ namespace encdec::cli {
 
 // How lines stand for tokens: as texts, or as ids with --token-ids.
 enum class LineForm : std::uint8_t { text, token_ids };
-// Adds --token-ids.
-void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines);
 
 // Functions that read lines take their `position`, and throw InputError with it.
 

@@ -2,52 +2,28 @@
 
 #include <encdec/engine/base/error.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <limits>
 
-#include "lines.h"
-
 namespace encdec::cli {
+
 void add_model_option(CLI::App& command, std::string& folder) {
   command.add_option("--model", folder, "Checkpoint folder as its publisher ships it")->required()->type_name("DIR");
 }
 
-void add_threads_option(CLI::App& command, int& threads) {
-  command.add_option("--threads", threads, "Threads inside one operation; 0 for one per available CPU")
-      ->check(integer_from(0, kMaxThreads))
-      ->type_name("N")
-      ->capture_default_str();
-}
-
-void add_precision_option(CLI::App& command, Precision& precision) {
-  CLI::Option* option = command.add_option_function<std::string>(
-      "--precision", [&precision](const std::string& name) { precision = *precision_named(name); },
-      "Of weights and matmuls; auto is the fastest that keeps the results");
-  take_words(option, {"float32", "bfloat16", "int8", "auto"})->default_str(std::string(to_string(precision)));
-}
-
-void add_weights_cache_option(CLI::App& command, std::string& folder) {
-  command
-      .add_option("--weights-cache", folder,
-                  "Folder for packed weights: written at the first load, read at the next ones; none if not given")
-      ->type_name("DIR");
-}
-
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {
-  command.add_option("--input", path, content + "; standard input if not given")->type_name("FILE");
+  add_file_option(command, "--input", path, content + "; standard input if not given");
 }
 
 void add_output_option(CLI::App& command, std::string& path, const std::string& content) {
-  command.add_option("--output", path, content + "; standard output if not given")->type_name("FILE");
+  add_file_option(command, "--output", path, content + "; standard output if not given");
 }
 
-void add_batch_size_option(CLI::App& command, int& batch_size) {
-  command
-      .add_option("--batch-size", batch_size,
-                  "Lines computed together, 0 for what suits the machine; results do not depend on it")
-      ->check(integer_from(0, kMaxBatchSize))
-      ->type_name("N")
-      ->capture_default_str();
+void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines) {
+  command.add_flag_callback(
+      "--token-ids", [&form] { form = LineForm::token_ids; },
+      lines + " token ids separated by spaces, used exactly as given; needs no tokenizer");
 }
 
 void add_language_options(CLI::App& command, std::string& source, std::string& target) {
@@ -55,6 +31,56 @@ void add_language_options(CLI::App& command, std::string& source, std::string& t
       .add_option("--source-lang", source, "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en")
       ->type_name("LANG");
   command.add_option("--target-lang", target, "Language of the targets, likewise")->type_name("LANG");
+}
+
+void add_batch_size_option(CLI::App& command, int& batch_size) {
+  add_number_option(command, "--batch-size", batch_size,
+                    "Lines computed together, 0 for what suits the machine; results do not depend on it")
+      ->check(integer_from(0, kMaxBatchSize));
+}
+
+CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description) {
+  return command.add_option(name, path, description)->type_name("FILE");
+}
+
+CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description) {
+  return command.add_option(name, number, description)->type_name("N")->capture_default_str();
+}
+
+void ModelArguments::add_load_options(CLI::App& command) {
+  add_number_option(command, "--threads", threads, "Threads inside one operation; 0 for one per available CPU")
+      ->check(integer_from(0, kMaxThreads));
+  CLI::Option* option = command.add_option_function<std::string>(
+      "--precision", [this](const std::string& name) { precision = *precision_named(name); },
+      "Of weights and matmuls; auto is the fastest that keeps the results");
+  take_words(option, {"float32", "bfloat16", "int8", "auto"})->default_str(std::string(to_string(precision)));
+  command
+      .add_option("--weights-cache", weights_cache,
+                  "Folder for packed weights: written at the first load, read at the next ones; none if not given")
+      ->type_name("DIR");
+}
+
+void ModelArguments::add_quiet_option(CLI::App& command, const std::string& description) {
+  command.add_flag("--quiet", quiet, description + " on standard error");
+}
+
+Model ModelArguments::load() const {
+  Model model =
+      Model::load(folder, {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache});
+  if (quiet) return model;
+  if (!model.precision_note().empty()) spdlog::info("{}: {}", folder, model.precision_note());
+  for (const std::string& note : model.notes()) {
+    if (!weights_cache.empty() && note.starts_with(weights_cache)) spdlog::warn("{}", note);
+  }
+  return model;
+}
+
+Model ModelArguments::load_for(LineForm form) const {
+  Model model = load();
+  if (form == LineForm::text && model.tokenizer() == nullptr) {
+    throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", folder));
+  }
+  return model;
 }
 
 CLI::Validator integer_from(std::int64_t min, std::int64_t max) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <encdec/engine/base/precision.h>
 #include <encdec/models/generation/generation_settings.h>
+#include <encdec/models/model.h>
 
 #include <CLI/App.hpp>
 #include <charconv>
@@ -11,19 +11,44 @@
 #include <string_view>
 
 #include "arguments/arguments.h"
+#include "lines.h"
 
 namespace encdec::cli {
 
-// Options that several subcommands have, so that they mean the same everywhere.
+// Options that several subcommands have, so that they mean the same everywhere. They stand where a command's help has
+// them.
 void add_model_option(CLI::App& command, std::string& folder);
-void add_threads_option(CLI::App& command, int& threads);
-void add_precision_option(CLI::App& command, Precision& precision);
-void add_weights_cache_option(CLI::App& command, std::string& folder);
-// 0, the default, is what the library chooses.
-void add_batch_size_option(CLI::App& command, int& batch_size);
 void add_input_option(CLI::App& command, std::string& path, const std::string& content);
 void add_output_option(CLI::App& command, std::string& path, const std::string& content);
+// --token-ids
+void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines);
 void add_language_options(CLI::App& command, std::string& source, std::string& target);
+// 0, the default, is what the library chooses.
+void add_batch_size_option(CLI::App& command, int& batch_size);
+
+// An option that takes a path, and one that takes a number and tells its default.
+CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description);
+CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description);
+
+// What the commands that run a model have in common: which one, and how.
+struct ModelArguments {
+  std::string folder = {};
+  int threads = 0;
+  Precision precision = Precision::float32;
+  std::string weights_cache = {};
+  bool quiet = false;
+
+  // --threads, --precision, --weights-cache
+  void add_load_options(CLI::App& command);
+  // --quiet
+  void add_quiet_option(CLI::App& command, const std::string& description);
+
+  // Loads the model; says on standard error where its precision is not to the letter what was asked for, and what is
+  // wrong with its cache of packed weights.
+  Model load() const;
+  // The same for lines of this form. Throws TokenizerError, naming the folder, for texts without a tokenizer.
+  Model load_for(LineForm form) const;
+};
 
 // For CLI::Option::check: "'0', expected an integer from 1 to 1024".
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);

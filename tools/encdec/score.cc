@@ -11,7 +11,6 @@
 #include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
-#include "model_arguments.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress_bar.h"
@@ -166,9 +165,8 @@ Action add_score(CLI::App& command) {
   const auto options = std::make_shared<ScoreArguments>();
   add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Sources, one a line, in UTF-8");
-  command.add_option("--target", options->target, "Targets, one a line, each for the source of the same line")
-      ->required()
-      ->type_name("FILE");
+  add_file_option(command, "--target", options->target, "Targets, one a line, each for the source of the same line")
+      ->required();
   add_output_option(command, options->output, "One JSON object a line: score and token_scores");
   add_token_ids_option(command, options->form, "Lines are");
   add_language_options(command, options->score.source_lang, options->score.target_lang);
