@@ -27,7 +27,6 @@
 #include "progress_bar.h"
 #include "resources.h"
 #include "result_json.h"
-#include "token_lookup.h"
 
 namespace encdec::cli {
 namespace {
@@ -115,10 +114,7 @@ class Generation final : private GenerateStream {
   }
 
   GenerateOptions generate_options() {
-    const GenerateOptions& typed = options_.generation.options;
-    const TokenLookup lookup(model_, options_.form,
-                             {.source_language = typed.source_lang, .target_language = typed.target_lang});
-    GenerateOptions options = with_tokens(options_.generation, lookup);
+    GenerateOptions options = with_tokens(options_.generation, model_, options_.form);
     if (!options_.json) options.num_return_sequences = 1;  // one line out for one line in
     if (attention_file_) options.attention = attention_file_->selection();
     if (streamer_) {

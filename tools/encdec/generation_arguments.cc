@@ -1,11 +1,15 @@
 #include "generation_arguments.h"
 
+#include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/tokenizer.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
+#include "line_reader.h"
 #include "options.h"
 
 namespace encdec::cli {
@@ -37,42 +41,34 @@ class SettingOption {
       : command_(command), setting_(setting), arguments_(arguments) {}
 
   void operator()(Member<bool> member) const {
-    const auto set = [member](GenerateOptions& options, const std::string& text) { options.*member = text != "false"; };
-    take_words(add(set)->expected(0, 1), {"true", "false"});
+    const auto parse = [](const std::string& text) { return text != "false"; };
+    take_words(add(member, parse)->expected(0, 1), {"true", "false"});
   }
   void operator()(Member<int> member) const {
     if (setting_.range.tokens != Setting::Range::Tokens::none) return static_cast<void>(add_token_text());
-    const auto set = [member](GenerateOptions& options, const std::string& text) {
-      options.*member = parse_number<int>(text);
-    };
-    add(set)->check(
-        integer_from(static_cast<std::int64_t>(setting_.range.min), static_cast<std::int64_t>(setting_.range.max)));
+    const auto [min, max, tokens] = setting_.range;
+    add(member, parse_number<int>)->check(integer_from(static_cast<std::int64_t>(min), static_cast<std::int64_t>(max)));
   }
   void operator()(Member<std::uint64_t> member) const {
-    const auto set = [member](GenerateOptions& options, const std::string& text) {
-      options.*member = parse_number<std::uint64_t>(text);
-    };
-    add(set)->check(integer_from(0, std::numeric_limits<std::int64_t>::max()));
+    add(member, parse_number<std::uint64_t>)->check(integer_from(0, std::numeric_limits<std::int64_t>::max()));
   }
   void operator()(Member<float> member) const {
-    const auto set = [member](GenerateOptions& options, const std::string& text) {
-      options.*member = static_cast<float>(*parse_number<double>(text));
-    };
-    add(set)->check(number_from(setting_.range.min, setting_.range.max));
+    const auto parse = [](const std::string& text) { return static_cast<float>(*parse_number<double>(text)); };
+    add(member, parse)->check(number_from(setting_.range.min, setting_.range.max));
   }
   void operator()(Member<EarlyStopping> member) const {
-    const auto set = [member](GenerateOptions& options, const std::string& text) {
-      options.*member = text == "true"    ? EarlyStopping::when_full
-                        : text == "never" ? EarlyStopping::never
-                                          : EarlyStopping::heuristic;
+    const auto parse = [](const std::string& text) {
+      return text == "true"    ? EarlyStopping::when_full
+             : text == "never" ? EarlyStopping::never
+                               : EarlyStopping::heuristic;
     };
-    take_words(add(set), {"true", "false", "never"});
+    take_words(add(member, parse), {"true", "false", "never"});
   }
   void operator()(Member<ExponentialDecay> member) const {
     const auto parse = [&setting = setting_](const std::string& text) { return parse_decay(setting, text); };
-    const auto set = [=](GenerateOptions& options, const std::string& text) { options.*member = parse(text); };
-    add(set)->check(expecting(fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens),
-                              [parse](const std::string& text) { return parse(text).has_value(); }));
+    add(member, parse)
+        ->check(expecting(fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens),
+                          [parse](const std::string& text) { return parse(text).has_value(); }));
   }
   void operator()(Member<TokenIds> /*member*/) const {
     CLI::Option* option = add_token_text();
@@ -81,11 +77,11 @@ class SettingOption {
   void operator()(Member<std::vector<TokenIds>> /*member*/) const { add_token_text(); }
 
  private:
-  // `set(options, text)` gets what was typed.
-  template <class Set>
-  CLI::Option* add(const Set& set) const {
-    const auto take = [set, &options = arguments_.options](const std::string& text) { set(options, text); };
-    return add_with(take);
+  // The member becomes what `parse` makes of the text.
+  template <class T, class Parse>
+  CLI::Option* add(Member<T> member, const Parse& parse) const {
+    return add_with(
+        [member, parse, &options = arguments_.options](const std::string& text) { options.*member = parse(text); });
   }
   CLI::Option* add_token_text() const {
     return add_with([&setting = setting_, &texts = arguments_.token_texts](const std::string& text) {
@@ -104,6 +100,85 @@ class SettingOption {
   GenerationArguments& arguments_;
 };
 
+// Tokens of the target that options and their files name.
+class TokenLookup {
+ public:
+  TokenLookup(const Model& model, LineForm form, const GenerateOptions& options)
+      : model_(model),
+        form_(form),
+        languages_{.source_language = options.source_lang, .target_language = options.target_lang} {}
+
+  // A token as the vocabulary spells it, a language, or an id; what may be both is an id with LineForm::token_ids.
+  std::int32_t named(const std::string& option, const std::string& name) const {
+    const bool is_number =
+        !name.empty() && name.size() < 10 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    if (is_number && form_ == LineForm::token_ids) return std::stoi(name);
+    if (const Tokenizer* tokenizer = model_.tokenizer()) {
+      if (const auto id = tokenizer->token_id(name)) return *id;
+      if (const auto id = tokenizer->language_token(name)) return *id;
+    }
+    if (is_number) return std::stoi(name);
+    throw ConfigError(fmt::format("{}: {} '{}', expected a token of the vocabulary or its id",
+                                  model_.weights().origin(), option, name));
+  }
+
+  TokenIds ids(const std::string& option, const std::string& text) const {
+    return parse_token_ids(text, model_.config().decoder.vocabulary, option);
+  }
+
+  // A phrase at the beginning of a text may have other tokens than one after a space.
+  enum class Forms : std::uint8_t { all, after_space };
+  // A file of phrases, one a line; empty lines say nothing.
+  std::vector<TokenIds> phrases(const std::string& path, Forms forms) const {
+    std::vector<TokenIds> phrases;
+    LineReader reader(path);
+    for (std::string line; reader.next(line);) {
+      if (!line.empty()) add_phrase(line, reader.position(), forms, phrases);
+    }
+    return phrases;
+  }
+
+  // A file of tokens, one a line, as the vocabulary spells them; with LineForm::token_ids, any number of ids a line.
+  TokenIds tokens(const std::string& path) const {
+    TokenIds tokens;
+    LineReader reader(path);
+    for (std::string line; reader.next(line);) {
+      if (form_ == LineForm::token_ids) {
+        const TokenIds more = ids(reader.position(), line);
+        tokens.insert(tokens.end(), more.begin(), more.end());
+      } else if (!line.empty()) {
+        const auto id = model_.tokenizer()->token_id(line);
+        if (!id) throw InputError(fmt::format("{}: '{}', expected a token of the vocabulary", reader.position(), line));
+        tokens.push_back(*id);
+      }
+    }
+    if (tokens.empty()) throw InputError(fmt::format("{}: no tokens, expected at least one", path));
+    return tokens;
+  }
+
+ private:
+  void add_phrase(const std::string& line, const std::string& position, Forms forms,
+                  std::vector<TokenIds>& phrases) const {
+    const std::size_t before = phrases.size();
+    const auto add = [&](TokenIds ids) {
+      const bool is_there = phrases.size() > before && phrases.back() == ids;
+      if (!ids.empty() && !is_there) phrases.push_back(std::move(ids));
+    };
+    if (form_ == LineForm::token_ids) {
+      add(ids(position, line));
+    } else {
+      check_utf8(line, position);
+      if (forms == Forms::all) add(encode_target_part(*model_.tokenizer(), line, languages_));
+      add(encode_after_space(*model_.tokenizer(), line, languages_));
+    }
+    if (phrases.size() == before) throw InputError(position + ": no tokens, expected a phrase");
+  }
+
+  const Model& model_;
+  LineForm form_;
+  EncodeOptions languages_;
+};
+
 }  // namespace
 
 void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
@@ -115,8 +190,9 @@ void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
   add_language_options(command, arguments.options.source_lang, arguments.options.target_lang);
 }
 
-GenerateOptions with_tokens(const GenerationArguments& arguments, const TokenLookup& lookup) {
+GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& model, LineForm form) {
   GenerateOptions options = arguments.options;
+  const TokenLookup lookup(model, form, options);
   for (const auto& [setting, text] : arguments.token_texts) {
     const std::string name = name_of(*setting);
     const std::string_view type = type_of(*setting);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "token_lookup.h"
+#include "lines.h"
 
 namespace encdec::cli {
 
@@ -21,7 +21,8 @@ struct GenerationArguments {
 // An option for each of generation_settings() that has a usage, grouped by what they are for; and languages.
 void add_generation_options(CLI::App& command, GenerationArguments& arguments);
 
-// The options with the tokens that names, ids and files stand for. Throws ConfigError, InputError and FileError.
-GenerateOptions with_tokens(const GenerationArguments& arguments, const TokenLookup& lookup);
+// The options with the tokens that names, ids and files stand for. Lines of files are of this form; texts need a
+// tokenizer. Throws ConfigError, InputError and FileError, which begin with the option, or the file and line.
+GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& model, LineForm form);
 
 }  // namespace encdec::cli
