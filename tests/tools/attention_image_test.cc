@@ -143,10 +143,7 @@ TEST(AttentionImage, WhatCannotBeDrawnIsNamed) {
       message(uniform_attention(2, 500, {"t"})),
       testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
   EXPECT_THROW(draw_png({}), InputError);
-  LabelledAttention attention = random_attention(1, 1, {"q"}, {"k"});
-  attention.heads.clear();
-  EXPECT_EQ(message(attention),
-            "cross-attention: weights of shape [1, 1, 1, 1], expected float32 [1, 0, 1, 1], a label for each");
+  EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
 }
 
 TEST(ColorMap, EndsAndMiddleAreTheTables) {

@@ -78,16 +78,24 @@ Lines lines_of(const AttentionArguments& options) {
   return lines;
 }
 
+struct NamedKind {
+  AttentionKind kind;
+  std::string_view word;    // of --kind
+  std::string_view member;  // of the JSON object
+};
+constexpr NamedKind kKinds[] = {{AttentionKind::encoder_self, "encoder", "encoder_self"},
+                                {AttentionKind::decoder_self, "decoder", "decoder_self"},
+                                {AttentionKind::cross, "cross", "cross"}};
+
 // Pictures show one map where nothing else is asked for; files have room for all.
 AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
-  static const std::map<std::string, AttentionKind> kKinds = {{"encoder", AttentionKind::encoder_self},
-                                                              {"decoder", AttentionKind::decoder_self},
-                                                              {"cross", AttentionKind::cross}};
   using Otherwise = TypedAttention::Otherwise;
   const AttentionFormat format = attention_format(options.output);
-  const bool has_room = !options.output.empty() && (format == AttentionFormat::page || format == AttentionFormat::json);
+  const bool has_room = format == AttentionFormat::page || format == AttentionFormat::json;
   AttentionSelection selection = options.choices.selection(has_room ? Otherwise::all : Otherwise::last_layer_mean);
-  if (const auto kind = kKinds.find(options.kind); kind != kKinds.end()) selection.kinds = {kind->second};
+  for (const NamedKind& named : kKinds) {
+    if (named.word == options.kind) selection.kinds = {named.kind};
+  }
   if (options.kind.empty() && !has_room) selection.kinds = {main_kind(config)};
   return selection;
 }
@@ -123,8 +131,8 @@ AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArg
 std::string maps_json(const std::vector<LabelledAttention>& maps) {
   std::string json = "{";
   for (const LabelledAttention& map : maps) {
-    if (json.size() > 1) json += ",";
-    json += fmt::format(R"("{}":{{{}}})", json_name(map.map.kind), json_members(map));
+    const auto& named = *std::ranges::find(kKinds, map.map.kind, &NamedKind::kind);
+    json += fmt::format(R"({}"{}":{{{}}})", json.size() > 1 ? "," : "", named.member, json_members(map));
   }
   return json + "}\n";
 }
@@ -140,14 +148,14 @@ std::string title_of(const Model& model, const AttentionMaps& attention, const s
 void write(const std::vector<LabelledAttention>& maps, const std::string& title, const AttentionArguments& options,
            OutputFile& output) {
   const TextSink sink = [&output](std::string_view text) { output.write(text); };
-  if (options.output.empty()) {
-    const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
-    for (const LabelledAttention& map : maps) draw_in_terminal(map, style, sink);
-    return;
-  }
   switch (attention_format(options.output)) {
     case AttentionFormat::json: return output.write(maps_json(maps));
     case AttentionFormat::image: return output.write(draw_png(maps));
+    case AttentionFormat::terminal: {
+      const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
+      for (const LabelledAttention& map : maps) draw_in_terminal(map, style, sink);
+      return;
+    }
     default: break;
   }
   AttentionPage page(sink);
@@ -156,14 +164,13 @@ void write(const std::vector<LabelledAttention>& maps, const std::string& title,
 }
 
 void show(const AttentionArguments& options) {
-  const bool is_terminal = options.output.empty();
   const AttentionFormat format = attention_format(options.output);
   if (options.source && !options.input.empty()) throw UsageError("a source and --input, expected one of them");
   if (options.target && !options.target_file.empty()) throw UsageError("a target and --target, expected one of them");
-  if (!is_terminal && format == AttentionFormat::alignment) {
+  if (format == AttentionFormat::alignment) {
     throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
   }
-  if (!is_terminal && format == AttentionFormat::image && !can_draw_png()) {
+  if (format == AttentionFormat::image && !can_draw_png()) {
     throw UsageError(fmt::format("--output {}: this build has no images, expected a name that ends in .html or .json",
                                  options.output));
   }
@@ -173,7 +180,6 @@ void show(const AttentionArguments& options) {
   const AttentionSelection selection = selection_of(options, model.config());
   const AttentionMaps attention = maps_of(model, lines, options, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);
-  std::erase_if(maps, [](const LabelledAttention& map) { return map.queries.empty(); });  // of an empty target
   // Not the one of ranges: clang 14 cannot compile it.
   std::stable_partition(maps.begin(), maps.end(),
                         [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });

@@ -31,6 +31,7 @@ void add_choice(CLI::App& command, const std::string& name, const std::string& d
 }  // namespace
 
 AttentionFormat attention_format(const std::string& path) {
+  if (path.empty()) return AttentionFormat::terminal;
   std::string end = std::filesystem::path(path).extension().string();
   for (char& c : end) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (end == ".html" || end == ".htm") return AttentionFormat::page;

@@ -11,6 +11,7 @@ namespace encdec::cli {
 
 // How a file of attention is written: by the end of its name.
 enum class AttentionFormat : std::uint8_t {
+  terminal,   // no name
   page,       // .html: one page with everything in it
   image,      // .png
   json,       // .json, .jsonl

@@ -42,19 +42,9 @@ std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, i
 }  // namespace
 
 void LabelledAttention::check() const {
-  const std::string_view kind = to_string(map.kind);
-  const auto size = [](const std::vector<std::string>& labels) { return static_cast<Dim>(labels.size()); };
-  const Shape expected{size(layers), size(heads), size(queries), size(keys)};
-  if (map.weights.type() != DataType::float32 || map.weights.shape() != expected) {
-    throw InputError(fmt::format("{}: weights of shape {}, expected float32 {}, a label for each", kind,
-                                 to_string(map.weights.shape()), to_string(expected)));
-  }
-  if (std::ranges::count(expected.dims(), 0) > 0) {
-    throw InputError(fmt::format("{}: weights of shape {}, expected at least one of each", kind, to_string(expected)));
-  }
   for (const float weight : all_weights(map.weights)) {
     if (weight >= 0 && weight <= kLargestWeight) continue;
-    throw InputError(fmt::format("{}: a weight is {}, expected 0 to 1", kind, weight));
+    throw InputError(fmt::format("{}: a weight is {}, expected 0 to 1", to_string(map.kind), weight));
   }
 }
 
@@ -105,21 +95,17 @@ std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& at
 
 LabelledAttention label_generated(const Model& model, const Hypothesis& hypothesis,
                                   const AttentionSelection& selection) {
-  std::vector<LabelledAttention> all = label(model, hypothesis.attention, selection);
-  const AttentionKind kind = main_kind(model.config());
-  const auto found = std::ranges::find(all, kind, [](const LabelledAttention& one) { return one.map.kind; });
-  if (found == all.end()) return {};
+  LabelledAttention labelled = label(model, hypothesis.attention, selection).front();
   const std::size_t count = hypothesis.token_ids.size();
-  found->queries.erase(found->queries.begin(), found->queries.end() - static_cast<std::ptrdiff_t>(count));
-  const Tensor& all_rows = found->map.weights;
+  labelled.queries.erase(labelled.queries.begin(), labelled.queries.end() - static_cast<std::ptrdiff_t>(count));
+  const Tensor all_rows = labelled.map.weights;
   const Shape& shape = all_rows.shape();
   const auto rows = static_cast<Dim>(count);
-  Tensor last_rows = Tensor::allocate({shape[0], shape[1], rows, shape[3]});
+  labelled.map.weights = Tensor::allocate({shape[0], shape[1], rows, shape[3]});
   for (Dim map = 0; map < shape[0] * shape[1]; ++map) {
-    std::copy_n(all_rows.row((map + 1) * shape[2] - rows), rows * shape[3], last_rows.row(map * rows));
+    std::copy_n(all_rows.row((map + 1) * shape[2] - rows), rows * shape[3], labelled.map.weights.row(map * rows));
   }
-  found->map.weights = last_rows;
-  return *found;
+  return labelled;
 }
 
 }  // namespace encdec::cli

@@ -14,8 +14,8 @@ namespace encdec::cli {
 // Where a picture made of text goes, piece by piece.
 using TextSink = std::function<void(std::string_view)>;
 
-// An attention map as pictures show it: with the tokens that its queries and keys stand for. Its maps, one for each
-// head of each layer, are numbered layer by layer.
+// An attention map as pictures show it: with the tokens that its queries and keys stand for, at least one of each. Its
+// maps, one for each head of each layer, are numbered layer by layer.
 struct LabelledAttention {
   AttentionMap map;
   std::vector<std::string> queries;  // rows: tokens as the vocabulary spells them; ids where there is no tokenizer
@@ -23,8 +23,7 @@ struct LabelledAttention {
   std::vector<std::string> layers;   // "0", "1", ... or "mean"
   std::vector<std::string> heads;
 
-  // Throws InputError, naming what does not fit, unless there is a label for each layer, head, query and key, at least
-  // one of each, and every weight is from 0 to 1.
+  // Throws InputError unless every weight is from 0 to 1: those of a damaged model may be no numbers.
   void check() const;
 
   std::size_t maps() const { return layers.size() * heads.size(); }
@@ -41,7 +40,7 @@ AttentionKind main_kind(const TransformerConfig& config);
 // Maps with their tokens. A decoder's rows are named by the tokens that they led to, "?" where that is not known.
 std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& attention,
                                      const AttentionSelection& selection);
-// The main kind of what was generated, with one row for each token of the hypothesis.
+// What was generated, of the one kind that is selected, with one row for each token of the hypothesis, which has some.
 LabelledAttention label_generated(const Model& model, const Hypothesis& hypothesis,
                                   const AttentionSelection& selection);
 

@@ -35,7 +35,7 @@ Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries
   Alignment alignment;
   for (std::size_t query = 0; query < queries; ++query) {
     const float* weights = mean.row(static_cast<std::int64_t>(query));
-    alignment.push_back({query, static_cast<std::size_t>(std::max_element(weights, weights + mean.width()) - weights)});
+    alignment.push_back(static_cast<std::size_t>(std::max_element(weights, weights + mean.width()) - weights));
   }
   return alignment;
 }
@@ -56,19 +56,10 @@ LabelledAttention last_layer_mean(const LabelledAttention& attention) {
 
 std::string to_pharaoh(const Alignment& alignment) {
   std::string pairs;
-  for (const auto& [query, key] : alignment) {
-    fmt::format_to(std::back_inserter(pairs), "{}{}-{}", pairs.empty() ? "" : " ", key, query);
+  for (std::size_t query = 0; query < alignment.size(); ++query) {
+    pairs += fmt::format("{}{}-{}", query == 0 ? "" : " ", alignment[query], query);
   }
   return pairs;
-}
-
-std::string_view json_name(AttentionKind kind) {
-  switch (kind) {
-    case AttentionKind::encoder_self: return "encoder_self";
-    case AttentionKind::decoder_self: return "decoder_self";
-    case AttentionKind::cross: return "cross";
-  }
-  return {};
 }
 
 std::string json_members(const LabelledAttention& attention) {

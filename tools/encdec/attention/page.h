@@ -26,8 +26,8 @@ class AttentionPage {
 
   explicit AttentionPage(TextSink write);
 
-  // Throws InputError, before anything is written, if labels, weights and alignment do not fit, or there are more
-  // weights than kMaxWeights.
+  // Throws InputError, before anything is written, where there is no attention, weights are not from 0 to 1, or there
+  // are more than kMaxWeights.
   void add(const AttentionExample& example);
   void end();
 

@@ -39,8 +39,8 @@ TerminalStyle choose_style(ColorChoice choice, const TerminalFacts& facts);
 
 // Draws a heat map for each layer and head: keys above, queries to the left, and for each pair a cell of two columns.
 // A map that is too wide goes on below, with the queries repeated. The last line tells what the colours mean: from 0 to
-// the largest weight of all maps. Without colours, cells are characters of more and more ink.
-// Throws InputError if labels and weights do not fit.
+// the largest weight of all maps. Without colours, cells are characters of more and more ink. Throws InputError where
+// weights are not from 0 to 1.
 void draw_in_terminal(const LabelledAttention& attention, const TerminalStyle& style, const TextSink& write);
 
 }  // namespace encdec::cli
