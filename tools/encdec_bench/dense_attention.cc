@@ -14,9 +14,10 @@ namespace {
 // B, Q, K and D, the width of queries, keys and values; Q x K scores of each member, and as many weights.
 struct Dense {
   std::int64_t batch, query_count, key_count, width;
+  PackOptions pack;
 
-  explicit Dense(const LayerSample::Sizes& sizes)
-      : batch(sizes[0]), query_count(sizes[1]), key_count(sizes[2]), width(sizes[3]) {}
+  Dense(const LayerSample::Sizes& sizes, const PackOptions& of_weights)
+      : batch(sizes[0]), query_count(sizes[1]), key_count(sizes[2]), width(sizes[3]), pack(of_weights) {}
 
   // As products of matrices, one for each member: scores, and the values weighed.
   Work scoring() const { return {.matmuls = {static_cast<std::size_t>(batch), {query_count, width, key_count}}}; }
@@ -29,7 +30,7 @@ struct Dense {
   }
   // A layer with additive scores of hidden_dim D.
   template <class L>
-  std::shared_ptr<const Layer> additive(const PackOptions& pack) const {
+  std::shared_ptr<const Layer> additive() const {
     return std::make_shared<L>(
         random_weights({{"query.weight", {width, width}}, {"key.weight", {width, width}}, {"value.weight", {1, width}}},
                        pack),
@@ -52,63 +53,19 @@ Work both(Work work, const Work& other) {
   return work;
 }
 
-template <ScoreScale scale>
-Sample dot_product_scores(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
+Sample dot_product_scores(const Dense& dense, ScoreScale scale) {
   return one_layer(std::make_shared<DotProductScores>(DotProductOptions{.scale = scale}),
                    {dense.queries(), dense.keys()}, dense.scoring());
 }
 
-Sample additive_scores(const LayerSample::Sizes& sizes, const PackOptions& pack) {
-  const Dense dense(sizes);
-  return one_layer(dense.additive<AdditiveScores>(pack), {dense.queries(), dense.keys()}, dense.comparing());
-}
-
-Sample masked_softmax(const Tensor& scores, const Tensor& lengths, const Dense& dense) {
+Sample masked_softmax(const Dense& dense, const Tensor& scores, const Tensor& lengths) {
   return one_layer(std::make_shared<MaskedSoftmax>(), {scores, lengths}, dense.moving(scores.elements()));
 }
 
-Sample softmax_by_member(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
-  return masked_softmax(dense.scores(), dense.lengths({dense.batch}), dense);
-}
-
-Sample softmax_by_query(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
-  return masked_softmax(dense.scores(), dense.lengths({dense.batch, dense.query_count}), dense);
-}
-
-// As many rows of scores, without a batch.
-Sample softmax_of_rows(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
-  const Dim rows = dense.batch * dense.query_count;
-  return masked_softmax(dense.scores().reshape({rows, dense.key_count}), dense.lengths({rows}), dense);
-}
-
-Sample weighted_sum(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
-  return one_layer(std::make_shared<WeightedSum>(), {dense.scores(), dense.keys()}, dense.summing());
-}
-
-Sample dropout(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
-  const Tensor queries = dense.queries();
-  return one_layer(std::make_shared<Dropout>(DropoutOptions{.rate = 0.1f}), {queries},
-                   dense.moving(queries.elements()));
-}
-
-Sample dot_product_attention(const LayerSample::Sizes& sizes, const PackOptions&) {
-  const Dense dense(sizes);
-  return one_layer(std::make_shared<DotProductAttention>(DotProductOptions{}),
-                   {dense.queries(), dense.keys(), dense.keys(), dense.lengths({dense.batch})},
-                   both(dense.scoring(), dense.summing()));
-}
-
-Sample additive_attention(const LayerSample::Sizes& sizes, const PackOptions& pack) {
-  const Dense dense(sizes);
-  return one_layer(dense.additive<AdditiveAttention>(pack),
-                   {dense.queries(), dense.keys(), dense.keys(), dense.lengths({dense.batch})},
-                   both(dense.comparing(), dense.summing()));
+// All of attention in one node.
+Sample attention(const Dense& dense, std::shared_ptr<const Layer> layer, const Work& scoring) {
+  return one_layer(std::move(layer), {dense.queries(), dense.keys(), dense.keys(), dense.lengths({dense.batch})},
+                   both(scoring, dense.summing()));
 }
 
 }  // namespace
@@ -117,17 +74,38 @@ std::vector<LayerSample> dense_attention_layers() {
   // A decoding step, and whole sequences of the width of one head and of a small model.
   const std::vector<LayerSample::Sizes> sizes{{32, 1, 64, 64}, {8, 64, 64, 64}, {1, 512, 512, 64}, {4, 64, 64, 256}};
   std::vector<LayerSample> layers;
-  const auto add = [&](const char* name, auto make) { layers.push_back({name, {"B", "Q", "K", "D"}, sizes, make}); };
-  add("DotProductScores", dot_product_scores<ScoreScale::scaled>);
-  add("DotProductScores/plain", dot_product_scores<ScoreScale::plain>);
-  add("AdditiveScores", additive_scores);
-  add("MaskedSoftmax", softmax_by_member);
-  add("MaskedSoftmax/by_query", softmax_by_query);
-  add("MaskedSoftmax/rows", softmax_of_rows);
-  add("WeightedSum", weighted_sum);
-  add("Dropout", dropout);
-  add("DotProductAttention", dot_product_attention);
-  add("AdditiveAttention", additive_attention);
+  const auto add = [&](const char* name, Sample (*make)(const Dense&)) {
+    layers.push_back({name, {"B", "Q", "K", "D"}, sizes, [make](const LayerSample::Sizes& of, const PackOptions& pack) {
+                        return make(Dense(of, pack));
+                      }});
+  };
+  add("DotProductScores", [](const Dense& dense) { return dot_product_scores(dense, ScoreScale::scaled); });
+  add("DotProductScores/plain", [](const Dense& dense) { return dot_product_scores(dense, ScoreScale::plain); });
+  add("AdditiveScores", [](const Dense& dense) {
+    return one_layer(dense.additive<AdditiveScores>(), {dense.queries(), dense.keys()}, dense.comparing());
+  });
+  add("MaskedSoftmax",
+      [](const Dense& dense) { return masked_softmax(dense, dense.scores(), dense.lengths({dense.batch})); });
+  add("MaskedSoftmax/by_query", [](const Dense& dense) {
+    return masked_softmax(dense, dense.scores(), dense.lengths({dense.batch, dense.query_count}));
+  });
+  add("MaskedSoftmax/rows", [](const Dense& dense) {  // as many rows of scores, without a batch
+    const Dim rows = dense.batch * dense.query_count;
+    return masked_softmax(dense, dense.scores().reshape({rows, dense.key_count}), dense.lengths({rows}));
+  });
+  add("WeightedSum", [](const Dense& dense) {
+    return one_layer(std::make_shared<WeightedSum>(), {dense.scores(), dense.keys()}, dense.summing());
+  });
+  add("Dropout", [](const Dense& dense) {
+    const Tensor queries = dense.queries();
+    return one_layer(std::make_shared<Dropout>(DropoutOptions{.rate = 0.1f}), {queries},
+                     dense.moving(queries.elements()));
+  });
+  add("DotProductAttention", [](const Dense& dense) {
+    return attention(dense, std::make_shared<DotProductAttention>(DotProductOptions{}), dense.scoring());
+  });
+  add("AdditiveAttention",
+      [](const Dense& dense) { return attention(dense, dense.additive<AdditiveAttention>(), dense.comparing()); });
   return layers;
 }
 

@@ -2,7 +2,6 @@
 
 #if defined(__x86_64__) && defined(__linux__)
 
-#include <cpuid.h>
 #include <encdec/engine/kernels/matmul_kernels.h>
 #include <immintrin.h>
 
@@ -10,21 +9,6 @@
 
 namespace encdec::bench {
 namespace {
-
-// Bits of CPUID's leaf 7 that say what the CPU has.
-struct Features {
-  bool avx512_vnni = false;
-  bool avx512_bf16 = false;
-};
-
-Features features() {
-  const auto bit = [](unsigned value, int index) { return ((value >> index) & 1u) != 0; };
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || !__builtin_cpu_supports("avx512f")) return {};
-  Features found{.avx512_vnni = bit(ecx, 11)};
-  if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0) found.avx512_bf16 = bit(eax, 5);
-  return found;
-}
 
 constexpr int kChains = 12;
 
@@ -82,12 +66,12 @@ __attribute__((target("amx-tile,amx-bf16"))) void run_amx_bf16(std::int64_t iter
 }  // namespace
 
 std::vector<RegisterLoop> low_precision_loops() {
-  const Features found = features();
   constexpr double kVectorBytes = 64, kTileSums = 16 * 16;
   std::vector<RegisterLoop> loops;
-  if (found.avx512_vnni) loops.push_back({"int8 AVX-512 VNNI", run_vnni, 2 * kVectorBytes * kChains});
+  if (__builtin_cpu_supports("avx512vnni"))
+    loops.push_back({"int8 AVX-512 VNNI", run_vnni, 2 * kVectorBytes * kChains});
   if (kernels::has_tiles()) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
-  if (found.avx512_bf16) loops.push_back({"bfloat16 AVX-512", run_bf16, kVectorBytes * kChains});
+  if (__builtin_cpu_supports("avx512bf16")) loops.push_back({"bfloat16 AVX-512", run_bf16, kVectorBytes * kChains});
   if (kernels::has_tiles()) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
   return loops;
 }

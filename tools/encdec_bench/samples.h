@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -70,7 +71,7 @@ struct LayerSample {
   std::string name;
   std::vector<std::string> size_names;
   std::vector<Sizes> sizes;
-  Sample (*make)(const Sizes& sizes, const PackOptions& pack);
+  std::function<Sample(const Sizes& sizes, const PackOptions& pack)> make;
 };
 
 std::vector<LayerSample> transformer_layers();
