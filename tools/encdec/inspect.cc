@@ -79,22 +79,11 @@ std::size_t cache_bytes(const Transformer& network) {
   return bytes;
 }
 
-std::string_view to_string(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::encoder_decoder: return "encoder-decoder";
-    case Architecture::encoder_only: return "encoder-only";
-    case Architecture::decoder_only: return "decoder-only";
-  }
-  return "";
-}
-
-std::string_view to_string(PositionOptions::Kind kind) {
-  switch (kind) {
-    case PositionOptions::Kind::none: return "relative";
-    case PositionOptions::Kind::sinusoidal: return "sinusoidal";
-    case PositionOptions::Kind::learned: return "learned";
-  }
-  return "";
+std::string_view position_kind(const StackConfig& stack) {
+  const auto kind = stack.positions.kind;
+  return kind == PositionOptions::Kind::none      ? "relative"
+         : kind == PositionOptions::Kind::learned ? "learned"
+                                                  : "sinusoidal";
 }
 
 Json stack_json(const StackConfig& stack) {
@@ -102,7 +91,7 @@ Json stack_json(const StackConfig& stack) {
           {"heads", stack.heads},
           {"hidden_dim", stack.hidden_dim},
           {"vocabulary", stack.vocabulary},
-          {"positions", to_string(stack.positions.kind)},
+          {"positions", position_kind(stack)},
           {"max_positions", stack.positions.positions}};
 }
 
@@ -110,7 +99,9 @@ Json summary_of(const Model& model, const std::string& folder) {
   const TransformerConfig& config = model.config();
   const Tokenizer* tokenizer = model.tokenizer();
   Json json = {{"family", config.model_type},
-               {"architecture", to_string(config.architecture)},
+               {"architecture", !config.has_decoder()  ? "encoder-only"
+                                : config.has_encoder() ? "encoder-decoder"
+                                                       : "decoder-only"},
                {"format", to_string(model.format())},
                {"model_dim", config.model_dim}};
   if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);
@@ -146,12 +137,11 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 std::string stack_text(const StackConfig& stack) {
-  const std::string positions =
-      stack.positions.kind == PositionOptions::Kind::none
-          ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
-      : !stack.position_limit()
-          ? fmt::format("{} positions without limit", to_string(stack.positions.kind))
-          : fmt::format("{} {} positions", *stack.position_limit(), to_string(stack.positions.kind));
+  const std::string positions = stack.positions.kind == PositionOptions::Kind::none
+                                    ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
+                                : !stack.position_limit()
+                                    ? fmt::format("{} positions without limit", position_kind(stack))
+                                    : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
   return fmt::format("{} layers, {} heads, hidden {}, vocabulary {}, {}", stack.layers, stack.heads, stack.hidden_dim,
                      stack.vocabulary, positions);
 }

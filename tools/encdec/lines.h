@@ -2,7 +2,9 @@
 
 #include <encdec/models/session/session.h>
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,5 +31,14 @@ std::string format_token_ids(const TokenIds& ids);
 std::string as_line(std::string text);
 // Messages and tables may quote what hostile files contain: control characters become '?'.
 std::string without_controls(std::string_view text);
+
+// All of a text as a number; nullopt for anything else.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value = {};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 }  // namespace encdec::cli

@@ -7,6 +7,17 @@
 #include <limits>
 
 namespace encdec::cli {
+namespace {
+
+template <class Number>
+CLI::Validator between(std::string_view what, Number min, Number max) {
+  return expecting(fmt::format("{} from {} to {}", what, min, max), [min, max](std::string_view text) {
+    const auto value = parse_number<Number>(text);
+    return value && *value >= min && *value <= max;
+  });
+}
+
+}  // namespace
 
 void add_model_option(CLI::App& command, std::string& folder) {
   command.add_option("--model", folder, "Checkpoint folder as its publisher ships it")->required()->type_name("DIR");
@@ -84,17 +95,11 @@ Model ModelArguments::load_for(LineForm form) const {
 }
 
 CLI::Validator integer_from(std::int64_t min, std::int64_t max) {
-  return expecting(fmt::format("an integer from {} to {}", min, max), [min, max](std::string_view text) {
-    const auto value = parse_number<std::int64_t>(text);
-    return value && *value >= min && *value <= max;
-  });
+  return between("an integer", min, max);
 }
 
 CLI::Validator number_from(double min, double max) {
-  return expecting(fmt::format("a number from {} to {}", min, max), [min, max](std::string_view text) {
-    const auto value = parse_number<double>(text);
-    return value && *value >= min && *value <= max;
-  });
+  return between("a number", min, max);
 }
 
 CLI::Validator token_id_list() {

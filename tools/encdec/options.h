@@ -4,11 +4,8 @@
 #include <encdec/models/model.h>
 
 #include <CLI/App.hpp>
-#include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "arguments/arguments.h"
 #include "lines.h"
@@ -56,15 +53,6 @@ CLI::Validator integer_from(std::int64_t min, std::int64_t max);
 CLI::Validator number_from(double min, double max);
 // "'1 x', expected token ids separated by spaces".
 CLI::Validator token_id_list();
-
-// All of a text as a number; nullopt for anything else.
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value = {};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // More lines than that in one batch, more threads, beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;

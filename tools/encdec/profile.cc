@@ -98,15 +98,16 @@ std::string Profile::trace() const {
     return std::chrono::duration<double, std::micro>(time - start).count();
   };
   Json events = Json::array({track_name(kCallTrack, "generate")});
-  for (const MeasuredCall& call : calls_) {
-    events.push_back({{"name", "generate"},
-                      {"cat", "call"},
+  const auto add_event = [&](std::string_view name, std::string_view category, const auto& run, int track) {
+    events.push_back({{"name", name},
+                      {"cat", category},
                       {"ph", "X"},
-                      {"ts", microseconds(call.begin)},
-                      {"dur", call.seconds() * 1e6},
+                      {"ts", microseconds(run.begin)},
+                      {"dur", std::chrono::duration<double, std::micro>(run.end - run.begin).count()},
                       {"pid", kProcess},
-                      {"tid", kCallTrack}});
-  }
+                      {"tid", track}});
+  };
+  for (const MeasuredCall& call : calls_) add_event("generate", "call", call, kCallTrack);
   std::map<const Graph*, int> tracks;
   for (const Node& node : nodes_) {
     const auto [track, is_new] = tracks.try_emplace(node.graph, kCallTrack + 1 + static_cast<int>(tracks.size()));
@@ -114,13 +115,7 @@ std::string Profile::trace() const {
   }
   for (const Run& run : runs_) {
     const Node& node = nodes_[run.node];
-    events.push_back({{"name", node.node->name},
-                      {"cat", node.node->layer->kind()},
-                      {"ph", "X"},
-                      {"ts", microseconds(run.begin)},
-                      {"dur", std::chrono::duration<double, std::micro>(run.end - run.begin).count()},
-                      {"pid", kProcess},
-                      {"tid", tracks.at(node.graph)}});
+    add_event(node.node->name, node.node->layer->kind(), run, tracks.at(node.graph));
   }
   return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() + "\n";
 }

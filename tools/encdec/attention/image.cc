@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <numbers>
+#include <utility>
 
 #include "color_map.h"
 #include "token_text.h"
@@ -301,11 +302,25 @@ struct Section {
   }
 };
 
+// All sections, with the largest cells that fit.
 struct Picture {
   std::vector<Section> sections;
   int cell = 0;
   double width = 0, height = 0;
 
+  Picture(std::span<const LabelledAttention> attentions, const TextSetter& setter) {
+    for (const LabelledAttention& attention : attentions) sections.emplace_back(attention, setter);
+    const bool one_map = attentions.size() == 1 && attentions[0].maps() == 1;
+    for (const int size : kCells) {
+      if (!one_map && size > kLargestGridCell) continue;
+      arrange(size);
+      if (fits()) return;
+    }
+    throw InputError(fmt::format("image: {} x {} pixels, expected at most {} a side and {} in all", width, height,
+                                 kMaxSide, kMaxPixels));
+  }
+
+ private:
   void arrange(int cell_size) {
     cell = cell_size;
     width = kMinWidth;
@@ -323,27 +338,11 @@ struct Picture {
   }
 };
 
-Picture arrange(std::span<const LabelledAttention> attentions, const TextSetter& setter) {
-  Picture picture;
-  for (const LabelledAttention& attention : attentions) picture.sections.emplace_back(attention, setter);
-  const bool one_map = attentions.size() == 1 && attentions[0].maps() == 1;
-  for (const int cell : kCells) {
-    if (!one_map && cell > kLargestGridCell) continue;
-    picture.arrange(cell);
-    if (picture.fits()) return picture;
-  }
-  throw InputError(fmt::format("image: {} x {} pixels, expected at most {} a side and {} in all", picture.width,
-                               picture.height, kMaxSide, kMaxPixels));
-}
-
 // Draws a picture, section by section, one below the other.
 class Painter {
  public:
-  Painter(const Picture& picture, const TextSetter& setter, float largest)
-      : picture_(picture),
-        setter_(setter),
-        largest_(largest),
-        canvas_(static_cast<int>(picture.width), static_cast<int>(picture.height)) {}
+  Painter(Picture picture, const TextSetter& setter, float largest)
+      : picture_(std::move(picture)), setter_(setter), largest_(largest) {}
 
   std::string png() {
     for (const Section& section : picture_.sections) draw(section);
@@ -408,10 +407,10 @@ class Painter {
     }
   }
 
-  const Picture& picture_;
+  const Picture picture_;
   const TextSetter& setter_;
   float largest_;
-  Canvas canvas_;
+  Canvas canvas_{static_cast<int>(picture_.width), static_cast<int>(picture_.height)};
   double cell_ = picture_.cell;
   double y_ = kMargin;
 };
@@ -426,8 +425,7 @@ std::string draw_png(std::span<const LabelledAttention> attentions) {
     largest = std::max(largest, attention.largest_weight());
   }
   const TextSetter setter;
-  const Picture picture = arrange(attentions, setter);
-  return Painter(picture, setter, largest).png();
+  return Painter(Picture(attentions, setter), setter, largest).png();
 }
 
 bool can_draw_png() {

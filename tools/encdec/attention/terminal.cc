@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
 
 #include "color_map.h"
+#include "lines.h"
 #include "token_text.h"
 
 namespace encdec::cli {
@@ -43,13 +43,6 @@ Colors colors_of(ColorChoice choice, const TerminalFacts& facts) {
   }
   const bool has_cube = choice == ColorChoice::always || facts.term.find("256color") != std::string::npos;
   return has_cube ? Colors::cube : Colors::none;
-}
-
-// 0 for what is not a number of columns.
-int columns_typed(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::clamp(value, 0, kMaxColumns) : 0;
 }
 
 std::size_t size_t_of(int value) {
@@ -183,7 +176,7 @@ TerminalFacts terminal_facts(int descriptor) {
 }
 
 TerminalStyle choose_style(ColorChoice choice, const TerminalFacts& facts) {
-  const int typed = columns_typed(facts.columns);
+  const int typed = std::min(parse_number<int>(facts.columns).value_or(0), kMaxColumns);
   const int window = facts.window_columns > 0 ? facts.window_columns : kDefaultColumns;
   return {.colors = colors_of(choice, facts), .columns = typed > 0 ? typed : window};
 }
