@@ -37,7 +37,7 @@ std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim mod
 }
 
 // Sources of the same length through the whole encoder, with what its positions take of at most so many steps.
-void bench_encoder_run(benchmark::State& state, std::optional<float> halting_threshold) {
+void bench_universal_encoder(benchmark::State& state, std::optional<float> halting_threshold) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
   const UniversalStackConfig stack{
@@ -69,14 +69,6 @@ void bench_encoder_run(benchmark::State& state, std::optional<float> halting_thr
   state.counters["steps"] = std::accumulate(updates.begin(), updates.end(), 0.0) / static_cast<double>(rows);
 }
 
-// The encoder of 6 steps, or its embedding and one.
-void bench_universal_encoder(benchmark::State& state) {
-  bench_encoder_run(state, {});
-}
-void bench_adaptive_encoder(benchmark::State& state) {
-  bench_encoder_run(state, 0.99f);
-}
-
 // One step of the block's recurrence for one row of each target, after T - 1 positions, with sources of S tokens.
 void bench_universal_decoder_block(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1)),
@@ -106,8 +98,12 @@ void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
       ->Args({32, 32, 512, 2048, 6});
 }
 
-BENCHMARK(bench_universal_encoder)->Name("UniversalEncoder")->Apply(encoder_sizes)->Args({1, 32, 512, 2048, 1});
-BENCHMARK(bench_adaptive_encoder)->Name("UniversalEncoder/adaptive")->Apply(encoder_sizes);
+// The encoder of 6 steps, or its embedding and one; and with halting.
+BENCHMARK_CAPTURE(bench_universal_encoder, fixed, std::nullopt)
+    ->Name("UniversalEncoder")
+    ->Apply(encoder_sizes)
+    ->Args({1, 32, 512, 2048, 1});
+BENCHMARK_CAPTURE(bench_universal_encoder, adaptive, 0.99f)->Name("UniversalEncoder/adaptive")->Apply(encoder_sizes);
 BENCHMARK(bench_universal_decoder_block)
     ->Name("UniversalDecoderBlock")
     ->UseRealTime()
