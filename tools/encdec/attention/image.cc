@@ -188,9 +188,10 @@ class Canvas {
     const int rows = static_cast<int>(colors.size()) / columns, width = columns * size, height = rows * size;
     cairo_t* context = context_.get();
     cairo_surface_flush(surface_.get());
+    const auto width_in_cells = static_cast<std::size_t>(columns);
     for (int y = 0; y < height; ++y) {
       std::uint32_t* pixel = pixels(static_cast<int>(corner.x), static_cast<int>(corner.y) + y);
-      for (const Color& color : colors.subspan(static_cast<std::size_t>(y / size * columns), columns)) {
+      for (const Color& color : colors.subspan(static_cast<std::size_t>(y / size) * width_in_cells, width_in_cells)) {
         pixel = std::fill_n(pixel, size, color.red << 16 | color.green << 8 | color.blue);
       }
     }
