@@ -12,116 +12,146 @@ constexpr std::size_t kRefillShare = 8;
 // That are encoded together: enough for matmuls at their best.
 constexpr std::size_t kEncodedTokens = 512;
 
+class BatchDecoder {
+ public:
+  explicit BatchDecoder(const BatchWork& work)
+      : work_(work), rule_memory_(static_cast<std::size_t>(work.session.team().size())) {
+    work.session.reset();
+    if (work.rules.needs_source_attention()) work.session.set_source_attention(Session::SourceAttention::keep);
+  }
+
+  void run(SourceFeed& feed) {
+    for (;;) {
+      refill(feed);
+      if (running_.empty() || feed.has_stopped()) return;
+      step();
+      if (work_.on_step) tell_progress();
+    }
+  }
+
+ private:
+  struct Running {
+    DecodeJob job;
+    int source = Session::kNoSource;
+    std::unique_ptr<Search> search;
+    std::size_t told = 0;  // tokens
+  };
+
+  void refill(SourceFeed& feed) {
+    const std::size_t most = std::max<std::size_t>(1, work_.limits.rows / work_.limits.rows_per_source);
+    const std::size_t free = most - std::min(most, running_.size());
+    if (free == 0 || free < most / kRefillShare) return;
+    feed.take({.sources = free,
+               .bytes = work_.limits.bytes - std::min(work_.limits.bytes, running_bytes_),
+               .tokens = work_.limits.tokens_at_once,
+               .is_idle = running_.empty()},
+              jobs_);
+    if (!jobs_.empty()) start(std::exchange(jobs_, {}));
+  }
+
+  void start(std::vector<DecodeJob> jobs) {
+    // In pieces: what the encoder computes for one token takes far more memory than what is kept of it.
+    for (std::size_t first = 0; first < jobs.size();) {
+      std::size_t count = 0, tokens = 0;
+      while (first + count < jobs.size() && (count == 0 || tokens < kEncodedTokens)) {
+        tokens += jobs[first + count].prompt.source.size();
+        ++count;
+      }
+      start_together(std::span(jobs).subspan(first, count));
+      first += count;
+    }
+  }
+
+  void start_together(std::span<DecodeJob> jobs) {
+    const bool has_encoder = work_.session.model().config.has_encoder();
+    std::span<const int> opened;
+    if (has_encoder) {
+      std::vector<TokenIds> sources;
+      for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
+      opened = work_.session.encode(sources).sources;
+    }
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const int source = has_encoder ? opened[i] : Session::kNoSource;
+      auto search = make_search(work_.rules, jobs[i].prompt, source, work_.session);
+      running_bytes_ += jobs[i].bytes;
+      source_tokens_ += has_encoder ? jobs[i].prompt.source.size() : jobs[i].prompt.target.size();
+      if (work_.on_tokens && jobs[i].prompt.prefix_length > 0) {
+        work_.on_tokens(jobs[i].index, std::span(jobs[i].prompt.target).last(jobs[i].prompt.prefix_length));
+      }
+      running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
+    }
+  }
+
+  void step() {
+    inputs_.clear();
+    rows_.clear();
+    for (const Running& running : running_) {
+      const std::size_t first = inputs_.size();
+      running.search->add_inputs(inputs_);
+      for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(running.search.get(), row - first);
+    }
+    Tensor logits = work_.session.decode(inputs_);
+    work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
+      const auto& [search, number] = rows_[static_cast<std::size_t>(row)];
+      StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
+                        .source_attention = {},
+                        .memory = rule_memory_[static_cast<std::size_t>(thread)]};
+      if (work_.rules.needs_source_attention()) {
+        output.source_attention = work_.session.source_attention(static_cast<std::size_t>(row));
+      }
+      search->read(number, output);
+    });
+    running_tokens_ = 0;
+    std::erase_if(running_, [this](Running& running) {
+      if (running.search->advance(work_.session) == Search::State::finished) {
+        finish(running);
+        return true;
+      }
+      if (work_.on_tokens) tell_tokens(running, running.search->certain_tokens());
+      running_tokens_ += running.search->length();
+      return false;
+    });
+  }
+
+  void tell_tokens(Running& running, std::span<const std::int32_t> certain) {
+    if (certain.size() <= running.told) return;
+    work_.on_tokens(running.job.index, certain.subspan(running.told));
+    running.told = certain.size();
+  }
+
+  void finish(Running& running) {
+    if (running.source != Session::kNoSource) work_.session.close_source(running.source);
+    running_bytes_ -= running.job.bytes;
+    std::vector<Hypothesis> results = running.search->take_results();
+    finished_tokens_ += results.front().token_ids.size();
+    if (work_.on_tokens) tell_tokens(running, results.front().token_ids);
+    work_.on_result(running.job, std::move(results));
+  }
+
+  const BatchWork& work_;
+  void tell_progress() const {
+    work_.on_step({.source_tokens = source_tokens_,
+                   .generated_tokens = finished_tokens_ + running_tokens_,
+                   .encode_seconds = work_.session.encode_seconds(),
+                   .decode_seconds = work_.session.decode_seconds()});
+  }
+
+  std::vector<Running> running_;
+  std::vector<DecodeJob> jobs_;
+  std::size_t running_bytes_ = 0;
+  std::vector<Session::TargetTokens> inputs_;
+  std::vector<std::pair<Search*, std::size_t>> rows_;  // of a step: whose, and which of its own
+  std::vector<RuleMemory> rule_memory_;                // by thread
+  // So far: of sources that are encoded, of results that are finished, and of those on their way.
+  std::size_t source_tokens_ = 0;
+  std::size_t finished_tokens_ = 0;
+  std::size_t running_tokens_ = 0;
+};
+
 }  // namespace
 
-BatchDecoder::BatchDecoder(Session& session, const SearchRules& rules, const BatchLimits& limits, Callbacks callbacks)
-    : session_(session),
-      rules_(rules),
-      limits_(limits),
-      callbacks_(std::move(callbacks)),
-      rule_memory_(static_cast<std::size_t>(session.team().size())) {
-  session_.reset();
-  if (rules.needs_source_attention()) session_.set_source_attention(Session::SourceAttention::keep);
-}
-
-void BatchDecoder::run(SourceFeed& feed) {
-  for (;;) {
-    refill(feed);
-    if (running_.empty() || feed.has_stopped()) return;
-    step();
-    if (callbacks_.on_step) callbacks_.on_step(*this);
-  }
-}
-
-void BatchDecoder::refill(SourceFeed& feed) {
-  const std::size_t most = std::max<std::size_t>(1, limits_.rows / limits_.rows_per_source);
-  const std::size_t free = most - std::min(most, running_.size());
-  if (free == 0 || free < most / kRefillShare) return;
-  feed.take({.sources = free,
-             .bytes = limits_.bytes - std::min(limits_.bytes, running_bytes_),
-             .tokens = limits_.tokens_at_once,
-             .is_idle = running_.empty()},
-            jobs_);
-  if (!jobs_.empty()) start(std::exchange(jobs_, {}));
-}
-
-void BatchDecoder::start(std::vector<DecodeJob> jobs) {
-  // In pieces: what the encoder computes for one token takes far more memory than what is kept of it.
-  for (std::size_t first = 0; first < jobs.size();) {
-    std::size_t count = 0, tokens = 0;
-    while (first + count < jobs.size() && (count == 0 || tokens < kEncodedTokens)) {
-      tokens += jobs[first + count].prompt.source.size();
-      ++count;
-    }
-    start_together(std::span(jobs).subspan(first, count));
-    first += count;
-  }
-}
-
-void BatchDecoder::start_together(std::span<DecodeJob> jobs) {
-  const bool has_encoder = session_.model().config.has_encoder();
-  std::span<const int> opened;
-  if (has_encoder) {
-    std::vector<TokenIds> sources;
-    for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
-    opened = session_.encode(sources).sources;
-  }
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const int source = has_encoder ? opened[i] : Session::kNoSource;
-    auto search = make_search(rules_, jobs[i].prompt, source, session_);
-    running_bytes_ += jobs[i].bytes;
-    source_tokens_ += has_encoder ? jobs[i].prompt.source.size() : jobs[i].prompt.target.size();
-    if (callbacks_.on_tokens && jobs[i].prompt.prefix_length > 0) {
-      callbacks_.on_tokens(jobs[i].index, std::span(jobs[i].prompt.target).last(jobs[i].prompt.prefix_length));
-    }
-    running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
-  }
-}
-
-void BatchDecoder::step() {
-  inputs_.clear();
-  rows_.clear();
-  for (const Running& running : running_) {
-    const std::size_t first = inputs_.size();
-    running.search->add_inputs(inputs_);
-    for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(running.search.get(), row - first);
-  }
-  Tensor logits = session_.decode(inputs_);
-  session_.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
-    const auto& [search, number] = rows_[static_cast<std::size_t>(row)];
-    StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
-                      .source_attention = {},
-                      .memory = rule_memory_[static_cast<std::size_t>(thread)]};
-    if (rules_.needs_source_attention()) {
-      output.source_attention = session_.source_attention(static_cast<std::size_t>(row));
-    }
-    search->read(number, output);
-  });
-  running_tokens_ = 0;
-  std::erase_if(running_, [this](Running& running) {
-    if (running.search->advance(session_) == Search::State::finished) {
-      finish(running);
-      return true;
-    }
-    if (callbacks_.on_tokens) tell_tokens(running, running.search->certain_tokens());
-    running_tokens_ += running.search->length();
-    return false;
-  });
-}
-
-void BatchDecoder::tell_tokens(Running& running, std::span<const std::int32_t> certain) {
-  if (certain.size() <= running.told) return;
-  callbacks_.on_tokens(running.job.index, certain.subspan(running.told));
-  running.told = certain.size();
-}
-
-void BatchDecoder::finish(Running& running) {
-  if (running.source != Session::kNoSource) session_.close_source(running.source);
-  running_bytes_ -= running.job.bytes;
-  std::vector<GeneratedSequence> results = running.search->take_results();
-  finished_tokens_ += results.front().tokens.size();
-  if (callbacks_.on_tokens) tell_tokens(running, results.front().tokens);
-  callbacks_.on_result(running.job, std::move(results));
+void decode_batches(SourceFeed& feed, const BatchWork& work) {
+  BatchDecoder(work).run(feed);
 }
 
 }  // namespace encdec

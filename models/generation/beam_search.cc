@@ -1,9 +1,9 @@
-#include "encdec/models/generation/beam_search.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "encdec/engine/kernels/logits.h"
+#include "encdec/models/generation/lexical_constraints.h"
+#include "encdec/models/generation/search.h"
 
 namespace encdec {
 namespace {
@@ -11,228 +11,288 @@ namespace {
 // What transformers adds to the score of what must not be chosen, and what an empty place for a hypothesis scores.
 constexpr float kImpossible = -1e9f;
 
+// Beam search, step by step what transformers 5 does: of all continuations of num_beams beams the best K are kept, with
+// K = num_beams * max(2, 1 + number of end tokens); those that end are finished hypotheses if they are among the best
+// num_beams, the best others go on. With sampling, the K are drawn without replacement (Kool et al. 2019).
+// Where phrases must appear, beams are shared among those that have more and less of them (Post & Vilar 2018), and only
+// what has them all is finished, unless the length limit leaves no room for them.
+class BeamSearch final : public Search {
+ public:
+  BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
+      : Search(rules, prompt, session),
+        num_beams_(static_cast<std::size_t>(*rules.settings.num_beams)),
+        candidate_count_(num_beams_ * std::max<std::size_t>(2, 1 + rules.settings.eos_tokens->size())),
+        targets_{session.open_target(source)},
+        beams_(num_beams_),
+        rows_(num_beams_) {
+    // All begin alike: only the first can win, so that they part at the first step.
+    for (Beam& beam : beams_) {
+      beam.history = prompt.target;
+      beam.score = kImpossible;
+      beam.constraints = ConstraintProgress(*rules.settings.force_words);
+    }
+    beams_.front().score = 0;
+  }
+
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
+    if (length_ == 0) {
+      inputs.push_back({targets_.front(), beams_.front().history});
+      return;
+    }
+    for (std::size_t i = 0; i < beams_.size(); ++i) {
+      inputs.push_back({targets_[i], std::span(beams_[i].history).last(1)});
+    }
+  }
+
+  void read(std::size_t row_number, const StepOutput& output) override {
+    Row& row = rows_[row_number];
+    const Beam& beam = beams_[row_number];
+    row.scores.read(rules_, history_of(beam.history), output, StepScores::Scale::log_probabilities);
+    row.source_attention = output.source_attention;
+    if (*rules_.settings.do_sample) {
+      sample(row, row_number);
+    } else {
+      kernels::top_k(row.scores.ranking(), static_cast<int>(candidate_count_), row.tokens);
+      add_constrained_tokens(row, beam);
+    }
+  }
+
+  State advance(Session& session) override {
+    collect_candidates();
+    for (std::size_t i = 0; i < std::min(num_beams_, candidates_.size()); ++i) {
+      if (hits(candidates_[i])) finish(candidates_[i]);
+    }
+    if (finished_.size() > num_beams_) finished_.resize(num_beams_);
+    std::erase_if(candidates_, [this](const Candidate& candidate) { return hits(candidate); });
+    if (candidates_.empty()) return end(session);
+
+    // Samples come in the order in which they were drawn: the best go on, those of equal scores as they were drawn.
+    if (*rules_.settings.do_sample) {
+      std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
+        return a.score != b.score ? a.score > b.score : a.goes_before(b);
+      });
+    }
+    candidates_.resize(std::min(num_beams_, candidates_.size()));
+    next_beams_.resize(candidates_.size());
+    parents_.clear();
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& candidate = candidates_[i];
+      extend(candidate, next_beams_[i]);
+      parents_.push_back(length_ == 0 ? targets_.front() : targets_[candidate.beam]);
+    }
+    while (targets_.size() < num_beams_) targets_.push_back(session.fork_target(targets_.front()));
+    session.reorder_targets(std::span(targets_).first(parents_.size()), parents_);
+    beams_.swap(next_beams_);
+    ++length_;
+    const bool is_full = *rules_.settings.early_stopping == EarlyStopping::when_full && finished_.size() == num_beams_;
+    return is_full || !improvement_is_possible() ? end(session) : State::running;
+  }
+
+  std::vector<Hypothesis> take_results() override {
+    std::vector<Hypothesis> results;
+    for (Beam& beam : finished_) {
+      if (results.size() == static_cast<std::size_t>(*rules_.settings.num_return_sequences)) break;
+      const auto tokens = generated(beam.history);
+      results.push_back({.token_ids = TokenIds(tokens.begin(), tokens.end()),
+                         .score = beam.score,
+                         .token_scores = std::move(beam.token_scores),
+                         .top_log_probs = std::move(beam.top_log_probs)});
+    }
+    return results;
+  }
+
+  std::span<const std::int32_t> certain_tokens() const override {
+    // The result will be the best that is finished, or go on from a beam.
+    std::span<const std::int32_t> common = generated((finished_.empty() ? beams_ : finished_).front().history);
+    for (const Beam& beam : beams_) {
+      if (beam.score <= kImpossible / 2) continue;
+      const auto tokens = generated(beam.history);
+      common = common.first(static_cast<std::size_t>(std::ranges::mismatch(common, tokens).in1 - common.begin()));
+    }
+    return common;
+  }
+  std::size_t length() const override { return length_; }
+
+ private:
+  struct Beam {
+    TokenIds history;  // with the prompt
+    float score = 0;   // sum of log-probabilities as the rules left them; of a finished one the final score
+    std::vector<float> token_scores;
+    std::vector<std::vector<TokenScore>> top_log_probs;
+    std::vector<float> coverage;  // attention that each source token has got, if it is penalised
+    ConstraintProgress constraints;
+  };
+  // A token after a beam.
+  struct Candidate {
+    float score = 0;  // of the sequence
+    float rank = 0;   // by which candidates are chosen: the score, or what was drawn
+    std::size_t beam = 0;
+    std::int32_t token = 0;
+    float log_probability = 0;  // the model's own
+
+    // Whether it is chosen first.
+    bool goes_before(const Candidate& other) const {
+      if (rank != other.rank) return rank > other.rank;
+      return beam != other.beam ? beam < other.beam : token < other.token;
+    }
+  };
+  // What the logits of one row give.
+  struct Row {
+    StepScores scores;
+    std::vector<std::int32_t> tokens;  // those that may be candidates
+    std::vector<std::int32_t> needed;  // those that the beam's phrases need
+    std::vector<float> perturbed;      // the scores' ranking with noise, for sampling
+    std::span<const float> source_attention;
+  };
+
+  const Row& row_of(std::size_t beam) const { return rows_[length_ == 0 ? 0 : beam]; }
+  bool hits(const Candidate& candidate) const { return rules_.is_end(candidate.token) || length_ + 1 >= limit_; }
+
+  // The largest of scores with Gumbel noise are a sample without replacement.
+  void sample(Row& row, std::size_t number) const {
+    const std::span scores = row.scores.ranking();
+    const RandomKey random = random_.with(length_).with(number);
+    row.perturbed.assign(scores.begin(), scores.end());
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (scores[i] != kBanned) row.perturbed[i] += static_cast<float>(-std::log(-std::log(random.with(i).uniform())));
+    }
+    kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
+  }
+
+  // Tokens that a beam's phrases need are candidates, however unlikely they are.
+  void add_constrained_tokens(Row& row, const Beam& beam) const {
+    row.needed.clear();
+    beam.constraints.next_tokens(row.needed);
+    for (const std::int32_t token : row.needed) {
+      const bool is_banned = row.scores.ranking()[static_cast<std::size_t>(token)] == kBanned;
+      if (!is_banned && std::ranges::find(row.tokens, token) == row.tokens.end()) row.tokens.push_back(token);
+    }
+  }
+
+  void collect_candidates() {
+    candidates_.clear();
+    for (std::size_t b = 0; b < beams_.size(); ++b) {
+      const Row& row = row_of(b);
+      for (const std::int32_t token : row.tokens) {
+        const auto index = static_cast<std::size_t>(token);
+        const float score = beams_[b].score + row.scores.score(token);
+        const float noise = *rules_.settings.do_sample ? row.perturbed[index] - row.scores.ranking()[index] : 0.0f;
+        candidates_.push_back({.score = score,
+                               .rank = score + noise,
+                               .beam = b,
+                               .token = token,
+                               .log_probability = row.scores.log_probability(token)});
+      }
+    }
+    const auto is_better = [](const Candidate& a, const Candidate& b) { return a.goes_before(b); };
+    if (!rules_.settings.force_words->empty()) {
+      std::ranges::sort(candidates_, is_better);
+      return choose_constrained_candidates();
+    }
+    const auto kept = candidates_.begin() + static_cast<std::ptrdiff_t>(std::min(candidate_count_, candidates_.size()));
+    std::partial_sort(candidates_.begin(), kept, candidates_.end(), is_better);
+    candidates_.erase(kept, candidates_.end());
+  }
+
+  // Of candidates that can still get all phrases, the best of each degree to go on; of those that have all, the best
+  // that end.
+  void choose_constrained_candidates() {
+    const std::size_t room = limit_ - length_ - 1;  // tokens that may follow
+    ending_.clear();
+    going_on_.clear();
+    degrees_.clear();
+    for (const Candidate& candidate : candidates_) {
+      progress_ = beams_[candidate.beam].constraints;
+      progress_.advance(candidate.token);
+      if (progress_.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
+      if (!hits(candidate)) {
+        degrees_.push_back({.tokens_met = progress_.tokens_met(), .index = going_on_.size()});
+        going_on_.push_back(candidate);
+      } else if (ending_.size() < num_beams_) {
+        ending_.push_back(candidate);
+      }
+    }
+    if (ending_.empty() && going_on_.empty()) {  // there was never room for all
+      candidates_.resize(std::min(candidates_.size(), candidate_count_));
+      return;
+    }
+    candidates_.swap(ending_);
+    share_among_degrees(degrees_, num_beams_);
+    for (const DegreeMember& member : degrees_) candidates_.push_back(going_on_[member.index]);
+  }
+
+  // Makes `beam` that of a candidate; in its memory, if it has any.
+  void extend(const Candidate& candidate, Beam& beam) const {
+    beam = beams_[candidate.beam];
+    beam.history.push_back(candidate.token);
+    beam.score = candidate.score;
+    beam.token_scores.push_back(candidate.log_probability);
+    const Row& row = row_of(candidate.beam);
+    if (rules_.settings.top_log_probs > 0) beam.top_log_probs.push_back(row.scores.top());
+    beam.coverage.resize(row.source_attention.size());
+    for (std::size_t i = 0; i < beam.coverage.size(); ++i) beam.coverage[i] += row.source_attention[i];
+    beam.constraints.advance(candidate.token);
+  }
+
+  float final_score(float sum, std::size_t length) const {
+    return sum / static_cast<float>(
+                     std::pow(static_cast<double>(length), static_cast<double>(*rules_.settings.length_penalty)));
+  }
+
+  // Wu et al. 2016, equation 14; source tokens without any attention do not count, as in CTranslate2.
+  float coverage_score(const Beam& beam) const {
+    float sum = 0.0f;
+    for (const float attention : beam.coverage) {
+      if (attention > 0) sum += std::log(std::min(attention, 1.0f));
+    }
+    return *rules_.settings.coverage_penalty * sum;
+  }
+
+  void finish(const Candidate& candidate) {
+    Beam finished;
+    extend(candidate, finished);
+    finished.score = final_score(candidate.score, length_ + 1) + coverage_score(finished);
+    const auto place = std::ranges::upper_bound(finished_, finished.score, std::greater(), &Beam::score);
+    finished_.insert(place, std::move(finished));
+  }
+
+  bool improvement_is_possible() const {
+    const GenerateOptions& settings = rules_.settings;
+    const bool may_use_limit = *settings.early_stopping == EarlyStopping::never && *settings.length_penalty > 0;
+    const float best = final_score(beams_.front().score, may_use_limit ? limit_ : length_);
+    return best > (finished_.size() < num_beams_ ? kImpossible : finished_.back().score);
+  }
+
+  State end(Session& session) {
+    // Where every continuation is banned, what there is has to do.
+    if (finished_.empty()) {
+      finished_.push_back(beams_.front());
+      finished_.front().score = final_score(beams_.front().score, std::max<std::size_t>(length_, 1));
+    }
+    for (const int target : targets_) session.close_target(target);
+    return State::finished;
+  }
+
+  std::size_t num_beams_;
+  std::size_t candidate_count_;
+  std::size_t length_ = 0;    // tokens generated
+  std::vector<int> targets_;  // by beam
+  std::vector<Beam> beams_;   // best first
+  std::vector<Beam> next_beams_;
+  std::vector<Row> rows_;  // by beam; at the first step one row serves all
+  std::vector<Candidate> candidates_;
+  std::vector<Beam> finished_;  // best first, at most num_beams
+  std::vector<int> parents_;
+  // Room for choose_constrained_candidates().
+  ConstraintProgress progress_;
+  std::vector<Candidate> ending_, going_on_;
+  std::vector<DegreeMember> degrees_;  // of those that go on
+};
+
 }  // namespace
 
-BeamSearch::BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
-    : rules_(rules),
-      source_(prompt.source),
-      prompt_length_(prompt.target.size()),
-      limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
-      num_beams_(static_cast<std::size_t>(*rules.settings.num_beams)),
-      candidate_count_(num_beams_ * std::max<std::size_t>(2, 1 + rules.settings.eos_tokens->size())),
-      random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)),
-      targets_{session.open_target(source)},
-      beams_(num_beams_),
-      rows_(num_beams_) {
-  // All begin alike: only the first can win, so that they part at the first step.
-  for (Beam& beam : beams_) {
-    beam.history = prompt.target;
-    beam.score = kImpossible;
-    beam.constraints = ConstraintProgress(*rules.settings.force_words);
-  }
-  beams_.front().score = 0;
-}
-
-void BeamSearch::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
-  if (length_ == 0) {
-    inputs.push_back({targets_.front(), beams_.front().history});
-    return;
-  }
-  for (std::size_t i = 0; i < beams_.size(); ++i) {
-    inputs.push_back({targets_[i], std::span(beams_[i].history).last(1)});
-  }
-}
-
-void BeamSearch::read(std::size_t row_number, const StepOutput& output) {
-  Row& row = rows_[row_number];
-  const Beam& beam = beams_[row_number];
-  const TokenHistory history{beam.history, prompt_length_, source_, limit_};
-  row.scores.read(rules_, history, output, StepScores::Scale::log_probabilities);
-  row.source_attention = output.source_attention;
-  if (*rules_.settings.do_sample) {
-    sample(row, row_number);
-  } else {
-    kernels::top_k(row.scores.ranking(), static_cast<int>(candidate_count_), row.tokens);
-    add_constrained_tokens(row, beam);
-  }
-}
-
-// Tokens that a beam's phrases need are candidates, however unlikely they are.
-void BeamSearch::add_constrained_tokens(Row& row, const Beam& beam) const {
-  row.needed.clear();
-  beam.constraints.next_tokens(row.needed);
-  for (const std::int32_t token : row.needed) {
-    const bool is_banned = row.scores.ranking()[static_cast<std::size_t>(token)] == kBanned;
-    if (!is_banned && std::ranges::find(row.tokens, token) == row.tokens.end()) row.tokens.push_back(token);
-  }
-}
-
-// The largest of scores with Gumbel noise are a sample without replacement.
-void BeamSearch::sample(Row& row, std::size_t number) const {
-  const std::span scores = row.scores.ranking();
-  const RandomKey random = random_.with(length_).with(number);
-  row.perturbed.assign(scores.begin(), scores.end());
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] != kBanned) row.perturbed[i] += static_cast<float>(-std::log(-std::log(random.with(i).uniform())));
-  }
-  kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
-}
-
-void BeamSearch::collect_candidates() {
-  candidates_.clear();
-  for (std::size_t b = 0; b < beams_.size(); ++b) {
-    const Row& row = row_of(b);
-    for (const std::int32_t token : row.tokens) {
-      const auto index = static_cast<std::size_t>(token);
-      const float score = beams_[b].score + row.scores.score(token);
-      const float noise = *rules_.settings.do_sample ? row.perturbed[index] - row.scores.ranking()[index] : 0.0f;
-      candidates_.push_back({.score = score,
-                             .rank = score + noise,
-                             .beam = b,
-                             .token = token,
-                             .log_probability = row.scores.log_probability(token)});
-    }
-  }
-  const auto is_better = [](const Candidate& a, const Candidate& b) { return a.goes_before(b); };
-  if (!rules_.settings.force_words->empty()) {
-    std::ranges::sort(candidates_, is_better);
-    return choose_constrained_candidates();
-  }
-  const auto kept = candidates_.begin() + static_cast<std::ptrdiff_t>(std::min(candidate_count_, candidates_.size()));
-  std::partial_sort(candidates_.begin(), kept, candidates_.end(), is_better);
-  candidates_.erase(kept, candidates_.end());
-}
-
-// Of candidates that can still get all phrases, the best of each degree to go on; of those that have all, the best that
-// end.
-void BeamSearch::choose_constrained_candidates() {
-  const std::size_t room = limit_ - length_ - 1;  // tokens that may follow
-  ending_.clear();
-  going_on_.clear();
-  degrees_.clear();
-  for (const Candidate& candidate : candidates_) {
-    progress_ = beams_[candidate.beam].constraints;
-    progress_.advance(candidate.token);
-    if (progress_.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
-    if (!hits(candidate)) {
-      degrees_.push_back({.tokens_met = progress_.tokens_met(), .index = going_on_.size()});
-      going_on_.push_back(candidate);
-    } else if (ending_.size() < num_beams_) {
-      ending_.push_back(candidate);
-    }
-  }
-  if (ending_.empty() && going_on_.empty()) {  // there was never room for all
-    candidates_.resize(std::min(candidates_.size(), candidate_count_));
-    return;
-  }
-  candidates_.swap(ending_);
-  share_among_degrees(degrees_, num_beams_);
-  for (const DegreeMember& member : degrees_) candidates_.push_back(going_on_[member.index]);
-}
-
-void BeamSearch::extend(const Candidate& candidate, Beam& beam) const {
-  beam = beams_[candidate.beam];
-  beam.history.push_back(candidate.token);
-  beam.score = candidate.score;
-  beam.token_scores.push_back(candidate.log_probability);
-  const Row& row = row_of(candidate.beam);
-  if (rules_.settings.top_log_probs > 0) beam.top_log_probs.push_back(row.scores.top());
-  beam.coverage.resize(row.source_attention.size());
-  for (std::size_t i = 0; i < beam.coverage.size(); ++i) beam.coverage[i] += row.source_attention[i];
-  beam.constraints.advance(candidate.token);
-}
-
-float BeamSearch::final_score(float sum, std::size_t length) const {
-  return sum / static_cast<float>(
-                   std::pow(static_cast<double>(length), static_cast<double>(*rules_.settings.length_penalty)));
-}
-
-// Wu et al. 2016, equation 14; source tokens without any attention do not count, as in CTranslate2.
-float BeamSearch::coverage_score(const Beam& beam) const {
-  float sum = 0.0f;
-  for (const float attention : beam.coverage) {
-    if (attention > 0) sum += std::log(std::min(attention, 1.0f));
-  }
-  return *rules_.settings.coverage_penalty * sum;
-}
-
-void BeamSearch::finish(const Candidate& candidate) {
-  Finished hypothesis;
-  extend(candidate, hypothesis.beam);
-  hypothesis.score = final_score(candidate.score, length_ + 1) + coverage_score(hypothesis.beam);
-  const auto place = std::ranges::upper_bound(finished_, hypothesis.score, std::greater(), &Finished::score);
-  finished_.insert(place, std::move(hypothesis));
-}
-
-bool BeamSearch::improvement_is_possible() const {
-  const GenerateOptions& settings = rules_.settings;
-  const bool may_use_limit = *settings.early_stopping == EarlyStopping::never && *settings.length_penalty > 0;
-  const float best = final_score(beams_.front().score, may_use_limit ? limit_ : length_);
-  return best > (finished_.size() < num_beams_ ? kImpossible : finished_.back().score);
-}
-
-Search::State BeamSearch::advance(Session& session) {
-  collect_candidates();
-  for (std::size_t i = 0; i < std::min(num_beams_, candidates_.size()); ++i) {
-    if (hits(candidates_[i])) finish(candidates_[i]);
-  }
-  if (finished_.size() > num_beams_) finished_.resize(num_beams_);
-  std::erase_if(candidates_, [this](const Candidate& candidate) { return hits(candidate); });
-  if (candidates_.empty()) return end(session);
-
-  // Samples come in the order in which they were drawn: the best go on, those of equal scores as they were drawn.
-  if (*rules_.settings.do_sample) {
-    std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
-      return a.score != b.score ? a.score > b.score : a.goes_before(b);
-    });
-  }
-  candidates_.resize(std::min(num_beams_, candidates_.size()));
-  next_beams_.resize(candidates_.size());
-  parents_.clear();
-  for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    const Candidate& candidate = candidates_[i];
-    extend(candidate, next_beams_[i]);
-    parents_.push_back(length_ == 0 ? targets_.front() : targets_[candidate.beam]);
-  }
-  while (targets_.size() < num_beams_) targets_.push_back(session.fork_target(targets_.front()));
-  session.reorder_targets(std::span(targets_).first(parents_.size()), parents_);
-  beams_.swap(next_beams_);
-  ++length_;
-  const bool is_full = *rules_.settings.early_stopping == EarlyStopping::when_full && finished_.size() == num_beams_;
-  return is_full || !improvement_is_possible() ? end(session) : State::running;
-}
-
-Search::State BeamSearch::end(Session& session) {
-  // Where every continuation is banned, what there is has to do.
-  if (finished_.empty())
-    finished_.push_back({beams_.front(), final_score(beams_.front().score, std::max<std::size_t>(length_, 1))});
-  for (const int target : targets_) session.close_target(target);
-  return State::finished;
-}
-
-std::vector<GeneratedSequence> BeamSearch::take_results() {
-  std::vector<GeneratedSequence> results;
-  for (Finished& hypothesis : finished_) {
-    if (results.size() == static_cast<std::size_t>(*rules_.settings.num_return_sequences)) break;
-    const auto tokens = generated(hypothesis.beam);
-    results.push_back({.tokens = TokenIds(tokens.begin(), tokens.end()),
-                       .score = hypothesis.score,
-                       .token_scores = std::move(hypothesis.beam.token_scores),
-                       .top_log_probs = std::move(hypothesis.beam.top_log_probs)});
-  }
-  return results;
-}
-
-std::span<const std::int32_t> BeamSearch::certain_tokens() const {
-  // The result will be the best that is finished, or go on from a beam.
-  std::span<const std::int32_t> common =
-      finished_.empty() ? generated(beams_.front()) : generated(finished_.front().beam);
-  for (const Beam& beam : beams_) {
-    if (beam.score <= kImpossible / 2) continue;
-    const auto tokens = generated(beam);
-    common = common.first(static_cast<std::size_t>(std::ranges::mismatch(common, tokens).in1 - common.begin()));
-  }
-  return common;
+std::unique_ptr<Search> make_beam_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {
+  return std::make_unique<BeamSearch>(rules, prompt, source, session);
 }
 
 }  // namespace encdec

@@ -21,15 +21,16 @@ struct TokenScore {
 
 // One of the things that the model would say, and how likely it finds it.
 struct Hypothesis {
-  std::string text;                     // empty where the checkpoint has no tokenizer
-  std::vector<std::int32_t> token_ids;  // without the decoder start token; the end token is kept where it was generated
+  std::string text = {};  // empty where the checkpoint has no tokenizer
+  std::vector<std::int32_t> token_ids =
+      {};  // without the decoder start token; the end token is kept where it was generated
   // Greedy search and sampling: the sum of the generated tokens' log-probabilities, whatever rules made of them. Beam
   // search: what transformers calls sequences_scores.
   double score = 0.0;
   // By token: the model's log-probability, before any rule; 0 for a prefix that the user gave.
-  std::vector<float> token_scores;
+  std::vector<float> token_scores = {};
   // By token: the likeliest ones at its place, best first, if GenerateOptions::top_log_probs asks for them.
-  std::vector<std::vector<TokenScore>> top_log_probs;
+  std::vector<std::vector<TokenScore>> top_log_probs = {};
   // If GenerateOptions::attention asks for it; without maps for an empty source. The last rows of the decoder's are
   // those of `token_ids`.
   AttentionMaps attention = {};

@@ -106,31 +106,28 @@ class Generator {
           settings_.on_node_run(run);
         });
       }
-      BatchDecoder::Callbacks callbacks;
-      callbacks.on_result = [this](const DecodeJob& job, std::vector<GeneratedSequence> results) {
+      BatchWork batches{.session = *session, .rules = rules_, .limits = limits_};
+      batches.on_result = [this](const DecodeJob& job, std::vector<Hypothesis> results) {
         feed_.finish(job.index, to_result(job, std::move(results)));
       };
       if (settings_.on_token) {
-        callbacks.on_tokens = [this](std::size_t source, std::span<const std::int32_t> tokens) {
+        batches.on_tokens = [this](std::size_t source, std::span<const std::int32_t> tokens) {
           const std::lock_guard lock(telling_);
           for (const std::int32_t token : tokens) settings_.on_token(source, token);
         };
       }
       if (settings_.on_progress) {
-        callbacks.on_step = [&](const BatchDecoder& decoder) { report(worker, decoder, *session); };
+        batches.on_step = [this, worker](const GenerateProgress& done) { report(worker, done); };
       }
-      BatchDecoder(*session, rules_, limits_, std::move(callbacks)).run(feed_);
+      decode_batches(feed_, batches);
     } catch (...) {
       feed_.stop(std::current_exception());
     }
   }
 
-  void report(std::size_t worker, const BatchDecoder& decoder, const Session& session) {
+  void report(std::size_t worker, const GenerateProgress& done) {
     const std::lock_guard lock(telling_);
-    progress_[worker] = {.source_tokens = decoder.source_tokens(),
-                         .generated_tokens = decoder.generated_tokens(),
-                         .encode_seconds = session.encode_seconds(),
-                         .decode_seconds = session.decode_seconds()};
+    progress_[worker] = done;
     GenerateProgress total{.finished_sources = feed_.finished_sources()};
     for (const GenerateProgress& part : progress_) {
       total.source_tokens += part.source_tokens;
@@ -157,29 +154,21 @@ class Generator {
     }
   }
 
-  GenerateResult to_result(const DecodeJob& job, std::vector<GeneratedSequence> sequences) const {
-    GenerateResult result;
-    const TokenIds& prompt = job.prompt.target;
-    const auto prefix_begin = prompt.end() - static_cast<std::ptrdiff_t>(job.prompt.prefix_length);
-    for (GeneratedSequence& sequence : sequences) {
-      Hypothesis hypothesis;
-      hypothesis.token_ids.assign(prefix_begin, prompt.end());
-      hypothesis.token_ids.insert(hypothesis.token_ids.end(), sequence.tokens.begin(), sequence.tokens.end());
-      hypothesis.token_scores.assign(job.prompt.prefix_length, 0.0f);
-      hypothesis.token_scores.insert(hypothesis.token_scores.end(), sequence.token_scores.begin(),
-                                     sequence.token_scores.end());
-      hypothesis.score = sequence.score;
+  // Completes what a search gives, which begins behind the prompt.
+  GenerateResult to_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) const {
+    const std::size_t prefix_length = job.prompt.prefix_length;
+    const auto prefix = std::span(job.prompt.target).last(prefix_length);
+    for (Hypothesis& hypothesis : hypotheses) {
+      TokenIds& tokens = hypothesis.token_ids;
+      if (settings_.attention) hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, tokens);
+      tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
+      hypothesis.token_scores.insert(hypothesis.token_scores.begin(), prefix_length, 0.0f);
       if (settings_.top_log_probs > 0) {
-        hypothesis.top_log_probs.resize(job.prompt.prefix_length);
-        std::ranges::move(sequence.top_log_probs, std::back_inserter(hypothesis.top_log_probs));
+        hypothesis.top_log_probs.insert(hypothesis.top_log_probs.begin(), prefix_length, {});
       }
-      if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, hypothesis.token_ids);
-      if (settings_.attention) {
-        hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, sequence.tokens);
-      }
-      result.hypotheses.push_back(std::move(hypothesis));
+      if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, tokens);
     }
-    return result;
+    return {std::move(hypotheses)};
   }
 
   ModelParts parts_;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,18 +38,16 @@ struct RuleMemory {
 
 using Scores = std::span<float>;  // [V]
 
-// One rule about what may come next: changes the scores of one step in place, -infinity for what must not come.
-// Scores are logits in greedy search and sampling, and log-probabilities in beam search. Read-only, used by many
-// sequences at once. After transformers' LogitsProcessor.
-class LogitsProcessor {
- public:
-  virtual ~LogitsProcessor() = default;
-  virtual void process(const TokenHistory& history, Scores scores, RuleMemory& memory) const = 0;
+// One rule about what may come next. Scores are logits in greedy search and sampling, and log-probabilities in beam
+// search. Read-only, used by many sequences at once. After transformers' LogitsProcessor.
+struct LogitsProcessor {
+  // Changes the scores of one step in place, -infinity for what must not come.
+  std::function<void(const TokenHistory& history, Scores scores, RuleMemory& memory)> process;
   // Whether it may, at this step, change scores of tokens that it does not ban.
-  virtual bool changes_scores(const TokenHistory& /*history*/) const { return false; }
+  std::function<bool(const TokenHistory& history)> changes_scores = [](const TokenHistory&) { return false; };
 };
 
-using LogitsProcessors = std::vector<std::unique_ptr<const LogitsProcessor>>;
+using LogitsProcessors = std::vector<LogitsProcessor>;
 
 // The rules that settings with_neutral_values() ask for, in transformers' order.
 LogitsProcessors make_logits_processors(const GenerateOptions& settings);

@@ -63,77 +63,59 @@ RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
 }
 
 // Divides all scores by `temperature`, which is above 0: below 1 the likeliest tokens become still likelier.
-class Temperature final : public LogitsProcessor {
- public:
-  explicit Temperature(float temperature) : temperature_(temperature) {}
-  void process(const TokenHistory& /*history*/, Scores scores, RuleMemory& /*memory*/) const override {
-    for (float& score : scores) score /= temperature_;
-  }
-  bool changes_scores(const TokenHistory& /*history*/) const override { return true; }
-
- private:
-  float temperature_;
-};
+LogitsProcessor scale_by_temperature(float temperature) {
+  const auto process = [=](const TokenHistory& /*history*/, Scores scores, RuleMemory& /*memory*/) {
+    for (float& score : scores) score /= temperature;
+  };
+  return {process, [](const TokenHistory& /*history*/) { return true; }};
+}
 
 // Bans all tokens but the `count` likeliest (Fan et al. 2018, section 5.1), at least one. Tokens as likely as the last
 // of them stay too.
-class TopK final : public LogitsProcessor {
- public:
-  explicit TopK(std::size_t count) : count_(count) {}
-  void process(const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) const override {
-    if (count_ >= scores.size()) return;
-    const float lowest = kth_highest(scores, count_, memory.scores);
+LogitsProcessor keep_top_k(std::size_t count) {
+  return {[=](const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) {
+    if (count >= scores.size()) return;
+    const float lowest = kth_highest(scores, count, memory.scores);
     for (float& score : scores) {
       if (score < lowest) score = kBanned;
     }
-  }
-
- private:
-  std::size_t count_;
-};
+  }};
+}
 
 // Bans the least likely tokens, as many as have a probability of at most 1 - p together (Holtzman et al. 2020, section
 // 3.1); `min_tokens`, at least one, stay in any case. Of equally likely tokens those with higher ids go first, so that
 // p = 0 leaves what greedy search takes; transformers leaves their order open.
-class TopP final : public LogitsProcessor {
- public:
-  TopP(float p, std::size_t min_tokens) : tail_(1.0 - double{p}), min_tokens_(min_tokens) {}
-  void process(const TokenHistory& history, Scores scores, RuleMemory& memory) const override;
+LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
+  return {[tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) {
+    std::vector<float>& weights = memory.scores;
+    weigh(scores, weights);
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    if (!std::isfinite(total)) return;  // not a distribution
+    double limit = tail * total;
+    // However many weigh less, they fit into the limit: most tokens of a large vocabulary need not be put in order.
+    float negligible = static_cast<float>(limit / static_cast<double>(scores.size()));
+    const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
+    if (static_cast<std::size_t>(others) < min_tokens) negligible = 0.0f;
 
- private:
-  double tail_;
-  std::size_t min_tokens_;
-};
-
-void TopP::process(const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) const {
-  std::vector<float>& weights = memory.scores;
-  weigh(scores, weights);
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (!std::isfinite(total)) return;  // not a distribution
-  double limit = tail_ * total;
-  // However many weigh less, they fit into the limit: most tokens of a large vocabulary need not be put in order.
-  float negligible = static_cast<float>(limit / static_cast<double>(scores.size()));
-  const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
-  if (static_cast<std::size_t>(others) < min_tokens_) negligible = 0.0f;
-
-  std::vector<RankedToken>& ranked = memory.ranked;
-  ranked.clear();
-  ranked.reserve(scores.size());
-  for (std::size_t token = 0; token < scores.size(); ++token) {
-    if (weights[token] < negligible) {
-      limit -= double{weights[token]};
-      scores[token] = kBanned;
-    } else {
-      ranked.push_back({scores[token], weights[token], static_cast<std::uint32_t>(token)});
+    std::vector<RankedToken>& ranked = memory.ranked;
+    ranked.clear();
+    ranked.reserve(scores.size());
+    for (std::size_t token = 0; token < scores.size(); ++token) {
+      if (weights[token] < negligible) {
+        limit -= double{weights[token]};
+        scores[token] = kBanned;
+      } else {
+        ranked.push_back({scores[token], weights[token], static_cast<std::uint32_t>(token)});
+      }
     }
-  }
-  if (ranked.size() <= min_tokens_) return;
-  RankedToken* const begin = ranked.data();
-  RankedToken* const end = begin + ranked.size();
-  RankedToken* const last = end - min_tokens_;  // those from here on stay
-  std::nth_element(begin, last, end, is_less_likely);
-  const RankedToken* const kept = first_beyond(limit, begin, last);
-  for (const RankedToken* token = begin; token != kept; ++token) scores[token->token] = kBanned;
+    if (ranked.size() <= min_tokens) return;
+    RankedToken* const begin = ranked.data();
+    RankedToken* const end = begin + ranked.size();
+    RankedToken* const last = end - min_tokens;  // those from here on stay
+    std::nth_element(begin, last, end, is_less_likely);
+    const RankedToken* const kept = first_beyond(limit, begin, last);
+    for (const RankedToken* token = begin; token != kept; ++token) scores[token->token] = kBanned;
+  }};
 }
 
 }  // namespace
@@ -142,10 +124,9 @@ LogitsProcessors make_sampling_processors(const GenerateOptions& settings) {
   // Beams must be able to go on when all end tokens are drawn.
   const std::size_t least = *settings.num_beams > 1 ? std::max<std::size_t>(settings.eos_tokens->size(), 1) + 1 : 1;
   LogitsProcessors rules;
-  const auto add = [&rules](auto rule) { rules.push_back(std::make_unique<const decltype(rule)>(rule)); };
-  if (*settings.temperature != 1.0f) add(Temperature(*settings.temperature));
-  if (*settings.top_k > 0) add(TopK(std::max(static_cast<std::size_t>(*settings.top_k), least)));
-  if (*settings.top_p < 1.0f) add(TopP(*settings.top_p, least));
+  if (*settings.temperature != 1.0f) rules.push_back(scale_by_temperature(*settings.temperature));
+  if (*settings.top_k > 0) rules.push_back(keep_top_k(std::max(static_cast<std::size_t>(*settings.top_k), least)));
+  if (*settings.top_p < 1.0f) rules.push_back(keep_top_p(*settings.top_p, least));
   return rules;
 }
 

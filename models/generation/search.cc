@@ -6,9 +6,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/logits.h"
-#include "encdec/models/generation/beam_search.h"
 #include "encdec/models/generation/generation_settings.h"
-#include "encdec/models/generation/sequence_search.h"
 
 namespace encdec {
 
@@ -48,7 +46,7 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, con
     }
   }
   const bool changes = rules.always_changes_scores || std::ranges::any_of(rules.processors, [&](const auto& processor) {
-                         return processor->changes_scores(history);
+                         return processor.changes_scores(history);
                        });
   if (changes) {
     raw_.assign(logits.begin(), logits.end());
@@ -58,7 +56,7 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, con
       offset_ = 0.0f;
     }
   }
-  for (const auto& processor : rules.processors) processor->process(history, logits, output.memory);
+  for (const auto& processor : rules.processors) processor.process(history, logits, output.memory);
 }
 
 float StepScores::log_probability(std::int32_t token) const {
@@ -67,10 +65,16 @@ float StepScores::log_probability(std::int32_t token) const {
   return (index == 0 ? first_logit_ : ranking_[index]) - normalizer_;
 }
 
+Search::Search(const SearchRules& rules, const Prompt& prompt, const Session& session)
+    : rules_(rules),
+      source_(prompt.source),
+      prompt_length_(prompt.target.size()),
+      limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
+      random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)) {}
+
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {
-  if (*rules.settings.num_beams > 1 || !rules.settings.force_words->empty())
-    return std::make_unique<BeamSearch>(rules, prompt, source, session);
-  return std::make_unique<SequenceSearch>(rules, prompt, source, session);
+  const bool has_beams = *rules.settings.num_beams > 1 || !rules.settings.force_words->empty();
+  return (has_beams ? make_beam_search : make_sequence_search)(rules, prompt, source, session);
 }
 
 }  // namespace encdec

@@ -6,6 +6,7 @@
 
 #include "encdec/models/generation/logits_processor.h"
 #include "encdec/models/generation/prompter.h"
+#include "encdec/models/generation/random_key.h"
 #include "encdec/models/session/session.h"
 
 namespace encdec {
@@ -23,14 +24,6 @@ struct SearchRules {
   GenerateOptions settings;
   LogitsProcessors processors;         // those that make a distribution to sample from among them
   bool always_changes_scores = false;  // whatever the history
-};
-
-// A finished result: what follows the prompt. See Hypothesis.
-struct GeneratedSequence {
-  TokenIds tokens;
-  double score = 0.0;
-  std::vector<float> token_scores;
-  std::vector<std::vector<TokenScore>> top_log_probs;
 };
 
 // What decoding has given for one input of a step.
@@ -73,6 +66,8 @@ class StepScores {
 // nothing of others, so its result does not depend on them.
 class Search {
  public:
+  // The rules must outlive it.
+  Search(const SearchRules& rules, const Prompt& prompt, const Session& session);
   virtual ~Search() = default;
 
   // Adds the targets and tokens of the next step; they stay valid until advance().
@@ -84,15 +79,31 @@ class Search {
   // All rows are read. A finished search has closed its targets.
   virtual State advance(Session& session) = 0;
 
-  // Of a finished search, best first.
-  virtual std::vector<GeneratedSequence> take_results() = 0;
+  // Of a finished search, best first: tokens after the prompt, and their scores.
+  virtual std::vector<Hypothesis> take_results() = 0;
   // The tokens that the best result begins with, as far as that is certain. Valid until advance().
   virtual std::span<const std::int32_t> certain_tokens() const = 0;
   // Tokens of the result so far.
   virtual std::size_t length() const = 0;
+
+ protected:
+  TokenHistory history_of(const TokenIds& tokens) const { return {tokens, prompt_length_, source_, limit_}; }
+  // What of a history was generated.
+  std::span<const std::int32_t> generated(const TokenIds& history) const {
+    return std::span(history).subspan(prompt_length_);
+  }
+
+  const SearchRules& rules_;
+  TokenIds source_;
+  std::size_t prompt_length_;
+  std::size_t limit_;  // most tokens to generate
+  RandomKey random_;
 };
 
 // The search that the rules ask for. `source` is the prompt's, opened in the session.
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
+std::unique_ptr<Search> make_beam_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
+std::unique_ptr<Search> make_sequence_search(const SearchRules& rules, const Prompt& prompt, int source,
+                                             Session& session);
 
 }  // namespace encdec

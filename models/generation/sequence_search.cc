@@ -1,9 +1,8 @@
-#include "encdec/models/generation/sequence_search.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "encdec/engine/kernels/logits.h"
+#include "encdec/models/generation/search.h"
 
 namespace encdec {
 namespace {
@@ -28,80 +27,100 @@ std::int32_t draw(std::span<const float> scores, double uniform) {
   return last;
 }
 
+// Greedy search: at each step the token with the largest score, the smaller id of equals. Or sampling: a token drawn
+// with the probabilities that the scores give, for num_return_sequences sequences that are independent of each other;
+// what is drawn depends on the seed, the prompt, and the sequence's number.
+class SequenceSearch final : public Search {
+ public:
+  SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
+      : Search(rules, prompt, session),
+        targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
+        running_{0},
+        scores_(targets_.size()) {
+    for (Target& target : targets_) target.history = prompt.target;
+    targets_.front().number = session.open_target(source);
+  }
+
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
+    // The whole prompt first, then each token as it was chosen.
+    for (const std::size_t i : running_) {
+      const std::span history(targets_[i].history);
+      inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(1)});
+    }
+  }
+
+  void read(std::size_t row, const StepOutput& output) override {
+    StepScores& scores = scores_[row];
+    scores.read(rules_, history_of(targets_[running_[row]].history), output, StepScores::Scale::logits);
+    if (is_first_step_) {
+      for (std::size_t i = 0; i < targets_.size(); ++i) choose_next(i, scores);
+    } else {
+      choose_next(running_[row], scores);
+    }
+  }
+
+  State advance(Session& session) override {
+    if (is_first_step_) {
+      for (std::size_t i = 1; i < targets_.size(); ++i) {
+        targets_[i].number = session.fork_target(targets_.front().number);
+        running_.push_back(i);
+      }
+      is_first_step_ = false;
+    }
+    std::erase_if(running_, [&](std::size_t i) {
+      const auto tokens = generated(targets_[i].history);
+      const bool ended = rules_.is_end(tokens.back()) || tokens.size() >= limit_;
+      if (ended) session.close_target(targets_[i].number);
+      return ended;
+    });
+    return running_.empty() ? State::finished : State::running;
+  }
+
+  std::vector<Hypothesis> take_results() override {
+    std::vector<Hypothesis> results;
+    for (Target& target : targets_) {
+      const auto tokens = generated(target.history);
+      target.result.token_ids.assign(tokens.begin(), tokens.end());
+      for (const float score : target.result.token_scores) target.result.score += score;
+      results.push_back(std::move(target.result));
+    }
+    std::ranges::stable_sort(results, std::greater(), &Hypothesis::score);
+    return results;
+  }
+  std::span<const std::int32_t> certain_tokens() const override { return generated(targets_.front().history); }
+  std::size_t length() const override { return generated(targets_.front().history).size(); }
+
+ private:
+  struct Target {
+    int number = -1;  // in the session
+    TokenIds history;
+    Hypothesis result;
+  };
+
+  void choose_next(std::size_t number, const StepScores& scores) {
+    Target& target = targets_[number];
+    Hypothesis& result = target.result;
+    const std::int32_t chosen =
+        *rules_.settings.do_sample
+            ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
+            : kernels::arg_max(scores.ranking());
+    const std::int32_t token = std::max(chosen, 0);  // all are banned: transformers takes the first one too
+    target.history.push_back(token);
+    result.token_scores.push_back(scores.log_probability(token));
+    if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
+  }
+
+  std::vector<Target> targets_;
+  std::vector<std::size_t> running_;  // by row; at the first step one row serves all
+  bool is_first_step_ = true;
+  std::vector<StepScores> scores_;  // by row
+};
+
 }  // namespace
 
-SequenceSearch::SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
-    : rules_(rules),
-      source_(prompt.source),
-      prompt_length_(prompt.target.size()),
-      limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
-      random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)),
-      targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
-      running_{0},
-      scores_(targets_.size()) {
-  for (Target& target : targets_) target.history = prompt.target;
-  targets_.front().number = session.open_target(source);
-}
-
-void SequenceSearch::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
-  // The whole prompt first, then each token as it was chosen.
-  for (const std::size_t i : running_) {
-    const std::span history(targets_[i].history);
-    inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(1)});
-  }
-}
-
-void SequenceSearch::read(std::size_t row, const StepOutput& output) {
-  const TokenHistory history{targets_[running_[row]].history, prompt_length_, source_, limit_};
-  StepScores& scores = scores_[row];
-  scores.read(rules_, history, output, StepScores::Scale::logits);
-  if (is_first_step_) {
-    for (std::size_t i = 0; i < targets_.size(); ++i) choose_next(i, scores);
-  } else {
-    choose_next(running_[row], scores);
-  }
-}
-
-void SequenceSearch::choose_next(std::size_t number, const StepScores& scores) {
-  Target& target = targets_[number];
-  GeneratedSequence& result = target.result;
-  const std::int32_t chosen =
-      *rules_.settings.do_sample
-          ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
-          : kernels::arg_max(scores.ranking());
-  const std::int32_t token = std::max(chosen, 0);  // all are banned: transformers takes the first one too
-  target.history.push_back(token);
-  result.token_scores.push_back(scores.log_probability(token));
-  if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
-}
-
-Search::State SequenceSearch::advance(Session& session) {
-  if (is_first_step_) {
-    for (std::size_t i = 1; i < targets_.size(); ++i) {
-      targets_[i].number = session.fork_target(targets_.front().number);
-      running_.push_back(i);
-    }
-    is_first_step_ = false;
-  }
-  std::erase_if(running_, [&](std::size_t i) {
-    const auto tokens = generated(targets_[i]);
-    const bool ended = rules_.is_end(tokens.back()) || tokens.size() >= limit_;
-    if (ended) session.close_target(targets_[i].number);
-    return ended;
-  });
-  return running_.empty() ? State::finished : State::running;
-}
-
-std::vector<GeneratedSequence> SequenceSearch::take_results() {
-  std::vector<GeneratedSequence> results;
-  for (Target& target : targets_) {
-    const auto tokens = generated(target);
-    target.result.tokens.assign(tokens.begin(), tokens.end());
-    for (const float score : target.result.token_scores) target.result.score += score;
-    results.push_back(std::move(target.result));
-  }
-  std::ranges::stable_sort(results, std::greater(), &GeneratedSequence::score);
-  return results;
+std::unique_ptr<Search> make_sequence_search(const SearchRules& rules, const Prompt& prompt, int source,
+                                             Session& session) {
+  return std::make_unique<SequenceSearch>(rules, prompt, source, session);
 }
 
 }  // namespace encdec

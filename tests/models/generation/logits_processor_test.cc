@@ -248,10 +248,10 @@ TEST(MakeLogitsProcessors, RulesSayWhenTheyMayChangeScores) {
     const RandomCase test(seed);
     for (const auto& rule : make_logits_processors(test.config)) {
       ScoreList scores = test.scores;
-      rule->process(test.history, scores, memory);
+      rule.process(test.history, scores, memory);
       for (std::size_t token = 0; token < scores.size(); ++token) {
         if (scores[token] == kBanned || scores[token] == test.scores[token]) continue;
-        ASSERT_TRUE(rule->changes_scores(test.history)) << "seed " << seed;
+        ASSERT_TRUE(rule.changes_scores(test.history)) << "seed " << seed;
         ++changes;
       }
     }

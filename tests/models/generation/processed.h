@@ -14,7 +14,7 @@ inline const TokenIds kStart = {0};
 
 inline ScoreList processed_by(const LogitsProcessors& rules, const TokenHistory& history, ScoreList scores) {
   RuleMemory memory;
-  for (const auto& rule : rules) rule->process(history, scores, memory);
+  for (const auto& rule : rules) rule.process(history, scores, memory);
   return scores;
 }
 
@@ -29,7 +29,7 @@ inline ScoreList processed(const GenerateOptions& settings, const TokenIds& hist
 }
 
 inline bool any_changes_scores(const LogitsProcessors& rules, const TokenHistory& history) {
-  return std::ranges::any_of(rules, [&](const auto& rule) { return rule->changes_scores(history); });
+  return std::ranges::any_of(rules, [&](const auto& rule) { return rule.changes_scores(history); });
 }
 
 }  // namespace encdec
