@@ -1,18 +1,15 @@
 #include "encdec/models/sentence_embedder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -48,15 +45,14 @@ std::vector<Module> read_modules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
   if (!is_there(path)) return {};
   const nlohmann::json list = read_json(path);
-  if (!list.is_array()) throw ConfigError(fmt::format("{}: not a list of modules", path.string()));
+  if (!list.is_array()) refuse<ConfigError>(path.string(), "not a list of modules");
   std::vector<Module> modules;
   for (const nlohmann::json& entry : list) {
     const JsonObject object(entry, path.string());
     std::string type = object.required_string("type");
     const std::string subfolder = object.string("path").value_or("");
     if (subfolder.find('/') != std::string::npos || subfolder == "..") {
-      throw ConfigError(
-          fmt::format("{}: module folder '{}', expected a bare name", path.string(), printable(subfolder)));
+      refuse<ConfigError>(path.string(), "module folder '{}', expected a bare name", printable(subfolder));
     }
     modules.push_back({type.substr(type.rfind('.') + 1), folder / subfolder});
   }
@@ -68,7 +64,7 @@ std::vector<Pooling> read_pooling(const JsonObject& config) {
   for (const std::string& mode : config.strings("pooling_mode")) {
     const auto known = std::ranges::find(kPoolings, mode, &PoolingName::name);
     if (known == kPoolings.end()) {
-      throw ConfigError(fmt::format("{}: pooling_mode '{}' is not supported", config.file(), printable(mode)));
+      refuse<ConfigError>(config.file(), "pooling_mode '{}' is not supported", printable(mode));
     }
     result.push_back(known->pooling);
   }
@@ -92,10 +88,9 @@ Activation read_dense_activation(const JsonObject& config) {
   for (const auto& [known, activation] : kKnown) {
     if (known == kind) return activation;
   }
-  throw ConfigError(
-      fmt::format("{}: activation_function '{}' is not supported, expected Identity, Tanh, ReLU, GELU, SiLU "
-                  "or Sigmoid",
-                  config.file(), printable(name)));
+  refuse<ConfigError>(config.file(),
+                      "activation_function '{}' is not supported, expected Identity, Tanh, ReLU, GELU, SiLU or Sigmoid",
+                      printable(name));
 }
 
 double activate(Activation activation, double x) {
@@ -109,27 +104,26 @@ double activate(Activation activation, double x) {
   }
 }
 
-// The mean of the rows, each `weight(row)` times, divided by the sum of the weights or by its root.
-template <class Weight>
-void add_mean(const Tensor& hidden, const Weight& weight, bool by_root, std::vector<float>& output) {
+// The mean of the rows, weighted by their numbers or not, divided by the sum of the weights or by its root.
+void add_mean(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
   std::vector<double> sums(static_cast<std::size_t>(hidden.width()), 0.0);
   double total = 0;
   for (Dim r = 0; r < hidden.rows(); ++r) {
-    total += weight(r);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight(r) * static_cast<double>(hidden.row(r)[i]);
+    const double weight = pooling == Pooling::weighted_mean ? static_cast<double>(r + 1) : 1.0;
+    total += weight;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight * static_cast<double>(hidden.row(r)[i]);
   }
-  const double divisor = by_root ? std::sqrt(total) : total;
+  const double divisor = pooling == Pooling::mean_by_root_length ? std::sqrt(total) : total;
   for (const double sum : sums) output.push_back(static_cast<float>(sum / divisor));
 }
 
 void pool(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
   const Dim width = hidden.width();
-  const auto one = [](Dim) { return 1.0; };
   switch (pooling) {
-    case Pooling::first_token: output.insert(output.end(), hidden.row(0), hidden.row(0) + width); break;
+    case Pooling::first_token:
     case Pooling::last_token: {
-      const float* last = hidden.row(hidden.rows() - 1);
-      output.insert(output.end(), last, last + width);
+      const float* row = hidden.row(pooling == Pooling::first_token ? 0 : hidden.rows() - 1);
+      output.insert(output.end(), row, row + width);
       break;
     }
     case Pooling::max:
@@ -139,101 +133,84 @@ void pool(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
         output.push_back(largest);
       }
       break;
-    case Pooling::mean: add_mean(hidden, one, false, output); break;
-    case Pooling::mean_by_root_length: add_mean(hidden, one, true, output); break;
-    case Pooling::weighted_mean:
-      add_mean(
-          hidden, [](Dim r) { return static_cast<double>(r + 1); }, false, output);
-      break;
+    case Pooling::mean:
+    case Pooling::mean_by_root_length:
+    case Pooling::weighted_mean: add_mean(pooling, hidden, output); break;
   }
+}
+
+// The default prompt; empty where there is none.
+std::string read_prompt(const std::filesystem::path& path) {
+  if (!is_there(path)) return {};
+  const JsonObject config = read_json_object(path);
+  const auto name = config.string("default_prompt_name");
+  return name ? config.required_object("prompts").required_string(*name) : "";
+}
+
+// Of the folder of a Transformer; 0 for no limit.
+std::size_t read_max_length(const std::filesystem::path& folder) {
+  const auto sentence_config = folder / "sentence_bert_config.json",
+             tokenizer_config = folder / "tokenizer_config.json";
+  if (is_there(sentence_config)) {
+    const JsonObject config = read_json_object(sentence_config);
+    const auto limit = config.integer("max_seq_length", {1, kMaxLength});
+    if (config.boolean("do_lower_case").value_or(false)) {
+      refuse<ConfigError>(config.file(), "do_lower_case is not supported, expected false: the tokenizer's own setting");
+    }
+    if (limit) return static_cast<std::size_t>(*limit);
+  }
+  if (!is_there(tokenizer_config)) return 0;
+  // Where there is no limit, transformers writes 1e30.
+  const double limit = read_json_object(tokenizer_config).number("model_max_length").value_or(0);
+  return limit >= 1 && limit <= kMaxLength ? static_cast<std::size_t>(limit) : 0;
 }
 
 }  // namespace
 
-class SentenceEmbedder::Reader {
- public:
-  Reader(SentenceEmbedder& embedder, Dim model_dim) : embedder_(embedder), width_(model_dim) {}
-
-  void read(const std::vector<Module>& modules, const std::filesystem::path& folder) {
-    read_prompt(folder / "config_sentence_transformers.json");
-    bool pooled = false;
-    for (const Module& module : modules) {
-      if (module.kind == "Transformer") {
-        read_limits(module.path);
-      } else if (module.kind == "Pooling" && !pooled) {
-        const JsonObject config = read_json_object(module.path / "config.json");
-        if (!config.boolean("include_prompt").value_or(true) && !embedder_.prompt_.empty()) {
-          throw ConfigError(fmt::format("{}: include_prompt false is not supported, expected true", config.file()));
-        }
-        embedder_.pooling_ = read_pooling(config);
-        width_ *= static_cast<Dim>(embedder_.pooling_.size());
-        pooled = true;
-      } else if (module.kind == "Dense" && pooled) {
-        read_dense(module.path);
-      } else if (module.kind == "Normalize" && pooled) {
-        embedder_.steps_.emplace_back();
-      } else if (module.kind != "Dropout") {
-        throw ConfigError(
-            fmt::format("{}: module '{}' is not supported here, expected Transformer, Pooling, then Dense or Normalize",
-                        (folder / "modules.json").string(), printable(module.kind)));
-      }
-    }
+SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path& folder, Dim inputs) {
+  const JsonObject config = read_json_object(folder / "config.json");
+  if (config.boolean("use_residual").value_or(false)) {
+    refuse<ConfigError>(config.file(), "use_residual is not supported, expected false");
   }
-
-  void read_limits(const std::filesystem::path& folder) {
-    const auto sentence_config = folder / "sentence_bert_config.json";
-    if (is_there(sentence_config)) {
-      const JsonObject config = read_json_object(sentence_config);
-      embedder_.max_length_ = static_cast<std::size_t>(config.integer("max_seq_length", {1, kMaxLength}).value_or(0));
-      if (config.boolean("do_lower_case").value_or(false)) {
-        throw ConfigError(fmt::format("{}: do_lower_case is not supported, expected false: the tokenizer's own setting",
-                                      config.file()));
-      }
-    }
-    const auto tokenizer_config = folder / "tokenizer_config.json";
-    if (embedder_.max_length_ == 0 && is_there(tokenizer_config)) {
-      // Where there is no limit, transformers writes 1e30.
-      const auto limit = read_json_object(tokenizer_config).number("model_max_length");
-      if (limit && *limit >= 1 && *limit <= kMaxLength) embedder_.max_length_ = static_cast<std::size_t>(*limit);
-    }
-  }
-
- private:
-  void read_prompt(const std::filesystem::path& path) {
-    if (!is_there(path)) return;
-    const JsonObject config = read_json_object(path);
-    const auto name = config.string("default_prompt_name");
-    if (name) embedder_.prompt_ = config.required_object("prompts").required_string(*name);
-  }
-
-  void read_dense(const std::filesystem::path& folder) {
-    const JsonObject config = read_json_object(folder / "config.json");
-    if (config.boolean("use_residual").value_or(false)) {
-      throw ConfigError(fmt::format("{}: use_residual is not supported, expected false", config.file()));
-    }
-    const Dim outputs = config.required_integer("out_features", {1, kMaxDenseWidth});
-    const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
-    Step step;
-    step.kind = Step::Kind::dense;
-    step.weight = as_float(weights.tensor("weight", {outputs, width_}));
-    if (config.boolean("bias").value_or(true)) step.bias = as_float(weights.tensor("bias", {outputs}));
-    step.activation = read_dense_activation(config);
-    embedder_.steps_.push_back(std::move(step));
-    width_ = outputs;
-  }
-
-  SentenceEmbedder& embedder_;
-  Dim width_;  // of the embedding so far
-};
+  const Dim outputs = config.required_integer("out_features", {1, kMaxDenseWidth});
+  const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
+  Dense dense{.weight = as_float(weights.tensor("weight", {outputs, inputs})), .bias = {}};
+  if (config.boolean("bias").value_or(true)) dense.bias = as_float(weights.tensor("bias", {outputs}));
+  dense.activation = read_dense_activation(config);
+  return dense;
+}
 
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
   SentenceEmbedder embedder;
-  Reader reader(embedder, model_dim);
   const std::vector<Module> modules = read_modules(folder);
   if (modules.empty()) {
-    reader.read_limits(folder);
-  } else {
-    reader.read(modules, folder);
+    embedder.max_length_ = read_max_length(folder);
+    return embedder;
+  }
+  embedder.prompt_ = read_prompt(folder / "config_sentence_transformers.json");
+  bool pooled = false;
+  Dim width = model_dim;  // of the embedding so far
+  for (const auto& [kind, path] : modules) {
+    if (kind == "Transformer") {
+      embedder.max_length_ = read_max_length(path);
+    } else if (kind == "Pooling" && !pooled) {
+      const JsonObject config = read_json_object(path / "config.json");
+      if (!config.boolean("include_prompt").value_or(true) && !embedder.prompt_.empty()) {
+        refuse<ConfigError>(config.file(), "include_prompt false is not supported, expected true");
+      }
+      embedder.pooling_ = read_pooling(config);
+      width *= static_cast<Dim>(embedder.pooling_.size());
+      pooled = true;
+    } else if (kind == "Dense" && pooled) {
+      embedder.steps_.push_back(read_dense(path, width));
+      width = embedder.steps_.back()->weight.rows();
+    } else if (kind == "Normalize" && pooled) {
+      embedder.steps_.push_back(std::nullopt);
+    } else if (kind != "Dropout") {
+      refuse<ConfigError>((folder / "modules.json").string(),
+                          "module '{}' is not supported here, expected Transformer, Pooling, then Dense or Normalize",
+                          printable(kind));
+    }
   }
   return embedder;
 }
@@ -245,22 +222,17 @@ std::filesystem::path SentenceEmbedder::transformer_folder(const std::filesystem
   return folder;
 }
 
-std::vector<float> SentenceEmbedder::dense(const Step& step, const std::vector<float>& input) {
-  std::vector<float> output;
-  for (Dim n = 0; n < step.weight.rows(); ++n) {
-    double sum = step.bias.empty() ? 0.0 : static_cast<double>(step.bias.data<float>()[n]);
-    for (std::size_t k = 0; k < input.size(); ++k) sum += static_cast<double>(input[k]) * step.weight.row(n)[k];
-    output.push_back(static_cast<float>(activate(step.activation, sum)));
-  }
-  return output;
-}
-
 std::vector<float> SentenceEmbedder::embed(const Tensor& hidden) const {
   std::vector<float> embedding;
   for (const Pooling pooling : pooling_) pool(pooling, hidden, embedding);
-  for (const Step& step : steps_) {
-    if (step.kind == Step::Kind::dense) {
-      embedding = dense(step, embedding);
+  for (const auto& dense : steps_) {
+    if (dense) {
+      const std::vector<float> input = std::exchange(embedding, {});
+      for (Dim n = 0; n < dense->weight.rows(); ++n) {
+        double sum = dense->bias.empty() ? 0.0 : static_cast<double>(dense->bias.data<float>()[n]);
+        for (std::size_t k = 0; k < input.size(); ++k) sum += static_cast<double>(input[k]) * dense->weight.row(n)[k];
+        embedding.push_back(static_cast<float>(activate(dense->activation, sum)));
+      }
       continue;
     }
     double squares = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,20 +34,16 @@ class SentenceEmbedder {
   std::vector<float> embed(const Tensor& hidden) const;
 
  private:
-  class Reader;
-
-  struct Step {
-    enum class Kind : std::uint8_t { dense, normalize };
-    Kind kind = Kind::normalize;
+  // activation(weight x + bias)
+  struct Dense {
     Tensor weight;  // float32 [outputs, inputs]
     Tensor bias;    // float32 [outputs], or empty
     Activation activation = Activation::identity;
   };
-
-  static std::vector<float> dense(const Step& step, const std::vector<float>& input);
+  static Dense read_dense(const std::filesystem::path& folder, Dim inputs);
 
   std::vector<Pooling> pooling_{Pooling::mean};
-  std::vector<Step> steps_;
+  std::vector<std::optional<Dense>> steps_;  // without a dense layer: scales to length 1
   std::string prompt_;
   std::size_t max_length_ = 0;
 };
