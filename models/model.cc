@@ -82,7 +82,7 @@ Dim longest(std::span<const TokenIds> rows) {
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_shared<Impl>();
   const Checkpoint checkpoint = open_checkpoint(folder);
   ModelDescription description = describe_model(checkpoint);
   impl->config = std::move(description.config);
@@ -136,11 +136,6 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   }
   return Model(std::move(impl));
 }
-
-Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Model::~Model() = default;
-Model::Model(Model&&) noexcept = default;
-Model& Model::operator=(Model&&) noexcept = default;
 
 const TransformerConfig& Model::config() const {
   return impl_->config;
@@ -214,8 +209,8 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
                                           const ScoreOptions& options) const {
   const TransformerConfig& config = impl_->config;
   if (!config.has_decoder()) {
-    throw ConfigError(fmt::format("{}: {} has no decoder, expected a model that generates", impl_->weights->origin(),
-                                  config.model_type));
+    refuse<ConfigError>(impl_->weights->origin(), "{} has no decoder, expected a model that generates",
+                        config.model_type);
   }
   if (sources.size() != targets.size()) {
     throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
@@ -313,12 +308,10 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
 std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
   checked_option("batch_size", options.batch_size, 0);
   if (impl_->config.architecture != Architecture::encoder_only) {
-    throw ConfigError(fmt::format("{}: {} has a decoder, expected an encoder-only model", impl_->weights->origin(),
-                                  impl_->config.model_type));
+    refuse<ConfigError>(impl_->weights->origin(), "{} has a decoder, expected an encoder-only model",
+                        impl_->config.model_type);
   }
-  if (impl_->tokenizer == nullptr) {
-    throw TokenizerError(fmt::format("{}: no tokenizer files", impl_->weights->origin()));
-  }
+  if (impl_->tokenizer == nullptr) refuse<TokenizerError>(impl_->weights->origin(), "no tokenizer files");
   EncodeOptions encoding{.max_length = impl_->embedder.max_length()};
   if (const auto positions = impl_->config.encoder.position_limit()) {
     const auto limit = static_cast<std::size_t>(*positions);

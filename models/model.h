@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "encdec/engine/base/tensor.h"
@@ -64,7 +65,7 @@ struct EmbedOptions {
 };
 
 // A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
-// own, kept for later calls, and shares the weights.
+// own, kept for later calls, and shares the weights, as copies of a model do.
 //
 // A source's result is the same, bit by bit, alone or in any batch, for any number of threads. Another instruction set
 // may round differently.
@@ -73,10 +74,6 @@ class Model {
   // `folder` as its publisher ships it: settings, weights in any format that open_checkpoint() knows, tokenizer files.
   // Throws FileError, ConfigError, WeightError or TokenizerError: what is wrong with which file.
   static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
-
-  ~Model();
-  Model(Model&&) noexcept;
-  Model& operator=(Model&&) noexcept;
 
   const TransformerConfig& config() const;
   // Of the weights.
@@ -144,8 +141,8 @@ class Model {
 
  private:
   struct Impl;
-  explicit Model(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace encdec

@@ -10,7 +10,6 @@
 
 #include "encdec/engine/base/packed_weights.h"
 #include "encdec/engine/base/weights.h"
-#include "encdec/models/checkpoint/content_hash.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
 

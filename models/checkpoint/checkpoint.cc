@@ -109,13 +109,8 @@ void open_ctranslate2(Checkpoint& checkpoint) {
 }  // namespace
 
 std::string_view to_string(CheckpointFormat format) {
-  switch (format) {
-    case CheckpointFormat::safetensors: return "safetensors";
-    case CheckpointFormat::pytorch: return "pytorch";
-    case CheckpointFormat::npz: return "npz";
-    case CheckpointFormat::ctranslate2: return "ctranslate2";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "ctranslate2"};
+  return kNames[static_cast<std::size_t>(format)];
 }
 
 Checkpoint open_checkpoint(const fs::path& folder) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 
@@ -214,9 +214,11 @@ CTranslate2Model parse_ctranslate2(const FileBytes& file) {
 }
 
 CTranslate2Model read_ctranslate2(const std::filesystem::path& file) {
-  const auto mapped = MappedFile::open(file);
-  CTranslate2Model model = parse_ctranslate2({mapped->bytes(), mapped, file.string()});
-  model.weights->add_memory(mapped);
+  CTranslate2Model model;
+  read_file(file, [&model](const FileBytes& bytes) {
+    model = parse_ctranslate2(bytes);
+    return model.weights;
+  });
   return model;
 }
 

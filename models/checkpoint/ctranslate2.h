@@ -7,8 +7,8 @@
 #include <string>
 
 #include "encdec/engine/base/weights.h"
-#include "encdec/models/checkpoint/file_bytes.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 

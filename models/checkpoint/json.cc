@@ -39,6 +39,13 @@ bool is_in(const nlohmann::json& value, IntegerRange range) {
 
 }  // namespace
 
+std::string printable(std::string_view text, std::size_t limit) {
+  const bool whole = text.size() <= limit;
+  const nlohmann::json value(std::string(text.substr(0, limit)));
+  const std::string quoted = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return quoted.substr(1, quoted.size() - 2) + (whole ? "" : "...");
+}
+
 JsonObject::JsonObject(nlohmann::json value, std::string file)
     : value_(std::make_shared<const nlohmann::json>(std::move(value))), file_(std::move(file)) {
   if (!value_->is_object()) refuse(file_, "{}, expected a JSON object", shown(*value_));
@@ -56,10 +63,6 @@ const nlohmann::json* JsonObject::find(std::string_view key) const {
 
 void JsonObject::fail(std::string_view key, const nlohmann::json& found, std::string_view expected) const {
   refuse<ConfigError>(file_, "'{}{}' is {}, expected {}", path_, printable(key), shown(found), expected);
-}
-
-void JsonObject::fail_missing(std::string_view key, std::string_view expected) const {
-  refuse<ConfigError>(file_, "'{}{}' is missing, expected {}", path_, key, expected);
 }
 
 template <class T, class Fits>
@@ -115,29 +118,13 @@ std::optional<JsonObject> JsonObject::object(std::string_view key) const {
 }
 
 std::int64_t JsonObject::required_integer(std::string_view key, IntegerRange range) const {
-  if (const auto found = integer(key, range)) return *found;
-  fail_missing(key, described(range, "an integer"));
-}
-
-std::string JsonObject::required_string(std::string_view key) const {
-  if (auto found = string(key)) return *std::move(found);
-  fail_missing(key, "a string");
-}
-
-bool JsonObject::required_boolean(std::string_view key) const {
-  if (const auto found = boolean(key)) return *found;
-  fail_missing(key, "true or false");
-}
-
-JsonObject JsonObject::required_object(std::string_view key) const {
-  if (auto found = object(key)) return *std::move(found);
-  fail_missing(key, "an object");
+  return required(integer(key, range), key, described(range, "an integer"));
 }
 
 std::vector<JsonObject> JsonObject::required_objects(std::string_view key) const {
   constexpr std::string_view kExpected = "a list of objects";
   const auto* found = find(key);
-  if (found == nullptr) fail_missing(key, kExpected);
+  required(found != nullptr ? std::optional(found) : std::nullopt, key, kExpected);
   if (!found->is_array()) fail(key, *found, kExpected);
   std::vector<JsonObject> objects;
   for (const auto& item : *found)

@@ -9,9 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "encdec/models/checkpoint/printable.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 
@@ -48,9 +49,9 @@ class JsonObject {
 
   // The same for keys that must be there.
   std::int64_t required_integer(std::string_view key, IntegerRange range = {}) const;
-  std::string required_string(std::string_view key) const;
-  bool required_boolean(std::string_view key) const;
-  JsonObject required_object(std::string_view key) const;
+  std::string required_string(std::string_view key) const { return required(string(key), key, "a string"); }
+  bool required_boolean(std::string_view key) const { return required(boolean(key), key, "true or false"); }
+  JsonObject required_object(std::string_view key) const { return required(object(key), key, "an object"); }
   // A list of objects.
   std::vector<JsonObject> required_objects(std::string_view key) const;
 
@@ -65,7 +66,11 @@ class JsonObject {
   JsonObject(const JsonObject& parent, std::string_view key, const nlohmann::json& value);
   const nlohmann::json* find(std::string_view key) const;
   [[noreturn]] void fail(std::string_view key, const nlohmann::json& found, std::string_view expected) const;
-  [[noreturn]] void fail_missing(std::string_view key, std::string_view expected) const;
+  template <class T>
+  T required(std::optional<T> found, std::string_view key, std::string_view expected) const {
+    if (found) return *std::move(found);
+    refuse<ConfigError>(file_, "'{}{}' is missing, expected {}", path_, key, expected);
+  }
   // The value, or the items of a list, if they are as `fits` says; otherwise fails with `expected`.
   template <class T, class Fits>
   std::optional<T> read(std::string_view key, const Fits& fits, std::string_view expected) const;

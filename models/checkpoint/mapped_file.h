@@ -5,10 +5,22 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "encdec/engine/base/weights.h"
 
 namespace encdec {
+
+// The content of a file, mapped or in memory: what parsers take.
+struct FileBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;  // keeps the bytes alive
+  std::string name;                   // begins every message
+};
+
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // A whole file, mapped read-only. The kernel reads pages when they are touched, and processes that map the same file
 // share them.

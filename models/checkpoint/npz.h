@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "encdec/engine/base/weights.h"
-#include "encdec/models/checkpoint/file_bytes.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 

@@ -1,5 +1,8 @@
 #include "encdec/models/checkpoint/packed_weights_file.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -36,6 +39,42 @@ ContentHash take_hash(ByteReader& reader, std::string_view what) {
 }
 
 }  // namespace
+
+struct ContentHasher::State {
+  XXH3_state_t xxh3;
+};
+
+ContentHasher::ContentHasher() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->xxh3);
+}
+ContentHasher::~ContentHasher() = default;
+
+void ContentHasher::add(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) XXH3_128bits_update(&state_->xxh3, bytes.data(), bytes.size());
+}
+
+void ContentHasher::add_text(std::string_view text) {
+  add_number(text.size());
+  add(std::as_bytes(std::span(text)));
+}
+
+void ContentHasher::add_number(std::uint64_t number) {
+  add(std::as_bytes(std::span(&number, 1)));
+}
+
+ContentHash ContentHasher::hash() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state_->xxh3));
+  ContentHash hash;
+  std::ranges::copy(std::as_bytes(std::span(canonical.digest)), hash.begin());
+  return hash;
+}
+
+ContentHash content_hash(std::span<const std::byte> bytes) {
+  ContentHasher hasher;
+  hasher.add(bytes);
+  return hasher.hash();
+}
 
 std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>& entries) {
   std::string table;

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/printable.h"
 
 namespace encdec {
+
+// Text from a file as messages show it: one line of ASCII with the escapes of JSON, cut off after `limit` bytes.
+std::string printable(std::string_view text, std::size_t limit = 100);
 
 // Throws what a reader has to say of a file, as "WHERE: what was found, what was expected". `where` is the file and
 // perhaps a place in it: "model.npz: array 'x'".

@@ -5,7 +5,6 @@
 
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {

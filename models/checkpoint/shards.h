@@ -6,7 +6,7 @@
 #include <string>
 
 #include "encdec/engine/base/weights.h"
-#include "encdec/models/checkpoint/file_bytes.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 

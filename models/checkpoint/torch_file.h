@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "encdec/models/checkpoint/file_bytes.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/pickle.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 

@@ -11,7 +11,6 @@
 
 #include "encdec/engine/base/checked_math.h"
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "encdec/engine/base/weights.h"
-#include "encdec/models/checkpoint/file_bytes.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 

@@ -73,12 +73,7 @@ std::optional<json> integer(std::string_view text) {
 // [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?; nullopt for others, an infinite value beyond double's range.
 std::optional<double> real(std::string_view text) {
   if (text.find_first_not_of("+-.0123456789eE") != text.npos) return std::nullopt;
-  const bool has_plus = text.starts_with('+');
-  if (has_plus) text.remove_prefix(1);
-  const std::size_t first = !has_plus && text.starts_with('-') ? 1 : 0;
-  const bool has_digit = text.size() > first && (text[first] != '.' || text.size() > first + 1) && text[first] != '+' &&
-                         text[first] != '-' && text[first] != 'e' && text[first] != 'E';
-  if (!has_digit) return std::nullopt;
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size()) return std::nullopt;

@@ -36,8 +36,8 @@ constexpr std::uint16_t kSizesFollow = 1u << 3;                                /
 constexpr std::uint16_t kKnownFlags = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 11;  // deflate's speed, sizes, UTF-8
 constexpr std::uint16_t kEncrypted = 1u << 0 | 1u << 6 | 1u << 13;
 
-constexpr std::uint16_t kStored = 0;
-constexpr std::uint16_t kDeflated = 8;
+constexpr auto kStored = static_cast<std::uint16_t>(ZipEntry::Method::stored);
+constexpr auto kDeflated = static_cast<std::uint16_t>(ZipEntry::Method::deflated);
 constexpr std::uint64_t kMaxGrowth = 1032;  // of deflate: 258 bytes for 2 bits
 
 struct Directory {
@@ -246,13 +246,7 @@ void check_header(const EntryHeader& header, const std::string& where) {
   }
 }
 
-// An entry, and where its local header begins.
-struct Placed {
-  std::uint64_t begin = 0;
-  ZipEntry entry;
-};
-
-Placed place(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
+ZipEntry place(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
   const std::string where = fmt::format("{}: entry '{}'", file, printable(listed.name));
   check_header(listed, where);
   if (listed.local_offset > before_directory.size()) {
@@ -263,22 +257,22 @@ Placed place(const EntryHeader& listed, std::span<const std::byte> before_direct
   check_agreement(read_local_header(local, where), listed, where);
   const std::uint64_t data = listed.local_offset + local.position();
   local.take(listed.compressed_size, "the data");
-  return {listed.local_offset,
-          {.name = std::string(listed.name),
-           .method = listed.method == kStored ? ZipEntry::Method::stored : ZipEntry::Method::deflated,
-           .offset = data,
-           .compressed_size = listed.compressed_size,
-           .size = listed.size,
-           .checksum = listed.checksum}};
+  return {.name = std::string(listed.name),
+          .method = ZipEntry::Method{listed.method},
+          .begin = listed.local_offset,
+          .offset = data,
+          .compressed_size = listed.compressed_size,
+          .size = listed.size,
+          .checksum = listed.checksum};
 }
 
-void check_places(std::vector<Placed>& all, const std::string& file) {
-  std::ranges::sort(all, {}, &Placed::begin);
+void check_places(std::vector<ZipEntry>& all, const std::string& file) {
+  std::ranges::sort(all, {}, &ZipEntry::begin);
   for (std::size_t i = 1; i < all.size(); ++i) {
-    const ZipEntry &entry = all[i].entry, &before = all[i - 1].entry;
-    if (all[i].begin >= before.offset + before.compressed_size) continue;
+    const ZipEntry &entry = all[i], &before = all[i - 1];
+    if (entry.begin >= before.offset + before.compressed_size) continue;
     refuse(file, "entry '{}': begins at byte {} inside entry '{}', expected no overlaps", printable(entry.name),
-           all[i].begin, printable(before.name));
+           entry.begin, printable(before.name));
   }
 }
 
@@ -329,15 +323,13 @@ ZipArchive::ZipArchive(FileBytes file) : file_(std::move(file)) {
   }
   const auto before = file_.bytes.first(static_cast<std::size_t>(directory.offset));
   ByteReader listed(file_.bytes.subspan(before.size(), static_cast<std::size_t>(directory.size)), file_.name);
-  std::vector<Placed> all;
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
-    all.push_back(place(read_directory_header(listed), before, file_.name));
+    entries_.push_back(place(read_directory_header(listed), before, file_.name));
   }
   if (listed.left() > 0) {
     refuse(file_.name, "{} bytes behind the last entry of the directory, expected none", listed.left());
   }
-  check_places(all, file_.name);
-  for (Placed& placed : all) entries_.push_back(std::move(placed.entry));
+  check_places(entries_, file_.name);
   std::ranges::sort(entries_, {}, &ZipEntry::name);
   const auto twice = std::ranges::adjacent_find(entries_, {}, &ZipEntry::name);
   if (twice != entries_.end()) {

@@ -5,17 +5,18 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/checkpoint/file_bytes.h"
+#include "encdec/models/checkpoint/mapped_file.h"
 
 namespace encdec {
 
 // A file inside a zip archive.
 struct ZipEntry {
-  enum class Method { stored, deflated };
+  enum class Method : std::uint16_t { stored = 0, deflated = 8 };
 
   std::string name;
   Method method = Method::stored;
-  std::uint64_t offset = 0;           // of the data in the archive
+  std::uint64_t begin = 0;            // of its header in the archive
+  std::uint64_t offset = 0;           // of the data
   std::uint64_t compressed_size = 0;  // bytes there; the same as `size` where stored
   std::uint64_t size = 0;
   std::uint32_t checksum = 0;

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/network/config.h"
 
 namespace encdec {
@@ -30,11 +32,22 @@ class ConfigReader {
   float epsilon(std::string_view key, double missing) const {
     return static_cast<float>(config_.number(key, {0.0, 1.0}).value_or(missing));
   }
-  Activation activation(std::string_view key, std::string_view missing) const;
-  std::optional<std::int32_t> token(std::string_view key, Dim vocabulary) const;
+  Activation activation(std::string_view key, std::string_view missing) const {
+    const std::string name = config_.string(key).value_or(std::string(missing));
+    if (const auto known = activation_named(name)) return *known;
+    refuse<ConfigError>(config_.file(), "{} '{}' is not supported, expected one of {}", key, printable(name),
+                        activation_names());
+  }
+  std::optional<std::int32_t> token(std::string_view key, Dim vocabulary) const {
+    const auto id = config_.integer(key, {0, vocabulary - 1});
+    return id ? std::optional(static_cast<std::int32_t>(*id)) : std::nullopt;
+  }
 
   // Throws unless heads of the stack divide the model dimension.
-  void check_heads(const StackConfig& stack, Dim model_dim, std::string_view key) const;
+  void check_heads(const StackConfig& stack, Dim model_dim, std::string_view key) const {
+    if (model_dim % stack.heads == 0) return;
+    refuse<ConfigError>(config_.file(), "{} {} does not divide the model dimension {}", key, stack.heads, model_dim);
+  }
 
  private:
   const JsonObject& config_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,10 @@ enum class AttentionKind : std::uint8_t {
   cross,         // of target tokens to the source
 };
 
-std::string_view to_string(AttentionKind kind);
+inline std::string_view to_string(AttentionKind kind) {
+  constexpr std::string_view kNames[] = {"encoder self-attention", "decoder self-attention", "cross-attention"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 // Of several layers, or heads: each for itself, the mean of all, or one.
 struct AttentionChoice {

@@ -30,7 +30,12 @@ class AdaptiveHalting {
   explicit AdaptiveHalting(const HaltingOptions& options) : options_(options) {}
 
   // So many positions, before their first step.
-  void reset(std::int64_t positions);
+  void reset(std::int64_t positions) {
+    const auto count = static_cast<std::size_t>(positions);
+    halting_.assign(count, 0.0f);
+    remainders_.assign(count, 0.0f);
+    updates_.assign(count, 0);
+  }
 
   // Whether another step matters to a position.
   bool is_running(std::int64_t position) const {
@@ -38,7 +43,19 @@ class AdaptiveHalting {
     return halting_[i] < options_.threshold && updates_[i] < options_.max_steps;
   }
   // The weight of the next step of a position that halts with the given probability; 0 if it is not running.
-  float step(std::int64_t position, float probability);
+  float step(std::int64_t position, float probability) {
+    if (!is_running(position)) return 0.0f;
+    const auto i = static_cast<std::size_t>(position);
+    ++updates_[i];
+    const float sum = halting_[i] + probability;
+    if (sum <= options_.threshold) {
+      halting_[i] = sum;
+      return probability;
+    }
+    remainders_[i] = 1.0f - halting_[i];
+    halting_[i] = 1.0f;
+    return remainders_[i];
+  }
 
   // By position: steps that had a weight, and the last one's where it halted, else 0.
   std::span<const std::int32_t> updates() const { return updates_; }

@@ -10,7 +10,7 @@
 
 #include "encdec/engine/backend/onednn.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
-#include "encdec/models/checkpoint/content_hash.h"
+#include "encdec/models/checkpoint/packed_weights_file.h"
 #include "encdec/models/model.h"
 #include "tests/support/random_marian.h"
 #include "tests/support/random_tensors.h"
