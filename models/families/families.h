@@ -14,7 +14,7 @@ namespace encdec {
 // below, or a file of its own.
 struct Family {
   std::string_view model_type;  // in config.json, and that of the TransformerConfig
-  // Weight names are for the canonical names that encoder.h and decoder.h ask for. Throws ConfigError, naming the file
+  // Weight names are for the canonical names that transformer.h tells. Throws ConfigError, naming the file
   // and the key.
   std::function<ModelDescription(const JsonObject& config, const WeightStore& weights)> describe;
 };

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "encdec/engine/control_group.h"
-#include "encdec/models/network/residual_block.h"
 
 namespace encdec {
 namespace {
@@ -41,10 +40,7 @@ std::size_t available_memory() {
 
 // Of one token's keys and values in all self-attentions, and as many in the cross-attentions.
 std::size_t bytes_per_token(const Transformer& model) {
-  const TransformerConfig& config = model.config;
-  const KeyValueForm form =
-      key_value_form_of(attention_options(config, config.decoder, 0), model.weights.pack().precision);
-  return form.bytes() * static_cast<std::size_t>(config.decoder.layers);
+  return model.key_value_form().bytes() * static_cast<std::size_t>(model.config.decoder.layers);
 }
 
 std::size_t rows_per_source(const GenerateOptions& settings) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -161,7 +161,7 @@ class SettingsCheck {
   void operator()(const std::vector<TokenIds>& phrases) const {
     for (const TokenIds& phrase : phrases) {
       if (phrase.empty()) {
-        throw ConfigError(fmt::format("{}: a phrase without tokens, expected at least one", setting_.name));
+        refuse<ConfigError>(setting_.name, "a phrase without tokens, expected at least one");
       }
       (*this)(phrase);
     }
@@ -170,7 +170,7 @@ class SettingsCheck {
  private:
   void check_token(std::int32_t token) const {
     if (token >= 0 && token < vocabulary_) return;
-    throw ConfigError(fmt::format("{}: token id {}, expected 0 to {}", setting_.name, token, vocabulary_ - 1));
+    refuse<ConfigError>(setting_.name, "token id {}, expected 0 to {}", token, vocabulary_ - 1);
   }
 
   const Setting& setting_;

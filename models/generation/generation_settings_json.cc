@@ -1,10 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/generation/generation_settings.h"
 
 namespace encdec {
@@ -80,17 +78,16 @@ class SettingsReader {
       return;
     }
     if (value != "never") {
-      throw ConfigError(fmt::format("{}: '{}' is \"{}\", expected true, false or \"never\"", object_.file(),
-                                    setting.name, printable(*object_.string(setting.name))));
+      refuse<ConfigError>(object_.file(), "'{}' is \"{}\", expected true, false or \"never\"", setting.name,
+                          printable(*object_.string(setting.name)));
     }
     result_.options.*member = EarlyStopping::never;
   }
   void take(const Setting& setting, Setting::Member<ExponentialDecay> member) {
     const nlohmann::json& pair = object_.value()[setting.name];
     const auto fail = [&] {
-      throw ConfigError(fmt::format("{}: '{}' is {}, expected [start from 0 to {}, factor from {} to {}]",
-                                    object_.file(), setting.name, printable(pair.dump()), kMaxTokenCount,
-                                    setting.range.min, setting.range.max));
+      refuse<ConfigError>(object_.file(), "'{}' is {}, expected [start from 0 to {}, factor from {} to {}]",
+                          setting.name, printable(pair.dump()), kMaxTokenCount, setting.range.min, setting.range.max);
     };
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number()) fail();
     // A double holds every integer in range, and no other rounds to one.

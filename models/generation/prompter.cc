@@ -1,17 +1,15 @@
 #include "encdec/models/generation/prompter.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/session/token_rows.h"
 
 namespace encdec {
 
 const Tokenizer& tokenizer_of(const ModelParts& parts) {
   if (parts.tokenizer != nullptr) return *parts.tokenizer;
-  throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids as input", parts.origin));
+  refuse<TokenizerError>(parts.origin, "no tokenizer files, expected token ids as input");
 }
 
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages) {
@@ -32,13 +30,13 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
   if (source_lang.empty() && target_lang.empty()) return settings;
   const Tokenizer* tokenizer = parts.tokenizer;
   if (tokenizer == nullptr || tokenizer->languages().empty()) {
-    throw ConfigError(fmt::format(
-        "{}: the model knows no languages by name, expected neither source_lang nor target_lang", parts.origin));
+    refuse<ConfigError>(parts.origin,
+                        "the model knows no languages by name, expected neither source_lang nor target_lang");
   }
   for (const std::string& language : {source_lang, target_lang}) {
     if (language.empty() || tokenizer->language_token(language)) continue;
-    throw ConfigError(fmt::format("{}: language '{}' is not known, expected one of {}", parts.origin,
-                                  printable(language), fmt::join(tokenizer->languages(), ", ")));
+    refuse<ConfigError>(parts.origin, "language '{}' is not known, expected one of {}", printable(language),
+                        fmt::join(tokenizer->languages(), ", "));
   }
   if (target_lang.empty()) return settings;
   const auto token = tokenizer->language_token(target_lang);
@@ -56,10 +54,10 @@ Prompter::Prompter(const ModelParts& parts, const GenerateOptions& settings)
       languages_{.source_language = settings.source_lang, .target_language = settings.target_lang} {
   const TransformerConfig& config = parts.network.config;
   if (!config.has_encoder() || settings.decoder_start_token) return;
-  throw ConfigError(fmt::format("{}: no decoder_start_token_id, expected {}", parts.origin,
-                                config.target_language == TargetLanguage::start_token
-                                    ? "a target language to begin with"
-                                    : "one in generation_config.json or config.json"));
+  refuse<ConfigError>(parts.origin, "no decoder_start_token_id, expected {}",
+                      config.target_language == TargetLanguage::start_token
+                          ? "a target language to begin with"
+                          : "one in generation_config.json or config.json");
 }
 
 Prompt Prompter::start(const TokenIds& source) const {

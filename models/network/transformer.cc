@@ -1,18 +1,166 @@
 #include "encdec/models/network/transformer.h"
 
-#include "encdec/models/network/decoder.h"
-#include "encdec/models/network/encoder.h"
+#include <memory>
+#include <utility>
+
+#include "encdec/layers/transformer/attention_heads.h"
+#include "encdec/layers/transformer/cross_attention.h"
+#include "encdec/layers/transformer/embedding.h"
+#include "encdec/layers/transformer/masked_decoder_attention.h"
+#include "encdec/layers/transformer/multi_head_attention.h"
+#include "encdec/layers/transformer/token_type_embedding.h"
+#include "encdec/models/network/output_projection.h"
 
 namespace encdec {
+namespace {
+
+// Whether sub-layers take the residual.
+Residual sublayer_residual(const TransformerConfig& config) {
+  return config.norm_order == NormOrder::first ? Residual::add : Residual::none;
+}
+
+AttentionOptions attention_options(const TransformerConfig& config, const StackConfig& stack, int layer) {
+  AttentionOptions options{.model_dim = config.model_dim,
+                           .heads = stack.heads,
+                           .head_dim = config.head_dim,
+                           .bias = config.bias,
+                           .residual = sublayer_residual(config),
+                           .score_scale = config.score_scale};
+  if (config.divide_scores_by_layer) options.score_scale = options.scale() / static_cast<float>(layer + 1);
+  return options;
+}
+
+Edge add_norm(Graph& graph, const TransformerConfig& config, const WeightScope& norm, std::vector<Edge> inputs) {
+  return graph.add<AddNorm>(
+      norm, std::move(inputs),
+      NormOptions{.kind = config.norm, .width = config.model_dim, .epsilon = config.norm_epsilon});
+}
+
+// A sub-layer with its residual connection and normalisation. `add_sublayer(inputs)` adds the sub-layer's node:
+//   norm last:  x -> norm(x + f(x));  inputs are {x}
+//   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, the second being f's residual
+template <class AddSublayer>
+Edge add_residual_block(Graph& graph, const TransformerConfig& config, const WeightScope& norm, Edge x,
+                        const AddSublayer& add_sublayer) {
+  if (config.norm_order == NormOrder::last) {
+    const Edge transformed = add_sublayer(std::vector{x});
+    return add_norm(graph, config, norm, {x, transformed});
+  }
+  const Edge normalized = add_norm(graph, config, norm, {x});
+  return add_sublayer(std::vector{normalized, x});
+}
+
+// `tied` is the projection that has the embedding's table, or null.
+Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const StackConfig& stack,
+                         const WeightScope& weights, Edge token_ids, std::shared_ptr<const Linear> tied) {
+  Edge x = graph.add<Embedding>(weights / "embedding", {token_ids},
+                                EmbeddingOptions{.vocabulary = stack.vocabulary,
+                                                 .model_dim = config.model_dim,
+                                                 .zero_row = stack.zero_start_token,
+                                                 .scale = stack.embedding_scale,
+                                                 .tied = std::move(tied)});
+  if (config.token_types > 0) {
+    x = graph.add<TokenTypeEmbedding>(weights / "token_type_embedding", {x},
+                                      TokenTypeOptions{.types = config.token_types, .model_dim = config.model_dim});
+  }
+  const WeightScope norm = weights / "embedding_norm";
+  if (stack.embedding_norm == EmbeddingNorm::before_positions) x = add_norm(graph, config, norm, {x});
+  if (stack.positions.kind != PositionOptions::Kind::none) {
+    PositionOptions positions = stack.positions;
+    positions.model_dim = config.model_dim;
+    std::vector<Edge> inputs{x};
+    if (positions.pad_token) inputs.push_back(token_ids);
+    x = graph.add<PositionalEncoding>(weights / "positional_encoding", std::move(inputs), positions);
+  }
+  if (stack.embedding_norm == EmbeddingNorm::after_positions) x = add_norm(graph, config, norm, {x});
+  return x;
+}
+
+// A layer of a stack: of an encoder, or of a decoder, which attends to the memory of a source if there is one.
+template <class SelfAttention>
+Edge add_block(Graph& graph, const TransformerConfig& config, const StackConfig& stack, const WeightScope& weights,
+               int layer, Edge x, const Edge* memory) {
+  const WeightScope w = weights / layer;
+  x = add_residual_block(graph, config, w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
+    AttentionOptions options = attention_options(config, stack, layer);
+    options.relative_positions = stack.relative_positions;
+    return graph.add<SelfAttention>(w / "self_attention", std::move(inputs), options);
+  });
+  if (memory != nullptr) {
+    x = add_residual_block(graph, config, w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
+      inputs.insert(inputs.begin() + 1, *memory);
+      return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs),
+                                       attention_options(config, stack, layer));
+    });
+  }
+  return add_residual_block(graph, config, w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
+    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs),
+                                  FeedForwardOptions{.kind = config.feed_forward,
+                                                     .model_dim = config.model_dim,
+                                                     .hidden_dim = stack.hidden_dim,
+                                                     .activation = config.activation,
+                                                     .bias = config.bias,
+                                                     .residual = sublayer_residual(config)});
+  });
+}
+
+// From token ids to last hidden states, which become an output. `memories` has one for each layer, or none.
+template <class SelfAttention>
+Edge add_stack(Graph& graph, const TransformerConfig& config, const StackConfig& stack, const WeightScope& weights,
+               Edge token_ids, const OutputProjection& projection, const std::vector<Edge>& memories) {
+  Edge x = add_embedded_tokens(graph, config, stack, weights, token_ids,
+                               projection.tied_to(weights / "embedding", {stack.vocabulary, config.model_dim}));
+  for (int layer = 0; layer < stack.layers; ++layer) {
+    const Edge* memory = memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)];
+    x = add_block<SelfAttention>(graph, config, stack, weights, layer, x, memory);
+  }
+  if (config.norm_order == NormOrder::first) x = add_norm(graph, config, weights / "norm", {x});
+  graph.output(x);
+  return x;
+}
+
+Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
+  Graph graph("encoder");
+  const Edge source = graph.input("source_ids", {kSourceRows}, DataType::int32);
+  const Edge x =
+      add_stack<MultiHeadAttention>(graph, config, config.encoder, weights / "encoder", source, projection, {});
+  for (int layer = 0; layer < config.decoder.layers; ++layer) {
+    const WeightScope w = weights / "decoder" / layer / "cross_attention";
+    graph.output(graph.add((w / "memory").path(),
+                           std::make_shared<CrossAttentionMemory>(w, attention_options(config, config.decoder, layer)),
+                           {x}));
+  }
+  return graph;
+}
+
+Graph build_decoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection,
+                    const KeyValueForm& form) {
+  Graph graph("decoder");
+  const WeightScope decoder = weights / "decoder";
+  const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
+  std::vector<Edge> memories;
+  for (int layer = 0; config.has_encoder() && layer < config.decoder.layers; ++layer) {
+    memories.push_back(graph.input((decoder / layer / "cross_attention" / "memory").path(),
+                                   {kSourceRows, 2 * form.width()}, form.type));
+  }
+  add_stack<MaskedDecoderAttention>(graph, config, config.decoder, decoder, target, projection, memories);
+  return graph;
+}
+
+}  // namespace
 
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_)
     : config(config_), weights(weights_) {
   const OutputProjection projection = config.has_decoder() ? OutputProjection(config, weights) : OutputProjection();
   if (config.has_encoder()) encoder.emplace(build_encoder(config, weights, projection));
   if (config.has_decoder()) {
-    decoder.emplace(build_decoder(config, weights, projection));
+    decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
     output.emplace(projection.graph(config));
   }
+}
+
+KeyValueForm Transformer::key_value_form() const {
+  return key_value_form_of(attention_options(config, config.decoder, 0), weights.pack().precision);
 }
 
 std::vector<const Executor*> Transformer::graphs() const {
