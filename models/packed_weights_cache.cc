@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "encdec/engine/backend/backends.h"
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/new_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -83,7 +83,7 @@ PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, cons
 
 Tensor PackedWeightsCache::find(std::string_view name, std::size_t bytes) {
   const auto found = entries_.find(name);
-  if (finished_ || found == entries_.end() || found->second.bytes != bytes || names_.contains(name)) return {};
+  if (found == entries_.end() || found->second.bytes != bytes || has(name)) return {};
   const PackedEntry& entry = found->second;
   const auto stored = file_->bytes().subspan(entry.offset, entry.bytes);
   if (content_hash(stored) != entry.hash) {
@@ -92,14 +92,13 @@ Tensor PackedWeightsCache::find(std::string_view name, std::size_t bytes) {
     return {};
   }
   ++found_;
-  names_.emplace(name);
   matrices_.push_back({std::string(name), Tensor(const_cast<std::byte*>(stored.data()), DataType::uint8,
                                                  {static_cast<Dim>(bytes)}, file_)});
   return matrices_.back().bytes;
 }
 
 void PackedWeightsCache::keep(std::string_view name, const Tensor& packed) {
-  if (finished_ || name.size() > kMaxPackedName || !names_.emplace(name).second) return;
+  if (finished_ || name.size() > kMaxPackedName || has(name)) return;
   ++packed_;
   matrices_.push_back({std::string(name), packed});
 }
@@ -116,15 +115,13 @@ void PackedWeightsCache::finish() {
     }
   }
   matrices_.clear();
-  names_.clear();
 }
 
 void PackedWeightsCache::write() const {
   const std::filesystem::path folder = path_.parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error)
-    throw FileError(fmt::format("{}: cannot make this folder: {}", folder.string(), std::strerror(error.value())));
+  if (error) refuse(folder.string(), "cannot make this folder: {}", std::strerror(error.value()));
   std::vector<PackedEntry> entries;
   for (const Matrix& matrix : matrices_) {
     const std::span<const std::byte> bytes(matrix.bytes.raw(), matrix.bytes.bytes());

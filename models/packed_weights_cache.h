@@ -1,9 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,14 +52,14 @@ class PackedWeightsCache final : public PackedWeights {
     std::string name;
     Tensor bytes;
   };
+  bool has(std::string_view name) const { return std::ranges::find(matrices_, name, &Matrix::name) != matrices_.end(); }
   void write() const;
 
   std::filesystem::path path_;
   ContentHash key_;
   std::shared_ptr<const MappedFile> file_;  // null where there is no good one
   std::map<std::string, PackedEntry, std::less<>> entries_;
-  std::set<std::string, std::less<>> names_;  // that were found or kept
-  std::vector<Matrix> matrices_;              // likewise, in their order
+  std::vector<Matrix> matrices_;  // that were found or kept, in this order
   int found_ = 0;
   int packed_ = 0;
   bool finished_ = false;

@@ -20,13 +20,8 @@ constexpr std::uint32_t kFirstVersionWithConfig = 6;
 // The scale of int16 weights that have none of their own.
 constexpr float kFirstInt16Scale = 1000.0f;
 
-// In the order of the format's numbers.
-constexpr std::array<StoredType, 6> kVariableTypes = {{{"float32", 32, DataType::float32},
-                                                       {"int8", 8, DataType::int8},
-                                                       {"int16", 16, DataType::int16},
-                                                       {"int32", 32, DataType::int32},
-                                                       {"float16", 16, DataType::float16},
-                                                       {"bfloat16", 16, DataType::bfloat16}}};
+// In the order of the format's numbers; named as torch's.
+constexpr std::array<std::string_view, 6> kVariableTypes = {"float32", "int8", "int16", "int32", "float16", "bfloat16"};
 
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
@@ -103,13 +98,16 @@ class ModelReader {
 
   const StoredType& type(const std::string& where) {
     const auto number = reader_.number<std::uint8_t>("a variable's type");
+    const auto named = [](std::string_view name) -> const StoredType& {
+      return *stored_type(&StoredType::torch, name);
+    };
     if (version_ >= 4) {
-      if (number < kVariableTypes.size()) return kVariableTypes[number];
+      if (number < kVariableTypes.size()) return named(kVariableTypes[number]);
       refuse(where, "type {}, expected 0 to {}", number, kVariableTypes.size() - 1);
     }
-    // Older files give the size of an element: of float32, int16 or int8.
-    for (const std::size_t i : {0u, 1u, 2u}) {
-      if (kVariableTypes[i].bytes() == number) return kVariableTypes[i];
+    // Older files give the size of an element: of float32, int8 or int16.
+    for (const std::string_view name : std::span(kVariableTypes).first(3)) {
+      if (named(name).bytes() == number) return named(name);
     }
     refuse(where, "elements of {} bytes, expected 1, 2 or 4", number);
   }
@@ -128,7 +126,7 @@ class ModelReader {
     const std::uint64_t count = reader_.number<std::uint32_t>("a variable's size");
     const std::uint64_t bytes = version_ >= 4 ? count : count * stored.bytes();
     if (stored_bytes(stored, dims) != bytes) {
-      refuse(where, "{} bytes, expected as many as {} of shape [{}] takes", bytes, stored.name, fmt::join(dims, ", "));
+      refuse(where, "{} bytes, expected as many as {} of shape [{}] takes", bytes, stored.torch, fmt::join(dims, ", "));
     }
     const auto data = reader_.take(bytes, fmt::format("variable '{}'", printable(name)));
     variables_.emplace(std::move(name), stored_tensor(data, stored, {.sizes = dims}, file_.owner));

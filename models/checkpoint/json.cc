@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "encdec/models/checkpoint/json_events.h"
-#include "encdec/models/checkpoint/json_tree.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 

@@ -5,6 +5,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 
@@ -25,5 +29,70 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
 // Sends the tokens of `text` to `events`. Refuses what parse_json refuses, but for double keys and depth: those are the
 // receiver's to check.
 void read_json_events(std::string_view text, JsonEvents& events);
+
+// Builds JSON values from the tokens of a text, whatever its format. Throws FileError for a key that an object has
+// already, and beyond kMaxJsonDepth levels. Who derives from it may take some of the tokens for itself.
+class JsonTree : public JsonEvents {
+ public:
+  using JsonEvents::JsonEvents;
+  using json = nlohmann::json;
+
+  json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(json::number_integer_t value) override { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
+  bool number_float(json::number_float_t value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool start_object(std::size_t) override { return open(json::value_t::object); }
+  bool start_array(std::size_t) override { return open(json::value_t::array); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& key) override {
+    if (add_key(key)) return true;
+    refuse(where(), "the key '{}' is there twice, expected it once in an object", printable(key));
+  }
+
+ protected:
+  // Begins messages: the file, perhaps with a place in it.
+  virtual std::string where() const { return file(); }
+
+  // Objects and arrays that are open, and what the innermost is.
+  std::size_t depth() const { return open_.size(); }
+  bool in_object() const { return !open_.empty() && open_.back()->is_object(); }
+  bool wants_key() const { return in_object() && member_ == nullptr; }
+
+  // False if the object has it already.
+  bool add_key(const std::string& key) {
+    const auto [position, is_new] = open_.back()->emplace(key, nullptr);
+    member_ = &position.value();
+    return is_new;
+  }
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+
+ private:
+  bool open(json::value_t type) {
+    if (open_.size() == kMaxJsonDepth) refuse(where(), "nested deeper than {} levels", kMaxJsonDepth);
+    open_.push_back(&place(type));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+  json& place(json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
+    return *std::exchange(member_, nullptr) = std::move(value);
+  }
+
+  json root_;
+  std::vector<json*> open_;  // the innermost last; a parent does not change while a child is open
+  json* member_ = nullptr;   // the value of the last key, until it is there
+};
 
 }  // namespace encdec

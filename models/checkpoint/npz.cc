@@ -1,7 +1,5 @@
 #include "encdec/models/checkpoint/npz.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -21,23 +19,6 @@ constexpr std::uint32_t kMaxNpyHeaderBytes = 64u << 10;
 constexpr std::size_t kMaxNpyRank = 32;  // of NumPy 1
 constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr std::string_view kEnding = ".npy";
-
-// NumPy's names without the byte order: '<' for numbers of several bytes, '|' for those of one.
-constexpr std::array<StoredType, 15> kNumpyTypes = {{{"<f4", 32, DataType::float32},
-                                                     {"<f2", 16, DataType::float16},
-                                                     {"<f8", 64, DataType::float64},
-                                                     {"|i1", 8, DataType::int8},
-                                                     {"<i2", 16, DataType::int16},
-                                                     {"<i4", 32, DataType::int32},
-                                                     {"<i8", 64, DataType::int64},
-                                                     {"|u1", 8, DataType::uint8},
-                                                     {"|b1", 8, DataType::boolean},
-                                                     {"<u2", 16, {}},
-                                                     {"<u4", 32, {}},
-                                                     {"<u8", 64, {}},
-                                                     {"<f16", 128, {}},
-                                                     {"<c8", 64, {}},
-                                                     {"<c16", 128, {}}}};
 
 // What the header of a .npy file says: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 struct NpyHeader {
@@ -152,8 +133,7 @@ class NpyHeaderParser {
 };
 
 const StoredType& type_named(std::string_view descr, const std::string& where) {
-  const auto found = std::ranges::find(kNumpyTypes, descr, &StoredType::name);
-  if (found != kNumpyTypes.end()) return *found;
+  if (const StoredType* found = stored_type(&StoredType::numpy, descr)) return *found;
   refuse(where, "{} '{}', expected plain little-endian numbers such as '<f4'",
          descr.starts_with('>') ? "big-endian type" : "type", printable(descr));
 }

@@ -93,7 +93,7 @@ class TensorReader {
       refuse(where_, "storage '{}' is missing, expected it in the file", printable(id.key));
     }
     if (id.bytes != found->second.size()) {
-      refuse(where_, "a storage of {} {} elements in {} bytes, expected {} bytes for each", id.elements, id.type->name,
+      refuse(where_, "a storage of {} {} elements in {} bytes, expected {} bytes for each", id.elements, id.type->torch,
              found->second.size(), id.type->bytes());
     }
     return {id.type, found->second};
@@ -107,7 +107,7 @@ class TensorReader {
       const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 6));
       type = global == nullptr ? nullptr : dtype_type(*global);
       if (type == nullptr) refuse(where_, "of an unknown dtype, expected one of torch's");
-    } else if (type->name == kUntypedStorage) {
+    } else if (type->torch == kUntypedStorage) {
       refuse(where_, "a storage without type, expected one of torch's types");
     }
     const auto dims = sizes(argument(arguments, 2), "its shape"), strides = sizes(argument(arguments, 3), "its stride");
@@ -118,8 +118,8 @@ class TensorReader {
 
   void check(const StridedLayout& layout, const StoredType& type, std::uint64_t available) {
     const auto described = [&] {
-      return fmt::format("{} of shape [{}] with strides [{}] from element {}", type.name, fmt::join(layout.sizes, ", "),
-                         fmt::join(layout.strides, ", "), layout.offset);
+      return fmt::format("{} of shape [{}] with strides [{}] from element {}", type.torch,
+                         fmt::join(layout.sizes, ", "), fmt::join(layout.strides, ", "), layout.offset);
     };
     if (layout.sizes.size() != layout.strides.size()) refuse(where_, "{}, expected a stride a size", described());
     const auto end = extent(layout);

@@ -1,7 +1,6 @@
 #include "encdec/models/checkpoint/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -20,29 +19,6 @@ namespace {
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxFileRank = 32;  // as in NumPy 1
-
-constexpr std::array<StoredType, 22> kSafetensorsTypes = {{{"F32", 32, DataType::float32},
-                                                           {"F16", 16, DataType::float16},
-                                                           {"BF16", 16, DataType::bfloat16},
-                                                           {"F64", 64, DataType::float64},
-                                                           {"I8", 8, DataType::int8},
-                                                           {"I16", 16, DataType::int16},
-                                                           {"I32", 32, DataType::int32},
-                                                           {"I64", 64, DataType::int64},
-                                                           {"U8", 8, DataType::uint8},
-                                                           {"BOOL", 8, DataType::boolean},
-                                                           {"U16", 16, {}},
-                                                           {"U32", 32, {}},
-                                                           {"U64", 64, {}},
-                                                           {"C64", 64, {}},
-                                                           {"F8_E4M3", 8, {}},
-                                                           {"F8_E5M2", 8, {}},
-                                                           {"F8_E8M0", 8, {}},
-                                                           {"F8_E4M3FNUZ", 8, {}},
-                                                           {"F8_E5M2FNUZ", 8, {}},
-                                                           {"F6_E2M3", 6, {}},
-                                                           {"F6_E3M2", 6, {}},
-                                                           {"F4", 4, {}}}};
 
 // A tensor that the header describes: bytes [begin, end) of the data behind it.
 struct HeaderEntry {
@@ -81,11 +57,10 @@ class HeaderReader final : public JsonEvents {
   bool string(std::string& value) override {
     if (place_ == Place::metadata_value) return go(Place::metadata_keys);
     if (place_ != Place::dtype) return scalar(fmt::format("\"{}\"", printable(value)));
-    const auto found = std::ranges::find(kSafetensorsTypes, value, &StoredType::name);
-    if (found == kSafetensorsTypes.end()) {
+    tensor_.type = stored_type(&StoredType::safetensors, value);
+    if (tensor_.type == nullptr) {
       refuse(tensor_name(), "dtype '{}', expected one of the format: F32, F16, BF16, ...", printable(value));
     }
-    tensor_.type = &*found;
     return go(Place::tensor);
   }
 
@@ -226,7 +201,8 @@ class HeaderReader final : public JsonEvents {
     std::erase(nonzero, 0u);
     const auto bits = stored_bits(*tensor_.type, nonzero) ? stored_bits(*tensor_.type, *tensor_.sizes) : std::nullopt;
     if (bits && *bits % 8 == 0 && *bits / 8 == bytes) return;
-    const std::string described = fmt::format("{} of shape [{}]", tensor_.type->name, fmt::join(*tensor_.sizes, ", "));
+    const std::string described =
+        fmt::format("{} of shape [{}]", tensor_.type->safetensors, fmt::join(*tensor_.sizes, ", "));
     if (!bits) refuse(tensor_name(), "{}, expected fewer than 2^64 bits", described);
     const std::string size = *bits % 8 == 0 ? fmt::format("{} bytes", *bits / 8) : fmt::format("{} bits", *bits);
     refuse(tensor_name(), "{} bytes at data_offsets [{}], expected {} for {}", bytes, fmt::join(*tensor_.offsets, ", "),

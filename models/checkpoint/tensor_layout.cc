@@ -1,6 +1,7 @@
 #include "encdec/models/checkpoint/tensor_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -8,6 +9,34 @@
 
 namespace encdec {
 namespace {
+
+// {bits, type, safetensors, NumPy, torch's dtype, torch's storage}
+constexpr std::array kStoredTypes = {
+    StoredType{32, DataType::float32, "F32", "<f4", "float32", "FloatStorage"},
+    StoredType{16, DataType::float16, "F16", "<f2", "float16", "HalfStorage"},
+    StoredType{16, DataType::bfloat16, "BF16", "", "bfloat16", "BFloat16Storage"},
+    StoredType{64, DataType::float64, "F64", "<f8", "float64", "DoubleStorage"},
+    StoredType{8, DataType::int8, "I8", "|i1", "int8", "CharStorage"},
+    StoredType{16, DataType::int16, "I16", "<i2", "int16", "ShortStorage"},
+    StoredType{32, DataType::int32, "I32", "<i4", "int32", "IntStorage"},
+    StoredType{64, DataType::int64, "I64", "<i8", "int64", "LongStorage"},
+    StoredType{8, DataType::uint8, "U8", "|u1", "uint8", "ByteStorage"},
+    StoredType{8, DataType::boolean, "BOOL", "|b1", "bool", "BoolStorage"},
+    StoredType{16, {}, "U16", "<u2", "uint16"},
+    StoredType{32, {}, "U32", "<u4", "uint32"},
+    StoredType{64, {}, "U64", "<u8", "uint64"},
+    StoredType{64, {}, "C64", "<c8", "complex64", "ComplexFloatStorage"},
+    StoredType{128, {}, "", "<c16", "complex128", "ComplexDoubleStorage"},
+    StoredType{128, {}, "", "<f16"},
+    StoredType{8, {}, "F8_E4M3", "", "float8_e4m3fn"},
+    StoredType{8, {}, "F8_E5M2", "", "float8_e5m2"},
+    StoredType{8, {}, "F8_E8M0", "", "float8_e8m0fnu"},
+    StoredType{8, {}, "F8_E4M3FNUZ", "", "float8_e4m3fnuz"},
+    StoredType{8, {}, "F8_E5M2FNUZ", "", "float8_e5m2fnuz"},
+    StoredType{6, {}, "F6_E2M3"},
+    StoredType{6, {}, "F6_E3M2"},
+    StoredType{4, {}, "F4"},
+};
 
 // Copies elements in row-major order.
 struct Gatherer {
@@ -29,6 +58,11 @@ struct Gatherer {
 };
 
 }  // namespace
+
+const StoredType* stored_type(std::string_view StoredType::*format, std::string_view name) {
+  const auto found = std::ranges::find(kStoredTypes, name, format);
+  return name.empty() || found == kStoredTypes.end() ? nullptr : &*found;
+}
 
 std::optional<std::uint64_t> checked_elements(std::span<const std::uint64_t> sizes) {
   std::uint64_t product = 1;

@@ -16,14 +16,21 @@ inline constexpr std::uint64_t kMaxTensorElements = INT64_MAX;
 // out of the check, so that the product of any of the sizes fits too.
 std::optional<std::uint64_t> checked_elements(std::span<const std::uint64_t> sizes);
 
-// What file formats call a type of elements: its size, and the DataType where there is one.
+// A type of elements in files: its size, and the DataType where there is one.
 struct StoredType {
-  std::string_view name;
-  std::uint64_t bits;
-  std::optional<DataType> type;
+  std::uint64_t bits = 0;
+  std::optional<DataType> type = {};
+  // What formats call it; empty where they do not have it.
+  std::string_view safetensors = {};
+  std::string_view numpy = {};  // '<' for numbers of several bytes, which are little-endian, '|' for those of one
+  std::string_view torch = {};  // its torch.dtype
+  std::string_view torch_storage = {};  // the class of a storage of such elements
 
   std::uint64_t bytes() const { return bits / 8; }  // of types that take whole ones
 };
+
+// The type of this name in a format: stored_type(&StoredType::numpy, "<f4"). Null if there is none.
+const StoredType* stored_type(std::string_view StoredType::*format, std::string_view name);
 
 // What elements of these sizes take; nullopt beyond 64 bits.
 std::optional<std::uint64_t> stored_bits(const StoredType& type, std::span<const std::uint64_t> sizes);

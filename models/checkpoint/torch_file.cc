@@ -11,39 +11,12 @@
 namespace encdec {
 namespace {
 
-// A storage by the class of its elements, and a type by the name of its torch.dtype.
-struct TorchType {
-  std::string_view storage;
-  StoredType stored;
-};
-constexpr std::array<TorchType, 20> kTorchTypes = {{{"FloatStorage", {"float32", 32, DataType::float32}},
-                                                    {"HalfStorage", {"float16", 16, DataType::float16}},
-                                                    {"BFloat16Storage", {"bfloat16", 16, DataType::bfloat16}},
-                                                    {"DoubleStorage", {"float64", 64, DataType::float64}},
-                                                    {"CharStorage", {"int8", 8, DataType::int8}},
-                                                    {"ShortStorage", {"int16", 16, DataType::int16}},
-                                                    {"IntStorage", {"int32", 32, DataType::int32}},
-                                                    {"LongStorage", {"int64", 64, DataType::int64}},
-                                                    {"ByteStorage", {"uint8", 8, DataType::uint8}},
-                                                    {"BoolStorage", {"bool", 8, DataType::boolean}},
-                                                    {"ComplexFloatStorage", {"complex64", 64, {}}},
-                                                    {"ComplexDoubleStorage", {"complex128", 128, {}}},
-                                                    {"", {"uint16", 16, {}}},
-                                                    {"", {"uint32", 32, {}}},
-                                                    {"", {"uint64", 64, {}}},
-                                                    {"", {"float8_e4m3fn", 8, {}}},
-                                                    {"", {"float8_e5m2", 8, {}}},
-                                                    {"", {"float8_e4m3fnuz", 8, {}}},
-                                                    {"", {"float8_e5m2fnuz", 8, {}}},
-                                                    {"", {"float8_e8m0fnu", 8, {}}}}};
-constexpr StoredType kUntyped = {kUntypedStorage, 8, DataType::uint8};
+constexpr StoredType kUntyped = {.bits = 8, .type = DataType::uint8, .torch = kUntypedStorage};
 
 // The elements of a storage, by its class: torch.FloatStorage. Null for other globals.
 const StoredType* storage_type(const Pickle::Global& global) {
   if (global.module == "torch.storage" && global.name == kUntypedStorage) return &kUntyped;
-  if (global.module != "torch" || global.name.empty()) return nullptr;
-  const auto found = std::ranges::find(kTorchTypes, global.name, &TorchType::storage);
-  return found == kTorchTypes.end() ? nullptr : &found->stored;
+  return global.module == "torch" ? stored_type(&StoredType::torch_storage, global.name) : nullptr;
 }
 
 // The whole list of what a checkpoint may name: storages, types, builders, and what else stands beside tensors in
@@ -205,10 +178,7 @@ std::string_view text(const Pickle& pickle, Pickle::Index object, std::string_vi
 }  // namespace
 
 const StoredType* dtype_type(const Pickle::Global& global) {
-  if (global.module != "torch") return nullptr;
-  const auto found =
-      std::ranges::find(kTorchTypes, global.name, [](const TorchType& type) { return type.stored.name; });
-  return found == kTorchTypes.end() ? nullptr : &found->stored;
+  return global.module == "torch" ? stored_type(&StoredType::torch, global.name) : nullptr;
 }
 
 std::optional<TorchBuilder> torch_builder(const Pickle::Global& global) {
@@ -258,7 +228,7 @@ TorchStorageId read_storage_id(const Pickle& pickle, Pickle::Index object, std::
   }
   id.elements = static_cast<std::uint64_t>(*elements);
   const auto bytes = checked_multiply(id.elements, id.type->bytes());
-  if (!bytes) refuse(where, "a storage of {} {} elements, expected fewer", id.elements, id.type->name);
+  if (!bytes) refuse(where, "a storage of {} {} elements, expected fewer", id.elements, id.type->torch);
   id.bytes = *bytes;
   return id;
 }

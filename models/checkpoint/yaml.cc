@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/models/checkpoint/json_tree.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 

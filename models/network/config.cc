@@ -1,5 +1,6 @@
 #include "encdec/models/network/config.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,15 +23,9 @@ constexpr std::array<std::pair<std::string_view, Activation>, 11> kActivations =
 
 }  // namespace
 
-std::optional<Dim> StackConfig::position_limit() const {
-  return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.positions) : std::nullopt;
-}
-
 std::optional<Activation> activation_named(std::string_view name) {
-  for (const auto& [known, activation] : kActivations) {
-    if (known == name) return activation;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(kActivations, name, [](const auto& known) { return known.first; });
+  return found == kActivations.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string activation_names() {

@@ -46,7 +46,9 @@ struct StackConfig {
   // One past the largest id that it reads.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
   // Tokens of the longest sequence that it can take; nullopt if there is no limit.
-  std::optional<Dim> position_limit() const;
+  std::optional<Dim> position_limit() const {
+    return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.positions) : std::nullopt;
+  }
 };
 
 // Sizes of a Transformer and the choices in which families of checkpoints differ. Data: what the graphs are built from.

@@ -4,7 +4,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/json_tree.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"
 
 namespace encdec {

@@ -34,12 +34,12 @@ TEST(TensorLayout, KnowsTheLastElement) {
 TEST(TensorLayout, RowMajorTensorsAreViewsAndOthersCopies) {
   std::vector<float> values = {0, 1, 2, 3, 4, 5, 6};
   const auto run = std::as_bytes(std::span(values));
-  const StoredType type = {"float32", 32, DataType::float32};
+  const StoredType type = {32, DataType::float32};
   const Tensor view = stored_tensor(run, type, {Sizes{2, 3}, Sizes{3, 1}, 1}, nullptr);
   EXPECT_EQ(view.data<float>(), values.data() + 1);
   const Tensor copy = stored_tensor(run, type, {Sizes{3, 2}, Sizes{1, 3}, 1}, nullptr);
   EXPECT_EQ(std::vector<float>(copy.data<float>(), copy.data<float>() + 6), std::vector<float>({1, 4, 2, 5, 3, 6}));
-  const Tensor bytes = stored_tensor(run, {"complex64", 64, {}}, {Sizes{3}, Sizes{1}, 0}, nullptr);
+  const Tensor bytes = stored_tensor(run, {.bits = 64}, {Sizes{3}, Sizes{1}, 0}, nullptr);
   EXPECT_EQ(bytes.type(), DataType::uint8);
   EXPECT_EQ(bytes.shape(), Shape({24}));
 }
