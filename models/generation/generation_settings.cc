@@ -19,23 +19,24 @@ constexpr int kDefaultNewTokens = 20;
 constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // of scores, which must stay finite
 constexpr double kMaxExponent = 100;                   // of scores, above and below 0, like other penalties
 constexpr double kMaxInt = std::numeric_limits<int>::max();
-constexpr Setting::Range kFactor{kMinFactor, kMaxFactor}, kExponent{-kMaxExponent, kMaxExponent},
-    kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount}, kSequences{1, kMaxSequences},
-    kKnown{.tokens = Setting::Range::Tokens::of_the_vocabulary},
+constexpr Setting::Range kAnything, kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMinFactor, kMaxFactor},
+    kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
+    kSequences{1, kMaxSequences}, kKnown{.tokens = Setting::Range::Tokens::of_the_vocabulary},
     kUnwanted{.tokens = Setting::Range::Tokens::of_any_vocabulary};
 constexpr std::string_view kNoKey;
 
-// In the order in which reports name them, and in which a group of options is shown.
+// {name, member, range, neutral value, other key, group, usage, help}, in the order in which reports name them, and in
+// which a group of options is shown.
 constexpr auto kSettings = std::to_array<Setting>({
-    Setting{"num_beam_groups", NotSupported::number, {}, 1},
-    Setting{"diversity_penalty", NotSupported::number, {}, 0},
-    Setting{"penalty_alpha", NotSupported::number, {}, 0},
-    Setting{"typical_p", NotSupported::number, {}, 1},
-    Setting{"epsilon_cutoff", NotSupported::number, {}, 0},
-    Setting{"eta_cutoff", NotSupported::number, {}, 0},
-    Setting{"min_p", NotSupported::number, {}, 0},
-    Setting{"guidance_scale", NotSupported::number, {}, 1},
-    Setting{"prompt_lookup_num_tokens", NotSupported::number, {}, 0},
+    Setting{"num_beam_groups", NotSupported::number, kAnything, 1},
+    Setting{"diversity_penalty", NotSupported::number, kAnything, 0},
+    Setting{"penalty_alpha", NotSupported::number, kAnything, 0},
+    Setting{"typical_p", NotSupported::number, kAnything, 1},
+    Setting{"epsilon_cutoff", NotSupported::number, kAnything, 0},
+    Setting{"eta_cutoff", NotSupported::number, kAnything, 0},
+    Setting{"min_p", NotSupported::number, kAnything, 0},
+    Setting{"guidance_scale", NotSupported::number, kAnything, 1},
+    Setting{"prompt_lookup_num_tokens", NotSupported::number, kAnything, 0},
     Setting{"renormalize_logits", NotSupported::flag},
     Setting{"remove_invalid_values", NotSupported::flag},
     Setting{"token_healing", NotSupported::flag},
@@ -46,71 +47,63 @@ constexpr auto kSettings = std::to_array<Setting>({
     Setting{"max_time", NotSupported::anything},
     Setting{"top_h", NotSupported::anything},
     Setting{"forced_decoder_ids", NotSupported::anything},
-    Setting{"num_beams", &Options::num_beams, kSequences, 1}.typed("Search", "--num-beams N",
-                                                                   "Beams of the search; 1 is greedy"),
-    Setting{"num_return_sequences", &Options::num_return_sequences, kSequences, 1}.typed(
-        "Search", "--num-return-sequences N",
-        "Hypotheses to write for one source, best first; needs --json if more than one"),
-    Setting{"length_penalty", &Options::length_penalty, kExponent, 1}.typed(
-        "Search", "--length-penalty X",
-        "Of beams: scores are divided by length to this power; above 0 makes longer texts"),
-    Setting{"early_stopping", &Options::early_stopping, {}, 0}.typed(
-        "Search", "--early-stopping true|false|never",
-        "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible "
-        "(never)"),
-    Setting{"coverage_penalty", &Options::coverage_penalty, kExponent, 0}.under_key(kNoKey).typed(
-        "Search", "--coverage-penalty X", "Of beams: for sources that attention has passed over"),
-    Setting{"do_sample", &Options::do_sample, {}, 0}.typed("Sampling", "--do-sample true|false",
-                                                           "Draw tokens by their probability; alone it means true"),
-    Setting{"temperature", &Options::temperature, kFactor, 1}.typed(
-        "Sampling", "--temperature X", "Below 1 makes likely tokens likelier, above 1 less so"),
-    Setting{"top_k", &Options::top_k, {0, kMaxInt}, 50}.typed("Sampling", "--top-k K",
-                                                              "Draw from the K likeliest tokens; 0 for all"),
-    Setting{"top_p", &Options::top_p, {0, 1}, 1}.typed(
-        "Sampling", "--top-p P", "Draw from the likeliest tokens that have this probability together"),
-    Setting{"seed", &Options::seed, {}, 0}.under_key(kNoKey).typed(
-        "Sampling", "--seed N", "Equal seeds draw equal texts, whatever stands beside them"),
-    Setting{"repetition_penalty", &Options::repetition_penalty, kFactor, 1}.typed(
-        "Repetition", "--repetition-penalty X", "Above 1 makes tokens less likely that were generated before"),
-    Setting{"no_repeat_ngram_size", &Options::no_repeat_ngram_size, kCount, 0}.typed(
-        "Repetition", "--no-repeat-ngram-size N", "Nothing of so many tokens is generated twice; 0 for no such rule"),
-    Setting{"encoder_repetition_penalty", &Options::encoder_repetition_penalty, kFactor, 1}.typed(
-        "Repetition", "--encoder-repetition-penalty X", "Above 1 makes tokens of the source likelier"),
-    Setting{"encoder_no_repeat_ngram_size", &Options::encoder_no_repeat_ngram_size, kCount, 0}.typed(
-        "Repetition", "--encoder-no-repeat-ngram-size N",
-        "Nothing of so many tokens is taken from the source; 0 for no such rule"),
+    Setting{"num_beams", &Options::num_beams, kSequences, 1, std::nullopt, "Search", "--num-beams N",
+            "Beams of the search; 1 is greedy"},
+    Setting{"num_return_sequences", &Options::num_return_sequences, kSequences, 1, std::nullopt, "Search",
+            "--num-return-sequences N",
+            "Hypotheses to write for one source, best first; needs --json if more than one"},
+    Setting{"length_penalty", &Options::length_penalty, kExponent, 1, std::nullopt, "Search", "--length-penalty X",
+            "Of beams: scores are divided by length to this power; above 0 makes longer texts"},
+    Setting{"early_stopping", &Options::early_stopping, kAnything, 0, std::nullopt, "Search",
+            "--early-stopping true|false|never",
+            "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible "
+            "(never)"},
+    Setting{"coverage_penalty", &Options::coverage_penalty, kExponent, 0, kNoKey, "Search", "--coverage-penalty X",
+            "Of beams: for sources that attention has passed over"},
+    Setting{"do_sample", &Options::do_sample, kAnything, 0, std::nullopt, "Sampling", "--do-sample true|false",
+            "Draw tokens by their probability; alone it means true"},
+    Setting{"temperature", &Options::temperature, kFactor, 1, std::nullopt, "Sampling", "--temperature X",
+            "Below 1 makes likely tokens likelier, above 1 less so"},
+    Setting{"top_k", &Options::top_k, kTopK, 50, std::nullopt, "Sampling", "--top-k K",
+            "Draw from the K likeliest tokens; 0 for all"},
+    Setting{"top_p", &Options::top_p, kShare, 1, std::nullopt, "Sampling", "--top-p P",
+            "Draw from the likeliest tokens that have this probability together"},
+    Setting{"seed", &Options::seed, kAnything, 0, kNoKey, "Sampling", "--seed N",
+            "Equal seeds draw equal texts, whatever stands beside them"},
+    Setting{"repetition_penalty", &Options::repetition_penalty, kFactor, 1, std::nullopt, "Repetition",
+            "--repetition-penalty X", "Above 1 makes tokens less likely that were generated before"},
+    Setting{"no_repeat_ngram_size", &Options::no_repeat_ngram_size, kCount, 0, std::nullopt, "Repetition",
+            "--no-repeat-ngram-size N", "Nothing of so many tokens is generated twice; 0 for no such rule"},
+    Setting{"encoder_repetition_penalty", &Options::encoder_repetition_penalty, kFactor, 1, std::nullopt, "Repetition",
+            "--encoder-repetition-penalty X", "Above 1 makes tokens of the source likelier"},
+    Setting{"encoder_no_repeat_ngram_size", &Options::encoder_no_repeat_ngram_size, kCount, 0, std::nullopt,
+            "Repetition", "--encoder-no-repeat-ngram-size N",
+            "Nothing of so many tokens is taken from the source; 0 for no such rule"},
     Setting{"max_length", &Options::max_length, kLength},
-    Setting{"max_new_tokens", &Options::max_new_tokens, kLength}.typed("Length", "--max-new-tokens N",
-                                                                       "Most tokens to generate for one source"),
+    Setting{"max_new_tokens", &Options::max_new_tokens, kLength, std::nullopt, std::nullopt, "Length",
+            "--max-new-tokens N", "Most tokens to generate for one source"},
     Setting{"min_length", &Options::min_length, kCount, 0},
-    Setting{"min_new_tokens", &Options::min_new_tokens, kCount}.typed("Length", "--min-new-tokens N",
-                                                                      "Fewest tokens to generate for one source"),
-    Setting{"exponential_decay_length_penalty", &Options::exponential_decay_length_penalty, kFactor}.typed(
-        "Length", "--exponential-decay-length-penalty START,FACTOR",
-        "After START tokens the end becomes likelier by FACTOR with each"),
-    Setting{"decoder_start_token", &Options::decoder_start_token, kKnown}.under_key("decoder_start_token_id"),
-    Setting{"eos_tokens", &Options::eos_tokens, kKnown}.under_key("eos_token_id"),
-    Setting{"forced_bos_token", &Options::forced_bos_token, kKnown}
-        .under_key("forced_bos_token_id")
-        .typed("Tokens", "--forced-bos-token TOKEN", "First token to generate: as the vocabulary spells it, or its id"),
-    Setting{"forced_eos_tokens", &Options::forced_eos_tokens, kKnown}
-        .under_key("forced_eos_token_id")
-        .typed("Tokens", "--forced-eos-token TOKEN", "Last token, where the length limit is reached"),
-    Setting{"suppress_tokens", &Options::suppress_tokens, kUnwanted}.typed("Tokens", "--suppress-tokens IDS",
-                                                                           "Ids never to generate, between spaces"),
-    Setting{"begin_suppress_tokens", &Options::begin_suppress_tokens, kUnwanted}.typed(
-        "Tokens", "--begin-suppress-tokens IDS", "Ids not to generate as the first"),
-    Setting{"bad_words", &Options::bad_words, kKnown}
-        .under_key("bad_words_ids")
-        .typed("Tokens", "--bad-words-file FILE",
-               "Phrases never to generate, one a line: texts, or ids with --token-ids"),
-    Setting{"force_words", &Options::force_words, kKnown}
-        .under_key("force_words_ids")
-        .typed("Tokens", "--force-words-file FILE",
-               "Phrases that every hypothesis must contain, likewise; needs beams"),
-    Setting{"shortlist", &Options::shortlist, kKnown}.under_key(kNoKey).typed(
-        "Tokens", "--shortlist-file FILE",
-        "The only tokens to generate, one a line, as the vocabulary spells them; ids with --token-ids"),
+    Setting{"min_new_tokens", &Options::min_new_tokens, kCount, std::nullopt, std::nullopt, "Length",
+            "--min-new-tokens N", "Fewest tokens to generate for one source"},
+    Setting{"exponential_decay_length_penalty", &Options::exponential_decay_length_penalty, kFactor, std::nullopt,
+            std::nullopt, "Length", "--exponential-decay-length-penalty START,FACTOR",
+            "After START tokens the end becomes likelier by FACTOR with each"},
+    Setting{"decoder_start_token", &Options::decoder_start_token, kKnown, std::nullopt, "decoder_start_token_id"},
+    Setting{"eos_tokens", &Options::eos_tokens, kKnown, std::nullopt, "eos_token_id"},
+    Setting{"forced_bos_token", &Options::forced_bos_token, kKnown, std::nullopt, "forced_bos_token_id", "Tokens",
+            "--forced-bos-token TOKEN", "First token to generate: as the vocabulary spells it, or its id"},
+    Setting{"forced_eos_tokens", &Options::forced_eos_tokens, kKnown, std::nullopt, "forced_eos_token_id", "Tokens",
+            "--forced-eos-token TOKEN", "Last token, where the length limit is reached"},
+    Setting{"suppress_tokens", &Options::suppress_tokens, kUnwanted, std::nullopt, std::nullopt, "Tokens",
+            "--suppress-tokens IDS", "Ids never to generate, between spaces"},
+    Setting{"begin_suppress_tokens", &Options::begin_suppress_tokens, kUnwanted, std::nullopt, std::nullopt, "Tokens",
+            "--begin-suppress-tokens IDS", "Ids not to generate as the first"},
+    Setting{"bad_words", &Options::bad_words, kKnown, std::nullopt, "bad_words_ids", "Tokens", "--bad-words-file FILE",
+            "Phrases never to generate, one a line: texts, or ids with --token-ids"},
+    Setting{"force_words", &Options::force_words, kKnown, std::nullopt, "force_words_ids", "Tokens",
+            "--force-words-file FILE", "Phrases that every hypothesis must contain, likewise; needs beams"},
+    Setting{"shortlist", &Options::shortlist, kKnown, std::nullopt, kNoKey, "Tokens", "--shortlist-file FILE",
+            "The only tokens to generate, one a line, as the vocabulary spells them; ids with --token-ids"},
 });
 
 constexpr bool has_each_once() {

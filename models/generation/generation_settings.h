@@ -50,19 +50,6 @@ struct Setting {
   // In generation_config.json; none if empty.
   constexpr std::string_view key() const { return other_key.value_or(name); }
 
-  constexpr Setting under_key(std::string_view the_key) const {
-    Setting setting = *this;
-    setting.other_key = the_key;
-    return setting;
-  }
-  constexpr Setting typed(std::string_view the_group, std::string_view the_usage, std::string_view the_help) const {
-    Setting setting = *this;
-    setting.group = the_group;
-    setting.usage = the_usage;
-    setting.help = the_help;
-    return setting;
-  }
-
   // Calls use(member), unless the setting is not supported.
   template <class Use>
   void with_member(const Use& use) const {
