@@ -5,26 +5,62 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/yaml.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
-#include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
-#include "encdec/models/tokenizer/families/byt5_tokenizer.h"
-#include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
+#include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/marian_release.h"
-#include "encdec/models/tokenizer/families/marian_tokenizer.h"
-#include "encdec/models/tokenizer/families/pipeline_loader.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
-#include "encdec/models/tokenizer/families/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/families/slow_families.h"
+#include "encdec/models/tokenizer/pipeline/base64.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 
 namespace encdec {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::unique_ptr<Tokenizer> load_marian(const fs::path& folder) {
+  TokenizerSettings settings = TokenizerSettings::merge(TokenizerFiles::read(folder), marian_tokens());
+  std::optional<Vocabulary> target_vocabulary;
+  if (settings.separate_vocabularies) target_vocabulary = Vocabulary::read(folder / "target_vocab.json");
+  return marian_tokenizer({.source_model = SentencePieceModel::read(folder / "source.spm"),
+                           .target_model = SentencePieceModel::read(folder / "target.spm"),
+                           .vocabulary = Vocabulary::read(folder / "vocab.json"),
+                           .target_vocabulary = std::move(target_vocabulary),
+                           .settings = std::move(settings)},
+                          folder.string());
+}
+
+std::unique_ptr<Tokenizer> load_m2m100(const fs::path& folder) {
+  SentencePieceModel model = SentencePieceModel::read(folder / "sentencepiece.bpe.model");
+  Vocabulary vocabulary = Vocabulary::read(folder / "vocab.json");
+  return m2m100_tokenizer(std::move(model), std::move(vocabulary), TokenizerFiles::read(folder), folder.string());
+}
+
+std::unique_ptr<Tokenizer> load_plbart(const fs::path& folder) {
+  const fs::path path = folder / "sentencepiece.bpe.model";
+  const std::string model = read_text_file(path, kMaxSentencePieceBytes);
+  return plbart_tokenizer(model, TokenizerFiles::read(folder), path.string());
+}
+
+std::unique_ptr<Tokenizer> load_byt5(const fs::path& folder) {
+  return byt5_tokenizer(TokenizerFiles::read(folder), folder.string());
+}
+
+std::unique_ptr<Tokenizer> load_blenderbot_small(const fs::path& folder) {
+  Vocabulary vocabulary = Vocabulary::read(folder / "vocab.json");
+  const std::string merges = read_text_file(folder / "merges.txt", native_files::kMaxBytes);
+  return blenderbot_small_tokenizer(std::move(vocabulary), merges, TokenizerFiles::read(folder), folder.string());
+}
 
 // A family whose tokenizer is no pipeline.
 struct SlowFamily {
@@ -35,47 +71,116 @@ struct SlowFamily {
 
 const std::vector<SlowFamily>& slow_families() {
   static const std::vector<SlowFamily> families = {
-      {"MarianTokenizer", {"source.spm", "target.spm", "vocab.json"}, MarianTokenizer::load},
-      {"M2M100Tokenizer", {"vocab.json", "sentencepiece.bpe.model"}, M2M100Tokenizer::load},
-      {"PLBartTokenizer", {"sentencepiece.bpe.model"}, PLBartTokenizer::load},
-      {"ByT5Tokenizer", {}, ByT5Tokenizer::load},
-      {"BlenderbotSmallTokenizer", {"vocab.json", "merges.txt"}, BlenderbotSmallTokenizer::load},
+      {"MarianTokenizer", {"source.spm", "target.spm", "vocab.json"}, load_marian},
+      {"M2M100Tokenizer", {"vocab.json", "sentencepiece.bpe.model"}, load_m2m100},
+      {"PLBartTokenizer", {"sentencepiece.bpe.model"}, load_plbart},
+      {"ByT5Tokenizer", {}, load_byt5},
+      {"BlenderbotSmallTokenizer", {"vocab.json", "merges.txt"}, load_blenderbot_small},
   };
   return families;
 }
 
-// The class of transformers for checkpoints that do not name one.
-struct ModelType {
-  std::string_view model_type;
-  std::string_view tokenizer_class;
-};
-constexpr std::array kModelTypes = {
-    ModelType{"marian", "MarianTokenizer"},
-    ModelType{"t5", "T5Tokenizer"},
-    ModelType{"mt5", "T5Tokenizer"},
-    ModelType{"umt5", "T5Tokenizer"},
-    ModelType{"switch_transformers", "T5Tokenizer"},
-    ModelType{"byt5", "ByT5Tokenizer"},
-    ModelType{"bart", "RobertaTokenizer"},
-    ModelType{"roberta", "RobertaTokenizer"},
-    ModelType{"longformer", "RobertaTokenizer"},
-    ModelType{"gpt2", "GPT2Tokenizer"},
-    ModelType{"gpt_neo", "GPT2Tokenizer"},
-    ModelType{"gptj", "GPT2Tokenizer"},
-    ModelType{"opt", "GPT2Tokenizer"},
-    ModelType{"blenderbot", "BlenderbotTokenizer"},
-    ModelType{"blenderbot-small", "BlenderbotSmallTokenizer"},
-    ModelType{"mbart", "MBartTokenizer"},
-    ModelType{"mbart50", "MBart50Tokenizer"},
-    ModelType{"plbart", "PLBartTokenizer"},
-    ModelType{"m2m_100", "M2M100Tokenizer"},
-    ModelType{"nllb", "NllbTokenizer"},
-    ModelType{"nllb-moe", "NllbTokenizer"},
-    ModelType{"pegasus", "PegasusTokenizer"},
-    ModelType{"xlm-roberta", "XLMRobertaTokenizer"},
-    ModelType{"bert", "BertTokenizer"},
-    ModelType{"distilbert", "BertTokenizer"},
-    ModelType{"electra", "BertTokenizer"},
+// The table of the first Precompiled that is the normalizer or one of a sequence.
+std::optional<NormalizationTable> normalization_table(const Json& file, const std::string& name) {
+  const auto normalizer = file.find("normalizer");
+  if (normalizer == file.end() || !normalizer->is_object()) return std::nullopt;
+  const auto list = normalizer->find("normalizers");
+  const Json steps = list != normalizer->end() && list->is_array() ? *list : Json::array({*normalizer});
+  for (const Json& step : steps) {
+    if (!step.is_object() || step.value("type", Json()) != "Precompiled") continue;
+    const auto table = step.find("precompiled_charsmap");
+    if (table == step.end() || !table->is_string()) continue;
+    if (const auto bytes = decode_base64(table->get_ref<const std::string&>())) return NormalizationTable(*bytes, name);
+    refuse<TokenizerError>(name, "normalizer: precompiled_charsmap is not base64");
+  }
+  return std::nullopt;
+}
+
+// Whether the file's model is of the kind that the family puts its pipeline around.
+bool fits(const TokenizerJsonFile& file, std::string_view model) {
+  if (model == "Unigram") return file.pieces.has_value();
+  if (model == "BPE") return file.vocabulary.has_value() && file.merges.has_value();
+  return file.vocabulary.has_value() && !file.merges;
+}
+
+PipelineSource json_source(TokenizerJsonFile file, const std::string& name, TokenizerFiles files,
+                           const PipelineFamily& family) {
+  PipelineSource source{.name = name, .is_tokenizer_json = true, .config = files.tokenizer_config};
+  if (file.pieces) source.pieces = *std::move(file.pieces);
+  if (file.vocabulary) source.vocabulary = *std::move(file.vocabulary);
+  if (file.merges) source.merges = *std::move(file.merges);
+  const JsonObject rest(std::move(file.rest), name);
+  source.normalization_table = normalization_table(rest.value(), name);
+  if (rest.has("post_processor")) source.affixes = read_post_processor(rest.required_object("post_processor"));
+  if (rest.value().contains("added_tokens")) files.tokenizer = rest;
+  if (files.has_added_tokens_decoder()) files.tokenizer.reset();
+  source.settings = TokenizerSettings::merge(files, family.named_tokens);
+  return source;
+}
+
+// tokenizer.json as it stands, with what tokenizer_config.json and its like add to it. Null if it is not there.
+std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
+  const fs::path json = folder / "tokenizer.json";
+  if (!is_there(json)) return nullptr;
+  PipelineTokenizer::Parts parts = read_tokenizer_json(json);
+  const TokenizerFiles files = TokenizerFiles::read_small(folder);
+  const PipelineSource source{
+      .name = json.string(), .config = files.tokenizer_config, .settings = TokenizerSettings::merge(files, {})};
+  family_parts::apply_settings(source, parts);
+  return std::make_unique<PipelineTokenizer>(std::move(parts), source.name);
+}
+
+// A family's tokenizer, from tokenizer.json if it is there and has a model of the family's kind, else from the family's
+// own files. Null if there are neither.
+std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineFamily& family) {
+  const fs::path json = folder / "tokenizer.json";
+  if (is_there(json)) {
+    auto file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
+    if (!fits(file, family.model)) return load_pipeline(folder);
+    PipelineSource source = json_source(std::move(file), json.string(), TokenizerFiles::read_small(folder), family);
+    return std::make_unique<PipelineTokenizer>(family.make(source), source.name);
+  }
+  if (!has_files(folder, family.files)) return nullptr;
+  const TokenizerFiles files = TokenizerFiles::read_small(folder);
+  PipelineSource source{.name = (folder / family.files[0]).string(),
+                        .config = files.tokenizer_config,
+                        .settings = TokenizerSettings::merge(files, family.named_tokens)};
+  std::vector<NamedText> texts;
+  for (const char* file : family.files) {
+    texts.push_back({(folder / file).string(), read_text_file(folder / file, native_files::kMaxBytes)});
+  }
+  family.read(texts, source);
+  return std::make_unique<PipelineTokenizer>(family.make(source), source.name);
+}
+
+// The class of transformers for checkpoints that do not name one, by model_type.
+constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
+    {"bart", "RobertaTokenizer"},
+    {"bert", "BertTokenizer"},
+    {"blenderbot", "BlenderbotTokenizer"},
+    {"blenderbot-small", "BlenderbotSmallTokenizer"},
+    {"byt5", "ByT5Tokenizer"},
+    {"distilbert", "BertTokenizer"},
+    {"electra", "BertTokenizer"},
+    {"gpt2", "GPT2Tokenizer"},
+    {"gpt_neo", "GPT2Tokenizer"},
+    {"gptj", "GPT2Tokenizer"},
+    {"longformer", "RobertaTokenizer"},
+    {"m2m_100", "M2M100Tokenizer"},
+    {"marian", "MarianTokenizer"},
+    {"mbart", "MBartTokenizer"},
+    {"mbart50", "MBart50Tokenizer"},
+    {"mt5", "T5Tokenizer"},
+    {"nllb", "NllbTokenizer"},
+    {"nllb-moe", "NllbTokenizer"},
+    {"opt", "GPT2Tokenizer"},
+    {"pegasus", "PegasusTokenizer"},
+    {"plbart", "PLBartTokenizer"},
+    {"roberta", "RobertaTokenizer"},
+    {"switch_transformers", "T5Tokenizer"},
+    {"t5", "T5Tokenizer"},
+    {"umt5", "T5Tokenizer"},
+    {"xlm-roberta", "XLMRobertaTokenizer"},
 };
 
 // For these, tokenizer.json holds although a class is named.
@@ -89,9 +194,10 @@ std::string tokenizer_class(const fs::path& folder, std::string_view model_type)
       return name->ends_with("Fast") ? name->substr(0, name->size() - 4) : *name;
     }
   }
-  const auto known = std::find_if(kModelTypes.begin(), kModelTypes.end(),
-                                  [&](const ModelType& type) { return type.model_type == model_type; });
-  return known != kModelTypes.end() ? std::string(known->tokenizer_class) : "";
+  for (const auto& [type, name] : kClassOfType) {
+    if (type == model_type) return std::string(name);
+  }
+  return {};
 }
 
 // By the class; null if the folder has none of its files.
@@ -99,9 +205,7 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
   for (const SlowFamily& family : slow_families()) {
     if (family.tokenizer_class == name) return has_files(folder, family.files) ? family.load(folder) : nullptr;
   }
-  const bool obeys =
-      std::find(kObeysTokenizerJson.begin(), kObeysTokenizerJson.end(), model_type) != kObeysTokenizerJson.end();
-  if (obeys) {
+  if (std::find(kObeysTokenizerJson.begin(), kObeysTokenizerJson.end(), model_type) != kObeysTokenizerJson.end()) {
     if (auto tokenizer = load_pipeline(folder)) return tokenizer;
   }
   const PipelineFamily* family = find_pipeline_family(name);
@@ -122,19 +226,18 @@ std::string known_file(const fs::path& folder) {
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
     if (is_there(folder / "decoder.yml") && !is_there(folder / "config.json")) {
-      return load_marian_release(folder, read_yaml_object(folder / "decoder.yml").value(), parse_yaml);
+      return load_marian_release(folder);
     }
     std::string name = tokenizer_class(folder, model_type);
     // Checkpoints of M2M-100 have a vocab.json; those of NLLB are of the same model_type and have none.
     if (name == "M2M100Tokenizer" && !is_there(folder / "vocab.json")) name = "NllbTokenizer";
     if (auto tokenizer = load_family(folder, name, model_type)) return tokenizer;
-    if (auto tokenizer = PlainTokenizer::load_ctranslate2(folder)) return tokenizer;
+    if (auto tokenizer = load_ctranslate2_tokenizer(folder)) return tokenizer;
     const std::string file = known_file(folder);
     if (file.empty()) return nullptr;
-    throw TokenizerError(fmt::format("{}: {} is there, but {}, expected a tokenizer.json", folder.string(), file,
-                                     name.empty()
-                                         ? fmt::format("model_type '{}' has no tokenizer here", printable(model_type))
-                                         : fmt::format("not what a {} needs", printable(name))));
+    refuse<TokenizerError>(folder.string(), "{} is there, but {}, expected a tokenizer.json", file,
+                           name.empty() ? fmt::format("model_type '{}' has no tokenizer here", printable(model_type))
+                                        : fmt::format("not what a {} needs", printable(name)));
   } catch (const ConfigError& error) {  // a value of the wrong type in one of the tokenizer's own files
     throw TokenizerError(error.what());
   }

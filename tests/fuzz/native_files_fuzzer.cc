@@ -8,12 +8,10 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/families/blenderbot_small_tokenizer.h"
-#include "encdec/models/tokenizer/families/byt5_tokenizer.h"
-#include "encdec/models/tokenizer/families/m2m100_tokenizer.h"
 #include "encdec/models/tokenizer/families/marian_release.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
+#include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
@@ -53,10 +51,10 @@ void attempt(Act act) {
 }
 
 void use_all(const JsonObject& input) {
-  const TokenizerFiles files{.tokenizer_config = input.object("tokenizer_config.json"),
-                             .special_tokens_map = input.object("special_tokens_map.json"),
-                             .added_tokens = input.object("added_tokens.json"),
-                             .tokenizer = {}};
+  const auto file = [&](std::string_view key) { return input.object(key).value_or(TokenizerFiles::none()); };
+  const TokenizerFiles files{.tokenizer_config = file("tokenizer_config.json"),
+                             .special_tokens_map = file("special_tokens_map.json"),
+                             .added_tokens = file("added_tokens.json")};
   const std::string text = input.string("text").value_or("Hello, w\u00F6rld! don't  <mask>a</s> \u03A3\u03A3 1000\n");
   const std::string merges = input.string("merges.txt").value_or("");
   const auto vocabulary = [&] {
@@ -66,8 +64,7 @@ void use_all(const JsonObject& input) {
   for (const char* name : {"RobertaTokenizer", "GPT2Tokenizer", "BlenderbotTokenizer", "BertTokenizer"}) {
     attempt([&] {
       const PipelineFamily& family = *find_pipeline_family(name);
-      const JsonObject none(nlohmann::json::object(), kFile);
-      PipelineSource source{.name = kFile, .config = files.tokenizer_config.value_or(none)};
+      PipelineSource source{.name = kFile, .config = files.tokenizer_config};
       source.settings = TokenizerSettings::merge(files, family.named_tokens);
       if (family.model == "WordPiece") {
         source.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
@@ -78,21 +75,21 @@ void use_all(const JsonObject& input) {
       use(PipelineTokenizer(family.make(source), kFile), text);
     });
   }
-  attempt([&] { use(BlenderbotSmallTokenizer({vocabulary(), merges, files}, kFile), text); });
-  attempt([&] { use(ByT5Tokenizer(files, kFile), text); });
+  attempt([&] { use(*blenderbot_small_tokenizer(vocabulary(), merges, files, kFile), text); });
+  attempt([&] { use(*byt5_tokenizer(files, kFile), text); });
   attempt([&] {
     using namespace test;
     const std::string model = unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3);
-    use(M2M100Tokenizer({SentencePieceModel(model, kFile), vocabulary(), files}, kFile), text);
+    use(*m2m100_tokenizer(SentencePieceModel(model, kFile), vocabulary(), files, kFile), text);
   });
   attempt([&] {
     const auto lines = input.string("vocabulary.txt");
-    if (lines) use(PlainTokenizer(PieceList::parse_lines(*lines, kFile), std::nullopt, {}), text);
+    if (lines) use(*plain_tokenizer(PieceList::parse_lines(*lines, kFile), std::nullopt, {}), text);
   });
   attempt([&] {
     const auto list = input.value().find("vocabulary.json");
     if (list == input.value().end()) return;
-    use(PlainTokenizer(PieceList::parse_json(list->dump(), kFile), std::nullopt, {.add_source_end = true}), text);
+    use(*plain_tokenizer(PieceList::parse_json(list->dump(), kFile), std::nullopt, {.add_source_end = true}), text);
   });
   attempt([&] {
     const auto map = input.value().find("vocab.yml");

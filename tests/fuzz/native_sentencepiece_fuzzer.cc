@@ -1,14 +1,13 @@
 // A byte that chooses a family, then a sentencepiece model file of any bytes.
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
-#include "encdec/models/tokenizer/families/plbart_tokenizer.h"
+#include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/fuzz/require.h"
 
 namespace encdec {
@@ -49,11 +48,9 @@ std::unique_ptr<Tokenizer> make(std::uint8_t choice, std::string_view bytes) {
                                    "XLMRobertaTokenizer",
                                    ""};
   const std::string_view name = kClasses[choice % kClasses.size()];
-  if (name.empty()) {
-    return std::make_unique<PLBartTokenizer>(PLBartTokenizer::Files{std::string(bytes), {}}, kFile);
-  }
+  if (name.empty()) return plbart_tokenizer(bytes, {}, kFile);
   const PipelineFamily& family = *find_pipeline_family(name);
-  PipelineSource source{.name = kFile, .config = JsonObject(nlohmann::json::object(), kFile)};
+  PipelineSource source{.name = kFile};
   source.settings = TokenizerSettings::merge({}, family.named_tokens);
   family.read({{kFile, std::string(bytes)}}, source);
   return std::make_unique<PipelineTokenizer>(family.make(source), kFile);

@@ -7,7 +7,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/families/marian_tokenizer.h"
+#include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/fuzz/json_object.h"
 #include "tests/fuzz/require.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
@@ -24,7 +24,7 @@ SentencePieceModel small_model() {
   return {unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3), kFile};
 }
 
-void use(const MarianTokenizer& tokenizer, std::string_view text) {
+void use(const Tokenizer& tokenizer, std::string_view text) {
   for (const TextSide side : {TextSide::source, TextSide::target}) {
     try {
       const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text);
@@ -43,23 +43,23 @@ void use_all(const JsonObject& input) {
     const auto found = input.object(key);
     return found ? std::optional(Vocabulary::parse(found->value().dump(), kFile)) : std::nullopt;
   };
-  const auto settings =
-      TokenizerSettings::merge(TokenizerFiles{.tokenizer_config = input.object("tokenizer_config.json"),
-                                              .special_tokens_map = input.object("special_tokens_map.json"),
-                                              .added_tokens = input.object("added_tokens.json"),
-                                              .tokenizer = input.object("tokenizer.json")},
-                               MarianTokenizer::default_tokens());
+  const auto file = [&](std::string_view key) { return input.object(key).value_or(TokenizerFiles::none()); };
+  const auto settings = TokenizerSettings::merge(TokenizerFiles{.tokenizer_config = file("tokenizer_config.json"),
+                                                                .special_tokens_map = file("special_tokens_map.json"),
+                                                                .added_tokens = file("added_tokens.json"),
+                                                                .tokenizer = input.object("tokenizer.json")},
+                                                 marian_tokens());
   auto source = vocabulary("vocab.json");
   if (!source) return;
-  const MarianTokenizer tokenizer({.source_model = small_model(),
-                                   .target_model = small_model(),
-                                   .vocabulary = *std::move(source),
-                                   .target_vocabulary = vocabulary("target_vocab.json"),
-                                   .settings = settings},
-                                  kFile);
-  use(tokenizer, "ab >>fra<< </s>a <pad>");
-  if (const auto text = input.string("text")) use(tokenizer, *text);
-  for (const auto& [id, token] : settings.added_tokens) use(tokenizer, "a " + token.content + " b" + token.content);
+  const auto tokenizer = marian_tokenizer({.source_model = small_model(),
+                                           .target_model = small_model(),
+                                           .vocabulary = *std::move(source),
+                                           .target_vocabulary = vocabulary("target_vocab.json"),
+                                           .settings = settings},
+                                          kFile);
+  use(*tokenizer, "ab >>fra<< </s>a <pad>");
+  if (const auto text = input.string("text")) use(*tokenizer, *text);
+  for (const auto& [id, token] : settings.added_tokens) use(*tokenizer, "a " + token.content + " b" + token.content);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes models/tokenizer/pipeline/character_tables.cc: where utf8proc's Unicode is not the one that tokenizers sees.
+"""Makes models/tokenizer/pipeline/character_tables.h: where utf8proc's Unicode is not the one that tokenizers sees.
 
     pip install -r requirements.txt                 # tokenizers 0.23.3
     apt-get install libutf8proc2                    # 2.8.0: Unicode 15
-    python make_character_tables.py OUTPUT
+    python make_character_tables.py HEADER   # rewrites its tables
 
 The crates behind tokenizers know Unicode 7 to 17. Every code point is asked of both, and what differs becomes a table.
 """
@@ -84,18 +84,14 @@ def ranges(code_points):
 
 
 def main():
-    lines = [
-        "// Made by tests/golden/make_character_tables.py; do not edit.",
-        '#include "encdec/models/tokenizer/pipeline/character_tables.h"',
-        "",
-        "namespace encdec::character_tables {",
-        "",
-    ]
+    path = Path(sys.argv[1])
+    # What stands in front of the tables stays.
+    lines = [path.read_text().split("inline constexpr")[0].rstrip(), ""]
     for name, code_points in tables():
         body = ", ".join(f"{{0x{first:04X}, 0x{last:04X}}}" for first, last in ranges(code_points))
-        lines += [f"constexpr Range {name}Ranges[] = {{{body}}};", f"const std::span<const Range> {name} = {name}Ranges;", ""]
+        lines += [f"inline constexpr Range {name}[] = {{{body}}};", ""]
     lines.append("}  // namespace encdec::character_tables")
-    Path(sys.argv[1]).write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 
 namespace encdec {
@@ -27,14 +27,12 @@ bool is_standard(std::string_view key) {
 }
 
 [[noreturn]] void fail(const JsonObject& file, std::string_view key, const Json& found, std::string_view expected) {
-  throw TokenizerError(
-      fmt::format("{}: '{}' is {}, expected {}", file.file(), printable(key), found.type_name(), expected));
+  refuse<TokenizerError>(file.file(), "'{}' is {}, expected {}", printable(key), found.type_name(), expected);
 }
 
 std::string checked_content(const JsonObject& file, std::string content) {
   if (content.size() > kMaxTokenBytes) {
-    throw TokenizerError(
-        fmt::format("{}: a token of {} bytes, expected at most {}", file.file(), content.size(), kMaxTokenBytes));
+    refuse<TokenizerError>(file.file(), "a token of {} bytes, expected at most {}", content.size(), kMaxTokenBytes);
   }
   return content;
 }
@@ -46,12 +44,12 @@ class SettingsReader {
   explicit SettingsReader(TokenizerSettings& settings) : settings_(settings) {}
 
   void read(const TokenizerFiles& files) {
-    if (files.tokenizer_config) read_config(*files.tokenizer_config);
+    read_config(files.tokenizer_config);
     if (files.has_added_tokens_decoder()) {
-      read_added_tokens_decoder(*files.tokenizer_config);
+      read_added_tokens_decoder(files.tokenizer_config);
     } else {
-      if (files.special_tokens_map) read_special_tokens_map(*files.special_tokens_map);
-      if (files.added_tokens) read_added_tokens(*files.added_tokens);
+      read_special_tokens_map(files.special_tokens_map);
+      read_added_tokens(files.added_tokens);
       if (files.tokenizer) read_tokenizer_json(*files.tokenizer);
     }
     collect_special_tokens();
@@ -78,9 +76,17 @@ class SettingsReader {
     return content;
   }
 
-  std::string describe_special(AddedToken token) {
+  // A token that is an object as its text, by which it is special; anything else unchanged.
+  Json as_text(const JsonObject& file, const Json& value) {
+    if (!value.is_object()) return value;
+    AddedToken token = read_added_token({value, file.file()});
     token.special = true;
     return describe(std::move(token));
+  }
+
+  std::string required_token(const JsonObject& file, std::string_view key, const Json& value) {
+    if (const auto token = as_token(file, value)) return *token;
+    fail(file, key, value, "a token");
   }
 
   void read_config(const JsonObject& config) {
@@ -119,29 +125,22 @@ class SettingsReader {
   }
 
   void read_special_tokens_map(const JsonObject& map) {
-    const bool has_extra = extra_tokens_.has_value();
+    const bool has_extra = settings_.extra_tokens.has_value();
     for (const auto& [key, value] : map.value().items()) {
       if (key == "extra_special_tokens") {
-        add_extra(map, plain_tokens(map, value));
+        Json tokens = value;
+        if (tokens.is_array()) {
+          for (Json& token : tokens) token = as_text(map, token);
+        }
+        add_extra(map, tokens);
       } else if (key == "additional_special_tokens") {
         if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
       } else if (is_standard(key)) {
-        set_named(map, key, value.is_object() ? Json(describe_special(read_added_token({value, map.file()}))) : value);
+        set_named(map, key, as_text(map, value));
       } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
-        model_tokens_.push_back(value.is_object() ? describe_special(read_added_token({value, map.file()}))
-                                                  : *as_token(map, value));
+        model_tokens_.push_back(*as_token(map, as_text(map, value)));
       }
     }
-  }
-
-  // A list of tokens, those that are objects as text; anything else unchanged.
-  Json plain_tokens(const JsonObject& file, const Json& value) {
-    if (!value.is_array()) return value;
-    Json tokens = Json::array();
-    for (const Json& item : value) {
-      tokens.push_back(item.is_object() ? Json(describe_special(read_added_token({item, file.file()}))) : item);
-    }
-    return tokens;
   }
 
   void read_added_tokens(const JsonObject& file) {
@@ -153,9 +152,10 @@ class SettingsReader {
   }
 
   bool is_special(const std::string& token) const {
+    const auto& extra = settings_.extra_tokens;
     const auto is_named = [&](const auto& entry) { return entry.second == token; };
     return std::any_of(settings_.named_tokens.begin(), settings_.named_tokens.end(), is_named) ||
-           (extra_tokens_ && std::find(extra_tokens_->begin(), extra_tokens_->end(), token) != extra_tokens_->end());
+           (extra && std::find(extra->begin(), extra->end(), token) != extra->end());
   }
 
   void read_tokenizer_json(const JsonObject& file) {
@@ -176,8 +176,8 @@ class SettingsReader {
 
   void add_token(const JsonObject& file, std::string_view key, std::int32_t id, AddedToken token) {
     if (id < 0 || id >= kMaxTokenIds) {
-      throw TokenizerError(fmt::format("{}: '{}' is no id of an added token, expected 0 to {}", file.file(),
-                                       printable(key), kMaxTokenIds - 1));
+      refuse<TokenizerError>(file.file(), "'{}' is no id of an added token, expected 0 to {}", printable(key),
+                             kMaxTokenIds - 1);
     }
     settings_.added_tokens[id] = std::move(token);
   }
@@ -185,37 +185,29 @@ class SettingsReader {
   void set_named(const JsonObject& file, const std::string& key, const Json& value) {
     if (value.is_null()) {
       settings_.named_tokens.erase(key);
-    } else if (const auto token = as_token(file, value)) {
-      settings_.named_tokens[key] = *token;
     } else {
-      fail(file, key, value, "a token");
+      settings_.named_tokens[key] = required_token(file, key, value);
     }
   }
 
   void set_extra(const JsonObject& file, const Json& value) {
-    extra_tokens_.emplace();
+    settings_.extra_tokens.emplace();
     add_extra(file, value);
   }
 
   void add_extra(const JsonObject& file, const Json& value) {
     if (value.is_object()) return add_model_tokens(file, value);
-    if (!extra_tokens_) extra_tokens_.emplace();
+    if (!settings_.extra_tokens) settings_.extra_tokens.emplace();
     if (value.is_null()) return;
     if (!value.is_array()) fail(file, "extra_special_tokens", value, "a list of tokens or an object of tokens");
     for (const Json& item : value) {
-      const auto token = as_token(file, item);
-      if (!token) fail(file, "extra_special_tokens", item, "a token");
-      extra_tokens_->push_back(*token);
+      settings_.extra_tokens->push_back(required_token(file, "extra_special_tokens", item));
     }
   }
 
   void add_model_tokens(const JsonObject& file, const Json& value) {
     if (!value.is_object()) fail(file, "model_specific_special_tokens", value, "an object of tokens");
-    for (const auto& [key, item] : value.items()) {
-      const auto token = as_token(file, item);
-      if (!token) fail(file, key, item, "a token");
-      model_tokens_.push_back(*token);
-    }
+    for (const auto& [key, item] : value.items()) model_tokens_.push_back(required_token(file, key, item));
   }
 
   void collect_special_tokens() {
@@ -228,17 +220,15 @@ class SettingsReader {
       if (found != settings_.named_tokens.end()) add(found->second);
     }
     for (const std::string& token : model_tokens_) add(token);
-    for (const std::string& token : extra_tokens_.value_or(std::vector<std::string>())) add(token);
-    settings_.extra_tokens = extra_tokens_;
+    for (const std::string& token : settings_.extra_tokens.value_or(std::vector<std::string>())) add(token);
   }
 
   TokenizerSettings& settings_;
   std::vector<std::string> model_tokens_;
-  std::optional<std::vector<std::string>> extra_tokens_;
 };
 
-std::optional<JsonObject> open(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes) {
-  return is_there(path) ? std::optional(read_json_object(path, max_bytes)) : std::nullopt;
+JsonObject open(const std::filesystem::path& path) {
+  return is_there(path) ? read_json_object(path) : TokenizerFiles::none();
 }
 
 }  // namespace
@@ -256,15 +246,20 @@ bool has_files(const std::filesystem::path& folder, const std::vector<const char
   const auto is_missing = [&](const char* file) { return !is_there(folder / file); };
   const auto missing = std::count_if(files.begin(), files.end(), is_missing);
   if (missing == 0 || missing == std::ssize(files)) return missing == 0;
-  throw TokenizerError(fmt::format("{}: no {}, expected {}", folder.string(),
-                                   *std::find_if(files.begin(), files.end(), is_missing),
-                                   fmt::join(files, files.size() == 2 ? " and " : ", ")));
+  refuse<TokenizerError>(folder.string(), "no {}, expected {}", *std::find_if(files.begin(), files.end(), is_missing),
+                         fmt::join(files, files.size() == 2 ? " and " : ", "));
+}
+
+JsonObject TokenizerFiles::none() {
+  return {Json::object(), "tokenizer_config.json"};
 }
 
 TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
   TokenizerFiles files = read_small(folder);
-  if (files.has_added_tokens_decoder()) return files;
-  files.tokenizer = open(folder / "tokenizer.json", kMaxTokenizerJsonBytes);
+  const std::filesystem::path json = folder / "tokenizer.json";
+  if (!files.has_added_tokens_decoder() && is_there(json)) {
+    files.tokenizer = read_json_object(json, kMaxTokenizerJsonBytes);
+  }
   return files;
 }
 
@@ -278,7 +273,7 @@ TokenizerFiles TokenizerFiles::read_small(const std::filesystem::path& folder) {
 }
 
 bool TokenizerFiles::has_added_tokens_decoder() const {
-  return tokenizer_config && tokenizer_config->value().contains("added_tokens_decoder");
+  return tokenizer_config.value().contains("added_tokens_decoder");
 }
 
 TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,

@@ -23,13 +23,15 @@ bool has_files(const std::filesystem::path& folder, const std::vector<const char
 // A token as files of tokenizers describe it. Throws ConfigError or TokenizerError if it is not one, or is too long.
 AddedToken read_added_token(const JsonObject& token);
 
-// The files that say something about a tokenizer beside its vocabulary, as far as they are there.
+// The files that say something about a tokenizer beside its vocabulary; those that are not there are empty objects.
 struct TokenizerFiles {
-  std::optional<JsonObject> tokenizer_config;
+  static JsonObject none();
+
+  JsonObject tokenizer_config = none();
   // Older ones, which count only where tokenizer_config has no added_tokens_decoder.
-  std::optional<JsonObject> special_tokens_map;
-  std::optional<JsonObject> added_tokens;
-  std::optional<JsonObject> tokenizer;  // only the list of added tokens
+  JsonObject special_tokens_map = none();
+  JsonObject added_tokens = none();
+  std::optional<JsonObject> tokenizer = {};  // only the list of added tokens
 
   // Throws FileError, naming the file, if one is not JSON. Does not read older files that do not count.
   static TokenizerFiles read(const std::filesystem::path& folder);

@@ -1,6 +1,7 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <cstdint>
 
@@ -9,48 +10,48 @@
 namespace encdec {
 namespace {
 
-// A character's bytes; 0 for a byte that cannot begin one.
-std::size_t length_of(std::uint8_t lead) {
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2) return 0;  // a continuation, or an overlong form of ASCII
-  if (lead < 0xE0) return 2;
-  if (lead < 0xF0) return 3;
-  return lead < 0xF5 ? 4 : 0;
+constexpr bool is_continuation(char byte) {
+  return (static_cast<std::uint8_t>(byte) & 0xC0u) == 0x80;
 }
 
-char32_t decode(std::string_view character) {
-  char32_t value = static_cast<std::uint8_t>(character[0]);
-  if (character.size() == 1) return value;
-  value &= 0x7Fu >> character.size();
-  for (const char byte : character.substr(1)) value = value << 6 | (static_cast<std::uint8_t>(byte) & 0x3Fu);
-  return value;
-}
+// What bytes begin with: a whole character, or as much of one as there is.
+struct Prefix {
+  std::size_t bytes;
+  bool is_whole;
+};
 
-// Bytes of the valid character at the start of `text`; 0 if there is none.
-std::size_t valid_length(std::string_view text) {
-  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const std::size_t length = length_of(static_cast<std::uint8_t>(text[0]));
-  if (length == 0 || length > text.size()) return 0;
-  for (const char byte : text.substr(1, length - 1)) {
-    if ((static_cast<std::uint8_t>(byte) & 0xC0u) != 0x80) return 0;
+Prefix first_prefix(std::string_view bytes) {
+  const auto lead = static_cast<std::uint8_t>(bytes[0]);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xC2 ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
+  if (length <= 1) return {1, length == 1};
+  // The second byte's range keeps out overlong forms, surrogates, and what is above U+10FFFF.
+  const std::uint8_t lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const std::uint8_t highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  std::size_t found = 1;
+  while (found < length && found < bytes.size()) {
+    const auto byte = static_cast<std::uint8_t>(bytes[found]);
+    if (found == 1 ? byte < lowest || byte > highest : !is_continuation(bytes[found])) break;
+    ++found;
   }
-  const char32_t value = decode(text.substr(0, length));
-  const bool surrogate = value >= 0xD800 && value < 0xE000;
-  return value < kSmallest[length] || surrogate || value > 0x10FFFF ? 0 : length;
+  return {found, found == length};
 }
 
-bool is_whitespace(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+bool is_python_space(char32_t c) {
+  return is_white_space(c) || (c >= 0x1C && c <= 0x1F);
 }
 
 }  // namespace
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   for (std::size_t offset = 0; offset < text.size();) {
-    const std::size_t length = valid_length(text.substr(offset));
-    if (length == 0) return offset;
-    offset += length;
+    const Prefix prefix = first_prefix(text.substr(offset));
+    if (!prefix.is_whole) return offset;
+    offset += prefix.bytes;
   }
   return std::nullopt;
 }
@@ -64,6 +65,17 @@ std::string replace_invalid_bytes(std::string_view bytes, std::string_view by) {
   return text.append(bytes);
 }
 
+std::string replace_invalid_utf8(std::string_view bytes) {
+  std::string result;
+  result.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const Prefix prefix = first_prefix(bytes);
+    result += prefix.is_whole ? bytes.substr(0, prefix.bytes) : "\uFFFD";
+    bytes.remove_prefix(prefix.bytes);
+  }
+  return result;
+}
+
 void check_text(std::string_view text) {
   if (text.size() > kMaxTextBytes) {
     throw TokenizerError(fmt::format("text of {} bytes, expected at most {}", text.size(), kMaxTextBytes));
@@ -73,34 +85,54 @@ void check_text(std::string_view text) {
   }
 }
 
+Character first_character(std::string_view valid) {
+  const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(valid[index]); };
+  const char32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  if (lead < 0xE0) return {(lead & 0x1F) << 6 | (byte(1) & 0x3Fu), 2};
+  if (lead < 0xF0) return {(lead & 0x0F) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu), 3};
+  return {(lead & 0x07) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu), 4};
+}
+
+std::size_t last_character(std::string_view valid) {
+  std::size_t start = valid.size() - 1;
+  while (is_continuation(valid[start])) --start;
+  return start;
+}
+
+void append_utf8(std::string& text, char32_t character) {
+  utf8proc_uint8_t bytes[4];
+  const utf8proc_ssize_t size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(character), bytes);
+  text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
 std::vector<CodePoint> code_points(std::string_view valid) {
   std::vector<CodePoint> result;
   result.reserve(valid.size());
   for (std::size_t offset = 0; offset < valid.size();) {
-    const std::size_t length = length_of(static_cast<std::uint8_t>(valid[offset]));
-    result.push_back({decode(valid.substr(offset, length)), offset});
-    offset += length;
+    const Character c = first_character(valid.substr(offset));
+    result.push_back({c.value, offset});
+    offset += c.bytes;
   }
   return result;
 }
 
+bool is_white_space(char32_t c) {
+  if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D);
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
 std::string_view strip_left(std::string_view valid) {
-  while (!valid.empty()) {
-    const std::size_t length = length_of(static_cast<std::uint8_t>(valid[0]));
-    if (!is_whitespace(decode(valid.substr(0, length)))) break;
-    valid.remove_prefix(length);
-  }
-  return valid;
+  return valid.substr(leading_bytes(valid, is_python_space));
 }
 
 std::string_view strip_right(std::string_view valid) {
-  while (!valid.empty()) {
-    std::size_t start = valid.size() - 1;
-    while ((static_cast<std::uint8_t>(valid[start]) & 0xC0u) == 0x80) --start;
-    if (!is_whitespace(decode(valid.substr(start)))) break;
-    valid.remove_suffix(valid.size() - start);
-  }
-  return valid;
+  return valid.substr(0, valid.size() - trailing_bytes(valid, is_python_space));
+}
+
+std::string_view strip(std::string_view valid) {
+  return strip_left(strip_right(valid));
 }
 
 }  // namespace encdec

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/pipeline/bpe.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec::family_parts {
 namespace {
@@ -19,14 +18,30 @@ AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
   return token;
 }
 
-std::vector<PipelineTokenizer::Language> known_languages(const TokenIds& ids, const std::vector<std::string>& names) {
-  std::vector<PipelineTokenizer::Language> known;
-  for (const std::string& name : names) {
-    if (const auto id = ids.find(name)) known.push_back({name, *id});
+// The ids of tokens, when `parts` has its added tokens.
+class TokenIds {
+ public:
+  TokenIds(const PipelineSource& source, const Parts& parts)
+      : source_(source), parts_(parts), added_(parts.added_tokens, *parts.model, parts.normalizer, source.name) {}
+
+  std::optional<std::int32_t> find(std::string_view token) const {
+    const auto added = added_.id(token);
+    return added ? added : parts_.model->id(token);
   }
-  std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.token < b.token; });
-  return known;
-}
+
+  // The id of the settings' token of this name.
+  std::int32_t named(std::string_view key) const {
+    const std::string token = source_.token(key);
+    if (token.empty()) refuse<TokenizerError>(source_.name, "there is no {}", key);
+    if (const auto id = find(token)) return *id;
+    refuse<TokenizerError>(source_.name, "the vocabulary has no {} '{}'", key, printable(token));
+  }
+
+ private:
+  const PipelineSource& source_;
+  const Parts& parts_;
+  AddedVocabulary added_;
+};
 
 }  // namespace
 
@@ -49,36 +64,20 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
   // transformers does not clean up after BPE, which would lose spaces of the text.
   const bool always =
       source.config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);
-  parts.clean_up_spaces = settings.clean_up_spaces && (parts.model->kind() != "BPE" || always);
+  parts.clean_up_spaces = settings.clean_up_spaces && (!parts.kind.ends_with("BPE") || always);
 }
 
-TokenIds::TokenIds(const PipelineSource& source, const Parts& parts)
-    : source_(source), parts_(parts), added_(parts.added_tokens, *parts.model, parts.normalizer, source.name) {}
-
-std::optional<std::int32_t> TokenIds::find(std::string_view token) const {
-  const auto added = added_.id(token);
-  return added ? added : parts_.model->id(token);
+PieceModelPtr unigram(PipelineSource& source, std::int32_t unknown_id) {
+  return piece_models::unigram({.pieces = std::move(source.pieces), .unknown_id = unknown_id}, source.name);
 }
 
-std::int32_t TokenIds::named(std::string_view key) const {
-  const std::string token = source_.token(key);
-  if (token.empty()) throw TokenizerError(fmt::format("{}: there is no {}", source_.name, key));
-  if (const auto id = find(token)) return *id;
-  throw TokenizerError(fmt::format("{}: the vocabulary has no {} '{}'", source_.name, key, printable(token)));
-}
-
-std::unique_ptr<const PieceModel> unigram(PipelineSource& source, std::int32_t unknown_id) {
-  return std::make_unique<Unigram>(Unigram::Options{.pieces = std::move(source.pieces), .unknown_id = unknown_id},
-                                   source.name);
-}
-
-std::unique_ptr<const PieceModel> byte_pairs(PipelineSource& source, std::optional<std::string> unknown_token) {
+PieceModelPtr byte_pairs(PipelineSource& source, std::optional<std::string> unknown_token) {
   const bool fuses = unknown_token.has_value();
-  return std::make_unique<Bpe>(Bpe::Options{.vocabulary = std::move(source.vocabulary),
-                                            .merges = std::move(source.merges),
-                                            .unknown_token = std::move(unknown_token),
-                                            .fuse_unknown = fuses},
-                               source.name);
+  return piece_models::bpe({.vocabulary = std::move(source.vocabulary),
+                            .merges = std::move(source.merges),
+                            .unknown_token = std::move(unknown_token),
+                            .fuse_unknown = fuses},
+                           source.name);
 }
 
 Normalizer sentencepiece_normalizer(const PipelineSource& source, Spaces spaces) {
@@ -95,24 +94,40 @@ void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts)
   parts.decoder = piece_decoders::metaspace({.keep_first = prepend == PrependScheme::never});
 }
 
-void use_languages(const PipelineSource& source, const Languages& languages, Parts& parts) {
-  parts.languages = known_languages(TokenIds(source, parts), languages.names);
-  parts.language_affixes = [languages, known = parts.languages, file = source.name](const EncodeOptions& options,
-                                                                                    TextSide side) {
-    const std::string& from = options.source_language.empty() ? languages.source : options.source_language;
-    const std::string& to = options.target_language.empty() ? languages.target : options.target_language;
+Parts framed(const PipelineSource& source, Parts parts, std::string_view before, std::string_view after) {
+  apply_settings(source, parts);
+  const TokenIds ids(source, parts);
+  if (!before.empty()) parts.affixes.before = {ids.named(before)};
+  if (!after.empty()) parts.affixes.after = {ids.named(after)};
+  return parts;
+}
+
+Parts with_languages(const PipelineSource& source, Parts parts, const Languages& languages) {
+  parts = framed(source, std::move(parts), "", "eos_token");
+  const TokenIds ids(source, parts);
+  std::vector<PipelineTokenizer::Language>& known = parts.languages;
+  for (const std::string& name : languages.names) {
+    if (const auto id = ids.find(name)) known.push_back({name, *id});
+  }
+  std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.token < b.token; });
+  parts.language_affixes = [known, end = parts.affixes, is_first = languages.is_first, file = source.name,
+                            default_source = source.settings.source_language.value_or(languages.source),
+                            default_target = source.settings.target_language.value_or("")](const EncodeOptions& options,
+                                                                                           TextSide side) {
+    const std::string& from = options.source_language.empty() ? default_source : options.source_language;
+    const std::string& to = options.target_language.empty() ? default_target : options.target_language;
     const std::string& name = side == TextSide::source || to.empty() ? from : to;
     const auto language = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
     if (language == known.end()) {
       std::vector<std::string> names;
       for (const auto& one : known) names.push_back(one.name);
-      throw InputError(
-          fmt::format("{}: language '{}' is not known, expected one of {}", file, printable(name), shortened(names)));
+      refuse<InputError>(file, "language '{}' is not known, expected one of {}", printable(name), shortened(names));
     }
-    Affixes affixes{languages.before, languages.after};
-    (languages.language_first ? affixes.before : affixes.after).push_back(language->token);
+    Affixes affixes = end;
+    (is_first ? affixes.before : affixes.after).push_back(language->token);
     return affixes;
   };
+  return parts;
 }
 
 std::string shortened(const std::vector<std::string>& names) {

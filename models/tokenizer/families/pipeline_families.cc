@@ -7,19 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
-#include "encdec/models/tokenizer/pipeline/wordpiece.h"
 
 namespace encdec {
 namespace {
 
 using family_parts::Cut;
-using family_parts::Ids;
 using family_parts::Parts;
 using family_parts::Spaces;
-using family_parts::TokenIds;
 using pre_tokenizers::PrependScheme;
 
 constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
@@ -38,13 +35,13 @@ void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
 }
 
 // sentencepiece's pieces begin with <unk>, <s> and </s>; fairseq's with other ones.
-std::vector<Unigram::Piece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
-                                           const std::vector<std::string>& languages) {
+std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
+                                        const std::vector<std::string>& languages) {
   constexpr std::size_t kReplaced = 3;
-  std::vector<Unigram::Piece> pieces = {{begin_token, 0},
-                                        {source.token("pad_token", "<pad>"), 0},
-                                        {source.token("eos_token", "</s>"), 0},
-                                        {source.token("unk_token", "<unk>"), 0}};
+  std::vector<ScoredPiece> pieces = {{begin_token, 0},
+                                     {source.token("pad_token", "<pad>"), 0},
+                                     {source.token("eos_token", "</s>"), 0},
+                                     {source.token("unk_token", "<unk>"), 0}};
   const std::size_t skipped = std::min(source.pieces.size(), kReplaced);
   std::move(source.pieces.begin() + static_cast<std::ptrdiff_t>(skipped), source.pieces.end(),
             std::back_inserter(pieces));
@@ -65,9 +62,7 @@ Parts make_t5(PipelineSource& source) {
   Parts parts{.kind = "unigram", .model = family_parts::unigram(source, 2)};
   parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::kept);
   family_parts::use_metaspace(Cut::words_first, PrependScheme::always, parts);
-  family_parts::apply_settings(source, parts);
-  parts.affixes.after = {TokenIds(source, parts).named("eos_token")};
-  return parts;
+  return family_parts::framed(source, std::move(parts), "", "eos_token");
 }
 
 // What the two versions of mBART do otherwise.
@@ -88,16 +83,8 @@ Parts mbart_parts(PipelineSource& source, const MBart& version) {
   Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
   if (version.spaces) parts.normalizer = family_parts::sentencepiece_normalizer(source, *version.spaces);
   family_parts::use_metaspace(version.cut, PrependScheme::always, parts);
-  family_parts::apply_settings(source, parts);
-  const Ids end = {TokenIds(source, parts).named("eos_token")};
-  family_parts::use_languages(source,
-                              {.names = version.languages,
-                               .source = source.settings.source_language.value_or("en_XX"),
-                               .target = source.settings.target_language.value_or(""),
-                               .after = end,
-                               .language_first = version.language_first},
-                              parts);
-  return parts;
+  return family_parts::with_languages(
+      source, std::move(parts), {.names = version.languages, .source = "en_XX", .is_first = version.language_first});
 }
 
 // X </s> LANGUAGE. transformers 5 does not normalise the text.
@@ -157,17 +144,9 @@ Parts make_nllb(PipelineSource& source) {
   for (const std::string& language : has_order ? std::vector<std::string>() : languages) {
     parts.added_tokens.push_back({.content = language, .normalized = false, .special = true});
   }
-  family_parts::apply_settings(source, parts);
-  const Ids end = {TokenIds(source, parts).named("eos_token")};
   const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
-  family_parts::use_languages(source,
-                              {.names = languages,
-                               .source = source.settings.source_language.value_or("eng_Latn"),
-                               .target = source.settings.target_language.value_or(""),
-                               .after = end,
-                               .language_first = !legacy},
-                              parts);
-  return parts;
+  return family_parts::with_languages(source, std::move(parts),
+                                      {.names = languages, .source = "eng_Latn", .is_first = !legacy});
 }
 
 // X </s>; before the pieces of text lie `offset` tokens for masks.
@@ -181,7 +160,7 @@ Parts make_pegasus(PipelineSource& source) {
   std::vector<std::string> unused;
   for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
   if (!source.is_tokenizer_json) {
-    std::vector<Unigram::Piece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
+    std::vector<ScoredPiece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
     // transformers takes other defaults here than below.
     const bool is_named = source.config.has("mask_token");
     const std::string mask = is_named ? source.token("mask_token") : "<mask_1>";
@@ -198,12 +177,12 @@ Parts make_pegasus(PipelineSource& source) {
     if (const auto sentence = mask_sentence("<mask_1>")) source.add_special(special({*sentence}));
     source.add_special(special(unused));
   }
-  const auto unknown = std::find_if(source.pieces.begin(), source.pieces.end(), [&](const Unigram::Piece& piece) {
+  const auto unknown = std::find_if(source.pieces.begin(), source.pieces.end(), [&](const ScoredPiece& piece) {
     return piece.text == source.token("unk_token") && piece.score == 0;
   });
   if (unknown == source.pieces.end()) {
-    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}' with score 0", source.name,
-                                     printable(source.token("unk_token"))));
+    refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}' with score 0",
+                           printable(source.token("unk_token")));
   }
   const auto unknown_id = static_cast<std::int32_t>(unknown - source.pieces.begin());
   Parts parts{.kind = "unigram", .model = family_parts::unigram(source, unknown_id)};
@@ -212,9 +191,7 @@ Parts make_pegasus(PipelineSource& source) {
     parts.normalizer = normalizers::sequence({normalizers::replace(literal_pattern("\n"), " "), parts.normalizer});
   }
   family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
-  family_parts::apply_settings(source, parts);
-  parts.affixes.after = {TokenIds(source, parts).named("eos_token")};
-  return parts;
+  return family_parts::framed(source, std::move(parts), "", "eos_token");
 }
 
 // <s> X </s>
@@ -225,32 +202,24 @@ Parts make_xlm_roberta(PipelineSource& source) {
   parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::kept);
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
   family_parts::use_metaspace(Cut::words_first, prefix ? PrependScheme::always : PrependScheme::never, parts);
-  family_parts::apply_settings(source, parts);
-  const TokenIds ids(source, parts);
-  parts.affixes = {.before = {ids.named("bos_token")}, .after = {ids.named("eos_token")}};
-  return parts;
+  return family_parts::framed(source, std::move(parts), "bos_token", "eos_token");
 }
 
 // [CLS] X [SEP]
 Parts make_bert(PipelineSource& source) {
-  Parts parts{
-      .kind = "WordPiece",
-      .model = std::make_unique<WordPiece>(WordPiece::Options{.vocabulary = std::move(source.vocabulary),
-                                                              .unknown_token = source.token("unk_token", "[UNK]")},
-                                           source.name)};
-  if (!parts.model->id(source.token("unk_token", "[UNK]"))) {
-    throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", source.name,
-                                     printable(source.token("unk_token", "[UNK]"))));
+  const std::string unknown = source.token("unk_token", "[UNK]");
+  Parts parts{.kind = "WordPiece",
+              .model = piece_models::word_piece({.vocabulary = std::move(source.vocabulary), .unknown_token = unknown},
+                                                source.name)};
+  if (!parts.model->id(unknown)) {
+    refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}'", printable(unknown));
   }
   parts.normalizer = normalizers::bert({.split_chinese = source.config.boolean("tokenize_chinese_chars").value_or(true),
                                         .strip_accents = source.config.boolean("strip_accents"),
                                         .lowercase = source.config.boolean("do_lower_case").value_or(true)});
   parts.pre_tokenizer = pre_tokenizers::bert();
   parts.decoder = piece_decoders::word_piece({});
-  family_parts::apply_settings(source, parts);
-  const TokenIds ids(source, parts);
-  parts.affixes = {.before = {ids.named("cls_token")}, .after = {ids.named("sep_token")}};
-  return parts;
+  return family_parts::framed(source, std::move(parts), "cls_token", "sep_token");
 }
 
 Parts byte_level_parts(PipelineSource& source, bool adds_prefix_space) {
@@ -258,40 +227,32 @@ Parts byte_level_parts(PipelineSource& source, bool adds_prefix_space) {
   const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
   parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = prefix});
   parts.decoder = piece_decoders::byte_level;
-  family_parts::apply_settings(source, parts);
   return parts;
 }
 
 // <s> X </s>
 Parts make_roberta(PipelineSource& source) {
-  Parts parts = byte_level_parts(source, false);
-  const TokenIds ids(source, parts);
-  parts.affixes = {.before = {ids.named("cls_token")}, .after = {ids.named("sep_token")}};
-  return parts;
+  return family_parts::framed(source, byte_level_parts(source, false), "cls_token", "sep_token");
 }
 
 // X, or what tokenizer.json says, or what tokenizer_config.json asks for.
-void use_generic_frame(PipelineSource& source, Parts& parts) {
-  if (source.affixes) parts.affixes = *std::move(source.affixes);
-  if (source.is_tokenizer_json) return;
-  const TokenIds ids(source, parts);
+Parts generic_frame(PipelineSource& source, Parts parts) {
   const auto asked = [&](const char* key, const char* name) {
-    return source.config.boolean(key).value_or(false) ? Ids{ids.named(name)} : Ids{};
+    return !source.is_tokenizer_json && source.config.boolean(key).value_or(false) ? name : "";
   };
-  parts.affixes = {.before = asked("add_bos_token", "bos_token"), .after = asked("add_eos_token", "eos_token")};
+  parts = family_parts::framed(source, std::move(parts), asked("add_bos_token", "bos_token"),
+                               asked("add_eos_token", "eos_token"));
+  if (source.affixes) parts.affixes = *std::move(source.affixes);
+  return parts;
 }
 
 Parts make_gpt2(PipelineSource& source) {
-  Parts parts = byte_level_parts(source, false);
-  use_generic_frame(source, parts);
-  return parts;
+  return generic_frame(source, byte_level_parts(source, false));
 }
 
 Parts make_blenderbot(PipelineSource& source) {
   source.describe("mask_token", {.strip_left = true, .normalized = false});
-  Parts parts = byte_level_parts(source, true);
-  use_generic_frame(source, parts);
-  return parts;
+  return generic_frame(source, byte_level_parts(source, true));
 }
 
 std::vector<PipelineFamily> all_families() {

@@ -1,11 +1,9 @@
 #include "encdec/models/tokenizer/families/pipeline_source.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
-#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 
@@ -17,7 +15,7 @@ constexpr std::size_t kMaxLines = 2'000'000;
 // The lines of a text without their ends, which may be "\r\n".
 std::vector<std::string_view> lines_of(std::string_view text, const std::string& name) {
   if (const auto offset = find_invalid_utf8(text)) {
-    throw TokenizerError(fmt::format("{}: not valid UTF-8 at byte {}", name, *offset));
+    refuse<TokenizerError>(name, "not valid UTF-8 at byte {}", *offset);
   }
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -25,8 +23,8 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
     std::string_view line = text.substr(0, end);
     if (end < text.size() && line.ends_with('\r')) line.remove_suffix(1);
     if (line.size() > 2 * kMaxPieceBytes || lines.size() == kMaxLines) {
-      throw TokenizerError(fmt::format("{}: line {}: {} bytes, expected at most {} lines of at most {} bytes", name,
-                                       lines.size() + 1, line.size(), kMaxLines, 2 * kMaxPieceBytes));
+      refuse<TokenizerError>(name, "line {}: {} bytes, expected at most {} lines of at most {} bytes", lines.size() + 1,
+                             line.size(), kMaxLines, 2 * kMaxPieceBytes);
     }
     lines.push_back(line);
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -103,23 +101,22 @@ Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name
   return vocabulary;
 }
 
-PipelineSource::Merges parse_merges(std::string_view text, const std::string& name) {
-  PipelineSource::Merges merges;
+Merges parse_merges(std::string_view text, const std::string& name) {
+  Merges merges;
   std::size_t number = 0;
   for (const std::string_view line : lines_of(text, name)) {
     ++number;
     if (line.empty() || line.starts_with("#version")) continue;
     const std::size_t space = line.find(' ');
     if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
-      throw TokenizerError(
-          fmt::format("{}: line {}: '{}', expected two pieces with a space between", name, number, printable(line)));
+      refuse<TokenizerError>(name, "line {}: '{}', expected two pieces with a space between", number, printable(line));
     }
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
   return merges;
 }
 
-PipelineSource::Merges merges_of(const Vocabulary& vocabulary) {
+Merges merges_of(const Vocabulary& vocabulary) {
   struct Merge {
     std::int32_t result;
     std::size_t left_characters;
@@ -140,7 +137,7 @@ PipelineSource::Merges merges_of(const Vocabulary& vocabulary) {
   std::sort(found.begin(), found.end(), [](const Merge& a, const Merge& b) {
     return a.result != b.result ? a.result < b.result : a.left_characters < b.left_characters;
   });
-  PipelineSource::Merges merges;
+  Merges merges;
   merges.reserve(found.size());
   for (const Merge& merge : found) merges.emplace_back(merge.left, merge.right);
   return merges;

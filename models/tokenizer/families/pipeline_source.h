@@ -5,25 +5,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
-#include "encdec/models/tokenizer/pipeline/unigram.h"
 
 namespace encdec {
 
 // What a folder gives a family whose tokenizer is a pipeline. The vocabulary comes from tokenizer.json or from the
 // family's own files: transformers 5 takes no more from either, and puts the other parts around it in code.
 struct PipelineSource {
-  using Merges = std::vector<std::pair<std::string, std::string>>;
-
   std::string name;  // of the file with the vocabulary, for messages
   // One of them, filled as the model wants it.
-  std::vector<Unigram::Piece> pieces = {};
+  std::vector<ScoredPiece> pieces = {};
   Vocabulary vocabulary = {};
   Merges merges = {};
 
@@ -32,7 +28,7 @@ struct PipelineSource {
   bool is_tokenizer_json = false;
   std::optional<Affixes> affixes = {};  // of tokenizer.json's post-processor
 
-  JsonObject config;  // tokenizer_config.json, or an empty object
+  JsonObject config = TokenizerFiles::none();  // tokenizer_config.json
   TokenizerSettings settings = {};
 
   // The named token, or what to take if there is none.
@@ -65,10 +61,10 @@ void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source
 void read_lines(const std::vector<NamedText>& files, PipelineSource& source);
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name);
-PipelineSource::Merges parse_merges(std::string_view text, const std::string& name);
+Merges parse_merges(std::string_view text, const std::string& name);
 
 // Every way in which a piece of the vocabulary is made of two others, those of pieces with small ids first.
-PipelineSource::Merges merges_of(const Vocabulary& vocabulary);
+Merges merges_of(const Vocabulary& vocabulary);
 
 }  // namespace native_files
 }  // namespace encdec

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
@@ -21,8 +21,7 @@ constexpr std::size_t kMaxPieces = 2'000'000;
 constexpr std::string_view kSpaces = " \t\r\n";
 
 void check_count(std::size_t pieces, const std::string& name) {
-  if (pieces <= kMaxPieces) return;
-  throw TokenizerError(fmt::format("{}: more than {} pieces", name, kMaxPieces));
+  if (pieces > kMaxPieces) refuse<TokenizerError>(name, "more than {} pieces", kMaxPieces);
 }
 
 // A JSON list of strings, read without keeping anything else.
@@ -53,8 +52,8 @@ class ListReader final : public JsonEvents {
 
  private:
   [[noreturn]] void fail(std::string_view found) const {
-    if (!is_open_) throw TokenizerError(fmt::format("{}: {}, expected a list of pieces", file(), found));
-    throw TokenizerError(fmt::format("{}: item {} is {}, expected a piece", file(), pieces_.size(), found));
+    if (!is_open_) refuse<TokenizerError>(file(), "{}, expected a list of pieces", found);
+    refuse<TokenizerError>(file(), "item {} is {}, expected a piece", pieces_.size(), found);
   }
 
   std::vector<std::string>& pieces_;
@@ -81,14 +80,15 @@ std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
   return token_settings(read_ctranslate2(folder / "model.bin"), std::move(config));
 }
 
-PlainTokenizer::Options read_options(const std::filesystem::path& folder) {
-  PlainTokenizer::Options options;
+PlainOptions read_options(const std::filesystem::path& folder) {
+  PlainOptions options;
   const std::optional<JsonObject> config = read_settings(folder);
   if (!config) return options;
   const auto set = [&](const char* key, std::string& value) {
     value = config->string(key).value_or(value);
-    if (!find_invalid_utf8(value)) return;
-    throw TokenizerError(fmt::format("{}: {} '{}' is not valid UTF-8", config->file(), key, printable(value)));
+    if (find_invalid_utf8(value)) {
+      refuse<TokenizerError>(config->file(), "{} '{}' is not valid UTF-8", key, printable(value));
+    }
   };
   set("unk_token", options.unknown_token);
   set("bos_token", options.begin_token);
@@ -99,6 +99,72 @@ PlainTokenizer::Options read_options(const std::filesystem::path& folder) {
   options.add_source_end = config->boolean("add_source_eos").value_or(false);
   return options;
 }
+
+class PlainTokenizer final : public Tokenizer {
+ public:
+  PlainTokenizer(PieceList source, std::optional<PieceList> target, PlainOptions options)
+      : source_(std::move(source)), target_(std::move(target)), options_(std::move(options)) {
+    source_.require(options_.unknown_token);
+    if (target_) target_->require(options_.unknown_token);
+  }
+
+  std::string kind() const override { return "tokens between spaces"; }
+
+  std::string decode(std::span<const std::int32_t> ids) const override {
+    std::vector<std::string_view> kept;
+    for (const std::int32_t id : ids) {
+      const std::string& token = piece(id, TextSide::target);
+      const bool is_special =
+          token == options_.begin_token || token == options_.end_token || token == options_.start_token;
+      if (!is_special) kept.push_back(token);
+    }
+    return fmt::format("{}", fmt::join(kept, " "));
+  }
+
+  const std::string& piece(std::int32_t id, TextSide side) const override {
+    if (const std::string* found = vocabulary(side).piece(id)) return *found;
+    throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces", id,
+                                 side == TextSide::source ? "source" : "target", vocabulary(side).size()));
+  }
+
+  std::optional<std::int32_t> token_id(std::string_view token) const override {
+    return vocabulary(TextSide::target).id(token);
+  }
+
+ private:
+  std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
+                                        TextSide side) const override {
+    check_text(text);
+    const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
+    if (!language.empty()) {
+      throw InputError(
+          fmt::format("language '{}', but the folder has no tokenizer that knows any", printable(language)));
+    }
+    const bool begins = side == TextSide::source && options_.add_source_begin;
+    const bool ends = side == TextSide::target || options_.add_source_end;
+    std::vector<std::int32_t> ids;
+    const auto add = [&](std::string_view token) {
+      const auto id = vocabulary(side).id(token);
+      ids.push_back(id ? *id : *vocabulary(side).id(options_.unknown_token));
+    };
+    if (begins) add(options_.begin_token);
+    for (std::size_t begin = 0; (begin = text.find_first_not_of(kSpaces, begin)) != text.npos;) {
+      const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+      add(text.substr(begin, end - begin));
+      begin = end;
+    }
+    const std::size_t last = ends ? 1 : 0;
+    if (options.max_length > 0 && ids.size() + last > options.max_length) ids.resize(options.max_length - last);
+    if (ends) add(options_.end_token);
+    return ids;
+  }
+
+  const PieceList& vocabulary(TextSide side) const { return side == TextSide::target && target_ ? *target_ : source_; }
+
+  PieceList source_;
+  std::optional<PieceList> target_;
+  PlainOptions options_;
+};
 
 }  // namespace
 
@@ -118,7 +184,7 @@ PieceList PieceList::parse_json(std::string_view json, const std::string& name) 
 
 PieceList PieceList::parse_lines(std::string_view text, const std::string& name) {
   if (const auto offset = find_invalid_utf8(text)) {
-    throw TokenizerError(fmt::format("{}: not valid UTF-8 at byte {}", name, *offset));
+    refuse<TokenizerError>(name, "not valid UTF-8 at byte {}", *offset);
   }
   std::vector<std::string> pieces;
   for (std::string_view rest = text; !rest.empty();) {
@@ -130,16 +196,6 @@ PieceList PieceList::parse_lines(std::string_view text, const std::string& name)
   // Some vocabularies have a piece that ends with "\r".
   if (std::all_of(pieces.begin(), pieces.end(), [](const std::string& piece) { return piece.ends_with('\r'); })) {
     for (std::string& piece : pieces) piece.pop_back();
-  }
-  return PieceList(std::move(pieces));
-}
-
-PieceList PieceList::from(const Vocabulary& vocabulary) {
-  std::vector<std::string> pieces;
-  for (const auto& [piece, id] : vocabulary.ids()) {
-    const auto index = static_cast<std::size_t>(id);
-    if (index >= pieces.size()) pieces.resize(index + 1);
-    pieces[index] = piece;
   }
   return PieceList(std::move(pieces));
 }
@@ -159,77 +215,24 @@ const std::string* PieceList::piece(std::int32_t id) const {
   return is_there ? &pieces_[static_cast<std::size_t>(id)] : nullptr;
 }
 
-std::unique_ptr<Tokenizer> PlainTokenizer::load_ctranslate2(const std::filesystem::path& folder) {
+std::unique_ptr<Tokenizer> plain_tokenizer(PieceList source, std::optional<PieceList> target, PlainOptions options) {
+  return std::make_unique<PlainTokenizer>(std::move(source), std::move(target), std::move(options));
+}
+
+std::unique_ptr<Tokenizer> load_ctranslate2_tokenizer(const std::filesystem::path& folder) {
   auto source = read_list(folder, "shared_vocabulary");
   std::optional<PieceList> target;
   if (!source) {
     source = read_list(folder, "source_vocabulary");
     target = read_list(folder, "target_vocabulary");
     if (source.has_value() != target.has_value()) {
-      throw TokenizerError(fmt::format("{}: no {}_vocabulary, expected source_vocabulary and target_vocabulary",
-                                       folder.string(), source ? "target" : "source"));
+      refuse<TokenizerError>(folder.string(), "no {}_vocabulary, expected source_vocabulary and target_vocabulary",
+                             source ? "target" : "source");
     }
   }
   if (!source) source = read_list(folder, "vocabulary");
   if (!source) return nullptr;
-  return std::make_unique<PlainTokenizer>(*std::move(source), std::move(target), read_options(folder));
-}
-
-PlainTokenizer::PlainTokenizer(PieceList source, std::optional<PieceList> target, Options options)
-    : source_(std::move(source)), target_(std::move(target)), options_(std::move(options)) {
-  source_.require(options_.unknown_token);
-  if (target_) target_->require(options_.unknown_token);
-}
-
-std::vector<std::int32_t> PlainTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
-                                                      TextSide side) const {
-  check_text(text);
-  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (!language.empty()) {
-    throw InputError(fmt::format("language '{}', but the folder has no tokenizer that knows any", printable(language)));
-  }
-  const bool begins = side == TextSide::source && options_.add_source_begin;
-  const bool ends = side == TextSide::target || options_.add_source_end;
-  std::vector<std::int32_t> ids;
-  const auto add = [&](std::string_view token) {
-    const auto id = vocabulary(side).id(token);
-    ids.push_back(id ? *id : *vocabulary(side).id(options_.unknown_token));
-  };
-  if (begins) add(options_.begin_token);
-  for (std::size_t begin = 0; (begin = text.find_first_not_of(kSpaces, begin)) != text.npos;) {
-    const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
-    add(text.substr(begin, end - begin));
-    begin = end;
-  }
-  const std::size_t last = ends ? 1 : 0;
-  if (options.max_length > 0 && ids.size() + last > options.max_length) ids.resize(options.max_length - last);
-  if (ends) add(options_.end_token);
-  return ids;
-}
-
-std::string PlainTokenizer::decode(std::span<const std::int32_t> ids) const {
-  std::vector<std::string_view> kept;
-  for (const std::int32_t id : ids) {
-    const std::string& token = piece(id, TextSide::target);
-    const bool is_special =
-        token == options_.begin_token || token == options_.end_token || token == options_.start_token;
-    if (!is_special) kept.push_back(token);
-  }
-  return fmt::format("{}", fmt::join(kept, " "));
-}
-
-std::optional<std::int32_t> PlainTokenizer::token_id(std::string_view token) const {
-  return vocabulary(TextSide::target).id(token);
-}
-
-const PieceList& PlainTokenizer::vocabulary(TextSide side) const {
-  return side == TextSide::target && target_ ? *target_ : source_;
-}
-
-const std::string& PlainTokenizer::piece(std::int32_t id, TextSide side) const {
-  if (const std::string* found = vocabulary(side).piece(id)) return *found;
-  throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces", id,
-                               side == TextSide::source ? "source" : "target", vocabulary(side).size()));
+  return plain_tokenizer(*std::move(source), std::move(target), read_options(folder));
 }
 
 }  // namespace encdec

@@ -19,8 +19,8 @@ class PieceList {
   static PieceList parse_json(std::string_view json, const std::string& name);
   // A piece a line. Lines end with "\r\n" only if all of them do.
   static PieceList parse_lines(std::string_view text, const std::string& name);
-  // A map of pieces to ids, which are dense.
-  static PieceList from(const Vocabulary& vocabulary);
+  // Those; the index is the number.
+  explicit PieceList(std::vector<std::string> pieces);
 
   // Gives the piece the next id, unless it has one.
   void require(const std::string& piece);
@@ -31,47 +31,28 @@ class PieceList {
   const std::string* piece(std::int32_t id) const;
 
  private:
-  explicit PieceList(std::vector<std::string> pieces);
-
   std::vector<std::string> pieces_;  // empty where there is none
   StringMap<std::int32_t> ids_;
 };
 
-// For folders with a vocabulary and no tokenizer: a text is pieces with spaces between. Pieces that the vocabulary
-// lacks are unknown.
-class PlainTokenizer final : public Tokenizer {
- public:
-  // What CTranslate2's folders call the tokens and what they put around a source (see token_settings); Marian's are the
-  // defaults but for add_source_eos.
-  struct Options {
-    std::string unknown_token = "<unk>";
-    std::string begin_token = "<s>";
-    std::string end_token = "</s>";
-    std::string start_token = "<s>";  // of the decoder
-    bool add_source_begin = false;
-    bool add_source_end = false;
-  };
-
-  // CTranslate2's: shared_vocabulary, or source_vocabulary and target_vocabulary, or vocabulary, each .json or .txt.
-  // Null if the folder has none of them; throws TokenizerError if it has only one of the two, and FileError for a
-  // damaged model.bin, which tells of tokens in old folders.
-  static std::unique_ptr<Tokenizer> load_ctranslate2(const std::filesystem::path& folder);
-
-  PlainTokenizer(PieceList source, std::optional<PieceList> target, Options options);
-
-  std::string kind() const override { return "tokens between spaces"; }
-  std::string decode(std::span<const std::int32_t> ids) const override;
-  const std::string& piece(std::int32_t id, TextSide side) const override;
-  std::optional<std::int32_t> token_id(std::string_view token) const override;
-
- private:
-  std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
-                                        TextSide side) const override;
-  const PieceList& vocabulary(TextSide side) const;
-
-  PieceList source_;
-  std::optional<PieceList> target_;
-  Options options_;
+// What CTranslate2's folders call the tokens and what they put around a source (see token_settings); Marian's are the
+// defaults but for add_source_eos.
+struct PlainOptions {
+  std::string unknown_token = "<unk>";
+  std::string begin_token = "<s>";
+  std::string end_token = "</s>";
+  std::string start_token = "<s>";  // of the decoder
+  bool add_source_begin = false;
+  bool add_source_end = false;
 };
+
+// For folders with a vocabulary and no tokenizer: a text is pieces with spaces between. Pieces that the vocabulary
+// lacks are unknown. Without `target`, both sides have the same vocabulary.
+std::unique_ptr<Tokenizer> plain_tokenizer(PieceList source, std::optional<PieceList> target, PlainOptions options);
+
+// That of CTranslate2's folders: shared_vocabulary, or source_vocabulary and target_vocabulary, or vocabulary, each
+// .json or .txt. Null if the folder has none of them; throws TokenizerError if it has only one of the two, and
+// FileError for a damaged model.bin, which tells of tokens in old folders.
+std::unique_ptr<Tokenizer> load_ctranslate2_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace encdec

@@ -2,8 +2,6 @@
 
 #include <utf8proc.h>
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "encdec/models/tokenizer/base/utf8.h"
@@ -23,40 +21,29 @@ utf8proc_category_t category_of(char32_t c) {
 // Unicode's properties Cased and Case_Ignorable. Beside the categories: Other_Lowercase and Other_Uppercase, and the
 // word breaks MidLetter, MidNumLet and Single_Quote.
 bool is_cased(char32_t c) {
-  constexpr std::array<Range, 25> kOthers = {
-      {{0xAA, 0xAA},       {0xBA, 0xBA},       {0x2B0, 0x2B8},     {0x2C0, 0x2C1},     {0x2E0, 0x2E4},
-       {0x345, 0x345},     {0x37A, 0x37A},     {0x1D2C, 0x1D6A},   {0x1D78, 0x1D78},   {0x1D9B, 0x1DBF},
-       {0x2071, 0x2071},   {0x207F, 0x207F},   {0x2090, 0x209C},   {0x2160, 0x217F},   {0x24B6, 0x24E9},
-       {0x2C7C, 0x2C7D},   {0xA69C, 0xA69D},   {0xA770, 0xA770},   {0xA7F8, 0xA7F9},   {0xAB5C, 0xAB5F},
-       {0x10780, 0x10780}, {0x10783, 0x107BA}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}}};
+  constexpr Range kOthers[] = {
+      {0xAA, 0xAA},       {0xBA, 0xBA},       {0x2B0, 0x2B8},     {0x2C0, 0x2C1},     {0x2E0, 0x2E4},
+      {0x345, 0x345},     {0x37A, 0x37A},     {0x1D2C, 0x1D6A},   {0x1D78, 0x1D78},   {0x1D9B, 0x1DBF},
+      {0x2071, 0x2071},   {0x207F, 0x207F},   {0x2090, 0x209C},   {0x2160, 0x217F},   {0x24B6, 0x24E9},
+      {0x2C7C, 0x2C7D},   {0xA69C, 0xA69D},   {0xA770, 0xA770},   {0xA7F8, 0xA7F9},   {0xAB5C, 0xAB5F},
+      {0x10780, 0x10780}, {0x10783, 0x107BA}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
   const utf8proc_category_t of_c = category_of(c);
   return of_c == UTF8PROC_CATEGORY_LU || of_c == UTF8PROC_CATEGORY_LL || of_c == UTF8PROC_CATEGORY_LT ||
          contains(kOthers, c);
 }
 
 bool is_case_ignorable(char32_t c) {
-  constexpr std::array<Range, 15> kBreaks = {{{0x27, 0x27},
-                                              {0x2E, 0x2E},
-                                              {0x3A, 0x3A},
-                                              {0xB7, 0xB7},
-                                              {0x387, 0x387},
-                                              {0x55F, 0x55F},
-                                              {0x5F4, 0x5F4},
-                                              {0x2018, 0x2019},
-                                              {0x2024, 0x2024},
-                                              {0x2027, 0x2027},
-                                              {0xFE13, 0xFE13},
-                                              {0xFE52, 0xFE52},
-                                              {0xFE55, 0xFE55},
-                                              {0xFF07, 0xFF07},
-                                              {0xFF0E, 0xFF0E}}};
+  constexpr Range kBreaks[] = {{0x27, 0x27},     {0x2E, 0x2E},     {0x3A, 0x3A},     {0xB7, 0xB7},
+                               {0x387, 0x387},   {0x55F, 0x55F},   {0x5F4, 0x5F4},   {0x2018, 0x2019},
+                               {0x2024, 0x2024}, {0x2027, 0x2027}, {0xFE13, 0xFE13}, {0xFE52, 0xFE52},
+                               {0xFE55, 0xFE55}, {0xFF07, 0xFF07}, {0xFF0E, 0xFF0E}, {0xFF1A, 0xFF1A}};
   switch (category_of(c)) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_SK: return true;
-    default: return c == 0xFF1A || contains(kBreaks, c);
+    default: return contains(kBreaks, c);
   }
 }
 

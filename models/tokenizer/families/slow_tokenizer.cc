@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
@@ -91,16 +91,17 @@ std::string SlowTokenizer::join_around_tokens(const std::vector<std::string>& pi
 
 std::int32_t SlowTokenizer::named_id(const std::string& key) const {
   const auto token = settings_.named_tokens.find(key);
-  if (token == settings_.named_tokens.end()) throw TokenizerError(fmt::format("{}: there is no {}", name_, key));
+  if (token == settings_.named_tokens.end()) refuse<TokenizerError>(name_, "there is no {}", key);
   if (const auto id = find_id(token->second, TextSide::source)) return *id;
-  throw TokenizerError(fmt::format("{}: the vocabulary has no {} '{}'", name_, key, printable(token->second)));
+  refuse<TokenizerError>(name_, "the vocabulary has no {} '{}'", key, printable(token->second));
 }
 
 void SlowTokenizer::require_unknown() const {
   named_id("unk_token");
   const std::string& token = settings_.named_tokens.at("unk_token");
-  if (vocabulary_.id(token)) return;
-  throw TokenizerError(fmt::format("{}: the vocabulary has no unk_token '{}'", name_, printable(token)));
+  if (!vocabulary_.id(token)) {
+    refuse<TokenizerError>(name_, "the vocabulary has no unk_token '{}'", printable(token));
+  }
 }
 
 std::string SlowTokenizer::language_of(const EncodeOptions& options, TextSide side, std::string_view source) const {
@@ -111,14 +112,13 @@ std::string SlowTokenizer::language_of(const EncodeOptions& options, TextSide si
 }
 
 void SlowTokenizer::fail_language(std::string_view language) const {
-  throw InputError(fmt::format("{}: language '{}' is not known, expected one of {}", name_, printable(language),
-                               family_parts::shortened(languages())));
+  refuse<InputError>(name_, "language '{}' is not known, expected one of {}", printable(language),
+                     family_parts::shortened(languages()));
 }
 
 void SlowTokenizer::refuse_languages(const EncodeOptions& options) const {
   const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (language.empty()) return;
-  throw InputError(fmt::format("{}: language '{}', but the tokenizer knows none", name_, printable(language)));
+  if (!language.empty()) refuse<InputError>(name_, "language '{}', but the tokenizer knows none", printable(language));
 }
 
 }  // namespace encdec

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
@@ -19,25 +18,6 @@ bool starts_with_word(std::string_view text) {
   return !text.empty() && is_word_character(first_character(text).value);
 }
 
-// Where whitespace before `position` begins, not before `limit`.
-std::size_t whitespace_begin(std::string_view text, std::size_t position, std::size_t limit) {
-  while (position > limit) {
-    const std::size_t last = last_character(text.substr(0, position));
-    if (last < limit || !is_white_space(first_character(text.substr(last)).value)) break;
-    position = last;
-  }
-  return position;
-}
-
-std::size_t whitespace_end(std::string_view text, std::size_t position) {
-  while (position < text.size()) {
-    const Character c = first_character(text.substr(position));
-    if (!is_white_space(c.value)) break;
-    position += c.bytes;
-  }
-  return position;
-}
-
 }  // namespace
 
 AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const PieceModel& model,
@@ -49,15 +29,14 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
     auto token_id = known != ids_.end() ? std::optional(known->second) : model.id(token.content);
     if (!token_id) {
       if (next_id >= static_cast<std::size_t>(kMaxTokenIds)) {
-        throw TokenizerError(fmt::format("{}: more than {} tokens", name, kMaxTokenIds));
+        refuse<TokenizerError>(name, "more than {} tokens", kMaxTokenIds);
       }
       token_id = static_cast<std::int32_t>(next_id++);
     }
     PipelineText decoded = PipelineText::whole(token.content);
     if (token.is_normalized() && normalizer) normalizer(decoded);
-    if (std::max(token.content.size(), decoded.text.size()) > kMaxTokenBytes) {
-      throw TokenizerError(fmt::format("{}: an added token of {} bytes, expected at most {}", name,
-                                       std::max(token.content.size(), decoded.text.size()), kMaxTokenBytes));
+    if (const auto bytes = std::max(token.content.size(), decoded.text.size()); bytes > kMaxTokenBytes) {
+      refuse<TokenizerError>(name, "an added token of {} bytes, expected at most {}", bytes, kMaxTokenBytes);
     }
     ids_[token.content] = *token_id;
     if (token.special) special_.insert(token.content);
@@ -68,8 +47,8 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
     // Nothing is found where normalising leaves nothing over.
     if (entry.decoded.empty()) continue;
     if (const auto other = trie.find(entry.decoded)) {
-      throw TokenizerError(fmt::format("{}: the added tokens '{}' and '{}' are the same text once normalised", name,
-                                       printable(entry.token.content), printable(tokens_.at(*other).token.content)));
+      refuse<TokenizerError>(name, "the added tokens '{}' and '{}' are the same text once normalised",
+                             printable(entry.token.content), printable(tokens_.at(*other).token.content));
     }
     trie.insert(entry.decoded, token_id);
   }
@@ -92,9 +71,12 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
     const AddedToken& token = tokens_.at(found.value).token;
     if (special_tokens == SpecialTokens::ignored && is_special(token.content)) continue;
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) continue;
-    if (token.strip_left) begin = std::max(whitespace_begin(text, begin, std::min(done, begin)), done);
+    if (token.strip_left) {
+      const std::size_t limit = std::min(done, begin);
+      begin = std::max(begin - trailing_bytes(text.substr(limit, begin - limit), is_white_space), done);
+    }
     if (token.strip_right) {
-      end = end < whitespace_done ? whitespace_done : whitespace_end(text, end);
+      end = end < whitespace_done ? whitespace_done : end + leading_bytes(text.substr(end), is_white_space);
       whitespace_done = end;
     }
     if (done < begin) parts.push_back({done, begin, std::nullopt});

@@ -16,8 +16,6 @@ namespace {
 
 using character_tables::contains;
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 utf8proc_category_t category(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
@@ -29,29 +27,6 @@ bool in_categories(char32_t c, utf8proc_category_t first, utf8proc_category_t la
 
 bool is_between(char32_t c, char32_t first, char32_t last) {
   return c >= first && c <= last;
-}
-
-constexpr bool is_continuation(char byte) {
-  return (static_cast<std::uint8_t>(byte) & 0xC0u) == 0x80;
-}
-
-// Bytes at the start of `bytes` that are a whole character, or as much of one as there is; `whole` says which.
-std::size_t character_prefix(std::string_view bytes, bool& whole) {
-  const auto lead = static_cast<std::uint8_t>(bytes[0]);
-  std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
-  whole = length == 1;
-  if (length <= 1) return 1;
-  // The second byte's range keeps out overlong forms, surrogates, and what is above U+10FFFF.
-  const std::uint8_t lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const std::uint8_t highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  std::size_t found = 1;
-  while (found < length && found < bytes.size()) {
-    const auto byte = static_cast<std::uint8_t>(bytes[found]);
-    if (found == 1 ? byte < lowest || byte > highest : !is_continuation(bytes[found])) break;
-    ++found;
-  }
-  whole = found == length;
-  return found;
 }
 
 struct ByteAlphabet {
@@ -116,45 +91,6 @@ std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
 }
 
 }  // namespace
-
-Character first_character(std::string_view valid) {
-  const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(valid[index]); };
-  const char32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  if (lead < 0xE0) return {(lead & 0x1F) << 6 | (byte(1) & 0x3Fu), 2};
-  if (lead < 0xF0) return {(lead & 0x0F) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu), 3};
-  return {(lead & 0x07) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu), 4};
-}
-
-std::size_t last_character(std::string_view valid) {
-  std::size_t start = valid.size() - 1;
-  while (is_continuation(valid[start])) --start;
-  return start;
-}
-
-void append_utf8(std::string& text, char32_t character) {
-  utf8proc_uint8_t bytes[4];
-  const utf8proc_ssize_t size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(character), bytes);
-  text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-}
-
-std::string replace_invalid_utf8(std::string_view bytes) {
-  std::string result;
-  result.reserve(bytes.size());
-  while (!bytes.empty()) {
-    bool whole = false;
-    const std::size_t length = character_prefix(bytes, whole);
-    result += whole ? bytes.substr(0, length) : kReplacement;
-    bytes.remove_prefix(length);
-  }
-  return result;
-}
-
-bool is_white_space(char32_t c) {
-  if (c < 0x80) return c == ' ' || is_between(c, 0x09, 0x0D);
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || is_between(c, 0x2000, 0x200A) || c == 0x2028 || c == 0x2029 ||
-         c == 0x202F || c == 0x205F || c == 0x3000;
-}
 
 bool is_letter(char32_t c) {
   if (c < 0x80) return is_between(c | 0x20, 'a', 'z');

@@ -1,27 +1,15 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "encdec/models/tokenizer/base/utf8.h"
+
 namespace encdec {
 
-// The first character of valid UTF-8, which is not empty, and its bytes.
-struct Character {
-  char32_t value;
-  std::size_t bytes;
-};
-Character first_character(std::string_view valid);
-// Where the last character of valid UTF-8, which is not empty, begins.
-std::size_t last_character(std::string_view valid);
-void append_utf8(std::string& text, char32_t character);
-// `bytes` as UTF-8: U+FFFD in place of each longest part that begins a character but does not end it, and of each byte
-// that cannot begin one.
-std::string replace_invalid_utf8(std::string_view bytes);
-
-// The classes of characters that the parts of tokenizers go by, each with the version of Unicode that the part knows.
-bool is_white_space(char32_t c);      // Unicode's property White_Space
+// The classes of characters that the parts of tokenizers go by, each with the version of Unicode that the part knows;
+// see also is_white_space.
 bool is_letter(char32_t c);           // \p{L}
 bool is_number(char32_t c);           // \p{N}
 bool is_word_character(char32_t c);   // \w of UTS 18

@@ -108,22 +108,12 @@ void byte_level(PipelineText& text) {
 
 Normalizer strip(StripSides sides) {
   return [sides](PipelineText& text) {
-    std::string_view kept = text.text;
-    while (sides.left && !kept.empty()) {
-      const Character c = first_character(kept);
-      if (!is_white_space(c.value)) break;
-      kept.remove_prefix(c.bytes);
-    }
-    const std::size_t dropped = text.text.size() - kept.size();
-    while (sides.right && !kept.empty()) {
-      const std::size_t last = last_character(kept);
-      if (!is_white_space(first_character(kept.substr(last)).value)) break;
-      kept = kept.substr(0, last);
-    }
-    const std::size_t size = kept.size();
+    const std::size_t left = sides.left ? leading_bytes(text.text, is_white_space) : 0;
+    const std::string_view rest = std::string_view(text.text).substr(left);
+    const std::size_t right = sides.right ? trailing_bytes(rest, is_white_space) : 0;
     TextRewriter rewriter(text);
-    rewriter.drop(dropped);
-    rewriter.keep(size);
+    rewriter.drop(left);
+    rewriter.keep(rest.size() - right);
     rewriter.finish();
   };
 }

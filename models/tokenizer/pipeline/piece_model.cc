@@ -1,15 +1,256 @@
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/pipeline/best_cut.h"
+#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
+#include "encdec/models/tokenizer/pipeline/byte_trie.h"
+#include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 
-namespace encdec {
+namespace encdec::piece_models {
+namespace {
 
-std::int32_t VocabularyModel::unknown_id(std::string_view token) const {
-  if (const auto id = vocabulary_.id(token)) return *id;
-  throw TokenizerError(fmt::format("{}: the unknown token '{}' is not in the vocabulary", name_, printable(token)));
+class Unigram final : public PieceModel {
+ public:
+  Unigram(UnigramOptions options, const std::string& name) : options_(std::move(options)), name_(name) {
+    const auto& [pieces, unknown_id, byte_fallback] = options_;
+    if (pieces.size() > static_cast<std::size_t>(kMaxTokenIds)) {
+      refuse<TokenizerError>(name, "{} pieces, expected at most {}", pieces.size(), kMaxTokenIds);
+    }
+    if (unknown_id && (*unknown_id < 0 || static_cast<std::size_t>(*unknown_id) >= pieces.size())) {
+      refuse<TokenizerError>(name, "unk_id is {}, expected one of {} pieces", *unknown_id, pieces.size());
+    }
+    constexpr double kUnknownPenalty = 10;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t id = 0; id < pieces.size(); ++id) {
+      const auto& [text, score] = pieces[id];
+      if (text.size() > kMaxPieceBytes || !std::isfinite(score)) {
+        refuse<TokenizerError>(name, "piece {} has {} bytes and the score {}, expected at most {} and a number", id,
+                               text.size(), score, kMaxPieceBytes);
+      }
+      lowest = std::min(lowest, score);
+      trie_.insert(text, static_cast<std::int32_t>(id));
+    }
+    unknown_score_ = lowest - kUnknownPenalty;
+  }
+
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    const auto score_of = [&](std::int32_t id, std::size_t) {
+      return std::optional(options_.pieces[static_cast<std::size_t>(id)].score);
+    };
+    const auto unknown_id = options_.unknown_id;
+    const auto unknown = [&](std::string_view character) {
+      if (unknown_id) return std::pair(unknown_score_, *unknown_id);
+      refuse<TokenizerError>(name_, "no piece for '{}', and no unk_id", printable(character));
+    };
+    const std::vector<CutPiece> pieces = best_cut<double>(word, trie_, score_of, unknown);
+    for (std::size_t i = 0; i < pieces.size();) {
+      const CutPiece& first = pieces[i++];
+      std::size_t end = first.end;
+      for (; first.id == unknown_id && i < pieces.size() && pieces[i].id == unknown_id; ++i) end = pieces[i].end;
+      append(word.substr(first.begin, end - first.begin), ids);
+    }
+  }
+
+  std::optional<std::int32_t> id(std::string_view piece) const override { return trie_.find(piece); }
+  const std::string* piece(std::int32_t id) const override {
+    return id >= 0 && static_cast<std::size_t>(id) < size() ? &options_.pieces[static_cast<std::size_t>(id)].text
+                                                            : nullptr;
+  }
+  std::size_t size() const override { return options_.pieces.size(); }
+
+ private:
+  void append(std::string_view piece, std::vector<std::int32_t>& ids) const {
+    if (const auto known = trie_.find(piece)) return ids.push_back(*known);
+    if (options_.byte_fallback && append_byte_pieces(piece, *this, ids)) return;
+    ids.push_back(options_.unknown_id.value());
+  }
+
+  UnigramOptions options_;
+  std::string name_;
+  double unknown_score_;
+  ByteTrie trie_;
+};
+
+// A model whose pieces are those of a vocabulary, which its options have.
+template <typename Options>
+class VocabularyModel : public PieceModel {
+ public:
+  // `name` begins messages.
+  VocabularyModel(Options options, std::string name) : options_(std::move(options)), name_(std::move(name)) {}
+
+  std::optional<std::int32_t> id(std::string_view piece) const final { return options_.vocabulary.id(piece); }
+  const std::string* piece(std::int32_t id) const final { return options_.vocabulary.piece(id); }
+  std::size_t size() const final { return options_.vocabulary.size(); }
+
+ protected:
+  // The id of the token that stands for unknown text. Throws TokenizerError if the vocabulary lacks it.
+  std::int32_t unknown_id(std::string_view token) const {
+    if (const auto found = id(token)) return *found;
+    refuse<TokenizerError>(name_, "the unknown token '{}' is not in the vocabulary", printable(token));
+  }
+
+  Options options_;
+  std::string name_;
+};
+
+std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
+  return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
 
-}  // namespace encdec
+class Bpe final : public VocabularyModel<BpeOptions> {
+ public:
+  Bpe(BpeOptions options, const std::string& name) : VocabularyModel(std::move(options), name) {
+    const Merges list = std::exchange(options_.merges, {});
+    merges_.reserve(list.size());
+    std::string whole;
+    for (std::uint32_t rank = 0; rank < list.size(); ++rank) {
+      const std::string& left = list[rank].first;
+      const std::string& right = list[rank].second;
+      const auto id_of = [&](std::string_view piece) {
+        if (const auto found = id(piece)) return *found;
+        refuse<TokenizerError>(name, "merge {} of '{}' and '{}': '{}' is not in the vocabulary", rank, printable(left),
+                               printable(right), printable(piece));
+      };
+      const std::int32_t left_id = id_of(left);
+      const std::int32_t right_id = id_of(right);
+      // The right part begins with the prefix, which the whole does not have in the middle.
+      const std::string& prefix = options_.continuing_subword_prefix;
+      if (right.size() < prefix.size()) {
+        refuse<TokenizerError>(name, "merge {}: '{}' is shorter than the prefix '{}'", rank, printable(right),
+                               printable(prefix));
+      }
+      whole.assign(left).append(right, prefix.size());
+      merges_[pair_key(left_id, right_id)] = {rank, id_of(whole)};
+    }
+  }
+
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    if (options_.ignore_merges) {
+      if (const auto whole = id(word)) return ids.push_back(*whole);
+    }
+    const auto find_merge = [&](std::int32_t left, std::int32_t right) -> std::optional<Merge> {
+      const auto found = merges_.find(pair_key(left, right));
+      return found != merges_.end() ? std::optional(found->second) : std::nullopt;
+    };
+    const std::vector<std::int32_t> merged = merge_pairs<std::uint32_t>(symbols(word), find_merge);
+    ids.insert(ids.end(), merged.begin(), merged.end());
+  }
+
+ private:
+  using Merge = PairMerge<std::uint32_t, std::int32_t>;
+
+  // The characters of a word. An unknown one is put down only when it is known that the next is not joined to it.
+  std::vector<std::int32_t> symbols(std::string_view word) const {
+    const std::string& prefix = options_.continuing_subword_prefix;
+    const std::string& suffix = options_.end_of_word_suffix;
+    const std::optional<std::string>& unknown_token = options_.unknown_token;
+    std::vector<std::int32_t> result;
+    bool is_unknown_pending = false;
+    std::string decorated;
+    for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
+      end = begin + first_character(word.substr(begin)).bytes;
+      std::string_view symbol = word.substr(begin, end - begin);
+      const bool has_prefix = begin > 0 && !prefix.empty();
+      const bool has_suffix = end == word.size() && !suffix.empty();
+      if (has_prefix || has_suffix) {
+        decorated.assign(has_prefix ? prefix : "").append(symbol);
+        if (has_suffix) decorated += suffix;
+        symbol = decorated;
+      }
+      if (const auto known = id(symbol)) {
+        if (is_unknown_pending) result.push_back(unknown_id(*unknown_token));
+        is_unknown_pending = false;
+        result.push_back(*known);
+      } else if (!options_.byte_fallback || !append_byte_pieces(symbol, *this, result)) {
+        if (is_unknown_pending && !options_.fuse_unknown) result.push_back(unknown_id(*unknown_token));
+        is_unknown_pending = unknown_token.has_value();
+        if (is_unknown_pending) unknown_id(*unknown_token);  // throws if there is none
+      }
+    }
+    if (is_unknown_pending) result.push_back(unknown_id(*unknown_token));
+    return result;
+  }
+
+  std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of both parts
+};
+
+class WordPiece final : public VocabularyModel<WordPieceOptions> {
+ public:
+  WordPiece(WordPieceOptions options, const std::string& name) : VocabularyModel(std::move(options), name) {
+    for (const auto& [piece, id] : options_.vocabulary.ids()) {
+      if (piece.size() > kMaxPieceBytes) {
+        refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", id, piece.size(), kMaxPieceBytes);
+      }
+      trie_.insert(piece, id);
+    }
+    continuing_ = trie_.walk(ByteTrie::kRoot, options_.continuing_subword_prefix);
+  }
+
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    const std::size_t before = ids.size();
+    if (cut(word, ids)) return;
+    ids.resize(before);
+    ids.push_back(unknown_id(options_.unknown_token));
+  }
+
+ private:
+  bool cut(std::string_view word, std::vector<std::int32_t>& ids) const {
+    std::size_t characters = 0;
+    for (std::size_t position = 0; position < word.size(); ++characters) {
+      if (characters == options_.max_word_characters) return false;
+      position += first_character(word.substr(position)).bytes;
+    }
+    for (std::size_t begin = 0; begin < word.size();) {
+      const ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
+      const ByteTrie::Match longest = trie_.longest(word.substr(begin), node);
+      if (longest.value < 0) return false;
+      ids.push_back(longest.value);
+      begin += longest.bytes;
+    }
+    return true;
+  }
+
+  ByteTrie trie_;
+  ByteTrie::Node continuing_;  // after the prefix
+};
+
+class WordLevel final : public VocabularyModel<WordLevelOptions> {
+ public:
+  using VocabularyModel::VocabularyModel;
+
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    auto found = id(word);
+    if (!found) found = id(options_.unknown_token);
+    if (!found) {
+      refuse<TokenizerError>(name_, "neither '{}' nor the unknown token '{}' is in the vocabulary", printable(word),
+                             printable(options_.unknown_token));
+    }
+    ids.push_back(*found);
+  }
+};
+
+}  // namespace
+
+PieceModelPtr unigram(UnigramOptions options, const std::string& name) {
+  return std::make_unique<Unigram>(std::move(options), name);
+}
+
+PieceModelPtr bpe(BpeOptions options, const std::string& name) {
+  return std::make_unique<Bpe>(std::move(options), name);
+}
+
+PieceModelPtr word_piece(WordPieceOptions options, const std::string& name) {
+  return std::make_unique<WordPiece>(std::move(options), name);
+}
+
+PieceModelPtr word_level(WordLevelOptions options, const std::string& name) {
+  return std::make_unique<WordLevel>(std::move(options), name);
+}
+
+}  // namespace encdec::piece_models

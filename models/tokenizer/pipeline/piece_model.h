@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +18,6 @@ class PieceModel {
  public:
   virtual ~PieceModel() = default;
 
-  // The name in tokenizer.json: "Unigram", "BPE", "WordPiece", "WordLevel".
-  virtual std::string_view kind() const = 0;
   // Adds the ids of the word's pieces to `ids`. Throws TokenizerError if it has unknown characters and the vocabulary
   // has no piece for those.
   virtual void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const = 0;
@@ -28,27 +27,56 @@ class PieceModel {
   virtual const std::string* piece(std::int32_t id) const = 0;
   virtual std::size_t size() const = 0;  // pieces
 };
+using PieceModelPtr = std::unique_ptr<const PieceModel>;
 
-// A model whose pieces are those of a vocabulary.
-class VocabularyModel : public PieceModel {
- public:
-  std::optional<std::int32_t> id(std::string_view piece) const final { return vocabulary_.id(piece); }
-  const std::string* piece(std::int32_t id) const final { return vocabulary_.piece(id); }
-  std::size_t size() const final { return vocabulary_.size(); }
-
- protected:
-  // `name` begins messages.
-  VocabularyModel(Vocabulary vocabulary, std::string name)
-      : vocabulary_(std::move(vocabulary)), name_(std::move(name)) {}
-
-  const Vocabulary& vocabulary() const { return vocabulary_; }
-  const std::string& name() const { return name_; }
-  // The id of the token that stands for unknown text. Throws TokenizerError if the vocabulary lacks it.
-  std::int32_t unknown_id(std::string_view token) const;
-
- private:
-  Vocabulary vocabulary_;
-  std::string name_;
+struct ScoredPiece {
+  std::string text;
+  double score;  // log-probability
 };
+using Merges = std::vector<std::pair<std::string, std::string>>;  // the most frequent first
 
+// The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does, and
+// throws TokenizerError, beginning with `name`, for options that do not fit together.
+namespace piece_models {
+
+struct UnigramOptions {
+  std::vector<ScoredPiece> pieces;  // of at most 1024 bytes; the index is the id; of equal ones, the last counts
+  std::optional<std::int32_t> unknown_id = {};
+  bool byte_fallback = false;  // an unknown piece becomes <0xNN> for each of its bytes, if those all exist
+};
+// The unigram language model of Kudo 2018: the pieces with the highest sum of scores, found by Viterbi's algorithm. A
+// character that no piece covers costs 10 more than the worst piece; unknown characters in a row are one unknown piece.
+PieceModelPtr unigram(UnigramOptions options, const std::string& name);
+
+struct BpeOptions {
+  Vocabulary vocabulary;
+  Merges merges = {};                             // parts and results are in the vocabulary
+  std::optional<std::string> unknown_token = {};  // absent: characters that the vocabulary lacks are left out
+  std::string continuing_subword_prefix = {};     // of every character but a word's first
+  std::string end_of_word_suffix = {};            // of a word's last character
+  bool fuse_unknown = false;                      // unknown characters in a row are one
+  bool byte_fallback = false;  // an unknown character becomes <0xNN> for each of its bytes, if those all exist
+  bool ignore_merges = false;  // a word that is a piece is that piece
+};
+// Byte-pair encoding: a word's characters are merged by merge_pairs, the earliest merge of the list first.
+PieceModelPtr bpe(BpeOptions options, const std::string& name);
+
+struct WordPieceOptions {
+  Vocabulary vocabulary;  // of pieces of at most 1024 bytes
+  std::string unknown_token = "[UNK]";
+  std::string continuing_subword_prefix = "##";
+  std::size_t max_word_characters = 100;
+};
+// BERT's model: the longest piece that a word begins with, then the longest of those that go on ("##ing"), and so on. A
+// word that is too long or cannot be cut that way is one unknown piece.
+PieceModelPtr word_piece(WordPieceOptions options, const std::string& name);
+
+struct WordLevelOptions {
+  Vocabulary vocabulary;
+  std::string unknown_token = "<unk>";
+};
+// Each word is a piece, or unknown.
+PieceModelPtr word_level(WordLevelOptions options, const std::string& name);
+
+}  // namespace piece_models
 }  // namespace encdec

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "encdec/models/tokenizer/pipeline/characters.h"
-#include "encdec/models/tokenizer/pipeline/gpt2_words.h"
 
 namespace encdec::pre_tokenizers {
 namespace {
@@ -103,6 +102,41 @@ PreTokenizer character_split(IsMatch is_match, SplitBehavior behavior) {
   return [=](const PipelineText& text, std::vector<PipelineText>& words) {
     split_at(text, character_parts(text.text, is_match), behavior, words);
   };
+}
+
+enum class CharacterKind { letter, number, space, other };
+
+CharacterKind kind_of(char32_t c) {
+  if (is_white_space(c)) return CharacterKind::space;
+  if (is_letter(c)) return CharacterKind::letter;
+  return is_number(c) ? CharacterKind::number : CharacterKind::other;
+}
+
+std::size_t contraction(std::string_view text) {
+  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"}) {
+    if (text.starts_with(ending)) return ending.size();
+  }
+  return 0;
+}
+
+// Bytes of the first match, which begins at the beginning, of GPT-2's pattern for words:
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+// One match follows another without gaps. `valid` is not empty.
+std::size_t gpt2_word(std::string_view valid) {
+  if (const std::size_t length = contraction(valid); length > 0) return length;
+  const auto end_of = [&](std::size_t begin, CharacterKind kind) {
+    return begin + leading_bytes(valid.substr(begin), [&](char32_t c) { return kind_of(c) == kind; });
+  };
+  const std::size_t begin = valid[0] == ' ' ? 1 : 0;
+  if (begin < valid.size()) {
+    const CharacterKind kind = kind_of(first_character(valid.substr(begin)).value);
+    if (kind != CharacterKind::space) return end_of(begin, kind);
+  }
+  const std::size_t end = end_of(0, CharacterKind::space);
+  if (end == valid.size()) return end;
+  // The last space belongs to the word that follows, unless it is the only one.
+  const std::size_t last = last_character(valid.substr(0, end));
+  return last > 0 ? last : end;
 }
 
 }  // namespace

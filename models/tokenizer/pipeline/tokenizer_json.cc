@@ -2,70 +2,315 @@
 
 #include <fmt/format.h>
 
-#include "encdec/engine/base/error.h"
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
-#include "encdec/models/tokenizer/pipeline/bpe.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/pipeline/base64.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
-#include "encdec/models/tokenizer/pipeline/tokenizer_json_parts.h"
-#include "encdec/models/tokenizer/pipeline/unigram.h"
-#include "encdec/models/tokenizer/pipeline/word_level.h"
-#include "encdec/models/tokenizer/pipeline/wordpiece.h"
 
 namespace encdec {
 namespace {
 
-using ModelPtr = std::unique_ptr<const PieceModel>;
+constexpr std::size_t kMaxParts = 64;           // of a sequence: each may make a text longer
+constexpr std::size_t kMaxContentBytes = 1024;  // of what is put into a text at every match
 
-[[noreturn]] void fail_model(const JsonObject& part, std::string_view what) {
-  throw TokenizerError(fmt::format("{}: {}", part.where(), what));
+template <class... Args>
+[[noreturn]] void fail(const JsonObject& part, fmt::format_string<Args...> what, Args&&... args) {
+  refuse<TokenizerError>(part.where(), what, std::forward<Args>(args)...);
+}
+
+// A string of one character.
+std::string read_character(const JsonObject& part, std::string_view key) {
+  const std::string found = part.required_string(key);
+  if (!found.empty() && first_character(found).bytes == found.size()) return found;
+  fail(part, "'{}' is \"{}\", expected one character", key, printable(found, 40));
+}
+
+template <typename Part>
+using Readers = std::map<std::string_view, std::function<Part(const JsonObject&)>>;
+
+// By the part's type.
+template <typename Part>
+Part read_kind(const JsonObject& part, const Readers<Part>& readers) {
+  const std::string type = part.required_string("type");
+  const auto found = readers.find(type);
+  if (found != readers.end()) return found->second(part);
+  std::vector<std::string_view> known;
+  for (const auto& [name, reader] : readers) known.push_back(name);
+  fail(part, "type '{}' is not supported, expected one of {}", printable(type), fmt::join(known, ", "));
+}
+
+std::vector<JsonObject> read_list(const JsonObject& part, std::string_view key) {
+  std::vector<JsonObject> list = part.required_objects(key);
+  if (list.size() > kMaxParts) fail(part, "{} of {}, expected at most {}", key, list.size(), kMaxParts);
+  return list;
+}
+
+template <typename Part>
+std::vector<Part> read_sequence(const JsonObject& part, std::string_view key, Part (*read)(const JsonObject&)) {
+  std::vector<Part> parts;
+  for (const JsonObject& item : read_list(part, key)) parts.push_back(read(item));
+  return parts;
+}
+
+std::string read_content(const JsonObject& part, std::string_view key) {
+  std::string content = part.required_string(key);
+  if (content.size() > kMaxContentBytes) {
+    fail(part, "'{}' has {} bytes, expected at most {}", key, content.size(), kMaxContentBytes);
+  }
+  return content;
+}
+
+Pattern read_pattern(const JsonObject& part) {
+  const JsonObject pattern = part.required_object("pattern");
+  if (pattern.has("String")) return literal_pattern(read_content(pattern, "String"));
+  if (pattern.has("Regex")) return regex_pattern(pattern.required_string("Regex"), pattern.where());
+  fail(pattern, "neither 'String' nor 'Regex', expected one of them");
+}
+
+template <typename Value>
+Value read_choice(const JsonObject& part, std::string_view key,
+                  std::initializer_list<std::pair<std::string_view, Value>> choices) {
+  const std::string found = part.required_string(key);
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : choices) {
+    if (name == found) return value;
+    names.push_back(name);
+  }
+  fail(part, "'{}' is \"{}\", expected one of {}", key, printable(found), fmt::join(names, ", "));
+}
+
+pre_tokenizers::SplitBehavior read_behavior(const JsonObject& part) {
+  using enum pre_tokenizers::SplitBehavior;
+  return read_choice<pre_tokenizers::SplitBehavior>(part, "behavior",
+                                                    {{"Removed", removed},
+                                                     {"Isolated", isolated},
+                                                     {"MergedWithPrevious", merged_with_previous},
+                                                     {"MergedWithNext", merged_with_next},
+                                                     {"Contiguous", contiguous}});
+}
+
+// Older files say add_prefix_space: false for "never".
+pre_tokenizers::PrependScheme read_prepend_scheme(const JsonObject& part) {
+  using enum pre_tokenizers::PrependScheme;
+  const bool never_prefix = !part.boolean("add_prefix_space").value_or(true);
+  if (!part.has("prepend_scheme")) return never_prefix ? never : always;
+  const auto scheme = read_choice<pre_tokenizers::PrependScheme>(
+      part, "prepend_scheme", {{"always", always}, {"first", first}, {"never", never}});
+  if (never_prefix && scheme != never)
+    fail(part, "add_prefix_space is false and prepend_scheme is not, expected never");
+  return scheme;
+}
+
+NormalizationTable read_table(const JsonObject& part) {
+  const auto table = decode_base64(part.required_string("precompiled_charsmap"));
+  if (!table) fail(part, "'precompiled_charsmap' is not base64, expected a normalisation table");
+  return {*table, part.where()};
+}
+
+// ["[SEP]", 102]
+std::int32_t read_token_pair(const JsonObject& part, const std::string& key) {
+  if (!part.has(key)) fail(part, "has no '{}', expected a token and its id", key);
+  const nlohmann::json& value = part.value().at(key);
+  const bool is_pair = value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number_unsigned() &&
+                       value[1].get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
+  if (!is_pair) fail(part, "'{}' is something else, expected a token and its id", key);
+  return value[1].get<std::int32_t>();
+}
+
+Affixes read_pair_of_tokens(const JsonObject& part) {
+  return {.before = {read_token_pair(part, "cls")}, .after = {read_token_pair(part, "sep")}};
+}
+
+// The ids that a token stands for.
+std::vector<std::int32_t> read_ids(const JsonObject& token) {
+  if (!token.has("ids") || !token.value().at("ids").is_array()) {
+    fail(token, "has no list 'ids', expected the ids that it stands for");
+  }
+  std::vector<std::int32_t> result;
+  for (const std::int64_t id : token.integers("ids", {0, kMaxTokenIds - 1})) {
+    result.push_back(static_cast<std::int32_t>(id));
+  }
+  return result;
+}
+
+// What stands around one text; what would around two is not looked at.
+Affixes read_template_processing(const JsonObject& part) {
+  std::map<std::string, std::vector<std::int32_t>, std::less<>> tokens;
+  const JsonObject described = part.required_object("special_tokens");
+  for (const auto& [name, value] : described.value().items()) tokens[name] = read_ids(described.required_object(name));
+  Affixes affixes;
+  std::size_t texts = 0;
+  for (const JsonObject& item : read_list(part, "single")) {
+    if (item.has("SpecialToken")) {
+      const std::string id = item.required_object("SpecialToken").required_string("id");
+      const auto found = tokens.find(id);
+      if (found == tokens.end()) fail(item, "'{}' is not in special_tokens, expected one that is", printable(id));
+      std::vector<std::int32_t>& side = texts == 0 ? affixes.before : affixes.after;
+      side.insert(side.end(), found->second.begin(), found->second.end());
+    } else if (item.has("Sequence")) {
+      const std::string id = item.required_object("Sequence").required_string("id");
+      if (id != "A") fail(item, "the text '{}', expected A", printable(id));
+      ++texts;
+    } else {
+      fail(item, "neither 'SpecialToken' nor 'Sequence', expected one of them");
+    }
+  }
+  if (texts != 1) fail(part, "'single' has {} texts, expected one", texts);
+  return affixes;
+}
+
+// Parts for offsets alone change nothing here; of the others there can be one.
+Affixes read_processor_sequence(const JsonObject& part) {
+  Affixes result;
+  bool found = false;
+  for (const JsonObject& item : part.required_objects("processors")) {
+    const Affixes processor = read_post_processor(item);
+    if (item.required_string("type") == "ByteLevel") continue;
+    if (std::exchange(found, true)) fail(item, "a second part that adds tokens, expected one");
+    result = processor;
+  }
+  return result;
+}
+
+Normalizer read_normalizer(const JsonObject& part) {
+  using namespace normalizers;
+  static const Readers<Normalizer> kReaders = {
+      {"BertNormalizer",
+       [](const JsonObject& p) {
+         return bert({.clean_text = p.required_boolean("clean_text"),
+                      .split_chinese = p.required_boolean("handle_chinese_chars"),
+                      .strip_accents = p.boolean("strip_accents"),
+                      .lowercase = p.required_boolean("lowercase")});
+       }},
+      {"ByteLevel", [](const JsonObject&) { return byte_level; }},
+      {"Lowercase", [](const JsonObject&) { return lowercase; }},
+      {"NFC", [](const JsonObject&) { return normal(NormalForm::nfc); }},
+      {"NFD", [](const JsonObject&) { return normal(NormalForm::nfd); }},
+      {"NFKC", [](const JsonObject&) { return normal(NormalForm::nfkc); }},
+      {"NFKD", [](const JsonObject&) { return normal(NormalForm::nfkd); }},
+      {"Nmt", [](const JsonObject&) { return nmt; }},
+      {"Precompiled", [](const JsonObject& p) { return precompiled(read_table(p)); }},
+      {"Prepend", [](const JsonObject& p) { return prepend(read_content(p, "prepend")); }},
+      {"Replace", [](const JsonObject& p) { return replace(read_pattern(p), read_content(p, "content")); }},
+      {"Sequence", [](const JsonObject& p) { return sequence(read_sequence(p, "normalizers", read_normalizer)); }},
+      {"Strip",
+       [](const JsonObject& p) {
+         return strip({.left = p.required_boolean("strip_left"), .right = p.required_boolean("strip_right")});
+       }},
+      {"StripAccents", [](const JsonObject&) { return strip_accents; }}};
+  return read_kind(part, kReaders);
+}
+
+PreTokenizer read_pre_tokenizer(const JsonObject& part) {
+  using namespace pre_tokenizers;
+  static const Readers<PreTokenizer> kReaders = {
+      {"BertPreTokenizer", [](const JsonObject&) { return bert(); }},
+      {"ByteLevel",
+       [](const JsonObject& p) {
+         return byte_level({.add_prefix_space = p.required_boolean("add_prefix_space"),
+                            .use_regex = p.boolean("use_regex").value_or(true)});
+       }},
+      {"CharDelimiterSplit", [](const JsonObject& p) { return char_delimiter_split(read_character(p, "delimiter")); }},
+      {"Digits", [](const JsonObject& p) { return digits({.individual = p.required_boolean("individual_digits")}); }},
+      {"FixedLength",
+       [](const JsonObject& p) {
+         const std::int64_t length = p.integer("length", {1, 1 << 30}).value_or(5);
+         return fixed_length(static_cast<std::size_t>(length));
+       }},
+      {"Metaspace",
+       [](const JsonObject& p) {
+         return metaspace({.replacement = read_character(p, "replacement"),
+                           .prepend = read_prepend_scheme(p),
+                           .split = p.boolean("split").value_or(true)});
+       }},
+      {"Punctuation",
+       [](const JsonObject& p) { return punctuation(p.has("behavior") ? read_behavior(p) : SplitBehavior::isolated); }},
+      {"Sequence", [](const JsonObject& p) { return sequence(read_sequence(p, "pretokenizers", read_pre_tokenizer)); }},
+      {"Split",
+       [](const JsonObject& p) {
+         return split(read_pattern(p), {.behavior = read_behavior(p), .invert = p.required_boolean("invert")});
+       }},
+      {"Whitespace", [](const JsonObject&) { return whitespace; }},
+      {"WhitespaceSplit", [](const JsonObject&) { return whitespace_split(); }}};
+  return read_kind(part, kReaders);
+}
+
+PieceDecoder read_decoder(const JsonObject& part) {
+  using namespace piece_decoders;
+  static const Readers<PieceDecoder> kReaders = {
+      {"BPEDecoder", [](const JsonObject& p) { return bpe(read_content(p, "suffix")); }},
+      {"ByteFallback", [](const JsonObject&) { return byte_fallback; }},
+      {"ByteLevel", [](const JsonObject&) { return byte_level; }},
+      {"Fuse", [](const JsonObject&) { return fuse; }},
+      {"Metaspace",
+       [](const JsonObject& p) {
+         return metaspace({.replacement = read_character(p, "replacement"),
+                           .keep_first = read_prepend_scheme(p) == pre_tokenizers::PrependScheme::never});
+       }},
+      {"Replace", [](const JsonObject& p) { return replace(read_pattern(p), read_content(p, "content")); }},
+      {"Sequence", [](const JsonObject& p) { return sequence(read_sequence(p, "decoders", read_decoder)); }},
+      {"Strip",
+       [](const JsonObject& p) {
+         constexpr std::int64_t kMost = 1 << 30;
+         return strip({.content = read_character(p, "content"),
+                       .start = static_cast<std::size_t>(p.required_integer("start", {0, kMost})),
+                       .stop = static_cast<std::size_t>(p.required_integer("stop", {0, kMost}))});
+       }},
+      {"WordPiece", [](const JsonObject& p) {
+         return word_piece({.prefix = read_content(p, "prefix"), .clean_up = p.required_boolean("cleanup")});
+       }}};
+  return read_kind(part, kReaders);
 }
 
 Vocabulary take_vocabulary(TokenizerJsonFile& file, const JsonObject& model) {
-  if (!file.vocabulary) fail_model(model, "has no vocab, expected an object of pieces and their ids");
+  if (!file.vocabulary) fail(model, "has no vocab, expected an object of pieces and their ids");
   return *std::move(file.vocabulary);
 }
 
-ModelPtr read_unigram(TokenizerJsonFile& file, const JsonObject& model) {
-  if (!file.pieces) fail_model(model, "has no vocab, expected a list of pieces and their scores");
+PieceModelPtr read_unigram(TokenizerJsonFile& file, const JsonObject& model) {
+  if (!file.pieces) fail(model, "has no vocab, expected a list of pieces and their scores");
   const auto unknown = model.integer("unk_id", {0, kMaxTokenIds - 1});
-  return std::make_unique<Unigram>(
-      Unigram::Options{.pieces = *std::move(file.pieces),
-                       .unknown_id = unknown ? std::optional(static_cast<std::int32_t>(*unknown)) : std::nullopt,
-                       .byte_fallback = model.boolean("byte_fallback").value_or(false)},
+  return piece_models::unigram(
+      {.pieces = *std::move(file.pieces),
+       .unknown_id = unknown ? std::optional(static_cast<std::int32_t>(*unknown)) : std::nullopt,
+       .byte_fallback = model.boolean("byte_fallback").value_or(false)},
       model.where());
 }
 
-ModelPtr read_bpe(TokenizerJsonFile& file, const JsonObject& model) {
-  if (!file.merges) fail_model(model, "has no merges, expected a list of pairs of pieces");
+PieceModelPtr read_bpe(TokenizerJsonFile& file, const JsonObject& model) {
+  if (!file.merges) fail(model, "has no merges, expected a list of pairs of pieces");
   const auto unknown_token = model.string("unk_token");
-  return std::make_unique<Bpe>(
-      Bpe::Options{.vocabulary = take_vocabulary(file, model),
-                   .merges = *std::move(file.merges),
-                   .unknown_token = unknown_token,
-                   .continuing_subword_prefix = model.string("continuing_subword_prefix").value_or(""),
-                   .end_of_word_suffix = model.string("end_of_word_suffix").value_or(""),
-                   .fuse_unknown = model.boolean("fuse_unk").value_or(false),
-                   .byte_fallback = model.boolean("byte_fallback").value_or(false),
-                   .ignore_merges = model.boolean("ignore_merges").value_or(false)},
-      model.where());
+  return piece_models::bpe({.vocabulary = take_vocabulary(file, model),
+                            .merges = *std::move(file.merges),
+                            .unknown_token = unknown_token,
+                            .continuing_subword_prefix = model.string("continuing_subword_prefix").value_or(""),
+                            .end_of_word_suffix = model.string("end_of_word_suffix").value_or(""),
+                            .fuse_unknown = model.boolean("fuse_unk").value_or(false),
+                            .byte_fallback = model.boolean("byte_fallback").value_or(false),
+                            .ignore_merges = model.boolean("ignore_merges").value_or(false)},
+                           model.where());
 }
 
-ModelPtr read_wordpiece(TokenizerJsonFile& file, const JsonObject& model) {
+PieceModelPtr read_word_piece(TokenizerJsonFile& file, const JsonObject& model) {
   constexpr std::int64_t kMost = 1 << 30;
-  return std::make_unique<WordPiece>(
-      WordPiece::Options{.vocabulary = take_vocabulary(file, model),
-                         .unknown_token = model.required_string("unk_token"),
-                         .continuing_subword_prefix = model.required_string("continuing_subword_prefix"),
-                         .max_word_characters =
-                             static_cast<std::size_t>(model.required_integer("max_input_chars_per_word", {0, kMost}))},
+  return piece_models::word_piece(
+      {.vocabulary = take_vocabulary(file, model),
+       .unknown_token = model.required_string("unk_token"),
+       .continuing_subword_prefix = model.required_string("continuing_subword_prefix"),
+       .max_word_characters = static_cast<std::size_t>(model.required_integer("max_input_chars_per_word", {0, kMost}))},
       model.where());
 }
 
-ModelPtr read_word_level(TokenizerJsonFile& file, const JsonObject& model) {
-  return std::make_unique<WordLevel>(WordLevel::Options{.vocabulary = take_vocabulary(file, model),
-                                                        .unknown_token = model.required_string("unk_token")},
-                                     model.where());
+PieceModelPtr read_word_level(TokenizerJsonFile& file, const JsonObject& model) {
+  return piece_models::word_level(
+      {.vocabulary = take_vocabulary(file, model), .unknown_token = model.required_string("unk_token")}, model.where());
 }
 
 // Of older files, which do not say.
@@ -76,38 +321,50 @@ std::string_view guess_model(const TokenizerJsonFile& file, const JsonObject& mo
   return "WordLevel";
 }
 
-ModelPtr read_model(TokenizerJsonFile& file, const JsonObject& model) {
-  const std::string type = model.string("type").value_or(std::string(guess_model(file, model)));
-  if (type == "Unigram") return read_unigram(file, model);
-  if (type == "BPE") return read_bpe(file, model);
-  if (type == "WordPiece") return read_wordpiece(file, model);
-  if (type == "WordLevel") return read_word_level(file, model);
-  fail_model(model,
-             fmt::format("type '{}' is not supported, expected BPE, Unigram, WordPiece or WordLevel", printable(type)));
-}
-
 bool is_byte_level(const JsonObject& file) {
   const auto decoder = file.value().find("decoder");
   return decoder != file.value().end() && decoder->dump().find("\"ByteLevel\"") != std::string::npos;
 }
 
-std::string kind_for_people(const PieceModel& model, const JsonObject& file) {
-  if (model.kind() == "Unigram") return "unigram";
-  if (model.kind() == "WordLevel") return "word-level";
-  return fmt::format("{}{}", model.kind() == "BPE" && is_byte_level(file) ? "byte-level " : "", model.kind());
+// The model, and its kind for people.
+void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineTokenizer::Parts& parts) {
+  struct Kind {
+    std::string_view type;
+    const char* kind;
+    PieceModelPtr (*read)(TokenizerJsonFile& file, const JsonObject& model);
+  };
+  const JsonObject model = root.required_object("model");
+  const std::string type = model.string("type").value_or(std::string(guess_model(file, model)));
+  for (const Kind& known :
+       {Kind{"Unigram", "unigram", read_unigram}, Kind{"BPE", is_byte_level(root) ? "byte-level BPE" : "BPE", read_bpe},
+        Kind{"WordPiece", "WordPiece", read_word_piece}, Kind{"WordLevel", "word-level", read_word_level}}) {
+    if (known.type != type) continue;
+    parts.kind = known.kind;
+    parts.model = known.read(file, model);
+    return;
+  }
+  fail(model, "type '{}' is not supported, expected BPE, Unigram, WordPiece or WordLevel", printable(type));
 }
 
 }  // namespace
 
+Affixes read_post_processor(const JsonObject& part) {
+  static const Readers<Affixes> kReaders = {{"BertProcessing", read_pair_of_tokens},
+                                            {"ByteLevel", [](const JsonObject&) { return Affixes(); }},
+                                            {"RobertaProcessing", read_pair_of_tokens},
+                                            {"Sequence", read_processor_sequence},
+                                            {"TemplateProcessing", read_template_processing}};
+  return read_kind(part, kReaders);
+}
+
 PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name) {
   TokenizerJsonFile file = TokenizerJsonFile::parse(json, name);
-  const JsonObject root(std::move(*file.rest), name);
+  const JsonObject root(std::move(file.rest), name);
   if (const auto version = root.string("version"); version && *version != "1.0") {
-    fail_model(root, fmt::format("version is '{}', expected 1.0", printable(*version)));
+    fail(root, "version is '{}', expected 1.0", printable(*version));
   }
   PipelineTokenizer::Parts parts;
-  parts.model = read_model(file, root.required_object("model"));
-  parts.kind = kind_for_people(*parts.model, root);
+  read_model(file, root, parts);
   if (root.has("normalizer")) parts.normalizer = read_normalizer(root.required_object("normalizer"));
   if (root.has("pre_tokenizer")) parts.pre_tokenizer = read_pre_tokenizer(root.required_object("pre_tokenizer"));
   if (root.has("post_processor")) parts.affixes = read_post_processor(root.required_object("post_processor"));

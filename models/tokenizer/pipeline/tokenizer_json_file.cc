@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"
 
 namespace encdec {
@@ -119,12 +119,12 @@ class TokenizerJsonReader final : public JsonTree {
 
   [[noreturn]] void fail_list(std::string_view found) const {
     if (list_ == List::vocabulary) {
-      throw TokenizerError(fmt::format("{}: model.vocab: '{}' is {}, expected an id from 0 to {}", file(),
-                                       printable(text_), found, kMaxTokenIds - 1));
+      refuse<TokenizerError>(file(), "model.vocab: '{}' is {}, expected an id from 0 to {}", printable(text_), found,
+                             kMaxTokenIds - 1);
     }
     const bool merges = list_ == List::merges;
-    throw TokenizerError(fmt::format("{}: model.{}[{}]: {}, expected {}", file(), merges ? "merges" : "vocab", items_,
-                                     found, merges ? "two pieces" : "a piece and its score"));
+    refuse<TokenizerError>(file(), "model.{}[{}]: {}, expected {}", merges ? "merges" : "vocab", items_, found,
+                           merges ? "two pieces" : "a piece and its score");
   }
 
   template <typename Number>
@@ -170,9 +170,9 @@ class TokenizerJsonReader final : public JsonTree {
   }
 
   void count() {
-    if (++values_ <= kMaxOtherValues) return;
-    throw TokenizerError(
-        fmt::format("{}: more than {} values beside model.vocab and model.merges", file(), kMaxOtherValues));
+    if (++values_ > kMaxOtherValues) {
+      refuse<TokenizerError>(file(), "more than {} values beside model.vocab and model.merges", kMaxOtherValues);
+    }
   }
 
   TokenizerJsonFile& result_;
@@ -194,9 +194,8 @@ TokenizerJsonFile TokenizerJsonFile::parse(std::string_view json, const std::str
   TokenizerJsonFile result;
   TokenizerJsonReader reader(result, name);
   read_json_events(json, reader);
-  *result.rest = reader.take();
-  if (!result.rest->is_object())
-    throw FileError(fmt::format("{}: {}, expected a JSON object", name, result.rest->type_name()));
+  result.rest = reader.take();
+  if (!result.rest.is_object()) refuse(name, "{}, expected a JSON object", result.rest.type_name());
   return result;
 }
 

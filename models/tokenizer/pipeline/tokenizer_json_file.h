@@ -1,25 +1,23 @@
 #pragma once
 
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "encdec/models/tokenizer/base/vocabulary.h"
-#include "encdec/models/tokenizer/pipeline/unigram.h"
+#include "encdec/models/tokenizer/pipeline/piece_model.h"
 
 namespace encdec {
 
 // What a tokenizer.json holds. The long lists are kept apart: as JSON values they would take many times their memory.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving a JSON value throws only where an assertion would fail
 struct TokenizerJsonFile {
-  std::optional<Vocabulary> vocabulary;                                       // model.vocab, if it is an object
-  std::optional<std::vector<Unigram::Piece>> pieces;                          // model.vocab, if it is a list
-  std::optional<std::vector<std::pair<std::string, std::string>>> merges;     // model.merges
-  std::unique_ptr<nlohmann::json> rest = std::make_unique<nlohmann::json>();  // an object: all other keys
+  std::optional<Vocabulary> vocabulary;            // model.vocab, if it is an object
+  std::optional<std::vector<ScoredPiece>> pieces;  // model.vocab, if it is a list
+  std::optional<Merges> merges;                    // model.merges
+  nlohmann::json rest;                             // an object: all other keys
 
   // Throws FileError for what is not JSON, is nested too deep or has a key twice; TokenizerError, naming the place, for
   // long lists of other things than pieces, or with a piece or an id twice, or too many values in the rest.

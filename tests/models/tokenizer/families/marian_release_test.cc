@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"
 
@@ -16,13 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
-using Json = nlohmann::json;
 using namespace test;
-
-// JSON is YAML, as far as these tests need it.
-Json parse(std::string_view text, const std::string& file) {
-  return parse_json(text, file);
-}
 
 class MarianRelease : public testing::Test {
  protected:
@@ -32,7 +23,8 @@ class MarianRelease : public testing::Test {
   }
 
   std::unique_ptr<Tokenizer> load(const char* decoder) const {
-    return load_marian_release(folder_.path(), Json::parse(decoder), parse);
+    folder_.write("decoder.yml", decoder);
+    return load_marian_release(folder_.path());
   }
   std::string error(const char* decoder) const {
     try {
@@ -74,7 +66,7 @@ TEST_F(MarianRelease, RefusesNamesThatLeadOutOfTheFolder) {
 
 TEST_F(MarianRelease, RefusesDamagedFilesByName) {
   EXPECT_THAT(error("{}"), HasSubstr("decoder.yml: vocabs is missing"));
-  EXPECT_THAT(error("[]"), HasSubstr("decoder.yml: vocabs is missing"));
+  EXPECT_THAT(error("[]"), HasSubstr("decoder.yml"));
   EXPECT_THAT(error(R"({"vocabs": "vocab.yml"})"), HasSubstr("vocabs is string"));
   EXPECT_THAT(error(R"({"vocabs": ["vocab.yml"]})"), HasSubstr("vocabs is a list of 1"));
   EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", 1]})"), HasSubstr("vocabs is a list with a number"));

@@ -1,5 +1,3 @@
-#include "encdec/models/tokenizer/families/marian_tokenizer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
+#include "encdec/models/tokenizer/families/slow_families.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"

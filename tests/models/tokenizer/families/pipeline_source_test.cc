@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "encdec/engine/base/error.h"
 #include "tests/support/message_of.h"
 
@@ -54,7 +52,7 @@ TEST(MergesOfAVocabulary, MakePiecesWithSmallIdsFirst) {
 }
 
 TEST(PipelineSource, KeepsWhatFilesSayOfATokenFirst) {
-  PipelineSource source{.name = "x", .config = JsonObject(nlohmann::json::object(), "x")};
+  PipelineSource source{.name = "x"};
   source.settings.named_tokens["mask_token"] = "<mask>";
   source.settings.described_tokens["<mask>"] = {.content = "<mask>", .strip_right = true};
   source.describe("mask_token", {.strip_left = true});

@@ -15,7 +15,7 @@ using Ids = std::vector<std::int32_t>;
 
 class PlainTokenizerTest : public testing::Test {
  protected:
-  std::unique_ptr<Tokenizer> load() const { return PlainTokenizer::load_ctranslate2(folder_.path()); }
+  std::unique_ptr<Tokenizer> load() const { return load_ctranslate2_tokenizer(folder_.path()); }
   std::string error() const {
     try {
       load();

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/pipeline/word_level.h"
+#include "encdec/models/tokenizer/pipeline/piece_model.h"
 
 namespace encdec {
 namespace {
@@ -15,15 +15,15 @@ using Looking = AddedVocabulary::Looking;
 using SpecialTokens = AddedVocabulary::SpecialTokens;
 using Tokens = std::vector<AddedToken>;
 
-const WordLevel& model() {
-  static const WordLevel words = [] {
+const PieceModel& model() {
+  static const PieceModelPtr words = [] {
     Vocabulary vocabulary;
     for (const char* piece : {"<unk>", "a", "b"}) {
       vocabulary.add(piece, static_cast<std::int32_t>(vocabulary.size()), "file");
     }
-    return WordLevel({.vocabulary = std::move(vocabulary)}, "file");
+    return piece_models::word_level({.vocabulary = std::move(vocabulary)}, "file");
   }();
-  return words;
+  return *words;
 }
 
 AddedVocabulary added(const Tokens& tokens, const Normalizer& normalizer = {}) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/pipeline/word_level.h"
+#include "encdec/models/tokenizer/pipeline/piece_model.h"
 
 namespace encdec {
 namespace {
@@ -18,7 +18,7 @@ PipelineTokenizer::Parts parts() {
     vocabulary.add(piece, static_cast<std::int32_t>(vocabulary.size()), "file");
   }
   return {.kind = "word-level",
-          .model = std::make_unique<WordLevel>(WordLevel::Options{.vocabulary = std::move(vocabulary)}, "file"),
+          .model = piece_models::word_level({.vocabulary = std::move(vocabulary)}, "file"),
           .pre_tokenizer = pre_tokenizers::whitespace_split(),
           .added_tokens = {{.content = "</s>", .normalized = false, .special = true},
                            {.content = "<en>", .normalized = false, .special = true}},
