@@ -122,12 +122,12 @@ PipelineSource json_source(TokenizerJsonFile file, const std::string& name, Toke
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
   const fs::path json = folder / "tokenizer.json";
   if (!is_there(json)) return nullptr;
-  PipelineTokenizer::Parts parts = read_tokenizer_json(json);
+  PipelineParts parts = parse_tokenizer_json(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
   const PipelineSource source{
       .name = json.string(), .config = files.tokenizer_config, .settings = TokenizerSettings::merge(files, {})};
   family_parts::apply_settings(source, parts);
-  return std::make_unique<PipelineTokenizer>(std::move(parts), source.name);
+  return pipeline_tokenizer(std::move(parts), source.name);
 }
 
 // A family's tokenizer, from tokenizer.json if it is there and has a model of the family's kind, else from the family's
@@ -138,7 +138,7 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
     auto file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
     if (!fits(file, family.model)) return load_pipeline(folder);
     PipelineSource source = json_source(std::move(file), json.string(), TokenizerFiles::read_small(folder), family);
-    return std::make_unique<PipelineTokenizer>(family.make(source), source.name);
+    return pipeline_tokenizer(family.make(source), source.name);
   }
   if (!has_files(folder, family.files)) return nullptr;
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
@@ -150,7 +150,7 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
     texts.push_back({(folder / file).string(), read_text_file(folder / file, native_files::kMaxBytes)});
   }
   family.read(texts, source);
-  return std::make_unique<PipelineTokenizer>(family.make(source), source.name);
+  return pipeline_tokenizer(family.make(source), source.name);
 }
 
 // The class of transformers for checkpoints that do not name one, by model_type.

@@ -72,7 +72,7 @@ void use_all(const JsonObject& input) {
         source.vocabulary = vocabulary();
         source.merges = native_files::parse_merges(merges, kFile);
       }
-      use(PipelineTokenizer(family.make(source), kFile), text);
+      use(*pipeline_tokenizer(family.make(source), kFile), text);
     });
   }
   attempt([&] { use(*blenderbot_small_tokenizer(vocabulary(), merges, files, kFile), text); });

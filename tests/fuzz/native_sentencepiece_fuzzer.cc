@@ -53,7 +53,7 @@ std::unique_ptr<Tokenizer> make(std::uint8_t choice, std::string_view bytes) {
   PipelineSource source{.name = kFile};
   source.settings = TokenizerSettings::merge({}, family.named_tokens);
   family.read({{kFile, std::string(bytes)}}, source);
-  return std::make_unique<PipelineTokenizer>(family.make(source), kFile);
+  return pipeline_tokenizer(family.make(source), kFile);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 
 namespace encdec::family_parts {
 namespace {
@@ -105,7 +106,7 @@ Parts framed(const PipelineSource& source, Parts parts, std::string_view before,
 Parts with_languages(const PipelineSource& source, Parts parts, const Languages& languages) {
   parts = framed(source, std::move(parts), "", "eos_token");
   const TokenIds ids(source, parts);
-  std::vector<PipelineTokenizer::Language>& known = parts.languages;
+  std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
     if (const auto id = ids.find(name)) known.push_back({name, *id});
   }

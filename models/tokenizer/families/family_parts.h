@@ -12,7 +12,7 @@
 // What families put their pipelines together from.
 namespace encdec::family_parts {
 
-using Parts = PipelineTokenizer::Parts;
+using Parts = PipelineParts;
 
 // A model of pieces, and one of the vocabulary and its merges.
 PieceModelPtr unigram(PipelineSource& source, std::int32_t unknown_id);

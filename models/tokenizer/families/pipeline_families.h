@@ -18,7 +18,7 @@ struct PipelineFamily {
   void (*read)(const std::vector<NamedText>& files, PipelineSource& source);
   std::string_view model;                           // as tokenizer.json calls it
   std::map<std::string, std::string> named_tokens;  // of checkpoints whose files do not say otherwise
-  PipelineTokenizer::Parts (*make)(PipelineSource& source);
+  PipelineParts (*make)(PipelineSource& source);
 };
 
 // Null for a class that is none of those.

@@ -179,13 +179,12 @@ std::string normal_form(std::string_view valid, NormalForm form) {
   return result;
 }
 
-std::string_view GraphemeScanner::next() {
-  if (rest_.empty()) return {};
-  Character c = first_character(rest_);
+std::size_t first_grapheme(std::string_view valid) {
+  Character c = first_character(valid);
   std::size_t end = c.bytes;
   utf8proc_int32_t state = 0;
-  while (end < rest_.size()) {
-    const Character following = first_character(rest_.substr(end));
+  while (end < valid.size()) {
+    const Character following = first_character(valid.substr(end));
     if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(c.value),
                                          static_cast<utf8proc_int32_t>(following.value), &state)) {
       break;
@@ -193,9 +192,7 @@ std::string_view GraphemeScanner::next() {
     end += following.bytes;
     c = following;
   }
-  const std::string_view cluster = rest_.substr(0, end);
-  rest_.remove_prefix(end);
-  return cluster;
+  return end;
 }
 
 std::string_view byte_character(std::uint8_t byte) {

@@ -25,16 +25,8 @@ void append_lowercase(std::string& text, char32_t c);
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 std::string normal_form(std::string_view valid, NormalForm form);
 
-// Cuts a text into extended grapheme clusters (Unicode TR 29).
-class GraphemeScanner {
- public:
-  explicit GraphemeScanner(std::string_view valid) : rest_(valid) {}
-  // Empty at the end.
-  std::string_view next();
-
- private:
-  std::string_view rest_;
-};
+// Bytes of the first extended grapheme cluster (Unicode TR 29) of a text that is not empty.
+std::size_t first_grapheme(std::string_view valid);
 
 // The characters by which byte-level vocabularies write the bytes 0 to 255: printable ones stand for themselves, the
 // others for U+0100 and up.

@@ -162,8 +162,9 @@ Normalizer precompiled(NormalizationTable table) {
   return [replaces](PipelineText& text) {
     const std::string old = text.text;
     TextRewriter rewriter(text);
-    GraphemeScanner clusters(old);
-    for (std::string_view cluster = clusters.next(); !cluster.empty(); cluster = clusters.next()) {
+    for (std::string_view rest = old; !rest.empty();) {
+      std::string_view cluster = rest.substr(0, first_grapheme(rest));
+      rest.remove_prefix(cluster.size());
       if (cluster.size() < kWholeClusterBytes && replaces(rewriter, cluster)) continue;
       while (!cluster.empty()) {
         const std::size_t bytes = first_character(cluster).bytes;

@@ -10,14 +10,13 @@
 namespace encdec {
 namespace {
 
-struct Replacement {
-  std::string_view from;
-  std::string_view to;
-};
-
-template <std::size_t kCount>
-std::string replace_in_turn(std::string text, const Replacement (&replacements)[kCount]) {
-  for (const auto& [from, to] : replacements) text = replace_all(text, from, to);
+std::string clean_up(std::string text, bool with_do_not) {
+  constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
+      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kReplacements) {
+    if (with_do_not || from != " do not") text = replace_all(text, from, to);
+  }
   return text;
 }
 
@@ -34,10 +33,7 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 }
 
 std::string clean_up_spaces(std::string text) {
-  static constexpr Replacement kReplacements[] = {{" .", "."},     {" ?", "?"},     {" !", "!"},   {" ,", ","},
-                                                  {" ' ", "'"},    {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"},
-                                                  {" 've", "'ve"}, {" 're", "'re"}};
-  return replace_in_turn(std::move(text), kReplacements);
+  return clean_up(std::move(text), false);
 }
 
 namespace piece_decoders {
@@ -57,13 +53,6 @@ void append_piece_bytes(std::string_view piece, std::string& bytes) {
     bytes += static_cast<char>(byte);
     rest.remove_prefix(c.bytes);
   }
-}
-
-std::string clean_up_piece(std::string piece) {
-  static constexpr Replacement kReplacements[] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-                                                  {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-                                                  {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-  return replace_in_turn(std::move(piece), kReplacements);
 }
 
 // An empty text is found before every character and at the end.
@@ -113,7 +102,7 @@ PieceDecoder word_piece(WordPieceOptions options) {
       } else if (i > 0) {
         piece.insert(0, 1, ' ');
       }
-      if (options.clean_up) piece = clean_up_piece(std::move(piece));
+      if (options.clean_up) piece = clean_up(std::move(piece), true);
     }
   };
 }

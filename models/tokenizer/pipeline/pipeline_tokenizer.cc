@@ -5,107 +5,123 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 
 namespace encdec {
+namespace {
 
-PipelineTokenizer::PipelineTokenizer(Parts parts, const std::string& name)
-    : parts_(std::move(parts)), name_(name), added_(parts_.added_tokens, *parts_.model, parts_.normalizer, name) {}
+class PipelineTokenizer final : public Tokenizer {
+ public:
+  PipelineTokenizer(PipelineParts parts, const std::string& name)
+      : parts_(std::move(parts)), name_(name), added_(parts_.added_tokens, *parts_.model, parts_.normalizer, name) {}
 
-std::vector<std::int32_t> PipelineTokenizer::encode_side(std::string_view text, const EncodeOptions& options,
-                                                         TextSide side) const {
-  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (!parts_.language_affixes && !language.empty()) {
-    throw InputError(fmt::format("{}: language '{}', but the tokenizer knows none", name_, printable(language)));
-  }
-  const Affixes affixes = parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
-  std::vector<std::int32_t> ids = encode_plain(text);
-  affixes.cut(ids, options.max_length);
-  affixes.put_around(ids);
-  return ids;
-}
+  std::string kind() const override { return parts_.kind; }
 
-std::vector<std::int32_t> PipelineTokenizer::encode_plain(std::string_view text) const {
-  using Looking = AddedVocabulary::Looking;
-  check_text(text);
-  const auto special_tokens =
-      parts_.split_special_tokens ? AddedVocabulary::SpecialTokens::ignored : AddedVocabulary::SpecialTokens::found;
-  std::vector<std::int32_t> ids;
-  std::size_t normalized_bytes = 0;
-  const PipelineText whole = PipelineText::whole(text);
-  for (const auto& [begin, end, id] : added_.find(whole.text, Looking::for_raw_tokens, special_tokens)) {
-    if (begin == end) continue;
-    if (id) {
-      ids.push_back(*id);
-      continue;
+  std::string decode(std::span<const std::int32_t> ids) const override {
+    std::vector<std::string> texts;
+    std::size_t bytes = 0;
+    for (const std::int32_t id : ids) {
+      const std::string* text = added_.decoded(id);
+      if (text == nullptr) text = parts_.model->piece(id);
+      if (text == nullptr) fail_id(id);
+      if (added_.is_special(*text)) continue;
+      check_rewritten(bytes += text->size());
+      texts.push_back(*text);
     }
-    PipelineText part = whole.slice(begin, end);
-    if (parts_.normalizer) parts_.normalizer(part);
-    check_rewritten(normalized_bytes += part.text.size());
-    for (const auto& inner : added_.find(part.text, Looking::for_normalized_tokens, special_tokens)) {
-      if (inner.begin == inner.end) continue;
-      if (inner.id) {
-        ids.push_back(*inner.id);
-      } else {
-        encode_part(part.slice(inner.begin, inner.end), ids);
+    if (parts_.decoder) parts_.decoder(texts);
+    std::string result = fmt::format("{}", fmt::join(texts, parts_.decoder ? "" : " "));
+    return parts_.clean_up_spaces ? clean_up_spaces(std::move(result)) : result;
+  }
+
+  const std::string& piece(std::int32_t id, TextSide /*side*/) const override {
+    if (const AddedToken* token = added_.token(id)) return token->content;
+    if (const std::string* piece = parts_.model->piece(id)) return *piece;
+    fail_id(id);
+  }
+
+  std::optional<std::int32_t> token_id(std::string_view token) const override {
+    const auto added = added_.id(token);
+    return added ? added : parts_.model->id(token);
+  }
+
+  std::vector<std::string> languages() const override {
+    std::vector<std::string> names;
+    for (const auto& language : parts_.languages) names.push_back(language.name);
+    return names;
+  }
+
+  std::optional<std::int32_t> language_token(std::string_view language) const override {
+    for (const auto& [name, token] : parts_.languages) {
+      if (name == language) return token;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
+                                        TextSide side) const override {
+    const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
+    if (!parts_.language_affixes && !language.empty()) {
+      refuse<InputError>(name_, "language '{}', but the tokenizer knows none", printable(language));
+    }
+    const Affixes affixes = parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
+    std::vector<std::int32_t> ids = encode_plain(text);
+    affixes.cut(ids, options.max_length);
+    affixes.put_around(ids);
+    return ids;
+  }
+
+  std::vector<std::int32_t> encode_plain(std::string_view text) const {
+    using Looking = AddedVocabulary::Looking;
+    check_text(text);
+    const auto special_tokens =
+        parts_.split_special_tokens ? AddedVocabulary::SpecialTokens::ignored : AddedVocabulary::SpecialTokens::found;
+    std::vector<std::int32_t> ids;
+    std::size_t normalized_bytes = 0;
+    const PipelineText whole = PipelineText::whole(text);
+    for (const auto& [begin, end, id] : added_.find(whole.text, Looking::for_raw_tokens, special_tokens)) {
+      if (begin == end) continue;
+      if (id) {
+        ids.push_back(*id);
+        continue;
+      }
+      PipelineText part = whole.slice(begin, end);
+      if (parts_.normalizer) parts_.normalizer(part);
+      check_rewritten(normalized_bytes += part.text.size());
+      for (const auto& inner : added_.find(part.text, Looking::for_normalized_tokens, special_tokens)) {
+        if (inner.begin == inner.end) continue;
+        if (inner.id) {
+          ids.push_back(*inner.id);
+        } else {
+          encode_part(part.slice(inner.begin, inner.end), ids);
+        }
       }
     }
+    return ids;
   }
-  return ids;
-}
 
-void PipelineTokenizer::encode_part(PipelineText text, std::vector<std::int32_t>& ids) const {
-  if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
-  std::vector<PipelineText> words;
-  parts_.pre_tokenizer(std::move(text), words);
-  for (const PipelineText& word : words) parts_.model->tokenize(word.text, ids);
-}
-
-std::string PipelineTokenizer::decode(std::span<const std::int32_t> ids) const {
-  std::vector<std::string> texts;
-  std::size_t bytes = 0;
-  for (const std::int32_t id : ids) {
-    const std::string* text = added_.decoded(id);
-    if (text == nullptr) text = parts_.model->piece(id);
-    if (text == nullptr) throw InputError(fmt::format("token id {} is not in the vocabulary", id));
-    if (added_.is_special(*text)) continue;
-    check_rewritten(bytes += text->size());
-    texts.push_back(*text);
+  void encode_part(PipelineText text, std::vector<std::int32_t>& ids) const {
+    if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
+    std::vector<PipelineText> words;
+    parts_.pre_tokenizer(std::move(text), words);
+    for (const PipelineText& word : words) parts_.model->tokenize(word.text, ids);
   }
-  std::string result;
-  if (parts_.decoder) {
-    parts_.decoder(texts);
-    for (const std::string& text : texts) result += text;
-  } else {
-    result = fmt::format("{}", fmt::join(texts, " "));
+
+  [[noreturn]] static void fail_id(std::int32_t id) {
+    throw InputError(fmt::format("token id {} is not in the vocabulary", id));
   }
-  return parts_.clean_up_spaces ? clean_up_spaces(std::move(result)) : result;
-}
 
-const std::string& PipelineTokenizer::piece(std::int32_t id, TextSide /*side*/) const {
-  if (const AddedToken* token = added_.token(id)) return token->content;
-  if (const std::string* piece = parts_.model->piece(id)) return *piece;
-  throw InputError(fmt::format("token id {} is not in the vocabulary", id));
-}
+  PipelineParts parts_;
+  std::string name_;
+  AddedVocabulary added_;
+};
 
-std::optional<std::int32_t> PipelineTokenizer::token_id(std::string_view token) const {
-  const auto added = added_.id(token);
-  return added ? added : parts_.model->id(token);
-}
+}  // namespace
 
-std::vector<std::string> PipelineTokenizer::languages() const {
-  std::vector<std::string> names;
-  names.reserve(parts_.languages.size());
-  for (const Language& language : parts_.languages) names.push_back(language.name);
-  return names;
-}
-
-std::optional<std::int32_t> PipelineTokenizer::language_token(std::string_view language) const {
-  const auto found = std::find_if(parts_.languages.begin(), parts_.languages.end(),
-                                  [&](const Language& known) { return known.name == language; });
-  return found != parts_.languages.end() ? std::optional(found->token) : std::nullopt;
+std::unique_ptr<Tokenizer> pipeline_tokenizer(PipelineParts parts, const std::string& name) {
+  return std::make_unique<PipelineTokenizer>(std::move(parts), name);
 }
 
 }  // namespace encdec

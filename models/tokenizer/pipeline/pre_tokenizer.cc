@@ -171,19 +171,12 @@ void whitespace(const PipelineText& text, std::vector<PipelineText>& words) {
     if (is_word_character(c)) return Kind::word;
     return is_white_space(c) ? Kind::space : Kind::other;
   };
-  std::size_t begin = 0;
-  Kind kind = Kind::space;
-  for (std::size_t position = 0; position < text.text.size();) {
-    const Character c = first_character(std::string_view(text.text).substr(position));
-    const Kind found = kind_of(c.value);
-    if (found != kind) {
-      if (kind != Kind::space) add_word(text, begin, position, words);
-      begin = position;
-      kind = found;
-    }
-    position += c.bytes;
+  std::string_view rest = text.text;
+  for (std::size_t begin = 0, end = 0; !rest.empty(); rest.remove_prefix(end - begin), begin = end) {
+    const Kind kind = kind_of(first_character(rest).value);
+    end = begin + leading_bytes(rest, [&](char32_t c) { return kind_of(c) == kind; });
+    if (kind != Kind::space) add_word(text, begin, end, words);
   }
-  if (kind != Kind::space) add_word(text, begin, text.text.size(), words);
 }
 
 PreTokenizer bert() {
@@ -248,17 +241,11 @@ PreTokenizer char_delimiter_split(const std::string& delimiter) {
 
 PreTokenizer fixed_length(std::size_t length) {
   return [length](const PipelineText& text, std::vector<PipelineText>& words) {
-    std::size_t begin = 0;
-    std::size_t characters = 0;
-    for (std::size_t position = 0; position < text.text.size(); ++characters) {
-      if (characters == length) {
-        add_word(text, begin, position, words);
-        begin = position;
-        characters = 0;
-      }
-      position += first_character(std::string_view(text.text).substr(position)).bytes;
+    const std::string_view all = text.text;
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+      for (std::size_t i = 0; i < length && end < all.size(); ++i) end += first_character(all.substr(end)).bytes;
+      add_word(text, begin, end, words);
     }
-    add_word(text, begin, text.text.size(), words);
   };
 }
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
@@ -327,7 +326,7 @@ bool is_byte_level(const JsonObject& file) {
 }
 
 // The model, and its kind for people.
-void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineTokenizer::Parts& parts) {
+void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineParts& parts) {
   struct Kind {
     std::string_view type;
     const char* kind;
@@ -357,13 +356,13 @@ Affixes read_post_processor(const JsonObject& part) {
   return read_kind(part, kReaders);
 }
 
-PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name) {
+PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name) {
   TokenizerJsonFile file = TokenizerJsonFile::parse(json, name);
   const JsonObject root(std::move(file.rest), name);
   if (const auto version = root.string("version"); version && *version != "1.0") {
     fail(root, "version is '{}', expected 1.0", printable(*version));
   }
-  PipelineTokenizer::Parts parts;
+  PipelineParts parts;
   read_model(file, root, parts);
   if (root.has("normalizer")) parts.normalizer = read_normalizer(root.required_object("normalizer"));
   if (root.has("pre_tokenizer")) parts.pre_tokenizer = read_pre_tokenizer(root.required_object("pre_tokenizer"));
@@ -376,10 +375,6 @@ PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::
     }
   }
   return parts;
-}
-
-PipelineTokenizer::Parts read_tokenizer_json(const std::filesystem::path& path) {
-  return parse_tokenizer_json(read_text_file(path, kMaxTokenizerJsonBytes), path.string());
 }
 
 }  // namespace encdec

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -13,9 +12,7 @@ namespace encdec {
 // count. Throws FileError for what is not JSON; TokenizerError or ConfigError, naming the file, the place, what was
 // found and what was expected, for kinds that are not known, values of the wrong type, and parts that do not fit
 // together.
-PipelineTokenizer::Parts parse_tokenizer_json(std::string_view json, const std::string& name);
-// The same for a file of at most 64 MiB.
-PipelineTokenizer::Parts read_tokenizer_json(const std::filesystem::path& path);
+PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name);
 
 // What its post-processor puts around texts. Throws the same.
 Affixes read_post_processor(const JsonObject& part);

@@ -9,42 +9,73 @@
 #include <unordered_map>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"
-#include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
+#include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 
 namespace encdec {
 namespace {
 
 constexpr std::string_view kSpaceSymbol = "▁";
 
-ByteTrie user_defined_pieces(const SentencePieceProto& proto) {
-  ByteTrie trie;
-  for (const auto& piece : proto.pieces) {
-    if (piece.type == SentencePieceProto::PieceType::user_defined) trie.insert(piece.text, 0);
+// What the beginning of a text becomes, and its bytes.
+struct Step {
+  std::string_view result;
+  std::size_t bytes;
+};
+
+Step next_step(std::string_view text, const SentencePieceProto::Normalization& rules, const ByteTrie& user_defined) {
+  if (const std::size_t bytes = user_defined.longest(text).bytes; bytes > 0) return {text.substr(0, bytes), bytes};
+  if (rules.table) {
+    const auto match = rules.table->find(text, NormalizationTable::Wanted::longest);
+    if (match.bytes > 0) return {match.replacement, match.bytes};
   }
-  return trie;
+  const std::size_t bytes = first_character(text).bytes;
+  return {text.substr(0, bytes), bytes};
+}
+
+// sentencepiece's own normalisation: at each place the longest match of the table is replaced; then spaces at the ends
+// and in a row go, one comes in front, and all are written "▁", each as far as the rules say so. User-defined pieces
+// stay as they are.
+std::string normalize(std::string_view valid, const SentencePieceProto::Normalization& rules,
+                      const ByteTrie& user_defined) {
+  const std::string_view space = rules.escape_spaces ? kSpaceSymbol : " ";
+  std::string_view rest = valid;
+  while (rules.remove_extra_spaces && !rest.empty()) {
+    const Step step = next_step(rest, rules, user_defined);
+    if (step.result != " ") break;
+    rest.remove_prefix(step.bytes);
+  }
+  std::string text;
+  if (rest.empty()) return text;
+  text.reserve(rest.size() + rest.size() / 2);
+  if (rules.add_dummy_prefix && !rules.space_is_suffix) text += space;
+  for (bool after_space = rules.remove_extra_spaces; !rest.empty();) {
+    Step step = next_step(rest, rules, user_defined);
+    while (after_space && step.result.starts_with(' ')) step.result.remove_prefix(1);
+    for (const char byte : step.result) byte == ' ' ? void(text += space) : text.push_back(byte);
+    if (!step.result.empty()) after_space = rules.remove_extra_spaces && step.result.ends_with(' ');
+    rest.remove_prefix(step.bytes);
+    check_rewritten(text.size());
+  }
+  while (rules.remove_extra_spaces && text.ends_with(space)) text.erase(text.size() - space.size());
+  if (rules.add_dummy_prefix && rules.space_is_suffix) text += space;
+  return text;
 }
 
 }  // namespace
 
 SentencePieceModel SentencePieceModel::read(const std::filesystem::path& path) {
-  return {SentencePieceProto::read(path), path.string()};
+  return {read_text_file(path, kMaxSentencePieceBytes), path.string()};
 }
 
 SentencePieceModel::SentencePieceModel(std::string_view bytes, std::string name)
-    : SentencePieceModel(SentencePieceProto::parse(bytes, name), name) {}
-
-SentencePieceModel::SentencePieceModel(SentencePieceProto proto, std::string name)
-    : proto_(std::move(proto)),
-      name_(std::move(name)),
-      normalizer_(std::move(proto_.normalizer), user_defined_pieces(proto_)),
-      denormalizer_(std::move(proto_.denormalizer), {}) {
+    : proto_(SentencePieceProto::parse(bytes, name)), name_(std::move(name)) {
   add_pieces();
   check_samples();
 }
@@ -64,6 +95,7 @@ void SentencePieceModel::add_pieces() {
       if (text_pieces_.find(text)) refuse("is there twice");
       if (text[0] == '\0' && (is_unigram || type == PieceType::user_defined)) refuse("ends before it begins");
       text_pieces_.insert(text, id);
+      if (type == PieceType::user_defined) user_defined_.insert(text, 0);
     } else if (!other_pieces_.emplace(text, id).second) {
       refuse("is there twice");
     }
@@ -115,13 +147,13 @@ double SentencePieceModel::unigram_score(std::string_view pieces) const {
 
 std::vector<std::string> SentencePieceModel::encode(std::string_view text) const {
   check_text(text);
-  const std::string normalized = normalizer_.normalize(text);
+  const std::string normalized = normalize(text, proto_.normalizer, user_defined_);
   std::vector<std::string> pieces;
   bool after_unknown = false;
   for (const auto& [piece, id] : cut(normalized)) {
     const PieceType type = at(id).type;
     if (type == PieceType::control) {
-      throw TokenizerError(fmt::format("{}: a text has the control piece '{}'", name_, printable(piece)));
+      refuse<TokenizerError>(name_, "a text has the control piece '{}'", printable(piece));
     }
     const bool is_unknown = type == PieceType::unknown;
     if (is_unknown && proto_.byte_fallback) {
@@ -205,14 +237,14 @@ std::vector<std::string_view> SentencePieceModel::merge(std::string_view normali
 std::vector<SentencePieceModel::Symbol> SentencePieceModel::symbols(std::string_view normalized) const {
   std::vector<Symbol> symbols;
   for (std::string_view rest = normalized; !rest.empty(); rest.remove_prefix(symbols.back().text.size())) {
-    const std::size_t whole = normalizer_.user_defined().longest(rest).bytes;
+    const std::size_t whole = user_defined_.longest(rest).bytes;
     symbols.push_back({rest.substr(0, whole > 0 ? whole : first_character(rest).bytes), whole > 0});
   }
   return symbols;
 }
 
 std::string SentencePieceModel::decode(std::span<const std::string> pieces) const {
-  const SentencePieceProto::Normalization& rules = normalizer_.rules();
+  const SentencePieceProto::Normalization& rules = proto_.normalizer;
   std::string text;
   std::string bytes;  // of pieces in a row that stand for one each
   bool begins = true;
@@ -242,7 +274,7 @@ std::string SentencePieceModel::decode(std::span<const std::string> pieces) cons
     text += replace_all(rest, kSpaceSymbol, " ");
   }
   add_bytes();
-  return denormalizer_.rules().table ? denormalizer_.normalize(text) : text;
+  return proto_.denormalizer.table ? normalize(text, proto_.denormalizer, {}) : text;
 }
 
 const std::string* SentencePieceModel::piece(int id) const {
@@ -255,7 +287,7 @@ std::int32_t SentencePieceModel::id_of(std::string_view piece) const {
 }
 
 void SentencePieceModel::fail(std::string_view what) const {
-  throw TokenizerError(fmt::format("{}: not a sentencepiece model: {}", name_, what));
+  refuse<TokenizerError>(name_, "not a sentencepiece model: {}", what);
 }
 
 }  // namespace encdec

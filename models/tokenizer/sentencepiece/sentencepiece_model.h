@@ -9,7 +9,6 @@
 
 #include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
-#include "encdec/models/tokenizer/sentencepiece/sentencepiece_normalizer.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 
 namespace encdec {
@@ -48,7 +47,6 @@ class SentencePieceModel {
     bool is_whole = false;
   };
 
-  SentencePieceModel(SentencePieceProto proto, std::string name);
   void add_pieces();
   void check_samples() const;
 
@@ -65,8 +63,7 @@ class SentencePieceModel {
 
   SentencePieceProto proto_;
   std::string name_;
-  SentencePieceNormalizer normalizer_;
-  SentencePieceNormalizer denormalizer_;
+  ByteTrie user_defined_;                 // pieces that stay as they are
   ByteTrie text_pieces_;                  // ids of pieces that text can become
   StringMap<std::int32_t> other_pieces_;  // those of control pieces, bytes and the unknown
   std::int32_t unknown_id_ = -1;

@@ -1,15 +1,13 @@
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <utility>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
-#include "encdec/models/tokenizer/sentencepiece/protobuf_fields.h"
 
 namespace encdec {
 namespace {
@@ -19,45 +17,101 @@ constexpr std::size_t kMaxSamples = 100'000;
 constexpr std::size_t kMaxUnknownSurfaceBytes = 256;
 constexpr std::size_t kMaxOtherFieldBytes = 4u << 20;  // normalisation tables: 0.3 MB; lists of user-defined symbols
 
-using protobuf::Field;
-using protobuf::Fields;
+// One field of a protobuf message. A field of another wire type than its number has is an unknown field.
+struct Field {
+  enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+  bool is(std::uint32_t number_, WireType type_) const { return number == number_ && type == type_; }
+
+  std::uint32_t number;
+  WireType type;
+  std::uint64_t value = 0;      // of a varint
+  std::string_view bytes = {};  // of the others
+};
 using WireType = Field::WireType;
+
+// The fields of a protobuf message, in order.
+class Fields {
+ public:
+  // Both must outlive it. `where` begins messages.
+  Fields(std::string_view message, const std::string& where) : rest_(message), where_(where) {}
+
+  // nullopt at the end.
+  std::optional<Field> next() {
+    if (rest_.empty()) return std::nullopt;
+    const std::uint64_t tag = varint();
+    if (tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3 == 0)
+      refuse<TokenizerError>(where_, "a field number out of range");
+    Field field{.number = static_cast<std::uint32_t>(tag >> 3), .type = static_cast<WireType>(tag & 7)};
+    switch (field.type) {
+      case WireType::varint: field.value = varint(); break;
+      case WireType::fixed64: field.bytes = take(8); break;
+      case WireType::bytes: field.bytes = take(varint()); break;
+      case WireType::fixed32: field.bytes = take(4); break;
+      default: refuse<TokenizerError>(where_, "a field of wire type {}", tag & 7);
+    }
+    return field;
+  }
+
+ private:
+  std::string_view take(std::uint64_t size) {
+    if (size > rest_.size())
+      refuse<TokenizerError>(where_, "a field of {} bytes where {} are left", size, rest_.size());
+    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(size));
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<std::uint8_t>(take(1)[0]);
+      value |= std::uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    refuse<TokenizerError>(where_, "a number of more than ten bytes");
+  }
+
+  std::string_view rest_;
+  const std::string& where_;
+};
 
 class ProtoReader {
  public:
-  ProtoReader(SentencePieceProto& proto, const std::string& name) : proto_(proto), name_(name) {}
+  ProtoReader(SentencePieceProto& proto, const std::string& where) : proto_(proto), where_(where) {}
 
   void read(std::string_view bytes) {
-    if (bytes.size() > kMaxSentencePieceBytes) fail(fmt::format("{} bytes", bytes.size()));
+    if (bytes.size() > kMaxSentencePieceBytes) refuse<TokenizerError>(where_, "{} bytes", bytes.size());
     each_field(bytes, [&](const Field& field) {
       if (field.is(1, WireType::bytes)) return read_piece(field.bytes);
       if (field.bytes.size() > kMaxOtherFieldBytes) {
-        fail(fmt::format("field {} of {} bytes", field.number, field.bytes.size()));
+        refuse<TokenizerError>(where_, "field {} of {} bytes", field.number, field.bytes.size());
       }
       if (field.is(2, WireType::bytes)) read_trainer(field.bytes);
       if (field.is(3, WireType::bytes)) read_normalization(field.bytes, proto_.normalizer);
       if (field.is(4, WireType::bytes)) read_self_test(field.bytes);
       if (field.is(5, WireType::bytes)) read_normalization(field.bytes, proto_.denormalizer);
     });
-    if (proto_.pieces.empty()) fail("no pieces");
+    if (proto_.pieces.empty()) refuse<TokenizerError>(where_, "no pieces");
   }
 
  private:
   template <typename Read>
   void each_field(std::string_view message, const Read& read) {
-    Fields fields(message, name_);
+    Fields fields(message, where_);
     while (const auto field = fields.next()) read(*field);
   }
 
   void read_piece(std::string_view message) {
     const std::size_t index = proto_.pieces.size();
-    if (index == kMaxSentencePieces) fail(fmt::format("more than {} pieces", kMaxSentencePieces));
+    if (index == kMaxSentencePieces) refuse<TokenizerError>(where_, "more than {} pieces", kMaxSentencePieces);
     SentencePieceProto::Piece piece;
     each_field(message, [&](const Field& field) {
       if (field.is(1, WireType::bytes)) piece.text = field.bytes;
       if (field.is(2, WireType::fixed32)) {
         std::memcpy(&piece.score, field.bytes.data(), sizeof piece.score);
-        if (!std::isfinite(piece.score)) fail(fmt::format("piece {} has the score {}", index, piece.score));
+        if (!std::isfinite(piece.score))
+          refuse<TokenizerError>(where_, "piece {} has the score {}", index, piece.score);
       }
       if (field.is(3, WireType::varint)) {
         piece.type = static_cast<SentencePieceProto::PieceType>(one_of(field.value, 6, "a piece's type"));
@@ -65,11 +119,11 @@ class ProtoReader {
     });
     const std::string& text = piece.text;
     if (text.empty() || text.size() > kMaxPieceBytes) {
-      fail(fmt::format("piece {} has {} bytes, expected 1 to {}", index, text.size(), kMaxPieceBytes));
+      refuse<TokenizerError>(where_, "piece {} has {} bytes, expected 1 to {}", index, text.size(), kMaxPieceBytes);
     }
     // Some converters write a piece that is one NUL, beside those for bytes.
     if (find_invalid_utf8(text) || (text.size() > 1 && text.find('\0') != std::string::npos)) {
-      fail(fmt::format("piece {} is not UTF-8 without NUL", index));
+      refuse<TokenizerError>(where_, "piece {} is not UTF-8 without NUL", index);
     }
     proto_.pieces.push_back(std::move(piece));
   }
@@ -83,8 +137,8 @@ class ProtoReader {
       if (field.is(35, WireType::varint)) proto_.byte_fallback = field.value != 0;
       if (field.is(44, WireType::bytes)) {
         if (field.bytes.size() > kMaxUnknownSurfaceBytes || find_invalid_utf8(field.bytes)) {
-          fail(fmt::format("an unk_surface of {} bytes, expected UTF-8 of at most {}", field.bytes.size(),
-                           kMaxUnknownSurfaceBytes));
+          refuse<TokenizerError>(where_, "an unk_surface of {} bytes, expected UTF-8 of at most {}", field.bytes.size(),
+                                 kMaxUnknownSurfaceBytes);
         }
         proto_.unknown_surface = field.bytes.substr(0, field.bytes.find('\0'));
       }
@@ -103,14 +157,13 @@ class ProtoReader {
   void read_table(std::string_view bytes, SentencePieceProto::Normalization& rules) {
     rules.table.reset();
     if (bytes.empty()) return;
-    const std::string where = name_ + ": not a sentencepiece model";
-    rules.table.emplace(bytes, where).check(where);
+    rules.table.emplace(bytes, where_).check(where_);
   }
 
   void read_self_test(std::string_view message) {
     each_field(message, [&](const Field& field) {
       if (!field.is(1, WireType::bytes)) return;
-      if (proto_.samples.size() == kMaxSamples) fail(fmt::format("more than {} samples", kMaxSamples));
+      if (proto_.samples.size() == kMaxSamples) refuse<TokenizerError>(where_, "more than {} samples", kMaxSamples);
       SentencePieceProto::Sample& sample = proto_.samples.emplace_back();
       each_field(field.bytes, [&](const Field& part) {
         if (part.is(1, WireType::bytes)) sample.input = part.bytes;
@@ -122,26 +175,18 @@ class ProtoReader {
   // A value of an enumeration that begins at 1.
   int one_of(std::uint64_t value, std::uint64_t last, std::string_view what) const {
     if (value >= 1 && value <= last) return static_cast<int>(value);
-    fail(fmt::format("{} is {}, expected 1 to {}", what, value, last));
-  }
-
-  [[noreturn]] void fail(std::string_view what) const {
-    throw TokenizerError(fmt::format("{}: not a sentencepiece model: {}", name_, what));
+    refuse<TokenizerError>(where_, "{} is {}, expected 1 to {}", what, value, last);
   }
 
   SentencePieceProto& proto_;
-  const std::string& name_;
+  const std::string& where_;
 };
 
 }  // namespace
 
-SentencePieceProto SentencePieceProto::read(const std::filesystem::path& path) {
-  return parse(read_text_file(path, kMaxSentencePieceBytes), path.string());
-}
-
 SentencePieceProto SentencePieceProto::parse(std::string_view bytes, const std::string& name) {
   SentencePieceProto proto;
-  ProtoReader(proto, name).read(bytes);
+  ProtoReader(proto, fmt::format("{}: not a sentencepiece model", name)).read(bytes);
   return proto;
 }
 

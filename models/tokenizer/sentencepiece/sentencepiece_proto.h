@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,14 +43,11 @@ struct SentencePieceProto {
   Normalization denormalizer;
   std::vector<Sample> samples;
 
-  // Throws FileError if the file cannot be read; TokenizerError, naming the file, if
+  // `bytes` is the content of the file `name`. Throws TokenizerError, naming the file, if
   // - a protobuf field is not whole, or a type is not known;
   // - there are none or more than a million pieces, or one is empty, longer than 1024 bytes, not UTF-8, or has a NUL
-  // byte
-  //   among others; a score is not finite;
+  //   byte among others; a score is not finite;
   // - NormalizationTable::check refuses a table.
-  static SentencePieceProto read(const std::filesystem::path& path);
-  // The same for a file's content; `name` is for messages.
   static SentencePieceProto parse(std::string_view bytes, const std::string& name);
 };
 

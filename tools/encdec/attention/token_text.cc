@@ -92,9 +92,10 @@ Glyph glyph_of(std::string_view cluster, int max_columns) {
 std::vector<Glyph> all_glyphs(std::string_view token, int max_columns) {
   const std::string text = visible(token);
   std::vector<Glyph> result;
-  GraphemeScanner scanner(text);
-  for (std::string_view cluster = scanner.next(); !cluster.empty(); cluster = scanner.next()) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view cluster = rest.substr(0, first_grapheme(rest));
     result.push_back(glyph_of(cluster, max_columns));
+    rest.remove_prefix(cluster.size());
   }
   return result;
 }

@@ -134,7 +134,7 @@ struct BadFile {
 
 std::string message_of(const std::string& json) {
   try {
-    PipelineTokenizer(parse_tokenizer_json(json, "dir/tokenizer.json"), "dir/tokenizer.json");
+    pipeline_tokenizer(parse_tokenizer_json(json, "dir/tokenizer.json"), "dir/tokenizer.json");
   } catch (const Error& error) {
     return error.what();
   }
