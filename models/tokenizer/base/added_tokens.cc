@@ -138,11 +138,6 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
   return result;
 }
 
-std::optional<std::int32_t> AddedTokens::id(std::string_view token) const {
-  const auto found = ids_.find(token);
-  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
-}
-
 const std::string* AddedTokens::token(std::int32_t id) const {
   const auto found = tokens_.find(id);
   return found != tokens_.end() ? &found->second.content : nullptr;

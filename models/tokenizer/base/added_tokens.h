@@ -62,7 +62,7 @@ class AddedTokens {
   // The text cut at the tokens, and stripped around them as they ask for; no part is empty.
   std::vector<Part> split(std::string_view text) const;
 
-  std::optional<std::int32_t> id(std::string_view token) const;
+  std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
   // Null for an id that no token has.
   const std::string* token(std::int32_t id) const;
   bool is_special(std::string_view token) const { return special_.contains(token); }

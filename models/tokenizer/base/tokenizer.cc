@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 
@@ -11,6 +11,11 @@ std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, Te
   result.reserve(ids.size());
   for (const std::int32_t id : ids) result.push_back(piece(id, side));
   return result;
+}
+
+void refuse_languages(const EncodeOptions& options, std::string_view name) {
+  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
+  if (!language.empty()) refuse<InputError>(name, "language '{}', but the tokenizer knows none", printable(language));
 }
 
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,

@@ -60,6 +60,9 @@ class Tokenizer {
                                                 TextSide side) const = 0;
 };
 
+// For tokenizers without languages. Throws InputError, beginning with `name`, if one is asked for.
+void refuse_languages(const EncodeOptions& options, std::string_view name);
+
 // The same as decode(), but ids that the vocabulary lacks are left out: models may have more rows than their vocabulary
 // has pieces, and generate them.
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids);

@@ -276,6 +276,11 @@ bool TokenizerFiles::has_added_tokens_decoder() const {
   return tokenizer_config.value().contains("added_tokens_decoder");
 }
 
+AddedToken TokenizerSettings::described(const AddedToken& plain) const {
+  const auto found = described_tokens.find(plain.content);
+  return found != described_tokens.end() ? found->second : plain;
+}
+
 TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,
                                            std::map<std::string, std::string> named_tokens) {
   TokenizerSettings settings;

@@ -61,6 +61,9 @@ struct TokenizerSettings {
   bool split_special_tokens = false;  // do not look for added tokens in the text
   bool clean_up_spaces = false;       // after decoding: no space before punctuation
 
+  // What the files say of the token with this content, or else `plain`.
+  AddedToken described(const AddedToken& plain) const;
+
   // `named_tokens`: what holds where the files do not say otherwise. Throws ConfigError or TokenizerError, naming the
   // file, if a value has the wrong type or asks for what is not supported.
   static TokenizerSettings merge(const TokenizerFiles& files, std::map<std::string, std::string> named_tokens);

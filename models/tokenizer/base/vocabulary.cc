@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
+
 class Vocabulary::Reader final : public JsonEvents {
  public:
   Reader(Vocabulary& vocabulary, const std::string& name) : JsonEvents(name), vocabulary_(vocabulary) {}
@@ -37,9 +37,9 @@ class Vocabulary::Reader final : public JsonEvents {
 
  private:
   [[noreturn]] void fail(std::string_view found) const {
-    if (!is_open_) throw TokenizerError(fmt::format("{}: {}, expected an object of pieces and ids", file(), found));
-    throw TokenizerError(
-        fmt::format("{}: '{}' is {}, expected an id from 0 to {}", file(), printable(piece_), found, kMaxTokenIds - 1));
+    if (!is_open_) refuse<TokenizerError>(file(), "{}, expected an object of pieces and ids", found);
+    refuse<TokenizerError>(file(), "'{}' is {}, expected an id from 0 to {}", printable(piece_), found,
+                           kMaxTokenIds - 1);
   }
 
   Vocabulary& vocabulary_;
@@ -49,15 +49,14 @@ class Vocabulary::Reader final : public JsonEvents {
 
 void Vocabulary::add(std::string piece, std::int32_t id, const std::string& name) {
   if (id < 0 || id >= kMaxTokenIds) {
-    throw TokenizerError(
-        fmt::format("{}: '{}' is {}, expected an id from 0 to {}", name, printable(piece), id, kMaxTokenIds - 1));
+    refuse<TokenizerError>(name, "'{}' is {}, expected an id from 0 to {}", printable(piece), id, kMaxTokenIds - 1);
   }
   const auto [entry, is_new_piece] = ids_.emplace(std::move(piece), id);
-  if (!is_new_piece) throw TokenizerError(fmt::format("{}: '{}' is there twice", name, printable(entry->first)));
+  if (!is_new_piece) refuse<TokenizerError>(name, "'{}' is there twice", printable(entry->first));
   const auto [other, is_new_id] = pieces_.emplace(id, &entry->first);
   if (!is_new_id) {
-    throw TokenizerError(fmt::format("{}: '{}' and '{}' both have the id {}", name, printable(*other->second),
-                                     printable(entry->first), id));
+    refuse<TokenizerError>(name, "'{}' and '{}' both have the id {}", printable(*other->second),
+                           printable(entry->first), id);
   }
 }
 
@@ -70,16 +69,6 @@ Vocabulary Vocabulary::parse(std::string_view json, const std::string& name) {
   Reader reader(vocabulary, name);
   read_json_events(json, reader);
   return vocabulary;
-}
-
-std::optional<std::int32_t> Vocabulary::id(std::string_view piece) const {
-  const auto found = ids_.find(piece);
-  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
-}
-
-const std::string* Vocabulary::piece(std::int32_t id) const {
-  const auto found = pieces_.find(id);
-  return found != pieces_.end() ? found->second : nullptr;
 }
 
 }  // namespace encdec

@@ -19,6 +19,13 @@ struct StringHash {
 template <typename Value>
 using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
+// What a map has for a key; nullopt if it has nothing.
+template <typename Map, typename Key>
+std::optional<typename Map::mapped_type> value_of(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found != map.end() ? std::optional(found->second) : std::nullopt;
+}
+
 // One past the largest id that a tokenizer's files may give: far above any vocabulary, far below what would make ids
 // wrap.
 inline constexpr std::int32_t kMaxTokenIds = 10'000'000;
@@ -46,9 +53,9 @@ class Vocabulary {
   // Every piece and its id, in no order.
   const StringMap<std::int32_t>& ids() const { return ids_; }
   std::size_t size() const { return ids_.size(); }
-  std::optional<std::int32_t> id(std::string_view piece) const;
+  std::optional<std::int32_t> id(std::string_view piece) const { return value_of(ids_, piece); }
   // Null for an id that no piece has.
-  const std::string* piece(std::int32_t id) const;
+  const std::string* piece(std::int32_t id) const { return value_of(pieces_, id).value_or(nullptr); }
 
  private:
   class Reader;

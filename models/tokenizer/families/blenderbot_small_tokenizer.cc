@@ -82,13 +82,8 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
   std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override {
     std::vector<std::string> pieces;
     for (std::string_view rest = text; !rest.empty();) {
-      std::size_t end = 0;
-      Character next{};
-      while (end < rest.size() && !is_white_space((next = first_character(rest.substr(end))).value)) end += next.bytes;
-      if (end == 0) {
-        rest.remove_prefix(next.bytes);
-        continue;
-      }
+      rest.remove_prefix(leading_bytes(rest, is_white_space));
+      std::size_t end = leading_bytes(rest, [](char32_t c) { return !is_white_space(c); });
       if (end < rest.size() && rest[end] == '\n') ++end;
       const std::string spaced = space_out(rest.substr(0, end));
       rest.remove_prefix(end);
@@ -112,7 +107,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
   }
 
   Affixes affixes(const EncodeOptions& options, TextSide /*side*/) const override {
-    refuse_languages(options);
+    refuse_languages(options, name());
     return {};
   }
 

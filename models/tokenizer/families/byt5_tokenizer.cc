@@ -30,9 +30,8 @@ TokenizerSettings byt5_settings(const TokenizerFiles& files) {
   for (const char* key : {"pad_token", "eos_token", "unk_token"}) {
     const auto token = settings.named_tokens.find(key);
     if (token == settings.named_tokens.end()) continue;
-    const auto described = settings.described_tokens.find(token->second);
     const AddedToken plain{.content = token->second, .strip_left = true, .strip_right = true};
-    settings.added_tokens.emplace(id++, described != settings.described_tokens.end() ? described->second : plain);
+    settings.added_tokens.emplace(id++, settings.described(plain));
   }
   if (settings.extra_tokens && !settings.extra_tokens->empty()) return settings;
   const auto count = files.tokenizer_config.integer("extra_ids", {0, kMostSentinels}).value_or(125);
@@ -70,7 +69,7 @@ class ByT5Tokenizer final : public SlowTokenizer {
   }
 
   Affixes affixes(const EncodeOptions& options, TextSide /*side*/) const override {
-    refuse_languages(options);
+    refuse_languages(options, name());
     return {{}, {named_id("eos_token")}};
   }
 

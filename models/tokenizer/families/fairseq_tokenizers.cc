@@ -36,7 +36,7 @@ class FairseqTokenizer : public SlowTokenizer {
   const SentencePieceModel& model() const { return model_; }
   std::int32_t required_language_token(const std::string& language) const {
     if (const auto token = language_token(language)) return *token;
-    fail_language(language);
+    language_codes::refuse_unknown(language, languages_, name());
   }
 
  private:

@@ -1,12 +1,10 @@
 #include "encdec/models/tokenizer/families/family_parts.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
 
 #include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 
 namespace encdec::family_parts {
@@ -56,10 +54,7 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
   }
   for (const std::string& content : settings.special_tokens) {
     if (known.contains(content)) continue;
-    const auto described = settings.described_tokens.find(content);
-    const AddedToken plain{.content = content, .special = true};
-    parts.added_tokens.push_back(
-        pipeline_token(described != settings.described_tokens.end() ? described->second : plain, settings));
+    parts.added_tokens.push_back(pipeline_token(settings.described({.content = content, .special = true}), settings));
   }
   parts.split_special_tokens = settings.split_special_tokens;
   // transformers does not clean up after BPE, which would lose spaces of the text.
@@ -122,21 +117,13 @@ Parts with_languages(const PipelineSource& source, Parts parts, const Languages&
     if (language == known.end()) {
       std::vector<std::string> names;
       for (const auto& one : known) names.push_back(one.name);
-      refuse<InputError>(file, "language '{}' is not known, expected one of {}", printable(name), shortened(names));
+      language_codes::refuse_unknown(name, names, file);
     }
     Affixes affixes = end;
     (is_first ? affixes.before : affixes.after).push_back(language->token);
     return affixes;
   };
   return parts;
-}
-
-std::string shortened(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 20;
-  std::vector<std::string> first;
-  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) first.push_back(printable(names[i], 20));
-  const std::string text = fmt::format("{}", fmt::join(first, ", "));
-  return names.size() <= kMost ? text : fmt::format("{} and {} more", text, names.size() - kMost);
 }
 
 }  // namespace encdec::family_parts

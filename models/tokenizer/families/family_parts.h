@@ -39,7 +39,4 @@ struct Languages {
 };
 Parts with_languages(const PipelineSource& source, Parts parts, const Languages& languages);
 
-// For messages: the first names of a list, and how many there are.
-std::string shortened(const std::vector<std::string>& names);
-
 }  // namespace encdec::family_parts

@@ -1,6 +1,11 @@
 #include "encdec/models/tokenizer/families/language_codes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec::language_codes {
 
@@ -59,6 +64,15 @@ std::vector<std::string> wmt21() {
 
 std::string fairseq_piece(std::string_view language) {
   return fmt::format("__{}__", language);
+}
+
+void refuse_unknown(std::string_view language, const std::vector<std::string>& known, std::string_view name) {
+  constexpr std::size_t kMost = 20;
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < std::min(known.size(), kMost); ++i) first.push_back(printable(known[i], 20));
+  const std::string more = known.size() > kMost ? fmt::format(" and {} more", known.size() - kMost) : "";
+  refuse<InputError>(name, "language '{}' is not known, expected one of {}{}", printable(language),
+                     fmt::join(first, ", "), more);
 }
 
 }  // namespace encdec::language_codes

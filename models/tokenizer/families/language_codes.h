@@ -16,4 +16,8 @@ std::vector<std::string> wmt21();    // the 8 of M2M-100's later variant
 // A language as the vocabularies of fairseq's later models spell it: "__en__".
 std::string fairseq_piece(std::string_view language);
 
+// Throws InputError, beginning with `name`, for a language that is none of `known`.
+[[noreturn]] void refuse_unknown(std::string_view language, const std::vector<std::string>& known,
+                                 std::string_view name);
+
 }  // namespace encdec::language_codes

@@ -205,11 +205,6 @@ void PieceList::require(const std::string& piece) {
   if (is_new) pieces_.push_back(piece);
 }
 
-std::optional<std::int32_t> PieceList::id(std::string_view piece) const {
-  const auto found = ids_.find(piece);
-  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
-}
-
 const std::string* PieceList::piece(std::int32_t id) const {
   const bool is_there = id >= 0 && static_cast<std::size_t>(id) < pieces_.size();
   return is_there ? &pieces_[static_cast<std::size_t>(id)] : nullptr;

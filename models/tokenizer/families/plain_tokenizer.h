@@ -26,7 +26,7 @@ class PieceList {
   void require(const std::string& piece);
 
   std::size_t size() const { return pieces_.size(); }
-  std::optional<std::int32_t> id(std::string_view piece) const;
+  std::optional<std::int32_t> id(std::string_view piece) const { return value_of(ids_, piece); }
   // Null for an id that no piece has.
   const std::string* piece(std::int32_t id) const;
 

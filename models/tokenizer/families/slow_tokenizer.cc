@@ -7,7 +7,6 @@
 
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 
 namespace encdec {
@@ -109,16 +108,6 @@ std::string SlowTokenizer::language_of(const EncodeOptions& options, TextSide si
   const std::string& asked = is_source ? options.source_language : options.target_language;
   if (!asked.empty()) return asked;
   return is_source ? settings_.source_language.value_or(std::string(source)) : settings_.target_language.value_or("");
-}
-
-void SlowTokenizer::fail_language(std::string_view language) const {
-  refuse<InputError>(name_, "language '{}' is not known, expected one of {}", printable(language),
-                     family_parts::shortened(languages()));
-}
-
-void SlowTokenizer::refuse_languages(const EncodeOptions& options) const {
-  const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (!language.empty()) refuse<InputError>(name_, "language '{}', but the tokenizer knows none", printable(language));
 }
 
 }  // namespace encdec

@@ -61,9 +61,6 @@ class SlowTokenizer : public Tokenizer {
   void require_unknown() const;
   // The language that is asked for on this side, or else that of the settings; of sources, or else `source`.
   std::string language_of(const EncodeOptions& options, TextSide side, std::string_view source) const;
-  [[noreturn]] void fail_language(std::string_view language) const;
-  // For families without languages. Throws InputError if one is asked for.
-  void refuse_languages(const EncodeOptions& options) const;
 
  private:
   std::string name_;

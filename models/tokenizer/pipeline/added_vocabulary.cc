@@ -87,11 +87,6 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
   return parts;
 }
 
-std::optional<std::int32_t> AddedVocabulary::id(std::string_view token) const {
-  const auto found = ids_.find(token);
-  return found != ids_.end() ? std::optional(found->second) : std::nullopt;
-}
-
 const AddedToken* AddedVocabulary::token(std::int32_t id) const {
   const auto found = tokens_.find(id);
   return found != tokens_.end() ? &found->second.token : nullptr;

@@ -37,7 +37,7 @@ class AddedVocabulary {
   // The parts of a text, in order, that is not yet (is) normalised.
   std::vector<Part> find(std::string_view text, Looking looking, SpecialTokens special_tokens) const;
 
-  std::optional<std::int32_t> id(std::string_view token) const;
+  std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
   // Null for an id that no token has.
   const AddedToken* token(std::int32_t id) const;
   // What decoders get for a token: the content, normalised if it is looked for that way. Null for an id that no token

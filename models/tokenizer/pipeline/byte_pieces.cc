@@ -20,17 +20,4 @@ std::optional<std::uint8_t> piece_byte(std::string_view piece) {
   return whole ? std::optional(byte) : std::nullopt;
 }
 
-bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vector<std::int32_t>& ids) {
-  const std::size_t before = ids.size();
-  for (const char byte : text) {
-    const auto id = model.id(byte_piece(static_cast<std::uint8_t>(byte)));
-    if (!id) {
-      ids.resize(before);
-      return false;
-    }
-    ids.push_back(*id);
-  }
-  return true;
-}
-
 }  // namespace encdec

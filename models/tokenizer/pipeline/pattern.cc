@@ -12,8 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
@@ -76,8 +75,8 @@ class Translator {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw TokenizerError(fmt::format("{}: the regular expression \"{}\" has {}, which is not supported", name_,
-                                     printable(whole_), what));
+    refuse<TokenizerError>(name_, "the regular expression \"{}\" has {}, which is not supported", printable(whole_),
+                           what);
   }
 
   void take(std::size_t size) {
@@ -239,8 +238,8 @@ std::vector<PatternMatch> find_all(const Compiled& regex, std::string_view text)
                                   PCRE2_NO_UTF_CHECK, data.get(), regex.limits.get());
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) {
-      throw TokenizerError(fmt::format("{}: the regular expression takes too much at byte {} of a text of {}: {}",
-                                       regex.name, position, text.size(), message_of(found)));
+      refuse<TokenizerError>(regex.name, "the regular expression takes too much at byte {} of a text of {}: {}",
+                             position, text.size(), message_of(found));
     }
     const std::size_t* ends = pcre2_get_ovector_pointer(data.get());
     if (ends[0] == ends[1] && last_end == ends[1]) {  // an empty match at the end of another
@@ -279,8 +278,8 @@ Pattern literal_pattern(std::string text) {
 
 Pattern regex_pattern(const std::string& expression, const std::string& name) {
   if (expression.size() > kMaxPatternBytes) {
-    throw TokenizerError(fmt::format("{}: a regular expression of {} bytes, expected at most {}", name,
-                                     expression.size(), kMaxPatternBytes));
+    refuse<TokenizerError>(name, "a regular expression of {} bytes, expected at most {}", expression.size(),
+                           kMaxPatternBytes);
   }
   const std::string translated = Translator(expression, name).translate();
   const std::unique_ptr<pcre2_compile_context, Free<pcre2_compile_context_free>> context(
@@ -294,8 +293,8 @@ Pattern regex_pattern(const std::string& expression, const std::string& name) {
                                   PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
                                   context.get()));
   if (regex->code == nullptr) {
-    throw TokenizerError(fmt::format("{}: the regular expression \"{}\" is not valid: {}", name, printable(expression),
-                                     message_of(error)));
+    refuse<TokenizerError>(name, "the regular expression \"{}\" is not valid: {}", printable(expression),
+                           message_of(error));
   }
   regex->limits.reset(checked(pcre2_match_context_create(nullptr)));
   pcre2_set_match_limit(regex->limits.get(), kMaxSteps);

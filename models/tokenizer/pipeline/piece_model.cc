@@ -15,6 +15,20 @@
 namespace encdec::piece_models {
 namespace {
 
+// Adds the ids of the byte pieces of `text`; adds nothing and gives false if the model lacks one.
+bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vector<std::int32_t>& ids) {
+  const std::size_t before = ids.size();
+  for (const char byte : text) {
+    const auto id = model.id(byte_piece(static_cast<std::uint8_t>(byte)));
+    if (!id) {
+      ids.resize(before);
+      return false;
+    }
+    ids.push_back(*id);
+  }
+  return true;
+}
+
 class Unigram final : public PieceModel {
  public:
   Unigram(UnigramOptions options, const std::string& name) : options_(std::move(options)), name_(name) {

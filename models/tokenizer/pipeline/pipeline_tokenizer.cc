@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 
@@ -62,10 +62,7 @@ class PipelineTokenizer final : public Tokenizer {
  private:
   std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
                                         TextSide side) const override {
-    const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-    if (!parts_.language_affixes && !language.empty()) {
-      refuse<InputError>(name_, "language '{}', but the tokenizer knows none", printable(language));
-    }
+    if (!parts_.language_affixes) refuse_languages(options, name_);
     const Affixes affixes = parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
     std::vector<std::int32_t> ids = encode_plain(text);
     affixes.cut(ids, options.max_length);
