@@ -26,7 +26,7 @@ template <class... Args>
 
 // A string of one character.
 std::string read_character(const JsonObject& part, std::string_view key) {
-  const std::string found = part.required_string(key);
+  std::string found = part.required_string(key);
   if (!found.empty() && first_character(found).bytes == found.size()) return found;
   fail(part, "'{}' is \"{}\", expected one character", key, printable(found, 40));
 }
