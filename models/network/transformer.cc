@@ -30,100 +30,109 @@ AttentionOptions attention_options(const TransformerConfig& config, const StackC
   return options;
 }
 
-Edge add_norm(Graph& graph, const TransformerConfig& config, const WeightScope& norm, std::vector<Edge> inputs) {
-  return graph.add<AddNorm>(
-      norm, std::move(inputs),
-      NormOptions{.kind = config.norm, .width = config.model_dim, .epsilon = config.norm_epsilon});
-}
+// Adds an encoder or decoder to a graph, with the weights of its scope.
+class StackBuilder {
+ public:
+  StackBuilder(Graph& graph, const TransformerConfig& config, const StackConfig& stack, WeightScope weights)
+      : graph_(graph), config_(config), stack_(stack), weights_(std::move(weights)) {}
 
-// A sub-layer with its residual connection and normalisation. `add_sublayer(inputs)` adds the sub-layer's node:
-//   norm last:  x -> norm(x + f(x));  inputs are {x}
-//   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, the second being f's residual
-template <class AddSublayer>
-Edge add_residual_block(Graph& graph, const TransformerConfig& config, const WeightScope& norm, Edge x,
-                        const AddSublayer& add_sublayer) {
-  if (config.norm_order == NormOrder::last) {
-    const Edge transformed = add_sublayer(std::vector{x});
-    return add_norm(graph, config, norm, {x, transformed});
+  // From token ids to last hidden states, which become an output. `memories` has one for each layer, or none.
+  template <class SelfAttention>
+  Edge add(Edge token_ids, const OutputProjection& projection, const std::vector<Edge>& memories) {
+    Edge x = add_embedded_tokens(token_ids,
+                                 projection.tied_to(weights_ / "embedding", {stack_.vocabulary, config_.model_dim}));
+    for (int layer = 0; layer < stack_.layers; ++layer) {
+      x = add_block<SelfAttention>(layer, x, memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)]);
+    }
+    if (config_.norm_order == NormOrder::first) x = add_norm(weights_ / "norm", {x});
+    graph_.output(x);
+    return x;
   }
-  const Edge normalized = add_norm(graph, config, norm, {x});
-  return add_sublayer(std::vector{normalized, x});
-}
 
-// `tied` is the projection that has the embedding's table, or null.
-Edge add_embedded_tokens(Graph& graph, const TransformerConfig& config, const StackConfig& stack,
-                         const WeightScope& weights, Edge token_ids, std::shared_ptr<const Linear> tied) {
-  Edge x = graph.add<Embedding>(weights / "embedding", {token_ids},
-                                EmbeddingOptions{.vocabulary = stack.vocabulary,
-                                                 .model_dim = config.model_dim,
-                                                 .zero_row = stack.zero_start_token,
-                                                 .scale = stack.embedding_scale,
-                                                 .tied = std::move(tied)});
-  if (config.token_types > 0) {
-    x = graph.add<TokenTypeEmbedding>(weights / "token_type_embedding", {x},
-                                      TokenTypeOptions{.types = config.token_types, .model_dim = config.model_dim});
+ private:
+  Edge add_norm(const WeightScope& norm, std::vector<Edge> inputs) {
+    return graph_.add<AddNorm>(
+        norm, std::move(inputs),
+        NormOptions{.kind = config_.norm, .width = config_.model_dim, .epsilon = config_.norm_epsilon});
   }
-  const WeightScope norm = weights / "embedding_norm";
-  if (stack.embedding_norm == EmbeddingNorm::before_positions) x = add_norm(graph, config, norm, {x});
-  if (stack.positions.kind != PositionOptions::Kind::none) {
-    PositionOptions positions = stack.positions;
-    positions.model_dim = config.model_dim;
-    std::vector<Edge> inputs{x};
-    if (positions.pad_token) inputs.push_back(token_ids);
-    x = graph.add<PositionalEncoding>(weights / "positional_encoding", std::move(inputs), positions);
-  }
-  if (stack.embedding_norm == EmbeddingNorm::after_positions) x = add_norm(graph, config, norm, {x});
-  return x;
-}
 
-// A layer of a stack: of an encoder, or of a decoder, which attends to the memory of a source if there is one.
-template <class SelfAttention>
-Edge add_block(Graph& graph, const TransformerConfig& config, const StackConfig& stack, const WeightScope& weights,
-               int layer, Edge x, const Edge* memory) {
-  const WeightScope w = weights / layer;
-  x = add_residual_block(graph, config, w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
-    AttentionOptions options = attention_options(config, stack, layer);
-    options.relative_positions = stack.relative_positions;
-    return graph.add<SelfAttention>(w / "self_attention", std::move(inputs), options);
-  });
-  if (memory != nullptr) {
-    x = add_residual_block(graph, config, w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
-      inputs.insert(inputs.begin() + 1, *memory);
-      return graph.add<CrossAttention>(w / "cross_attention", std::move(inputs),
-                                       attention_options(config, stack, layer));
+  // `tied` is the projection that has the embedding's table, or null.
+  Edge add_embedded_tokens(Edge token_ids, std::shared_ptr<const Linear> tied) {
+    Edge x = graph_.add<Embedding>(weights_ / "embedding", {token_ids},
+                                   EmbeddingOptions{.vocabulary = stack_.vocabulary,
+                                                    .model_dim = config_.model_dim,
+                                                    .zero_row = stack_.zero_start_token,
+                                                    .scale = stack_.embedding_scale,
+                                                    .tied = std::move(tied)});
+    if (config_.token_types > 0) {
+      x = graph_.add<TokenTypeEmbedding>(
+          weights_ / "token_type_embedding", {x},
+          TokenTypeOptions{.types = config_.token_types, .model_dim = config_.model_dim});
+    }
+    const WeightScope norm = weights_ / "embedding_norm";
+    if (stack_.embedding_norm == EmbeddingNorm::before_positions) x = add_norm(norm, {x});
+    if (stack_.positions.kind != PositionOptions::Kind::none) {
+      PositionOptions positions = stack_.positions;
+      positions.model_dim = config_.model_dim;
+      std::vector<Edge> inputs{x};
+      if (positions.pad_token) inputs.push_back(token_ids);
+      x = graph_.add<PositionalEncoding>(weights_ / "positional_encoding", std::move(inputs), positions);
+    }
+    if (stack_.embedding_norm == EmbeddingNorm::after_positions) x = add_norm(norm, {x});
+    return x;
+  }
+
+  // A layer; one of a decoder attends to the memory of a source if there is one.
+  template <class SelfAttention>
+  Edge add_block(int layer, Edge x, const Edge* memory) {
+    const WeightScope w = weights_ / layer;
+    x = add_residual_block(w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
+      AttentionOptions options = attention_options(config_, stack_, layer);
+      options.relative_positions = stack_.relative_positions;
+      return graph_.add<SelfAttention>(w / "self_attention", std::move(inputs), options);
+    });
+    if (memory != nullptr) {
+      x = add_residual_block(w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
+        inputs.insert(inputs.begin() + 1, *memory);
+        return graph_.add<CrossAttention>(w / "cross_attention", std::move(inputs),
+                                          attention_options(config_, stack_, layer));
+      });
+    }
+    return add_residual_block(w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
+      return graph_.add<FeedForward>(w / "feed_forward", std::move(inputs),
+                                     FeedForwardOptions{.kind = config_.feed_forward,
+                                                        .model_dim = config_.model_dim,
+                                                        .hidden_dim = stack_.hidden_dim,
+                                                        .activation = config_.activation,
+                                                        .bias = config_.bias,
+                                                        .residual = sublayer_residual(config_)});
     });
   }
-  return add_residual_block(graph, config, w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
-    return graph.add<FeedForward>(w / "feed_forward", std::move(inputs),
-                                  FeedForwardOptions{.kind = config.feed_forward,
-                                                     .model_dim = config.model_dim,
-                                                     .hidden_dim = stack.hidden_dim,
-                                                     .activation = config.activation,
-                                                     .bias = config.bias,
-                                                     .residual = sublayer_residual(config)});
-  });
-}
 
-// From token ids to last hidden states, which become an output. `memories` has one for each layer, or none.
-template <class SelfAttention>
-Edge add_stack(Graph& graph, const TransformerConfig& config, const StackConfig& stack, const WeightScope& weights,
-               Edge token_ids, const OutputProjection& projection, const std::vector<Edge>& memories) {
-  Edge x = add_embedded_tokens(graph, config, stack, weights, token_ids,
-                               projection.tied_to(weights / "embedding", {stack.vocabulary, config.model_dim}));
-  for (int layer = 0; layer < stack.layers; ++layer) {
-    const Edge* memory = memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)];
-    x = add_block<SelfAttention>(graph, config, stack, weights, layer, x, memory);
+  // A sub-layer with its residual connection and normalisation. `add_sublayer(inputs)` adds the sub-layer's node:
+  //   norm last:  x -> norm(x + f(x));  inputs are {x}
+  //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, the second being f's residual
+  template <class AddSublayer>
+  Edge add_residual_block(const WeightScope& norm, Edge x, const AddSublayer& add_sublayer) {
+    if (config_.norm_order == NormOrder::last) {
+      const Edge transformed = add_sublayer(std::vector{x});
+      return add_norm(norm, {x, transformed});
+    }
+    const Edge normalized = add_norm(norm, {x});
+    return add_sublayer(std::vector{normalized, x});
   }
-  if (config.norm_order == NormOrder::first) x = add_norm(graph, config, weights / "norm", {x});
-  graph.output(x);
-  return x;
-}
+
+  Graph& graph_;
+  const TransformerConfig& config_;
+  const StackConfig& stack_;
+  const WeightScope weights_;
+};
 
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("encoder");
   const Edge source = graph.input("source_ids", {kSourceRows}, DataType::int32);
-  const Edge x =
-      add_stack<MultiHeadAttention>(graph, config, config.encoder, weights / "encoder", source, projection, {});
+  StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
+  const Edge x = encoder.add<MultiHeadAttention>(source, projection, {});
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
     graph.output(graph.add((w / "memory").path(),
@@ -143,7 +152,7 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
     memories.push_back(graph.input((decoder / layer / "cross_attention" / "memory").path(),
                                    {kSourceRows, 2 * form.width()}, form.type));
   }
-  add_stack<MaskedDecoderAttention>(graph, config, config.decoder, decoder, target, projection, memories);
+  StackBuilder(graph, config, config.decoder, decoder).add<MaskedDecoderAttention>(target, projection, memories);
   return graph;
 }
 

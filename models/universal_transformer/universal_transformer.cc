@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "encdec/engine/base/error.h"
 #include "encdec/layers/transformer/add_norm.h"
 #include "encdec/layers/transformer/cross_attention.h"
@@ -51,46 +53,46 @@ Graph embedding(const Config& config, const UniversalStackConfig& stack, const W
   return graph;
 }
 
-// H_{t-1} + P_t
-Edge add_coordinates(Graph& graph, const Config& config, const WeightScope& w, Edge state, Edge step) {
+// A step of the encoder, whose rows are kSourceRows, or of the decoder, which also attends to the memory of a source:
+// from the state to the next one, and to the probability of halting where there is a threshold.
+template <class SelfAttention>
+Graph block(const Config& config, const UniversalStackConfig& stack, const WeightScope& w, Dim rows) {
+  const bool is_decoder = rows == kTargetRows;
+  Graph graph(is_decoder ? "decoder_block" : "encoder_block");
+  const auto add_norm = [&](const char* name, Edge x, Edge transformed) {
+    return graph.add<AddNorm>(w / name, {x, transformed},
+                              NormOptions{.width = config.model_dim, .epsilon = config.norm_epsilon});
+  };
+  const Edge state = graph.input("state", {rows, config.model_dim});
+  const Edge step = graph.input("step", {1}, DataType::int32);
+  std::optional<Edge> memory;
+  if (is_decoder) {
+    const Shape shape{kSourceRows, 2 * config.attention().inner_dim()};
+    memory = graph.input("memory", shape, key_value_type(w.pack().precision));
+  }
+
+  // H_{t-1} + P_t
   const PositionOptions positions{
       .model_dim = config.model_dim, .layout = config.layout, .offset = config.first_position};
   const Edge placed = graph.add<PositionalEncoding>(w / "positional_encoding", {state}, positions);
-  return graph.add((w / "timestep_encoding").path(),
-                   std::make_shared<TimestepEncoding>(config.layout, config.model_dim), {placed, step});
-}
-
-// The state after the block, and the probability that x halts.
-void add_outputs(Graph& graph, const Config& config, const UniversalStackConfig& stack, const WeightScope& w, Edge x,
-                 Edge transformed) {
-  graph.output(transformed);
-  if (!stack.halting_threshold) return;
-  graph.output(graph.add<Linear>(
-      w / "halting", {x},
-      LinearOptions{.input_width = config.model_dim, .output_width = 1, .activation = Activation::sigmoid}));
-}
-
-Edge add_norm(Graph& graph, const Config& config, const WeightScope& w, Edge x, Edge transformed) {
-  return graph.add<AddNorm>(w, {x, transformed},
-                            NormOptions{.width = config.model_dim, .epsilon = config.norm_epsilon});
-}
-
-Edge add_transition(Graph& graph, const Config& config, const WeightScope& w, Edge attended) {
+  const Edge x = graph.add((w / "timestep_encoding").path(),
+                           std::make_shared<TimestepEncoding>(config.layout, config.model_dim), {placed, step});
+  const Edge attended = graph.add<SelfAttention>(w / "self_attention", {x}, config.attention());
+  Edge mixed = add_norm("self_attention_norm", x, attended);
+  if (memory) {
+    const Edge crossed = graph.add<CrossAttention>(w / "cross_attention", {mixed, *memory}, config.attention());
+    mixed = add_norm("cross_attention_norm", mixed, crossed);
+  }
   const Edge transformed = graph.add<FeedForward>(
-      w / "transition", {attended},
+      w / "transition", {mixed},
       FeedForwardOptions{
           .model_dim = config.model_dim, .hidden_dim = config.hidden_dim, .activation = config.activation});
-  return add_norm(graph, config, w / "transition_norm", attended, transformed);
-}
-
-Graph encoder_block(const Config& config, const WeightScope& w) {
-  Graph graph("encoder_block");
-  const Edge state = graph.input("state", {kSourceRows, config.model_dim});
-  const Edge step = graph.input("step", {1}, DataType::int32);
-  const Edge x = add_coordinates(graph, config, w, state, step);
-  const Edge attended = graph.add<MultiHeadAttention>(w / "self_attention", {x}, config.attention());
-  const Edge mixed = add_norm(graph, config, w / "self_attention_norm", x, attended);
-  add_outputs(graph, config, config.encoder, w, x, add_transition(graph, config, w, mixed));
+  graph.output(add_norm("transition_norm", mixed, transformed));
+  if (stack.halting_threshold) {
+    graph.output(graph.add<Linear>(
+        w / "halting", {x},
+        LinearOptions{.input_width = config.model_dim, .output_width = 1, .activation = Activation::sigmoid}));
+  }
   return graph;
 }
 
@@ -98,21 +100,6 @@ Graph source_memory(const Config& config, const WeightScope& w) {
   Graph graph("source_memory");
   const Edge encoded = graph.input("encoded", {kSourceRows, config.model_dim});
   graph.output(graph.add<CrossAttentionMemory>(w / "cross_attention", {encoded}, config.attention()));
-  return graph;
-}
-
-Graph decoder_block(const Config& config, const WeightScope& w) {
-  Graph graph("decoder_block");
-  const Edge state = graph.input("state", {kTargetRows, config.model_dim});
-  const Edge step = graph.input("step", {1}, DataType::int32);
-  const Edge memory =
-      graph.input("memory", {kSourceRows, 2 * config.attention().inner_dim()}, key_value_type(w.pack().precision));
-  const Edge x = add_coordinates(graph, config, w, state, step);
-  const Edge attended = graph.add<MaskedDecoderAttention>(w / "self_attention", {x}, config.attention());
-  const Edge mixed = add_norm(graph, config, w / "self_attention_norm", x, attended);
-  const Edge crossed = graph.add<CrossAttention>(w / "cross_attention", {mixed, memory}, config.attention());
-  const Edge informed = add_norm(graph, config, w / "cross_attention_norm", mixed, crossed);
-  add_outputs(graph, config, config.decoder, w, x, add_transition(graph, config, w, informed));
   return graph;
 }
 
@@ -131,10 +118,10 @@ Graph output_projection(const Config& config, const WeightScope& weights) {
 UniversalTransformer::UniversalTransformer(const UniversalTransformerConfig& config_, const WeightScope& weights)
     : config(checked(config_)),
       source_embedding(embedding(config, config.encoder, weights / "encoder", kSourceRows)),
-      encoder_block(encdec::encoder_block(config, weights / "encoder")),
+      encoder_block(block<MultiHeadAttention>(config, config.encoder, weights / "encoder", kSourceRows)),
       source_memory(encdec::source_memory(config, weights / "decoder")),
       target_embedding(embedding(config, config.decoder, weights / "decoder", kTargetRows)),
-      decoder_block(encdec::decoder_block(config, weights / "decoder")),
+      decoder_block(block<MaskedDecoderAttention>(config, config.decoder, weights / "decoder", kTargetRows)),
       output(output_projection(config, weights)) {}
 
 }  // namespace encdec
