@@ -19,6 +19,7 @@
 
 namespace encdec {
 
+// How a model is loaded, and what its matmuls compute in.
 struct LoadOptions {
   // Threads inside one operation; 0 for one per available CPU. Results do not depend on it.
   int threads = 0;
@@ -33,32 +34,37 @@ struct LoadOptions {
 
 // Names and values of nodes, as they are computed; see NodeObserver.
 struct ForwardOptions {
-  NodeObserver observer = {};
+  NodeObserver observer = {};  // none if empty
 };
 
+// What one pass gives.
 struct ForwardResult {
   Tensor logits;                     // [B, T, V], zeros after the end of a shorter row; empty in an encoder-only model
   Tensor encoder_last_hidden_state;  // [B, S, D], likewise; empty in a decoder-only model
 };
 
+// How to score; languages as in GenerateOptions.
 struct ScoreOptions {
-  std::string source_lang = {};
-  std::string target_lang = {};
+  std::string source_lang = {};  // of the source
+  std::string target_lang = {};  // of the target
   // Sources scored together; 0 for what fits memory and CPU. Results do not depend on it.
   int batch_size = 0;
 };
 
+// How likely a target is.
 struct ScoreResult {
   double score = 0.0;               // sum of the tokens' log-probabilities
   std::vector<float> token_scores;  // of each token of the target
 };
 
+// Which maps to make; languages as in GenerateOptions.
 struct AttentionMapOptions {
-  AttentionSelection selection = {};
-  std::string source_lang = {};
-  std::string target_lang = {};
+  AttentionSelection selection = {};  // all maps if nothing is said
+  std::string source_lang = {};       // of the source
+  std::string target_lang = {};       // of the target
 };
 
+// How to embed.
 struct EmbedOptions {
   // Texts encoded together; 0 for what keeps the CPU busy. Results do not depend on it.
   int batch_size = 0;
@@ -75,6 +81,7 @@ class Model {
   // Throws FileError, ConfigError, WeightError or TokenizerError: what is wrong with which file.
   static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
 
+  // Sizes and choices of the family.
   const TransformerConfig& config() const;
   // Of the weights.
   CheckpointFormat format() const;
@@ -90,6 +97,7 @@ class Model {
   const Tokenizer* tokenizer() const;
   // The graphs and weights, for those who want to look inside or run them by themselves.
   std::shared_ptr<const Transformer> network() const;
+  // The checkpoint's tensors, as they are stored.
   const WeightStore& weights() const;
   // Things in the folder that this version passes over, a line each.
   const std::vector<std::string>& notes() const;

@@ -15,6 +15,7 @@ namespace encdec {
 // Normalize. Read-only: usable from many threads at once.
 class SentenceEmbedder {
  public:
+  // What one vector is made of: one token's states, or a mean or the maximum of all.
   enum class Pooling : std::uint8_t { first_token, max, mean, mean_by_root_length, weighted_mean, last_token };
 
   // The mean of the hidden states: what sentence-transformers does with a folder that has no modules.json.

@@ -45,11 +45,11 @@ namespace {
 
 const PositionOptions& checked(const PositionOptions& options) {
   if (options.kind == Kind::none) throw ConfigError("positions of no kind, expected sinusoidal or learned ones");
-  if (options.model_dim < 1 || options.offset < 0 || options.positions < 0 || options.pad_token.value_or(0) < 0) {
+  if (options.model_dim < 1 || options.offset < 0 || options.count < 0 || options.pad_token.value_or(0) < 0) {
     throw ConfigError(
         fmt::format("positions: width {}, {} positions, offset {}, pad token {}, expected a width of at "
                     "least 1 and nothing below 0",
-                    options.model_dim, options.positions, options.offset, options.pad_token.value_or(0)));
+                    options.model_dim, options.count, options.offset, options.pad_token.value_or(0)));
   }
   return options;
 }
@@ -71,7 +71,7 @@ PositionTable::PositionTable(const WeightScope& weights, const PositionOptions& 
     : options_(checked(options)),
       table_(options.kind == Kind::learned ? Tensor() : tabulate_sinusoids(options.layout, options.model_dim)) {
   if (options.kind == Kind::learned || weights.has("weight")) {
-    const Tensor stored = weights.tensor("weight", {options.positions + options.offset, options.model_dim});
+    const Tensor stored = weights.tensor("weight", {options.count + options.offset, options.model_dim});
     if (options.kind == Kind::learned || stored.rows() > table_.rows()) table_ = Tensor::allocate(stored.shape());
     copy_as_float(stored, 0, stored.elements(), table_.data<float>());
   }
@@ -92,8 +92,8 @@ void PositionTable::check(Shapes inputs, Dim x_width) const {
 const float* PositionTable::row(std::int64_t index, Tensor& beyond, RunState& state) const {
   if (index < table_.rows()) return table_.row(index);
   if (options_.kind == Kind::learned) {
-    throw InputError(fmt::format("a sequence of more than {} tokens, but the model has {} positions",
-                                 options_.positions, options_.positions));
+    throw InputError(fmt::format("a sequence of more than {} tokens, but the model has {} positions", options_.count,
+                                 options_.count));
   }
   if (beyond.empty()) beyond = state.scratch({table_.width()});
   if (index == options_.pad_token) {

@@ -33,7 +33,7 @@ struct PositionOptions {
   Kind kind = Kind::sinusoidal;                    // where the rows come from
   Dim model_dim = 0;                               // of the encodings
   SinusoidLayout layout = SinusoidLayout::halves;  // of sinusoids that are computed
-  Dim positions = 0;                               // that a stored table has
+  Dim count = 0;                                   // of positions that a stored table has
   Dim offset = 0;                                  // rows before position 0: 2 in BART's family
   // As in fairseq, pads do not count as positions, and get the row of this number: zeros where it is sinusoidal, also
   // of a stored table, whatever position it stands for.
@@ -46,7 +46,7 @@ class PositionTable {
  public:
   // Sinusoidal, computed. Throws ConfigError for a width below 1.
   PositionTable(SinusoidLayout layout, Dim width);
-  // Takes weight [positions + offset, width]; a sinusoidal encoding takes it only if it is there: stored in half
+  // Takes weight [count + offset, width]; a sinusoidal encoding takes it only if it is there: stored in half
   // precision it differs from a computed one. Throws WeightError, naming the tensor, and ConfigError for no kind of
   // positions and numbers below 0.
   PositionTable(const WeightScope& weights, const PositionOptions& options);

@@ -20,19 +20,19 @@ std::string_view to_string(CheckpointFormat format);
 
 // The settings and weights of a checkpoint folder, in whichever format they are there.
 struct Checkpoint {
-  std::filesystem::path folder;
-  CheckpointFormat format = CheckpointFormat::safetensors;
-  std::optional<JsonObject> config;  // config.json; of CTranslate2 what token_settings() gives
-  std::shared_ptr<const WeightStore> weights;
-  std::vector<std::string> notes;  // lines for users
+  std::filesystem::path folder;                             // where it is
+  CheckpointFormat format = CheckpointFormat::safetensors;  // of the weights
+  std::optional<JsonObject> config;                         // config.json; of CTranslate2 what token_settings() gives
+  std::shared_ptr<const WeightStore> weights;               // under the names that the file gives them
+  std::vector<std::string> notes;                           // lines for users
 
   // CTranslate2's only.
   std::string spec_name;
-  std::uint32_t spec_revision = 0;
+  std::uint32_t spec_revision = 0;  // of that specification
 
   // Marian's own format only: the settings that its model holds ("special:model.yml"), and decoder.yml.
   std::optional<JsonObject> options;
-  std::optional<JsonObject> decoder_options;
+  std::optional<JsonObject> decoder_options;  // of its decoder.yml
 };
 
 // Opens a folder as its publisher ships it. The weights are the first of these that are there:

@@ -110,7 +110,7 @@ StackConfig read_stack(const ConfigReader& config, const BartLineage& lineage, c
   stack.hidden_dim = config.width(name + "_ffn_dim", lineage.hidden_dim);
   stack.vocabulary = config.vocabulary("vocab_size", lineage.vocabulary);
   stack.positions = lineage.positions;
-  stack.positions.positions = config.width("max_position_embeddings", lineage.max_positions);
+  stack.positions.count = config.width("max_position_embeddings", lineage.max_positions);
   if (lineage.positions_skip_pads) {
     const std::int32_t pad = config.token("pad_token_id", stack.vocabulary).value_or(lineage.pad_token);
     stack.positions.pad_token = pad;

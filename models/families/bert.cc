@@ -29,7 +29,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
   result.encoder.hidden_dim = config.width(keys.hidden_dim, 3072);
   // Learned, or DistilBERT's, which may be sinusoidal and are stored all the same.
   result.encoder.positions = {.kind = PositionOptions::Kind::learned,
-                              .positions = config.width("max_position_embeddings", 512)};
+                              .count = config.width("max_position_embeddings", 512)};
   result.encoder.embedding_norm = EmbeddingNorm::after_positions;
   config.check_heads(result.encoder, result.model_dim, keys.heads);
   result.activation = config.activation(keys.activation, "gelu");
@@ -78,11 +78,11 @@ ModelDescription describe_roberta(const JsonObject& json, const WeightStore& wei
   PositionOptions& positions = config.encoder.positions;
   positions.pad_token = config.pad_token.value_or(1);
   positions.offset = Dim{*positions.pad_token} + 1;
-  if (positions.positions <= positions.offset) {
+  if (positions.count <= positions.offset) {
     refuse<ConfigError>(json.file(), "max_position_embeddings {}, expected more than pad_token_id + 1, {}",
-                        positions.positions, positions.offset);
+                        positions.count, positions.offset);
   }
-  positions.positions -= positions.offset;
+  positions.count -= positions.offset;
   return {std::move(config), bert_weight_names("roberta.", weights)};
 }
 

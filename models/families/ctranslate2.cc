@@ -198,7 +198,7 @@ class SpecReader {
           name == "encoder" ? RelativePositions::Direction::both : RelativePositions::Direction::backward;
     } else if (has(name + "/position_encodings/encodings")) {
       const Tensor& table = required(name + "/position_encodings/encodings");
-      stack.positions = {.kind = PositionOptions::Kind::learned, .positions = table.shape()[0]};
+      stack.positions = {.kind = PositionOptions::Kind::learned, .count = table.shape()[0]};
     } else {
       // OpenNMT-tf's, which count from 1.
       stack.positions = {.layout = SinusoidLayout::timing_signal, .offset = 1};

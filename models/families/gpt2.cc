@@ -17,7 +17,7 @@ TransformerConfig read_gpt2(const JsonObject& json) {
   result.decoder.layers = config.layers("n_layer", 12);
   result.decoder.heads = static_cast<int>(config.width("n_head", 12));
   result.decoder.hidden_dim = config.width("n_inner", 4 * result.model_dim);
-  result.decoder.positions = {.kind = PositionOptions::Kind::learned, .positions = config.width("n_positions", 1024)};
+  result.decoder.positions = {.kind = PositionOptions::Kind::learned, .count = config.width("n_positions", 1024)};
   config.check_heads(result.decoder, result.model_dim, "n_head");
   result.activation = config.activation("activation_function", "gelu_new");
   result.norm_order = NormOrder::first;

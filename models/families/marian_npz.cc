@@ -63,7 +63,7 @@ TransformerConfig read_options(const JsonObject& options) {
   const std::string after_embedding = options.string("transformer-postprocess-emb").value_or("d");
   if (after_embedding.find('n') != std::string::npos) stack.embedding_norm = EmbeddingNorm::after_positions;
   if (reader.flag("transformer-train-position-embeddings", false)) {
-    stack.positions = {.kind = PositionOptions::Kind::learned, .positions = reader.width("max-length", 512)};
+    stack.positions = {.kind = PositionOptions::Kind::learned, .count = reader.width("max-length", 512)};
   }
   reader.check_heads(stack, config.model_dim, "transformer-heads");
   config.encoder = config.decoder = stack;

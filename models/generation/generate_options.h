@@ -15,8 +15,8 @@ namespace encdec {
 
 // A token and its log-probability.
 struct TokenScore {
-  std::int32_t token = 0;
-  float log_probability = 0.0f;
+  std::int32_t token = 0;        // its id
+  float log_probability = 0.0f;  // natural logarithm
 };
 
 // One of the things that the model would say, and how likely it finds it.
@@ -36,17 +36,18 @@ struct Hypothesis {
   AttentionMaps attention = {};
 };
 
+// What a call makes of one input.
 struct GenerateResult {
   std::vector<Hypothesis> hypotheses;  // best first; one empty hypothesis for an empty source
 };
 
 // Work done by one call so far.
 struct GenerateProgress {
-  std::size_t finished_sources = 0;
+  std::size_t finished_sources = 0;  // whose results are complete
   std::size_t source_tokens = 0;     // of sources that are encoded
   std::size_t generated_tokens = 0;  // of the best hypotheses, and of those that run now
   double encode_seconds = 0;         // of all workers together, like the next
-  double decode_seconds = 0;
+  double decode_seconds = 0;         // in the decoder and its output
 };
 
 // When beam search for a source ends, once num_beams hypotheses are finished.
@@ -58,8 +59,8 @@ enum class EarlyStopping : std::uint8_t {
 
 // The end tokens' scores grow by |score| * (factor^(n - start) - 1) when n > start tokens were generated.
 struct ExponentialDecay {
-  int start = 0;
-  float factor = 1.0f;
+  int start = 0;        // tokens that are not punished
+  float factor = 1.0f;  // for each token beyond
   bool operator==(const ExponentialDecay&) const = default;
 };
 
@@ -69,24 +70,24 @@ struct ExponentialDecay {
 // count the prompt too, those of `new_tokens` do not. The prompt is the decoder start token and the prefix that a user
 // gives, or what a decoder-only model is given.
 struct GenerateOptions {
-  std::optional<int> num_beams = {};
-  std::optional<int> num_return_sequences = {};
-  std::optional<int> max_length = {};
-  std::optional<int> max_new_tokens = {};  // goes before max_length
-  std::optional<int> min_length = {};
-  std::optional<int> min_new_tokens = {};  // goes before min_length
+  std::optional<int> num_beams = {};             // 1 for greedy search or sampling
+  std::optional<int> num_return_sequences = {};  // the best so many of a search, or so many samples
+  std::optional<int> max_length = {};            // the prompt included
+  std::optional<int> max_new_tokens = {};        // goes before max_length
+  std::optional<int> min_length = {};            // no end token before it, the prompt included
+  std::optional<int> min_new_tokens = {};        // goes before min_length
   // A hypothesis' score is the sum of its log-probabilities / length^length_penalty.
   std::optional<float> length_penalty = {};
-  std::optional<EarlyStopping> early_stopping = {};
+  std::optional<EarlyStopping> early_stopping = {};  // of beam search
   // Not in transformers (Wu et al. 2016, equation 14): added to a hypothesis' score, penalty * sum of
   // log(min(attention that a source token got, 1)).
   std::optional<float> coverage_penalty = {};
-  std::optional<ExponentialDecay> exponential_decay_length_penalty = {};
+  std::optional<ExponentialDecay> exponential_decay_length_penalty = {};  // none if not set
 
-  std::optional<bool> do_sample = {};
-  std::optional<float> temperature = {};
-  std::optional<int> top_k = {};    // 0 for all
-  std::optional<float> top_p = {};  // 0 for the likeliest token alone, as in transformers
+  std::optional<bool> do_sample = {};     // draw tokens instead of taking the likeliest
+  std::optional<float> temperature = {};  // logits are divided by it before tokens are drawn
+  std::optional<int> top_k = {};          // 0 for all
+  std::optional<float> top_p = {};        // 0 for the likeliest token alone, as in transformers
   // Equal sources get equal samples: what is drawn depends on the seed, the source and its prefix, and nothing else.
   std::optional<std::uint64_t> seed = {};
 
@@ -99,7 +100,7 @@ struct GenerateOptions {
   std::optional<TokenIds> begin_suppress_tokens = {};    // must not be the first
   // The first token to generate; goes before what target_lang asks for.
   std::optional<std::int32_t> forced_bos_token = {};
-  std::optional<TokenIds> forced_eos_tokens = {};
+  std::optional<TokenIds> forced_eos_tokens = {};  // the only ones as the last token that max_length allows
   // Not in transformers 5: phrases that every hypothesis must contain (Post & Vilar 2018).
   std::optional<std::vector<TokenIds>> force_words = {};
   // Not in transformers: the only tokens that may be produced, all if empty.
@@ -110,7 +111,7 @@ struct GenerateOptions {
   // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults. The
   // target's becomes the first token, the start token or a part of the source: whatever the model expects.
   std::string source_lang = {};
-  std::string target_lang = {};
+  std::string target_lang = {};  // likewise
 
   // So many of the likeliest tokens are told at each step.
   int top_log_probs = 0;
@@ -135,8 +136,8 @@ struct GenerateOptions {
 // One thing to generate from: a text, or token ids, which are used exactly as given. The prefix is what the result
 // begins with, in the same form as the source.
 struct GenerateInput {
-  std::variant<std::string, TokenIds> source;
-  std::variant<std::monostate, std::string, TokenIds> prefix = {};
+  std::variant<std::string, TokenIds> source;                       // what is read
+  std::variant<std::monostate, std::string, TokenIds> prefix = {};  // what the result begins with
 };
 
 // Where sources come from, and where results go, when there are too many to hold them all. All functions are called
@@ -144,6 +145,7 @@ struct GenerateInput {
 class GenerateStream {
  public:
   virtual ~GenerateStream() = default;
+  // Whether to wait for an input that has not arrived.
   enum class Wait : std::uint8_t { no, yes };
   // The next input; nullopt at the end, or where none has arrived yet and `wait` is no. What it throws ends the input:
   // it comes out of generate() when the inputs before are done.

@@ -35,49 +35,49 @@ struct StackConfig {
   Dim vocabulary = 0;  // V
   // Token V, which has no row in the embedding and no logit, stands for a zero embedding: Marian's start.
   bool zero_start_token = false;
-  int layers = 0;
-  int heads = 1;       // H
-  Dim hidden_dim = 0;  // F
-  PositionOptions positions = {};
-  RelativePositions relative_positions = {};
-  float embedding_scale = 1.0f;
-  EmbeddingNorm embedding_norm = EmbeddingNorm::none;
+  int layers = 0;                                      // none: there is no such stack
+  int heads = 1;                                       // H
+  Dim hidden_dim = 0;                                  // F
+  PositionOptions positions = {};                      // that are added to the embeddings
+  RelativePositions relative_positions = {};           // that bias self-attention
+  float embedding_scale = 1.0f;                        // of token embeddings: sqrt(D) in the paper
+  EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // where embeddings are normalised
 
   // One past the largest id that it reads.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
   // Tokens of the longest sequence that it can take; nullopt if there is no limit.
   std::optional<Dim> position_limit() const {
-    return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.positions) : std::nullopt;
+    return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.count) : std::nullopt;
   }
 };
 
 // Sizes of a Transformer and the choices in which families of checkpoints differ. Data: what the graphs are built from.
 struct TransformerConfig {
-  std::string model_type;  // as config.json calls the family: "marian"
-  Architecture architecture = Architecture::encoder_decoder;
-  Dim model_dim = 0;    // D
-  Dim head_dim = 0;     // K; 0 means D / H
-  StackConfig encoder;  // without layers where there is none
-  StackConfig decoder;
+  std::string model_type;                                     // as config.json calls the family: "marian"
+  Architecture architecture = Architecture::encoder_decoder;  // which stacks there are
+  Dim model_dim = 0;                                          // D
+  Dim head_dim = 0;                                           // K; 0 means D / H
+  StackConfig encoder;                                        // without layers where there is none
+  StackConfig decoder;                                        // likewise
 
-  Activation activation = Activation::relu;
-  FeedForwardKind feed_forward = FeedForwardKind::plain;
-  Bias bias = Bias::required;  // of the linear maps in the stacks
-  NormOrder norm_order = NormOrder::last;
-  NormKind norm = NormKind::layer;
-  float norm_epsilon = 1e-5f;
-  float score_scale = 0.0f;             // see AttentionOptions
-  bool divide_scores_by_layer = false;  // layer i's by i + 1
-  Dim token_types = 0;                  // 0: no token type embedding
-  float logits_scale = 1.0f;
-  Bias output_bias = Bias::optional;
+  Activation activation = Activation::relu;               // of the feed-forward networks
+  FeedForwardKind feed_forward = FeedForwardKind::plain;  // with a gate or without
+  Bias bias = Bias::required;                             // of the linear maps in the stacks
+  NormOrder norm_order = NormOrder::last;                 // where sub-layers are normalised
+  NormKind norm = NormKind::layer;                        // the formula of all norms
+  float norm_epsilon = 1e-5f;                             // of all norms
+  float score_scale = 0.0f;                               // see AttentionOptions
+  bool divide_scores_by_layer = false;                    // layer i's by i + 1
+  Dim token_types = 0;                                    // 0: no token type embedding
+  float logits_scale = 1.0f;                              // of the last hidden states, before the output projection
+  Bias output_bias = Bias::optional;                      // of the logits
 
-  std::optional<std::int32_t> pad_token;
-  std::optional<std::int32_t> decoder_start_token;
-  TargetLanguage target_language = TargetLanguage::none;
+  std::optional<std::int32_t> pad_token;                  // as config.json has it
+  std::optional<std::int32_t> decoder_start_token;        // unless a call or generation_config.json has another
+  TargetLanguage target_language = TargetLanguage::none;  // of multilingual models
 
-  bool has_encoder() const { return architecture != Architecture::decoder_only; }
-  bool has_decoder() const { return architecture != Architecture::encoder_only; }
+  bool has_encoder() const { return architecture != Architecture::decoder_only; }  // reads a source
+  bool has_decoder() const { return architecture != Architecture::encoder_only; }  // writes a target
   // The stack that reads what the user gives: the encoder, or the decoder where there is no encoder.
   const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
 };

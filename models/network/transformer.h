@@ -22,8 +22,8 @@ struct Transformer {
   // In which the decoder's attentions read keys and values.
   KeyValueForm key_value_form() const;
 
-  TransformerConfig config;
-  WeightScope weights;  // that it was built from
+  TransformerConfig config;  // that it was built for
+  WeightScope weights;       // that it was built from
   // Token ids, int32 [S] -> last hidden states [S, D], then the memory of each decoder layer's cross-attention [S,
   // 2*H*K], which a decoder reads at every step; none in a decoder-only model.
   std::optional<Executor> encoder;

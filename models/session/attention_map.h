@@ -24,10 +24,11 @@ inline std::string_view to_string(AttentionKind kind) {
 
 // Of several layers, or heads: each for itself, the mean of all, or one.
 struct AttentionChoice {
+  // Which of them.
   enum class Of : std::uint8_t { each, mean, one };
 
-  Of of = Of::each;
-  int number = 0;  // of the one: from 0, or negative from the end
+  Of of = Of::each;  // which of them
+  int number = 0;    // of the one: from 0, or negative from the end
 
   // The one's number from 0, of so many; perhaps not one of them.
   int number_of(int count) const { return number < 0 ? count + number : number; }
@@ -36,13 +37,13 @@ struct AttentionChoice {
 // Which maps are wanted.
 struct AttentionSelection {
   std::vector<AttentionKind> kinds = {};  // empty: all that the model has
-  AttentionChoice layers = {};
-  AttentionChoice heads = {};
+  AttentionChoice layers = {};            // of the stack
+  AttentionChoice heads = {};             // of a layer
 };
 
 // How each query of one kind of attention divides its attention among the keys.
 struct AttentionMap {
-  AttentionKind kind = AttentionKind::cross;
+  AttentionKind kind = AttentionKind::cross;  // whose queries and keys
   Tensor weights;  // float32 [layers, heads, queries, keys]; 1 layer where their mean or one of them is asked for, and
                    // likewise 1 head. Rows add up to 1; keys that a query does not see have 0.
 };
@@ -53,7 +54,7 @@ struct AttentionMaps {
   TokenIds decoder_input =
       {};                // what the decoder reads: start token or prompt, and target; empty in an encoder-only model
   TokenIds target = {};  // by row of the decoder's attention: the token that it led to
-  std::vector<AttentionMap> maps = {};
+  std::vector<AttentionMap> maps = {};  // one for each kind
 };
 
 }  // namespace encdec

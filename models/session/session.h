@@ -22,11 +22,13 @@ class Session {
   // A target without a source: a decoder-only model's.
   static constexpr int kNoSource = -1;
 
+  // Without sources and targets; the team does the work.
   Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team);
 
-  const Transformer& model() const { return *model_; }
-  ThreadTeam& team() { return *team_; }
+  const Transformer& model() const { return *model_; }  // what it runs
+  ThreadTeam& team() { return *team_; }                 // who shares the work
 
+  // What the encoder made of sources.
   struct Encoded {
     Tensor hidden;                 // last hidden states [S, D], source after source
     std::span<const int> sources;  // their numbers, in the order given; none in an encoder-only model
@@ -49,10 +51,12 @@ class Session {
   // Closes all sources and targets.
   void reset();
 
+  // What a target goes on with.
   struct TargetTokens {
-    int target = -1;
-    std::span<const std::int32_t> tokens;
+    int target = -1;                       // as open_target() numbered it
+    std::span<const std::int32_t> tokens;  // one at least
   };
+  // Which logits are wanted.
   enum class LogitsOf { last_token, every_token };
   // Appends tokens, at least one each, to targets and returns the logits after each target's last one [targets, V], or
   // after each token [T, V], in the order given; valid, and the caller's to change, until the next call. Throws
@@ -64,6 +68,7 @@ class Session {
 
   // Whether decode() keeps what source_attention() tells.
   enum class SourceAttention { forget, keep };
+  // From now on.
   void set_source_attention(SourceAttention mode);
   // How the last token of input number `input` of the last decode() divides its attention among the tokens of its
   // source: the mean of the heads of the last layer.
@@ -80,8 +85,8 @@ class Session {
 
   // Time spent in encode() and decode() since the last reset.
   double encode_seconds() const { return encode_seconds_; }
-  double decode_seconds() const { return decode_seconds_; }
-  void reset_times() { encode_seconds_ = decode_seconds_ = 0; }
+  double decode_seconds() const { return decode_seconds_; }      // likewise
+  void reset_times() { encode_seconds_ = decode_seconds_ = 0; }  // both to 0
 
  private:
   int remember_source(int target, int source);

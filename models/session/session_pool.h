@@ -18,6 +18,7 @@ class SessionPool {
   // A session for the time of one call, without sources and targets.
   class Lease {
    public:
+    // Takes a session, a new one if all are leased. Throws ResourceError if its threads cannot be started.
     explicit Lease(SessionPool& pool) : pool_(pool), session_(pool.take()) {}
     ~Lease() {
       const std::lock_guard lock(pool_.mutex_);
@@ -26,8 +27,8 @@ class SessionPool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    Session& operator*() { return *session_; }
-    Session* operator->() { return session_.get(); }
+    Session& operator*() { return *session_; }        // what was leased
+    Session* operator->() { return session_.get(); }  // what was leased
 
    private:
     SessionPool& pool_;

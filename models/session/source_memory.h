@@ -12,17 +12,18 @@ namespace encdec {
 // source ends; the tensors grow by doubling.
 class SourceMemory {
  public:
+  // Where a source's keys and values are.
   struct Rows {
-    int first = 0;
-    int count = 0;
+    int first = 0;  // row of each layer's tensor
+    int count = 0;  // the source's length
   };
 
   // Copies a source's rows [first_row, first_row + count) of each layer's CrossAttentionMemory. Returns its number.
   int add(std::span<const Tensor> memories, int first_row, int count);
-  void remove(int source);
-  void remove_all();
+  void remove(int source);  // its rows are free
+  void remove_all();        // all rows are free
 
-  Rows rows(int source) const { return places_[static_cast<std::size_t>(source)]; }
+  Rows rows(int source) const { return places_[static_cast<std::size_t>(source)]; }  // of an open source
   // One a layer, [capacity, width].
   std::span<const Tensor> tensors() const { return tensors_; }
 

@@ -13,8 +13,9 @@ enum class HaltedState : std::uint8_t {
   copied,       // the state, not the weighted result, that it halted with: their section 2.2
 };
 
+// When positions halt.
 struct HaltingOptions {
-  int max_steps = 1;
+  int max_steps = 1;        // at which they halt whatever their probabilities
   float threshold = 0.99f;  // a position halts when its probabilities add up to more
 };
 
@@ -27,7 +28,7 @@ struct HaltingOptions {
 // position ends at a sum of exactly the threshold, as if it were alone: the listing lets it go on while others do.
 class AdaptiveHalting {
  public:
-  explicit AdaptiveHalting(const HaltingOptions& options) : options_(options) {}
+  explicit AdaptiveHalting(const HaltingOptions& options) : options_(options) {}  // without positions
 
   // So many positions, before their first step.
   void reset(std::int64_t positions) {
@@ -59,7 +60,7 @@ class AdaptiveHalting {
 
   // By position: steps that had a weight, and the last one's where it halted, else 0.
   std::span<const std::int32_t> updates() const { return updates_; }
-  std::span<const float> remainders() const { return remainders_; }
+  std::span<const float> remainders() const { return remainders_; }  // likewise
 
  private:
   HaltingOptions options_;

@@ -38,9 +38,9 @@ class DepthRecurrence {
 
   // The caches of all steps, which have the same slots: CacheIndex's functions.
   int open_slot();
-  void append(int slot, int count);
-  void close_all_slots();
-  int length(int slot) const { return states_of_steps_.front().cache_index.length(slot); }
+  void append(int slot, int count);                                                         // in all caches
+  void close_all_slots();                                                                   // in all caches
+  int length(int slot) const { return states_of_steps_.front().cache_index.length(slot); }  // the same in all caches
 
  private:
   // Rows that are still in the loop: a sequence, and where its rows are in the result.

@@ -14,8 +14,9 @@ namespace encdec {
 // Each sequence gets the same result, bit by bit, whatever its neighbours are.
 class UniversalSession {
  public:
-  using TokenIds = std::vector<std::int32_t>;
+  using TokenIds = std::vector<std::int32_t>;  // of one text
 
+  // Without sources; the team does the work.
   explicit UniversalSession(std::shared_ptr<const UniversalTransformer> model,
                             const std::shared_ptr<ThreadTeam>& team = std::make_shared<ThreadTeam>());
 

@@ -92,7 +92,7 @@ Json stack_json(const StackConfig& stack) {
           {"hidden_dim", stack.hidden_dim},
           {"vocabulary", stack.vocabulary},
           {"positions", position_kind(stack)},
-          {"max_positions", stack.positions.positions}};
+          {"max_positions", stack.positions.count}};
 }
 
 Json summary_of(const Model& model, const std::string& folder) {

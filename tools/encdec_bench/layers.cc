@@ -137,9 +137,9 @@ Sample positional_encoding(const Sizes& sizes, const PackOptions&) {
 }
 
 Sample learned_positions(const Sizes& sizes, const PackOptions& pack) {
-  const PositionOptions options{.kind = PositionOptions::Kind::learned, .model_dim = sizes[2], .positions = sizes[1]};
+  const PositionOptions options{.kind = PositionOptions::Kind::learned, .model_dim = sizes[2], .count = sizes[1]};
   return positions(sizes, std::make_shared<PositionalEncoding>(
-                              random_weights({{"weight", {options.positions, options.model_dim}}}, pack), options));
+                              random_weights({{"weight", {options.count, options.model_dim}}}, pack), options));
 }
 
 Sample concatenated_positions(const Sizes& sizes, const PackOptions& pack) {

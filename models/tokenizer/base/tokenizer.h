@@ -18,7 +18,7 @@ struct EncodeOptions {
   // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: the checkpoint's
   // defaults.
   std::string source_language = {};
-  std::string target_language = {};
+  std::string target_language = {};  // likewise
   // Most ids, special tokens included; what is too much is cut off the end of the text. 0 for no limit.
   std::size_t max_length = 0;
 };
@@ -46,6 +46,7 @@ class Tokenizer {
   // What an id stands for, a special token too, spelled as in the vocabulary. Throws InputError for an id that the
   // vocabulary of that side does not have.
   virtual const std::string& piece(std::int32_t id, TextSide side) const = 0;
+  // The same for many.
   std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const;
 
   // The id of a token of the target side, spelled as in the vocabulary; nullopt if there is none.
@@ -56,6 +57,7 @@ class Tokenizer {
   virtual std::optional<std::int32_t> language_token(std::string_view /*language*/) const { return std::nullopt; }
 
  protected:
+  // What encode() does once it has checked the text, on one side.
   virtual std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
                                                 TextSide side) const = 0;
 };

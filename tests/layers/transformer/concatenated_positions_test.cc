@@ -37,7 +37,7 @@ struct PositionsCase {
   PositionsCase(const Sizes& sizes, Kind kind, SinusoidLayout layout = SinusoidLayout::interleaved) {
     options = {.input_width = sizes.input,
                .output_width = sizes.output,
-               .positions = {.kind = kind, .model_dim = sizes.encoding, .layout = layout, .positions = kPositions}};
+               .positions = {.kind = kind, .model_dim = sizes.encoding, .layout = layout, .count = kPositions}};
     RandomTensors random(1);
     weights["weight"] = random.uniform({sizes.output, sizes.input + sizes.encoding});
     weights["bias"] = random.uniform({sizes.output});
@@ -121,7 +121,7 @@ TEST(ConcatenatedPositions, IsWhatPyTorchGives) {
     const ConcatenatedPositionOptions options{
         .input_width = 6,
         .output_width = 5,
-        .positions = {.kind = kind, .model_dim = 3, .layout = SinusoidLayout::interleaved, .positions = 8}};
+        .positions = {.kind = kind, .model_dim = 3, .layout = SinusoidLayout::interleaved, .count = 8}};
     LayerRunner runner(std::make_shared<ConcatenatedPositions>(weights, options), std::vector<Shape>{{kTargetRows, 6}});
     const Tensor x = golden.input(name, "x");
     const Matrix encodings = kind == Kind::learned ? Matrix(weights.tensor("positions.weight", {8, 3})).slice_rows(3, 5)

@@ -20,7 +20,7 @@ constexpr std::array kTableRows = {3, 1, 7};
 constexpr std::array kTablePasts = {0, 5, 1020};  // the last one reaches beyond the positions that are tabulated
 
 PositionOptions learned(Dim width, Dim positions, Dim offset) {
-  return {.kind = PositionOptions::Kind::learned, .model_dim = width, .positions = positions, .offset = offset};
+  return {.kind = PositionOptions::Kind::learned, .model_dim = width, .count = positions, .offset = offset};
 }
 
 Matrix sinusoids(SinusoidLayout layout, std::int64_t first, std::int64_t count, Dim width) {
