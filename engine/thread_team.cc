@@ -1,13 +1,17 @@
 #include "encdec/engine/thread_team.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/control_group.h"
 
 #if defined(__linux__)
@@ -67,11 +71,34 @@ int available_cpus() {
   return std::clamp(count, 1, control_group_cpus());
 }
 
+std::thread start_thread(int number, int wanted, std::function<void()> work) {
+  try {
+    return std::thread(std::move(work));
+  } catch (const std::system_error& error) {
+    throw ResourceError(
+        fmt::format("thread {} of {} cannot be started: {}; ask for fewer, or raise the limit on processes or on "
+                    "address space (ulimit -u, ulimit -v, pids.max of the control group)",
+                    number, wanted, error.code().message()));
+  }
+}
+
 ThreadTeam::ThreadTeam(int size) {
-  for (int thread = 1; thread < size; ++thread) helpers_.emplace_back([this, thread] { help(thread); });
+  try {
+    helpers_.reserve(static_cast<std::size_t>(std::max(size, 1)) - 1);
+    for (int thread = 1; thread < size; ++thread) {
+      helpers_.push_back(start_thread(thread + 1, size, [this, thread] { help(thread); }));
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
 ThreadTeam::~ThreadTeam() {
+  stop();
+}
+
+void ThreadTeam::stop() {
   stopping_.store(true);
   tickets_.fetch_add(kItemsMask + 1);  // a new generation without items: wakes the sleepers
   tickets_.notify_all();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -11,6 +12,9 @@ namespace encdec {
 
 // CPUs that this process may use (its affinity mask and control group taken into account), at least 1.
 int available_cpus();
+
+// Starts thread `number` of `wanted`. Throws ResourceError, with the limits to look at, if the system starts no more.
+std::thread start_thread(int number, int wanted, std::function<void()> work);
 
 // A fixed team of threads that shares out the items of one loop at a time: the caller and `size - 1` helpers.
 //
@@ -21,7 +25,8 @@ int available_cpus();
 // One loop at a time: `run` is for the thread that owns the team.
 class ThreadTeam {
  public:
-  explicit ThreadTeam(int size = 1);  // threads, the caller's among them
+  // Of so many threads, the caller's among them. Throws ResourceError if they cannot be started.
+  explicit ThreadTeam(int size = 1);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -58,6 +63,7 @@ class ThreadTeam {
   };
 
   void share(int items, Job job);
+  void stop();
   bool work_on_one_item(int thread);
   void help(int thread);
 

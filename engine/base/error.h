@@ -47,6 +47,11 @@ struct InputError : Error {
   using Error::Error;
 };
 
+// The system has no more of what is needed: threads.
+struct ResourceError : Error {
+  using Error::Error;
+};
+
 // The compute library underneath refused or failed.
 struct BackendError : Error {
   using Error::Error;

@@ -84,10 +84,12 @@ class Generator {
   void run() {
     std::vector<std::thread> others;
     try {
+      others.reserve(progress_.size());
       for (std::size_t worker = 1; worker < progress_.size(); ++worker) {
-        others.emplace_back([this, worker] { work(worker); });
+        others.push_back(
+            start_thread(static_cast<int>(worker) + 1, settings_.workers, [this, worker] { work(worker); }));
       }
-    } catch (...) {  // the system has no more threads
+    } catch (...) {
       feed_.stop(std::current_exception());
     }
     work(0);
