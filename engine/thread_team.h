@@ -25,7 +25,7 @@ std::thread start_thread(int number, int wanted, std::function<void()> work);
 // One loop at a time: `run` is for the thread that owns the team.
 class ThreadTeam {
  public:
-  // Of so many threads, the caller's among them. Throws ResourceError if they cannot be started.
+  // Starts so many threads, the caller's among them. Throws ResourceError if they cannot be started.
   explicit ThreadTeam(int size = 1);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;

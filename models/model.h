@@ -23,8 +23,8 @@ namespace encdec {
 struct LoadOptions {
   // Threads inside one operation; 0 for one per available CPU. Results do not depend on it.
   int threads = 0;
-  // Of matmuls, whatever the checkpoint stores. Where the CPU has no instructions for it, a note says what it does
-  // instead.
+  // In what matmuls compute, whatever the checkpoint stores. Where the CPU has no instructions for it, a note says what
+  // it does instead.
   Precision precision = Precision::float32;
   // A folder for packed weights, made if it is missing; none if empty. The first load writes a file there, as large as
   // the weights in memory, and later loads of the same weights with these options on such a CPU read that instead of
@@ -83,9 +83,9 @@ class Model {
 
   // Sizes and choices of the family.
   const TransformerConfig& config() const;
-  // Of the weights.
+  // In which the weights are stored.
   CheckpointFormat format() const;
-  // Of matmuls; what `automatic` became.
+  // In what matmuls compute; what `automatic` became.
   Precision precision() const;
   // Where that is not what was asked for to the letter, a line about it; else empty.
   const std::string& precision_note() const;

@@ -147,7 +147,7 @@ std::string read_prompt(const std::filesystem::path& path) {
   return name ? config.required_object("prompts").required_string(*name) : "";
 }
 
-// Of the folder of a Transformer; 0 for no limit.
+// The most tokens that a Transformer's folder asks for; 0 for no limit.
 std::size_t read_max_length(const std::filesystem::path& folder) {
   const auto sentence_config = folder / "sentence_bert_config.json",
              tokenizer_config = folder / "tokenizer_config.json";

@@ -17,7 +17,7 @@ constexpr std::size_t kBusyRows = 128;
 constexpr std::size_t kLogitsBytes = std::size_t{32} << 20;
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kTokensAtOnce = 4096;
-// Of the free memory, for keys and values; twice that while they grow.
+// The part of the free memory for keys and values: one in so many; twice that while they grow.
 constexpr std::size_t kShareOfMemory = 4;
 
 // Memory that may still be taken: the machine's and the control groups'.
@@ -38,7 +38,7 @@ std::size_t available_memory() {
   return available;
 }
 
-// Of one token's keys and values in all self-attentions, and as many in the cross-attentions.
+// What one token's keys and values take in all self-attentions, and as many in the cross-attentions.
 std::size_t bytes_per_token(const Transformer& model) {
   return model.key_value_form().bytes() * static_cast<std::size_t>(model.config.decoder.layers);
 }

@@ -108,8 +108,8 @@ struct GenerateOptions {
   std::optional<TokenIds> eos_tokens = {};               // any of them ends a sequence
   std::optional<std::int32_t> decoder_start_token = {};  // models with an encoder need one
 
-  // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults. The
-  // target's becomes the first token, the start token or a part of the source: whatever the model expects.
+  // Languages of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: its defaults.
+  // The target's becomes the first token, the start token or a part of the source: whatever the model expects.
   std::string source_lang = {};
   std::string target_lang = {};  // likewise
 

@@ -13,7 +13,7 @@ namespace encdec {
 
 // What the searches of one call have in common.
 struct SearchRules {
-  // Of settings with_neutral_values().
+  // Takes settings with_neutral_values().
   explicit SearchRules(GenerateOptions settings_);
 
   // Most tokens that may be generated after a prompt, also by a model with so many positions.
@@ -79,7 +79,7 @@ class Search {
   // All rows are read. A finished search has closed its targets.
   virtual State advance(Session& session) = 0;
 
-  // Of a finished search, best first: tokens after the prompt, and their scores.
+  // What a finished search has found, best first: tokens after the prompt, and their scores.
   virtual std::vector<Hypothesis> take_results() = 0;
   // The tokens that the best result begins with, as far as that is certain. Valid until advance().
   virtual std::span<const std::int32_t> certain_tokens() const = 0;

@@ -22,7 +22,7 @@ inline std::string_view to_string(AttentionKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-// Of several layers, or heads: each for itself, the mean of all, or one.
+// Which of several layers, or heads: each for itself, the mean of all, or one.
 struct AttentionChoice {
   // Which of them.
   enum class Of : std::uint8_t { each, mean, one };

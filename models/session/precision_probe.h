@@ -16,8 +16,8 @@ Tensor probe(const std::shared_ptr<const Transformer>& network);
 //   hidden states: one minus the cosine of the angle between them
 double divergence(const Tensor& reference, const Tensor& other, Architecture architecture);
 
-// Of a reduced precision that loses nothing that matters. For scale: the bundled model is at 0.0095 in int8, which
-// changes one word in 80 of what it says and leaves its word error rate as it was.
+// The divergence of a reduced precision that loses nothing that matters. For scale: the bundled model is at 0.0095 in
+// int8, which changes one word in 80 of what it says and leaves its word error rate as it was.
 inline constexpr double kNegligibleDivergence = 0.02;
 
 // The network as it is built in the fastest precision in which it gives what it gives in float32.

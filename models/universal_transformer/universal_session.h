@@ -33,7 +33,7 @@ class UniversalSession {
   // halting the decoder stops early too, so that no tokens can follow.
   Tensor forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets);
 
-  // Of the last decode() or forward(); valid until the next one.
+  // What became of the rows of the last decode() or forward(); valid until the next one.
   const DepthRecurrence::Result& decoded() const { return decoded_; }
 
  private:

@@ -68,7 +68,7 @@ std::vector<std::string> tokenizer_files(const std::string& folder) {
   return found;
 }
 
-// Of keys and values that decoding keeps for each token of a target.
+// What keys and values take that decoding keeps for each token of a target.
 std::size_t cache_bytes(const Transformer& network) {
   std::size_t bytes = 0;
   for (const Executor* executor : network.graphs()) {
@@ -123,7 +123,7 @@ Json summary_of(const Model& model, const std::string& folder) {
   return json;
 }
 
-// Of a folder that this version cannot run: what is in it, and why not.
+// A folder that this version cannot run: what is in it, and why not.
 Json summary_of(const Checkpoint& checkpoint, const std::string& reason) {
   const auto family = checkpoint.config ? checkpoint.config->string("model_type") : std::nullopt;
   Json json = {{"family", family.value_or("unknown")}, {"format", to_string(checkpoint.format)}};

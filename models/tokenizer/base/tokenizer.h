@@ -15,8 +15,8 @@ enum class TextSide { source, target };
 
 // What a caller may ask of encoding.
 struct EncodeOptions {
-  // Of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: the checkpoint's
-  // defaults.
+  // Languages of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: the
+  // checkpoint's defaults.
   std::string source_language = {};
   std::string target_language = {};  // likewise
   // Most ids, special tokens included; what is too much is cut off the end of the text. 0 for no limit.

@@ -35,7 +35,7 @@ class SlowTokenizer : public Tokenizer {
 
   // A text without added tokens, cut into pieces.
   virtual std::vector<std::string> cut(std::string_view text, TextSide side) const = 0;
-  // Of a piece, or a token that was cut out of a text; nullopt if it is unknown.
+  // The id of a piece, or a token that was cut out of a text; nullopt if it is unknown.
   virtual std::optional<std::int32_t> find_id(std::string_view piece, TextSide side) const;
   // The text of pieces.
   virtual std::string join(const std::vector<std::string>& pieces) const = 0;

@@ -312,7 +312,7 @@ PieceModelPtr read_word_level(TokenizerJsonFile& file, const JsonObject& model) 
       {.vocabulary = take_vocabulary(file, model), .unknown_token = model.required_string("unk_token")}, model.where());
 }
 
-// Of older files, which do not say.
+// The model of older files, which do not say.
 std::string_view guess_model(const TokenizerJsonFile& file, const JsonObject& model) {
   if (file.pieces) return "Unigram";
   if (file.merges) return "BPE";

@@ -21,7 +21,7 @@ struct AttentionExample {
 // end(); no example is kept in memory. Weights are stored as multiples of 1/65535.
 class AttentionPage {
  public:
-  // Of one example. The strings of browsers have at most 2^29 characters, of which a weight takes 8/3.
+  // Weights of one example. The strings of browsers have at most 2^29 characters, of which a weight takes 8/3.
   static constexpr std::int64_t kMaxWeights = std::int64_t{1} << 27;
 
   explicit AttentionPage(TextSink write);
