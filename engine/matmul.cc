@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "encdec/engine/backend/packed_matrix.h"
 #include "encdec/engine/base/error.h"
@@ -17,8 +18,6 @@ namespace {
 constexpr Dim kPanelColumns = kernels::kWideColumns;
 // Below this many multiplications an operation is over before another thread would have begun.
 constexpr std::int64_t kWorkWorthSharing = 65'536;
-// So many weights are copied before their pages are released.
-constexpr Dim kReleasedRows = 1024;
 
 }  // namespace
 
@@ -32,41 +31,39 @@ struct MatMul::Slice {
 
 namespace {
 
-// Rows of several matrices, one matrix after the other, as of one; pages are released behind the reader.
+// Rows [first, first + count) of several matrices, one matrix after the other, as of one.
 class StackedRows {
  public:
-  StackedRows(std::span<const WeightMatrix> matrices, Dim first) : matrices_(matrices) {
-    for (; first >= matrices_[matrix_].outputs(); ++matrix_) first -= matrices_[matrix_].outputs();
-    next_ = released_ = first;
+  StackedRows(std::span<const WeightMatrix> matrices, Dim first, Dim count) : matrices_(matrices), left_(count) {
+    for (; first >= matrices_.front().outputs(); matrices_ = matrices_.subspan(1)) first -= matrices_.front().outputs();
+    take(first);
   }
-  ~StackedRows() {
-    if (next_ > released_) matrices_[matrix_].release_rows(released_, next_ - released_);
-  }
-  StackedRows(const StackedRows&) = delete;
-  StackedRows& operator=(const StackedRows&) = delete;
 
   void read(Dim count, float* rows) {
     while (count > 0) {
-      const WeightMatrix& matrix = matrices_[matrix_];
-      const Dim part = std::min(count, matrix.outputs() - next_);
-      matrix.copy_rows(next_, part, rows);
-      rows += part * matrix.inputs();
+      if (next_ == part_->outputs()) take(0);
+      const Dim part = std::min(count, part_->outputs() - next_);
+      part_->copy_rows(next_, part, rows);
+      rows += part * part_->inputs();
       count -= part;
       next_ += part;
-      const bool ends = next_ == matrix.outputs();
-      if (ends || next_ - released_ >= kReleasedRows) {
-        matrix.release_rows(released_, next_ - released_);
-        released_ = next_;
-      }
-      if (ends) ++matrix_, next_ = released_ = 0;
     }
   }
 
  private:
-  std::span<const WeightMatrix> matrices_;
-  std::size_t matrix_ = 0;
-  Dim next_ = 0;      // row of the current matrix
-  Dim released_ = 0;  // rows of it before this one are done with
+  // Goes on with what is wanted of the next matrix.
+  void take(Dim first) {
+    const Dim wanted = std::min(left_, matrices_.front().outputs() - first);
+    part_ = matrices_.front().part(first, wanted);
+    matrices_ = matrices_.subspan(1);
+    left_ -= wanted;
+    next_ = 0;
+  }
+
+  std::span<const WeightMatrix> matrices_;  // that follow
+  Dim left_;                                // rows of those
+  std::optional<WeightMatrix> part_;
+  Dim next_ = 0;  // row of the part
 };
 
 // Names outputs [first, last) of these matrices as one; empty where one of them has no name.
@@ -88,7 +85,7 @@ Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const bac
     Tensor found = packed->find(name, backend::PackedMatrix::packed_bytes(spec));
     if (!found.empty()) return found;
   }
-  StackedRows rows(matrices, first);
+  StackedRows rows(matrices, first, spec.output_width);
   Tensor made = backend::PackedMatrix::pack(spec, [&](Dim, Dim count, float* to) { rows.read(count, to); });
   if (!name.empty()) packed->keep(name, made);
   return made;

@@ -28,7 +28,8 @@ struct LoadOptions {
   Precision precision = Precision::float32;
   // A folder for packed weights, made if it is missing; none if empty. The first load writes a file there, as large as
   // the weights in memory, and later loads of the same weights with these options on such a CPU read that instead of
-  // packing. What is damaged or cannot be written is a note, never an error. Results do not depend on it.
+  // packing. What is damaged or cannot be written is a note, never an error. Results do not depend on it. That file
+  // stays mapped: cutting it while a model uses it ends the process (SIGBUS).
   std::filesystem::path packed_weights_cache = {};
 };
 

@@ -6,28 +6,24 @@
 #include <cstring>
 
 #include "encdec/engine/backend/backends.h"
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/new_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
 
-// So much is read at once; its pages are released before the next.
-constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // are read at once
 
 void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
   hasher.add_text(to_string(tensor.type()));
   hasher.add_number(tensor.shape().dims().size());
   for (const Dim dim : tensor.shape().dims()) hasher.add_number(static_cast<std::uint64_t>(dim));
-  const std::size_t bytes = tensor.bytes();
-  for (std::size_t first = 0; first < bytes; first += kPieceBytes) {
-    const std::size_t count = std::min(kPieceBytes, bytes - first);
-    hasher.add({tensor.raw() + first, count});
-    // Together with the piece before it: the page where one ends and the other begins is of both.
-    const std::size_t done = first + count;
-    const std::size_t from = first > kPieceBytes ? first - kPieceBytes : 0;
-    store.release(
-        Tensor(const_cast<std::byte*>(tensor.raw()) + from, DataType::uint8, {static_cast<Dim>(done - from)}));
+  std::vector<std::byte> piece(std::min(kPieceBytes, tensor.bytes()));
+  for (std::size_t first = 0; first < tensor.bytes(); first += kPieceBytes) {
+    const std::size_t count = std::min(kPieceBytes, tensor.bytes() - first);
+    store.read({tensor.raw() + first, count}, piece.data());
+    hasher.add({piece.data(), count});
   }
 }
 
@@ -67,9 +63,8 @@ ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pa
 
 PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, const ContentHash& key)
     : path_(folder / (hex(key) + ".encdec-packed")), key_(key) {
-  std::error_code error;
-  if (!std::filesystem::exists(path_, error) && !error) return;
   try {
+    if (!is_there(path_)) return;
     file_ = MappedFile::open(path_);
     for (PackedEntry& entry : read_packed_weights(file_->bytes(), key, path_.string())) {
       std::string name = entry.name;

@@ -15,7 +15,7 @@
 
 namespace encdec {
 
-// The hash of names, types, shapes and bytes of all tensors. Pages that it reads do not stay in memory.
+// The hash of names, types, shapes and bytes of all tensors.
 ContentHash content_of(const WeightStore& store);
 
 // What packed matrices depend on beside their names: weights, version of this library, precision, number of slices,

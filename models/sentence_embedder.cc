@@ -174,8 +174,8 @@ SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path
   }
   const Dim outputs = config.required_integer("out_features", {1, kMaxDenseWidth});
   const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
-  Dense dense{.weight = as_float(weights.tensor("weight", {outputs, inputs})), .bias = {}};
-  if (config.boolean("bias").value_or(true)) dense.bias = as_float(weights.tensor("bias", {outputs}));
+  Dense dense{.weight = weights.tensor("weight", {outputs, inputs}), .bias = {}};
+  if (config.boolean("bias").value_or(true)) dense.bias = weights.tensor("bias", {outputs});
   dense.activation = read_dense_activation(config);
   return dense;
 }

@@ -10,8 +10,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -85,6 +87,12 @@ void demo(const std::string& folder, const std::vector<std::string>& words) {
              static_cast<double>(tokens) / seconds, load_seconds, encdec::available_cpus());
 }
 
+// Throws FileError if something of what was printed is lost.
+void finish_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return;
+  throw encdec::FileError(std::string("standard output: cannot write: ") + std::strerror(errno));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -100,9 +108,12 @@ int main(int argc, char** argv) {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {  // --help too
-      return app.exit(error) == 0 ? 0 : 2;
+      if (app.exit(error) != 0) return 2;
+      finish_output();
+      return 0;
     }
     demo(folder, words.empty() ? words_of_standard_input() : words);
+    finish_output();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "encdec-demo: %s\n", error.what());
     return 1;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "encdec/engine/base/error.h"
@@ -30,41 +31,20 @@ bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
   return scale == nullptr && std::ranges::equal(without_leading_ones(fewer), dims);
 }
 
-// Elements [first, first + count) of a quantised tensor, all of one row. The memory of files need not be aligned.
-void copy_dequantized(const Tensor& tensor, const Tensor& scale, Dim first, Dim count, float* output) {
-  float divisor = 1.0f;
-  copy_as_float(scale, scale.elements() == 1 ? 0 : first / tensor.width(), 1, &divisor);
-  if (tensor.type() == DataType::int8) {
-    const auto* integers = reinterpret_cast<const std::int8_t*>(tensor.raw()) + first;
-    for (Dim i = 0; i < count; ++i) output[i] = static_cast<float>(integers[i]) / divisor;
-    return;
-  }
-  for (Dim i = 0; i < count; ++i) {
+// Elements of a tensor that is read piece by piece, in bytes.
+constexpr std::size_t kPieceBytes = std::size_t{32} << 10;
+
+// Integers as they lie in a file, perhaps not aligned, as floats.
+void divide(DataType type, const std::byte* integers, std::span<float> output, float divisor) {
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    if (type == DataType::int8) {
+      output[i] = static_cast<float>(static_cast<std::int8_t>(integers[i])) / divisor;
+      continue;
+    }
     std::int16_t value;
-    std::memcpy(&value, tensor.raw() + (first + i) * 2, sizeof(value));
+    std::memcpy(&value, integers + i * sizeof(value), sizeof(value));
     output[i] = value / divisor;
   }
-}
-
-// The value of a quantised tensor, as floats.
-Tensor dequantize(const Tensor& tensor, const Tensor& scale) {
-  Tensor result = Tensor::uninitialized(tensor.shape());
-  for (std::int64_t row = 0; row < tensor.rows(); ++row) {
-    copy_dequantized(tensor, scale, row * tensor.width(), tensor.width(), result.row(row));
-  }
-  return result;
-}
-
-// Columns [first, first + count) of a matrix [K, N] as rows: [count, K], as floats.
-Tensor transpose_columns(const Tensor& tensor, Dim first, Dim count) {
-  const Dim inputs = tensor.rows();
-  Tensor result = Tensor::uninitialized({count, inputs});
-  std::vector<float> row(static_cast<std::size_t>(count));
-  for (Dim i = 0; i < inputs; ++i) {
-    copy_as_float(tensor, i * tensor.width() + first, count, row.data());
-    for (Dim j = 0; j < count; ++j) result.row(j)[i] = row[static_cast<std::size_t>(j)];
-  }
-  return result;
 }
 
 }  // namespace
@@ -87,12 +67,28 @@ void WeightStore::add(std::string name, Tensor tensor, Tensor scale) {
   add(std::move(name), std::move(tensor));
 }
 
-void WeightStore::add_memories_of(const WeightStore& other) {
-  memories_.insert(memories_.end(), other.memories_.begin(), other.memories_.end());
+void WeightStore::add_files_of(const WeightStore& other) {
+  files_.insert(files_.end(), other.files_.begin(), other.files_.end());
 }
 
-void WeightStore::release(const Tensor& tensor) const {
-  for (const auto& memory : memories_) memory->release({tensor.raw(), tensor.bytes()});
+void WeightStore::read(std::span<const std::byte> bytes, std::byte* to) const {
+  const auto reads = [&](const auto& file) { return file->read(bytes, to); };
+  if (std::ranges::none_of(files_, reads) && !bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+}
+
+void WeightStore::read_as_float(const Tensor& tensor, Dim first, Dim count, float* output) const {
+  const auto size = static_cast<Dim>(size_of(tensor.type()));
+  const auto bytes = [&](Dim at, Dim elements) {
+    return std::span(tensor.raw() + at * size, static_cast<std::size_t>(elements * size));
+  };
+  if (tensor.type() == DataType::float32) return read(bytes(first, count), reinterpret_cast<std::byte*>(output));
+  alignas(Tensor::kAlignment) std::array<std::byte, kPieceBytes> piece;
+  const Dim most = static_cast<Dim>(kPieceBytes) / size;
+  for (Dim done = 0; done < count; done += most) {
+    const Dim part = std::min(most, count - done);
+    read(bytes(first + done, part), piece.data());
+    copy_as_float(Tensor(piece.data(), tensor.type(), {part}), 0, part, output + done);
+  }
 }
 
 const Tensor* WeightStore::find_scale(std::string_view name) const {
@@ -137,11 +133,6 @@ bool WeightScope::has(std::string_view name) const {
   return find(name, stored) != nullptr;
 }
 
-void WeightScope::release(std::string_view name) const {
-  StoredName stored;
-  if (const Tensor* tensor = find(name, stored)) store_->release(*tensor);
-}
-
 WeightScope::Located WeightScope::locate(std::string_view name, const Shape& shape) const {
   Located found;
   StoredName& stored = found.stored;
@@ -173,17 +164,22 @@ WeightScope::Located WeightScope::locate(std::string_view name, const Shape& sha
 
 Tensor WeightScope::tensor(std::string_view name, const Shape& shape) const {
   const Located found = locate(name, shape);
-  const Tensor whole =
-      (found.scale != nullptr ? dequantize(*found.tensor, *found.scale) : *found.tensor).reshape(found.shape);
-  const Dim count = shape.rank() == 0 ? 1 : shape[0];
-  if (found.transposed) return transpose_columns(whole, found.stored.part * count, count);
-  return found.stored.parts > 1 ? whole.slice(found.stored.part * count, count) : whole;
+  const Dim outputs = shape.rank() == 0 ? 1 : shape[0];
+  const Dim width = outputs == 0 ? 0 : shape.elements() / outputs;
+  WeightMatrix rows = matrix_of(found, {outputs, width});
+  Tensor result = Tensor::uninitialized(shape);
+  rows.copy_rows(0, outputs, result.data<float>());
+  return result;
 }
 
 WeightMatrix WeightScope::matrix(std::string_view name, const Shape& shape) const {
-  const Located found = locate(name, shape);
+  return matrix_of(locate(name, shape), shape);
+}
+
+WeightMatrix WeightScope::matrix_of(const Located& found, const Shape& shape) const {
   WeightMatrix matrix;
-  matrix.stored_ = found.tensor->reshape(found.shape);
+  const Dim rows = found.transposed ? shape[1] : shape[0] * found.stored.parts;
+  matrix.stored_ = found.tensor->reshape({rows, rows == 0 ? 0 : found.tensor->elements() / rows});
   if (found.scale != nullptr) matrix.scale_ = *found.scale;
   matrix.transposed_ = found.transposed;
   matrix.first_ = found.stored.part * shape[0];
@@ -207,15 +203,25 @@ WeightMatrix::WeightMatrix(const Tensor& tensor) : stored_(tensor) {
   inputs_ = tensor.shape()[1];
 }
 
+// Elements of what is stored, as floats.
+void WeightMatrix::copy(Dim first, Dim count, float* output) const {
+  if (count == 0) return;
+  if (store_ == nullptr) return copy_as_float(stored_, first, count, output);
+  if (scale_.empty()) return store_->read_as_float(stored_, first, count, output);
+  std::array<std::byte, kPieceBytes> piece;
+  const Dim size = static_cast<Dim>(size_of(stored_.type())), most = static_cast<Dim>(kPieceBytes) / size;
+  const Dim scale_width = stored_.elements() / scale_.elements();  // elements that share one
+  for (Dim done = 0; done < count;) {
+    const Dim at = first + done, part = std::min({count - done, most, scale_width - at % scale_width});
+    float divisor = 1.0f;
+    store_->read_as_float(scale_, at / scale_width, 1, &divisor);
+    store_->read({stored_.raw() + at * size, static_cast<std::size_t>(part * size)}, piece.data());
+    divide(stored_.type(), piece.data(), {output + done, static_cast<std::size_t>(part)}, divisor);
+    done += part;
+  }
+}
+
 void WeightMatrix::copy_rows(Dim first, Dim count, float* rows) const {
-  const auto copy = [this](Dim begin, Dim elements, float* output) {
-    if (scale_.empty()) return copy_as_float(stored_, begin, elements, output);
-    for (Dim i = 0; i < elements;) {  // row by row, since each has its scale
-      const Dim part = std::min(elements - i, stored_.width() - (begin + i) % stored_.width());
-      copy_dequantized(stored_, scale_, begin + i, part, output + i);
-      i += part;
-    }
-  };
   if (!transposed_) return copy((first_ + first) * inputs_, count * inputs_, rows);
   std::vector<float> outputs(static_cast<std::size_t>(count));
   for (Dim i = 0; i < inputs_; ++i) {
@@ -224,11 +230,17 @@ void WeightMatrix::copy_rows(Dim first, Dim count, float* rows) const {
   }
 }
 
-void WeightMatrix::release_rows(Dim first, Dim count) const {
-  if (store_ == nullptr) return;
-  if (!transposed_) return store_->release(stored_.slice(first_ + first, count));
-  // Each page holds a part of every output: they are done when the last one is.
-  if (first_ + first + count == stored_.width()) store_->release(stored_);
+WeightMatrix WeightMatrix::part(Dim first, Dim count) const {
+  WeightMatrix part = *this;
+  part.outputs_ = count;
+  part.first_ += first;
+  if (!transposed_ || store_ == nullptr) return part;
+  part.stored_ = Tensor::uninitialized({inputs_, count});
+  for (Dim i = 0; i < inputs_; ++i) copy(i * stored_.width() + part.first_, count, part.stored_.row(i));
+  part.scale_ = {};
+  part.store_ = nullptr;
+  part.first_ = 0;
+  return part;
 }
 
 bool WeightMatrix::is_same_as(const WeightMatrix& other) const {

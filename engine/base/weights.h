@@ -17,17 +17,18 @@
 
 namespace encdec {
 
-// Memory whose content can be had again from where it came: a mapped file.
-class ReloadableMemory {
+// A file that tensors are views of. Its bytes are asked for, not looked at, so that a file that others make shorter is
+// an error and not a signal, and what was read once does not stay in this process's memory.
+class WeightFile {
  public:
-  virtual ~ReloadableMemory() = default;
-  // These bytes will not be read soon: the system may take back what holds them. Bytes of others are none of its
-  // business.
-  virtual void release(std::span<const std::byte> bytes) const = 0;
+  virtual ~WeightFile() = default;
+  // Copies these bytes of the file, where the views have them, to `to`; false if they are not of this file. Throws
+  // FileError if the file does not have them any more.
+  virtual bool read(std::span<const std::byte> bytes, std::byte* to) const = 0;
 };
 
-// The tensors of a checkpoint by their stored names. Usually views of memory-mapped files that the tensors keep open,
-// so a store is cheap to fill and reads from disk only what is used. Readers of file formats fill it; it is read-only
+// The tensors of a checkpoint by their stored names. Usually views of files that the tensors keep open, so a store is
+// cheap to fill and reads from disk only what is used. Readers of file formats fill it; it is read-only
 // afterwards, and then safe to use from many threads.
 class WeightStore {
  public:
@@ -40,12 +41,14 @@ class WeightStore {
   // `tensor` or one for all. Throws WeightError also if the scale does not fit.
   void add(std::string name, Tensor tensor, Tensor scale);
 
-  // Where tensors are views of such memory, release() reaches it.
-  void add_memory(std::shared_ptr<const ReloadableMemory> memory) { memories_.push_back(std::move(memory)); }
-  // What the memories of another store are asked, this one asks them too.
-  void add_memories_of(const WeightStore& other);
-  // The tensor will not be read soon: its memory hears of it.
-  void release(const Tensor& tensor) const;
+  // Where tensors are views of such a file, they are read from it.
+  void add_file(std::shared_ptr<const WeightFile> file) { files_.push_back(std::move(file)); }
+  // The files of another store are this one's too.
+  void add_files_of(const WeightStore& other);
+  // Copies bytes of its tensors. Throws FileError if a file has become shorter.
+  void read(std::span<const std::byte> bytes, std::byte* to) const;
+  // The same for elements [first, first + count) of one of its tensors, as copy_as_float() makes them.
+  void read_as_float(const Tensor& tensor, Dim first, Dim count, float* output) const;
 
   const std::string& origin() const { return origin_; }  // the folder or file, for messages
   const Tensor* find(std::string_view name) const;       // null if there is none
@@ -57,7 +60,7 @@ class WeightStore {
   std::string origin_;
   std::map<std::string, Tensor, std::less<>> tensors_;
   std::map<std::string, Tensor, std::less<>> scales_;
-  std::vector<std::shared_ptr<const ReloadableMemory>> memories_;
+  std::vector<std::shared_ptr<const WeightFile>> files_;
 };
 
 // Where one family stores a tensor: under this name, perhaps together with others, or the other way round.
@@ -102,16 +105,17 @@ class WeightMatrix {
   // Which weights of which stored tensor these are; empty where they do not come from a store.
   const std::string& name() const { return name_; }
 
-  // Writes rows [first, first + count).
+  // Writes rows [first, first + count). Throws FileError if the file has become shorter.
   void copy_rows(Dim first, Dim count, float* rows) const;
-  // These rows were copied and will not be read soon: their pages need not stay in memory.
-  void release_rows(Dim first, Dim count) const;
+  // Those rows as a matrix of their own, in memory where they are scattered in the file: for who reads all of them.
+  WeightMatrix part(Dim first, Dim count) const;
   // Whether both are one matrix in one place.
   bool is_same_as(const WeightMatrix& other) const;
 
  private:
   friend class WeightScope;
   WeightMatrix() = default;
+  void copy(Dim first, Dim count, float* output) const;
 
   std::string name_;
   Tensor stored_;  // [rows, K] or, transposed, [K, rows]; of them [first_, first_ + N)
@@ -120,7 +124,7 @@ class WeightMatrix {
   Dim first_ = 0;
   Dim outputs_ = 0;
   Dim inputs_ = 0;
-  std::shared_ptr<const WeightStore> store_;  // where pages are released; null if nowhere
+  std::shared_ptr<const WeightStore> store_;  // that stored_ is read through; null where it is in memory
 };
 
 // A prefix into a WeightStore: "encoder.0." and then "encoder.0.self_attention.". A layer's constructor takes a scope
@@ -143,15 +147,13 @@ class WeightScope {
   const PackOptions& pack() const { return pack_; }  // how layers lay out their weights
 
   // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra, trailing ones
-  // extra), stored as float32, float16 or bfloat16, or quantised, and then given as float32. A view of the store where
-  // it can be. Throws WeightError naming the stored tensor and its file or folder, what was found and what was
-  // expected.
+  // extra), stored as float32, float16 or bfloat16, or quantised: a copy as float32. Throws WeightError naming the
+  // stored tensor and its file or folder, what was found and what was expected, and FileError if a file has become
+  // shorter.
   Tensor tensor(std::string_view name, const Shape& shape) const;
   // A matrix of this scope that has the shape [outputs, inputs], likewise, without copying any of it.
   WeightMatrix matrix(std::string_view name, const Shape& shape) const;
   bool has(std::string_view name) const;  // whether the checkpoint has it
-  // The tensor was copied and is not needed any more, as far as this layer knows: its pages need not stay in memory.
-  void release(std::string_view name) const;
 
   // Stored names that no scope of this family has asked for.
   std::vector<std::string> unused() const;
@@ -167,6 +169,7 @@ class WeightScope {
   };
   const Tensor* find(std::string_view name, StoredName& stored) const;
   Located locate(std::string_view name, const Shape& shape) const;
+  WeightMatrix matrix_of(const Located& found, const Shape& shape) const;
 
   struct Usage {
     std::mutex mutex;

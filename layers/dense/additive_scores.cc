@@ -9,7 +9,7 @@ namespace {
 
 float bias_of_one(const WeightScope& weights, Bias bias) {
   const Tensor one = bias_of(weights, bias, 1);
-  return one.empty() ? 0.0f : *as_float(one).data<float>();
+  return one.empty() ? 0.0f : *one.data<float>();
 }
 
 // [B, R, D] -> [B, R, h], which lasts until the running node is done.
@@ -31,7 +31,7 @@ AdditiveScores::AdditiveScores(const WeightScope& weights, const AdditiveOptions
     : query_(weights / "query",
              {.input_width = options.query_dim, .output_width = options.hidden_dim, .bias = options.bias}),
       key_(weights / "key", {.input_width = options.key_dim, .output_width = options.hidden_dim, .bias = options.bias}),
-      value_weights_(as_float((weights / "value").tensor("weight", {1, options.hidden_dim}))),
+      value_weights_((weights / "value").tensor("weight", {1, options.hidden_dim})),
       value_bias_(bias_of_one(weights / "value", options.bias)) {}
 
 Shape AdditiveScores::output_shape(Shapes inputs) const {

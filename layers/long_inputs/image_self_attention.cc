@@ -70,7 +70,7 @@ ImageSelfAttention::ImageSelfAttention(const WeightScope& weights, const ImageSe
         weights / "output",
         LinearOptions{.input_width = value_channels(options), .output_width = options.channels, .bias = options.bias});
   }
-  copy_as_float(weights.tensor("gamma", {1}), 0, 1, &gamma_);
+  gamma_ = *weights.tensor("gamma", {1}).data<float>();
 }
 
 Shape ImageSelfAttention::output_shape(Shapes inputs) const {

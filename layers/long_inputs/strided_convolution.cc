@@ -23,10 +23,9 @@ const StridedConvolutionOptions& checked(const StridedConvolutionOptions& option
 // Weights [N, C, kernel] as [N, kernel * C]: a window's rows need not be interleaved then.
 Tensor by_position(const Tensor& weight) {
   const Dim outputs = weight.shape()[0], width = weight.shape()[1], kernel = weight.shape()[2];
-  const Tensor floats = as_float(weight);
   Tensor turned = Tensor::uninitialized({outputs, kernel * width});
   for (Dim n = 0; n < outputs; ++n) {
-    const float* from = floats.data<float>() + n * width * kernel;
+    const float* from = weight.data<float>() + n * width * kernel;
     for (Dim c = 0; c < width; ++c) {
       for (Dim t = 0; t < kernel; ++t) turned.row(n)[t * width + c] = *from++;
     }
@@ -37,7 +36,6 @@ Tensor by_position(const Tensor& weight) {
 MatMul pack(const WeightScope& scope, const StridedConvolutionOptions& options) {
   const std::array weights = {
       WeightMatrix(by_position(scope.tensor("weight", {options.output_width, options.input_width, options.kernel})))};
-  scope.release("weight");
   const Tensor bias = bias_of(scope, options.bias, options.output_width);
   return {weights, bias.empty() ? std::span<const Tensor>() : std::span(&bias, 1), {scope.pack()}};
 }

@@ -10,8 +10,8 @@
 namespace encdec {
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
     : kind_(options.kind),
-      scale_(as_float(weights.tensor("weight", {options.width}))),
-      shift_(kind_ == NormKind::layer ? as_float(weights.tensor("bias", {options.width})) : Tensor()),
+      scale_(weights.tensor("weight", {options.width})),
+      shift_(kind_ == NormKind::layer ? weights.tensor("bias", {options.width}) : Tensor()),
       epsilon_(options.epsilon) {}
 
 Shape AddNorm::output_shape(Shapes inputs) const {

@@ -6,9 +6,9 @@
 
 namespace encdec {
 
-Embedding::Embedding(const WeightScope& weights, const EmbeddingOptions& options)
-    : table_(options.tied == nullptr ? weights.tensor("weight", {options.vocabulary, options.model_dim}) : Tensor()),
-      options_(options) {}
+Embedding::Embedding(const WeightScope& weights, const EmbeddingOptions& options) : options_(options) {
+  if (options.tied == nullptr) table_ = weights.matrix("weight", {options.vocabulary, options.model_dim});
+}
 
 Shape Embedding::output_shape(Shapes inputs) const {
   expect_token_ids(inputs);
@@ -29,7 +29,7 @@ void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
     if (options_.tied != nullptr) {
       options_.tied->copy_weights(ids[r], row);
     } else {
-      copy_as_float(table_, ids[r] * width, width, row);
+      table_->copy_rows(ids[r], 1, row);
     }
     if (options_.scale != 1.0f) {
       for (Dim i = 0; i < width; ++i) row[i] *= options_.scale;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "encdec/engine/base/weights.h"
 #include "encdec/engine/layer.h"
@@ -22,8 +23,8 @@ struct EmbeddingOptions {
 };
 
 // Token embedding (Vaswani et al. 2017, section 3.4): y_r = scale * table[id_r];  ids: int32 [R] -> [R, D].
-// A table that is not tied stays where the checkpoint is mapped, in the type it is stored in; only the rows that occur
-// are read.
+// A table that is not tied stays in the checkpoint's file, in the type it is stored in: only the rows that occur are
+// read.
 class Embedding final : public Layer {
  public:
   // Takes weight [V, D], unless it is tied. Throws WeightError, naming the tensor, if it is missing or does not fit.
@@ -35,7 +36,7 @@ class Embedding final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  Tensor table_;
+  std::optional<WeightMatrix> table_;  // none where it is tied
   EmbeddingOptions options_;
 };
 

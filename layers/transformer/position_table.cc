@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "encdec/engine/base/error.h"
 
@@ -71,9 +72,12 @@ PositionTable::PositionTable(const WeightScope& weights, const PositionOptions& 
     : options_(checked(options)),
       table_(options.kind == Kind::learned ? Tensor() : tabulate_sinusoids(options.layout, options.model_dim)) {
   if (options.kind == Kind::learned || weights.has("weight")) {
-    const Tensor stored = weights.tensor("weight", {options.count + options.offset, options.model_dim});
-    if (options.kind == Kind::learned || stored.rows() > table_.rows()) table_ = Tensor::allocate(stored.shape());
-    copy_as_float(stored, 0, stored.elements(), table_.data<float>());
+    Tensor stored = weights.tensor("weight", {options.count + options.offset, options.model_dim});
+    if (options.kind == Kind::learned || stored.rows() >= table_.rows()) {
+      table_ = std::move(stored);
+    } else {
+      std::copy_n(stored.data<float>(), stored.elements(), table_.data<float>());
+    }
   }
   if (options.kind == Kind::sinusoidal && options.pad_token && *options.pad_token < table_.rows()) {
     std::fill_n(table_.row(*options.pad_token), options.model_dim, 0.0f);

@@ -50,16 +50,11 @@ int relative_position_bucket(int distance, const RelativePositions& options) {
 RelativePositionBias::RelativePositionBias(const WeightScope& weights, const RelativePositions& options, int heads) {
   options.check();
   const Tensor stored = weights.tensor("weight", {options.buckets, heads});
-  std::vector<float> biases(static_cast<std::size_t>(stored.elements()));
-  copy_as_float(stored, 0, stored.elements(), biases.data());
   reach_ = options.max_distance;
   table_ = Tensor::allocate({heads, 2 * Dim{reach_} + 1});
   for (int distance = -reach_; distance <= reach_; ++distance) {
-    const auto bucket = static_cast<std::size_t>(relative_position_bucket(distance, options));
-    for (int head = 0; head < heads; ++head) {
-      table_.row(head)[distance + reach_] =
-          biases[bucket * static_cast<std::size_t>(heads) + static_cast<std::size_t>(head)];
-    }
+    const float* biases = stored.row(relative_position_bucket(distance, options));
+    for (int head = 0; head < heads; ++head) table_.row(head)[distance + reach_] = biases[head];
   }
 }
 

@@ -6,8 +6,7 @@ namespace encdec {
 
 TokenTypeEmbedding::TokenTypeEmbedding(const WeightScope& weights, const TokenTypeOptions& options)
     : first_type_(Tensor::allocate({options.model_dim})) {
-  copy_as_float(weights.tensor("weight", {options.types, options.model_dim}), 0, options.model_dim,
-                first_type_.data<float>());
+  weights.matrix("weight", {options.types, options.model_dim}).copy_rows(0, 1, first_type_.data<float>());
 }
 
 Shape TokenTypeEmbedding::output_shape(Shapes inputs) const {

@@ -117,9 +117,7 @@ Checkpoint open_checkpoint(const fs::path& folder) {
   Checkpoint checkpoint;
   checkpoint.folder = folder;
   std::error_code unknown;  // listing it will say why
-  if (fs::exists(folder, unknown) && !fs::is_directory(folder, unknown)) {
-    refuse(folder.string(), "a file, expected the folder of a checkpoint");
-  }
+  if (fs::is_regular_file(folder, unknown)) refuse(folder.string(), "a file, expected the folder of a checkpoint");
   const std::vector<std::string> names = list(folder);
   const auto has = [&names](std::string_view name) { return std::ranges::binary_search(names, name); };
   const auto has_either = [&has](const std::string& name) { return has(name) || has(name + ".index.json"); };

@@ -3,12 +3,17 @@
 #include <filesystem>
 #include <string_view>
 
+#include "encdec/models/checkpoint/refuse.h"
+
 namespace encdec {
 
-// Whether a name stands for anything that can be seen.
+// Whether a folder has this name, also as a link that leads nowhere: opening that is an error then. Throws FileError if
+// the folder does not tell.
 inline bool is_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (status.type() == std::filesystem::file_type::none) refuse(path.string(), "{}", error.message());
+  return status.type() != std::filesystem::file_type::not_found;
 }
 
 // Whether a name that a file gives stays in the file's folder.

@@ -22,11 +22,10 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A whole file, mapped read-only. The kernel reads pages when they are touched, and processes that map the same file
-// share them.
-// A file that is truncated or whose disk fails while it is mapped ends this process with SIGBUS when the lost part is
-// read: replace checkpoints by renaming, as package and hub clients do.
-class MappedFile final : public ReloadableMemory {
+// A whole file, open and mapped read-only. The kernel reads pages when they are touched, and processes that map the
+// same file share them. Looking at the bytes of a file that is truncated or whose disk fails meanwhile ends this
+// process with SIGBUS: replace checkpoints by renaming, as package and hub clients do. read() throws instead.
+class MappedFile final : public WeightFile {
  public:
   // Throws FileError, naming the path, unless it is a regular file (links are followed) that can be read.
   static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
@@ -37,14 +36,15 @@ class MappedFile final : public ReloadableMemory {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
-  // The whole pages among these bytes of the file leave this process, and come again when they are read.
-  void release(std::span<const std::byte> bytes) const override;
+  bool read(std::span<const std::byte> bytes, std::byte* to) const override;
 
  private:
-  MappedFile(const std::byte* data, std::size_t size) : data_(data), size_(size) {}
+  explicit MappedFile(const std::filesystem::path& path);
 
-  const std::byte* data_;
-  std::size_t size_;
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  const std::byte* data_ = nullptr;  // null for an empty file, which cannot be mapped
+  std::size_t size_ = 0;
 };
 
 // The content of a small file, copied: nothing that happens to the file afterwards matters. Throws FileError, naming

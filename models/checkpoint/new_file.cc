@@ -4,24 +4,53 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
 
 namespace encdec {
 
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 255;
+constexpr int kAttempts = 100;
+
+// NAME.XXXXXX.partial, with a part of the name only where that is too long.
+std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_t number) {
+  std::string name = path.filename().string();
+  const std::string ending = fmt::format(".{:06x}.partial", number & 0xFFFFFF);
+  std::size_t kept = std::min(name.size(), kMaxNameBytes - ending.size());
+  while (kept < name.size() && kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0) == 0x80) --kept;
+  name.resize(kept);
+  return path.parent_path() / (name + ending);
+}
+
+// The names in a folder are on the disk. Not all file systems can tell.
+bool sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno == EACCES;  // may be written to and not be read
+  const bool is_synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+  ::close(descriptor);
+  return is_synced;
+}
+
+}  // namespace
+
 NewFile::NewFile(const std::filesystem::path& path, Kind kind, std::string shown)
-    : path_(path), partial_(path), shown_(std::move(shown)), kind_(kind) {
-  static std::atomic<unsigned> count = 0;
-  partial_ += kind == Kind::output ? ".partial" : fmt::format(".{}-{}.partial", ::getpid(), count++);
-  // Nobody else's: a file or link that has a cache's name is not opened.
-  const int existing = kind == Kind::output ? O_TRUNC : O_EXCL;
-  descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | existing, 0666);
-  if (descriptor_ < 0) fail(kind == Kind::output ? "open for writing" : "write", errno);
+    : path_(path), shown_(std::move(shown)), kind_(kind) {
+  std::random_device random;
+  for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
+    partial_ = partial_of(path_, random());
+    // Nobody else's: neither a file nor a link nor a pipe that has the name is opened.
+    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) fail("open for writing", errno);
 }
 
 NewFile::~NewFile() {
@@ -59,9 +88,10 @@ void NewFile::commit() {
   if (kind_ == Kind::output && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("write", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail("write", errno);
   if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
-    fail(kind_ == Kind::output ? "rename the finished file to it" : "rename a new file to it", errno);
+    fail("rename the finished file to it", errno);
   }
   is_committed_ = true;
+  if (kind_ == Kind::output && !sync_folder(path_.parent_path())) fail("write its name", errno);
 }
 
 }  // namespace encdec

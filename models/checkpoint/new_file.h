@@ -9,14 +9,15 @@
 
 namespace encdec {
 
-// A regular file that gets its name when it is whole: what stands under the name is always complete. It grows under
-// another name, and goes away with this object unless it is committed or kept. All functions throw FileError, with the
-// system's reason.
+// A regular file that gets its name when it is whole: what stands under the name is always complete, and of several
+// that are written at once the last one to be whole. It grows beside it under a name that nobody else has,
+// NAME.XXXXXX.partial, and goes away with this object unless it is committed or kept. All functions throw FileError,
+// with the system's reason.
 class NewFile {
  public:
   enum class Kind : std::uint8_t {
-    output,  // grows as PATH.partial, over what stands there; its data is on the disk before its name is
-    cache,   // grows under a name that nobody else has; its data may reach the disk later: who reads it checks it
+    output,  // its data is on the disk before its name is, and its name when it is committed
+    cache,   // its data may reach the disk later: who reads it checks it
   };
 
   // Messages name the file as `shown`.

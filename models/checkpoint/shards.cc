@@ -49,7 +49,7 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& inde
       }
       store->add(name, tensor);
     }
-    store->add_memories_of(*shard);
+    store->add_files_of(*shard);
   }
   return store;
 }
@@ -72,7 +72,7 @@ std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, 
 std::shared_ptr<const WeightStore> read_file(const std::filesystem::path& path, const ParseWeights& parse) {
   const auto file = MappedFile::open(path);
   auto store = parse({file->bytes(), file, path.string()});
-  store->add_memory(file);
+  store->add_file(file);
   return store;
 }
 

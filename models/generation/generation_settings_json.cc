@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/generation/generation_settings.h"
 
@@ -163,7 +164,7 @@ StoredSettings read_generation_settings(const JsonObject& generation, const Tran
 StoredSettings read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,
                                         const Tokenizer* tokenizer) {
   const std::filesystem::path generation = checkpoint.folder / "generation_config.json";
-  if (std::filesystem::exists(generation)) return read_generation_settings(read_json_object(generation), config);
+  if (is_there(generation)) return read_generation_settings(read_json_object(generation), config);
   if (checkpoint.format != CheckpointFormat::ctranslate2 && checkpoint.format != CheckpointFormat::npz) {
     return read_generation_settings(*checkpoint.config, config);
   }

@@ -16,29 +16,23 @@ std::vector<std::int32_t> ascending(std::vector<std::int32_t> tokens) {
   return tokens;
 }
 
-// Rows of a stored tensor [V, ...], as float32.
-Tensor rows_of(const Tensor& stored, const std::vector<std::int32_t>& rows) {
-  const auto width = static_cast<Dim>(stored.elements() / stored.shape()[0]);
-  const auto count = static_cast<Dim>(rows.size());
-  Tensor gathered = Tensor::uninitialized(stored.shape().rank() == 1 ? Shape{count} : Shape{count, width});
-  float* next = gathered.data<float>();
-  for (const std::int32_t row : rows) {
-    copy_as_float(stored, row * width, width, next);
-    next += width;
-  }
-  return gathered;
-}
-
 Executor build(const Transformer& model, const std::vector<std::int32_t>& tokens) {
   TransformerConfig config = model.config;
   const WeightScope stored = model.weights / "output_projection";
   const Dim vocabulary = config.decoder.vocabulary;
   auto store = std::make_shared<WeightStore>("shortlist");
-  store->add("output_projection.weight", rows_of(stored.tensor("weight", {vocabulary, config.model_dim}), tokens));
+  const WeightMatrix all = stored.matrix("weight", {vocabulary, config.model_dim});
+  Tensor rows = Tensor::uninitialized({std::ssize(tokens), config.model_dim});
+  for (std::size_t i = 0; i < tokens.size(); ++i) all.copy_rows(tokens[i], 1, rows.row(static_cast<Dim>(i)));
+  store->add("output_projection.weight", rows);
   const bool has_bias =
       config.output_bias == Bias::required || (config.output_bias == Bias::optional && stored.has("bias"));
-  if (has_bias) store->add("output_projection.bias", rows_of(stored.tensor("bias", {vocabulary}), tokens));
-  stored.release("weight");
+  if (has_bias) {
+    const Tensor biases = stored.tensor("bias", {vocabulary});
+    Tensor chosen = Tensor::uninitialized({std::ssize(tokens)});
+    for (std::size_t i = 0; i < tokens.size(); ++i) chosen.data<float>()[i] = biases.data<float>()[tokens[i]];
+    store->add("output_projection.bias", chosen);
+  }
   config.decoder.vocabulary = static_cast<Dim>(tokens.size());
   PackOptions pack = model.weights.pack();
   pack.packed = nullptr;  // it knows the checkpoint's matrices

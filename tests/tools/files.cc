@@ -39,6 +39,13 @@ std::string TemporaryFolder::read(std::string_view name) const {
   return read_file(folder_ / name);
 }
 
+std::string TemporaryFolder::partial() const {
+  for (const std::string& name : names()) {
+    if (name.ends_with(".partial")) return name;
+  }
+  return "";
+}
+
 std::vector<std::string> TemporaryFolder::names() const {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.push_back(entry.path().filename());

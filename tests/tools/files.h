@@ -24,6 +24,8 @@ class TemporaryFolder {
   std::string write(std::string_view name, std::string_view content) const;
   std::string read(std::string_view name) const;
   bool has(std::string_view name) const { return std::filesystem::exists(folder_ / name); }
+  // The name of the unfinished output in it; empty if there is none.
+  std::string partial() const;
   // Names of what is in it, in order.
   std::vector<std::string> names() const;
 

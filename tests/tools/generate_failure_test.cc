@@ -57,10 +57,10 @@ TEST_P(GenerateBadLine, IsNamedAndLinesBeforeItAreKept) {
   with_files.insert(with_files.end(), {"--input", folder.write("in", input), "--output", folder.path("out")});
   auto parts = message;
   parts.push_back(folder.path("in") + ":2");
-  parts.push_back("the output of the first 1 lines is in " + folder.path("out.partial"));
+  parts.push_back("the output of the first 1 lines is in " + folder.path("out."));
   EXPECT_TRUE(failed(run_text_model(with_files), 1, parts));
-  EXPECT_THAT(folder.names(), ElementsAre("in", "out.partial"));
-  EXPECT_EQ(folder.read("out.partial"), expected);
+  EXPECT_THAT(folder.names(), ElementsAre("in", folder.partial()));
+  EXPECT_EQ(folder.read(folder.partial()), expected);
 }
 
 TEST(GenerateFailure, NothingIsLeftWhereNothingWasFinished) {
@@ -105,7 +105,7 @@ TEST(GenerateFailure, ClosedStandardStreamsAreErrors) {
   EXPECT_TRUE(failed(run({{arguments.begin(), arguments.end() - 2}, "20 0\n", {}, {1}}), 1, {"standard output"}));
   // Messages must not end up in the output.
   EXPECT_EQ(run({arguments, "20 0\nx\n", {}, {2}}).status, 1);
-  EXPECT_EQ(folder.read("out.partial"), run_text_model({"--token-ids"}, "20 0\n").output);
+  EXPECT_EQ(folder.read(folder.partial()), run_text_model({"--token-ids"}, "20 0\n").output);
 }
 
 TEST(GenerateFailure, ReaderThatGoesAwayEndsItSilently) {
@@ -138,13 +138,13 @@ TEST(GenerateFailure, SignalLeavesThePartialFile) {
   process.write("a\n");
   const std::string expected = run_text_model({}, "a\n").output;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!folder.has("out.partial") || folder.read("out.partial") != expected) {
+  while (folder.partial().empty() || folder.read(folder.partial()) != expected) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
   process.send(SIGTERM);
-  EXPECT_TRUE(failed(process.wait(), 128 + SIGTERM, {"the first 1 lines", output + ".partial"}));
-  EXPECT_THAT(folder.names(), ElementsAre("out.partial"));
+  EXPECT_TRUE(failed(process.wait(), 128 + SIGTERM, {"the first 1 lines", output + "."}));
+  EXPECT_THAT(folder.names(), ElementsAre(folder.partial()));
 }
 
 // Far more lines than can be done before the signal comes.
@@ -171,19 +171,19 @@ TEST(GenerateFailure, SignalLeavesWholeLinesOfSeveralWorkers) {
   arguments.insert(arguments.end(), options.begin(), options.end());
   Process process(arguments);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!folder.has("out.partial") || folder.read("out.partial").empty()) {
+  while (folder.partial().empty() || folder.read(folder.partial()).empty()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
   process.send(SIGINT);
   const Finished finished = process.wait();
-  const std::string partial = folder.read("out.partial");
+  const std::string partial = folder.read(folder.partial());
   const std::size_t lines = split_lines(partial).size();
   EXPECT_TRUE(failed(finished, 128 + SIGINT, {"SIGINT", "the first " + std::to_string(lines) + " lines"}));
   std::string expected;
   for (std::size_t i = 0; i < lines; ++i) expected += line;
   EXPECT_TRUE(partial == expected);
-  EXPECT_THAT(folder.names(), ElementsAre("in", "out.partial"));
+  EXPECT_THAT(folder.names(), ElementsAre("in", folder.partial()));
 }
 
 TEST(GenerateFailure, TextNeedsATokenizer) {

@@ -118,7 +118,7 @@ TEST_F(Score, BadLineIsNamedAndLinesBeforeItAreKept) {
   EXPECT_THAT(source.errors, HasSubstr("standard input:2: byte 1 is 0xff"));
   const Finished target = run_score("a\na\n", "b\n\xff\n", {"--output", folder_.path("out")});
   EXPECT_TRUE(failed(target, 1, {folder_.path("targets") + ":2: byte 1 is 0xff"}));
-  EXPECT_EQ(folder_.read("out.partial"), alone);
+  EXPECT_EQ(folder_.read(folder_.partial()), alone);
   EXPECT_TRUE(
       failed(run_score("5\n", "179\n", {"--token-ids"}), 1, {folder_.path("targets") + ":1: token 1 is '179'"}));
 }

@@ -174,7 +174,9 @@ void bench(const BenchArguments& options) {
     trace->commit();
   }
   if (profile) fmt::print(stderr, "{}", profile->table());
-  fmt::print("{}\n", result.dump());
+  OutputFile output("");
+  output.write(result.dump() + "\n");
+  output.commit();
 }
 
 }  // namespace

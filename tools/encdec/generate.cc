@@ -266,9 +266,10 @@ void add_options(CLI::App& command, GenerateArguments& options) {
 
 bool are_one_file(const std::string& path, const std::string& other) {
   if (path.empty() || other.empty()) return false;
-  std::error_code no_such_file;
-  return path == other || std::filesystem::weakly_canonical(std::filesystem::absolute(path), no_such_file) ==
-                              std::filesystem::weakly_canonical(std::filesystem::absolute(other), no_such_file);
+  if (path == other) return true;
+  std::error_code unknown;  // opening it will say why
+  const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
+  return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
 }
 
 // What is fine option by option, but not together.
@@ -321,8 +322,8 @@ Action add_generate(CLI::App& command) {
   command.footer(
       R"(What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; a
 line may end with CR LF. Input that comes slowly is answered as it comes. The output file has its name only when it
-is complete: until then, and after a failure, it is FILE.partial. If the reader of standard output goes away, the
-command ends silently with status 1.)");
+is complete: until then, and after a failure, it is FILE.XXXXXX.partial beside it. If the reader of standard output goes
+away, the command ends silently with status 1.)");
   return [options] {
     check(*options);
     Generation(*options).run();

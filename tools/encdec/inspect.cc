@@ -1,5 +1,6 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
+#include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ std::vector<std::string> tokenizer_files(const std::string& folder) {
        {"tokenizer.json", "source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model", "vocab.json",
         "target_vocab.json", "merges.txt", "vocab.txt", "vocab.yml", "shared_vocabulary.json", "source_vocabulary.json",
         "target_vocabulary.json", "vocabulary.json"}) {
-    if (std::filesystem::exists(std::filesystem::path(folder) / name)) found.emplace_back(name);
+    if (is_there(std::filesystem::path(folder) / name)) found.emplace_back(name);
   }
   return found;
 }

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <iostream>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,7 +80,7 @@ void prepare_process() {
        {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", mode);
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a write reports it
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // a write reports it
   watch_interrupts();
   auto logger = spdlog::stderr_logger_mt("encdec");
   logger->set_pattern("%n: %l: %v");
@@ -103,8 +104,12 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help or --version
-      app.exit(error);
-      return std::cout.flush() ? kDone : kFailed;
+      std::ostringstream text;
+      app.exit(error, text, text);
+      OutputFile output("");
+      output.write(text.str());
+      output.commit();
+      return kDone;
     }
     const bool has_command = !app.get_subcommands().empty();
     const std::string name = has_command ? " " + app.get_subcommands().front()->get_name() : "";

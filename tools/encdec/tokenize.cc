@@ -1,4 +1,5 @@
 #include <encdec/engine/base/error.h>
+#include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/json.h>
 #include <encdec/models/tokenizer/load_tokenizer.h>
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ struct TokenizeArguments {
 // Empty in a folder whose format has no config.json, or one that does not tell.
 std::string model_type(const std::filesystem::path& folder) {
   const auto config = folder / "config.json";
-  return std::filesystem::exists(config) ? read_json_object(config).string("model_type").value_or("") : "";
+  return is_there(config) ? read_json_object(config).string("model_type").value_or("") : "";
 }
 
 // The tokenizer of a folder alone: the weights need not be there.

@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "encdec/engine/base/error.h"
+#include "tests/support/comparison.h"
 #include "tests/support/message_of.h"
+#include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
 
 namespace encdec {
@@ -36,9 +38,9 @@ TEST(WeightScope, PathGrowsWithEachLevel) {
 }
 
 TEST(WeightScope, FindsATensorByItsScope) {
-  const Tensor tensor = Tensor::allocate({2, 3});
+  const Tensor tensor = RandomTensors(1).uniform({2, 3});
   const WeightScope root = make_scope({{"encoder.0.weight", tensor}});
-  EXPECT_EQ((root / "encoder" / 0).tensor("weight", {2, 3}).raw(), tensor.raw());
+  EXPECT_TRUE(same_bits((root / "encoder" / 0).tensor("weight", {2, 3}), tensor));
   EXPECT_TRUE((root / "encoder" / 0).has("weight"));
   EXPECT_FALSE((root / "encoder" / 1).has("weight"));
   EXPECT_FALSE(root.has("weight"));
@@ -144,11 +146,13 @@ TEST(WeightStore, RefusesScalesThatDoNotFit) {
 }
 
 TEST(WeightScope, TheFirstStoredNameWins) {
-  const auto store = store_of({"second", "third"});
+  RandomTensors random(2);
+  const auto store = std::make_shared<WeightStore>("folder");
+  for (const char* name : {"second", "third"}) store->add(name, random.uniform({2, 3}));
   const WeightScope scope(store, [](const std::string&) {
     return std::vector<StoredName>{"first", "second", "third"};
   });
-  EXPECT_EQ(scope.tensor("any", {2, 3}).raw(), store->find("second")->raw());
+  EXPECT_TRUE(same_bits(scope.tensor("any", {2, 3}), *store->find("second")));
   EXPECT_THAT(scope.unused(), ElementsAre("third"));
 }
 
@@ -194,7 +198,7 @@ TEST(WeightScope, TrailingOnesMayBeExtra) {
 
 TEST(WeightScope, OnlyTypesOfWeightsAreTaken) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
-    EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), type);
+    EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), DataType::float32);
   }
   EXPECT_EQ(message_of<WeightError>([] {
               make_scope({{"w", Tensor::allocate({2}, DataType::int8)}}).tensor("w", {2});
@@ -228,6 +232,67 @@ TEST(WeightScope, SeveralThreadsMayTakeTensorsAtOnce) {
     }
   }
   EXPECT_THAT(scope.unused(), IsEmpty());
+}
+
+// A file whose views hold other bytes than it has: who looks at them instead of reading them is found out.
+class OtherBytes final : public WeightFile {
+ public:
+  explicit OtherBytes(std::vector<std::byte> bytes)
+      : bytes_(std::move(bytes)), views_(bytes_.size(), std::byte{0xFF}) {}
+
+  // All of it.
+  Tensor view(const Shape& shape, DataType type) { return {views_.data(), type, shape}; }
+  bool read(std::span<const std::byte> bytes, std::byte* to) const override {
+    if (bytes.data() < views_.data() || bytes.data() >= views_.data() + views_.size()) return false;
+    std::memcpy(to, bytes_.data() + (bytes.data() - views_.data()), bytes.size());
+    return true;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<std::byte> views_;
+};
+
+TEST(WeightScope, TensorsOfFilesAreReadFromThem) {
+  constexpr Dim kRows = 40, kWidth = 1000;
+  RandomTensors random(3);
+  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16, DataType::int8}) {
+    const Tensor stored =
+        type == DataType::int8 ? Tensor::allocate({kRows, kWidth}, type) : random.uniform({kRows, kWidth}, 1.0, type);
+    if (type == DataType::int8) {
+      for (Dim i = 0; i < stored.elements(); ++i)
+        const_cast<std::byte*>(stored.raw())[i] = static_cast<std::byte>(i * 7);
+    }
+    const Tensor scale = random.uniform({kRows});
+    const auto file = std::make_shared<OtherBytes>(std::vector(stored.raw(), stored.raw() + stored.bytes()));
+    const auto in_memory = std::make_shared<WeightStore>("memory"), of_file = std::make_shared<WeightStore>("file");
+    of_file->add_file(file);
+    if (type == DataType::int8) {
+      in_memory->add("w", stored, scale);
+      of_file->add("w", file->view(stored.shape(), type), scale);
+    } else {
+      in_memory->add("w", stored);
+      of_file->add("w", file->view(stored.shape(), type));
+    }
+    for (const bool transposed : {false, true}) {
+      for (const int parts : {1, 2}) {
+        const auto names = [&](const std::string&) {
+          StoredName name("w");
+          name.part = parts - 1;
+          name.parts = parts;
+          name.transposed = transposed;
+          return std::vector{name};
+        };
+        const Shape shape{(transposed ? kWidth : kRows) / parts, transposed ? kRows : kWidth};
+        const WeightScope expected(in_memory, names), actual(of_file, names);
+        const Tensor all = expected.tensor("w", shape);
+        EXPECT_TRUE(same_bits(all, actual.tensor("w", shape)));
+        Tensor some = Tensor::allocate({7, shape[1]});
+        actual.matrix("w", shape).part(5, 10).copy_rows(2, 7, some.data<float>());
+        EXPECT_TRUE(same_bits(all.slice(7, 7), some));
+      }
+    }
+  }
 }
 
 }  // namespace

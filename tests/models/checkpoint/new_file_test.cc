@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
 #include "tests/support/temp_folder.h"
@@ -36,25 +37,49 @@ TEST(NewFile, HasItsNameOnlyWhenItIsWhole) {
 
 TEST(NewFile, GoesAwayWithoutItsNameUnlessItIsKept) {
   const TempFolder folder;
-  const auto path = folder / "file", partial = folder / "file.partial";
+  const auto path = folder / "file";
   NewFile(path, NewFile::Kind::output, "file").write("a");
-  EXPECT_FALSE(exists(path) || exists(partial));
   NewFile(path, NewFile::Kind::output, "file").keep();
-  EXPECT_FALSE(exists(path) || exists(partial));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  std::filesystem::path partial;
   {
     NewFile file(path, NewFile::Kind::output, "file");
     file.keep();
     file.write("a");
+    partial = file.partial();
   }
   EXPECT_FALSE(exists(path));
   EXPECT_EQ(content(partial), "a");
 }
 
-TEST(NewFile, CachesDoNotShareAName) {
+TEST(NewFile, OfTwoAtOnceTheLastOneToBeWholeStays) {
   const TempFolder folder;
-  const NewFile one(folder / "file", NewFile::Kind::cache, "file");
-  const NewFile other(folder / "file", NewFile::Kind::cache, "file");
-  EXPECT_NE(one.partial(), other.partial());
+  for (const auto kind : {NewFile::Kind::output, NewFile::Kind::cache}) {
+    NewFile one(folder / "file", kind, "file"), other(folder / "file", kind, "file");
+    for (int i = 0; i < 3; ++i) {
+      one.write("one");
+      other.write("other");
+    }
+    other.commit();
+    EXPECT_EQ(content(folder / "file"), "otherotherother");
+    one.commit();
+    EXPECT_EQ(content(folder / "file"), "oneoneone");
+  }
+}
+
+TEST(NewFile, LongNamesFit) {
+  const TempFolder folder;
+  std::string name;
+  while (name.size() < 255) name += "\u00e9";
+  for (const std::string& file_name : {std::string(255, 'a'), name.substr(0, 254)}) {
+    NewFile file(folder / file_name, NewFile::Kind::output, "file");
+    file.write("a");
+    const std::string partial = file.partial().filename();
+    EXPECT_LE(partial.size(), 255u);
+    EXPECT_NO_THROW(nlohmann::json(partial).dump()) << "cut within a character: " << partial;
+    file.commit();
+    EXPECT_EQ(content(folder / file_name), "a");
+  }
 }
 
 TEST(NewFile, FailuresNameTheFileAsItIsShown) {
@@ -69,7 +94,7 @@ TEST(NewFile, FailuresNameTheFileAsItIsShown) {
     return "";
   };
   EXPECT_EQ(message(NewFile::Kind::output), "shown: cannot open for writing: No such file or directory");
-  EXPECT_EQ(message(NewFile::Kind::cache), "shown: cannot write: No such file or directory");
+  EXPECT_EQ(message(NewFile::Kind::cache), "shown: cannot open for writing: No such file or directory");
 }
 
 }  // namespace
