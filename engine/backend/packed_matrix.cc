@@ -88,6 +88,9 @@ struct Layout {
 
 }  // namespace
 
+// Rows of weights that are read at once, where panels are narrower.
+constexpr std::size_t kRowsRead = 64;
+
 Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
   const Layout layout(spec);
   Tensor packed = Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
@@ -97,15 +100,19 @@ Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
   auto* offsets = reinterpret_cast<std::int32_t*>(packed.raw() + layout.offsets);
   const std::size_t width = layout.order.width();
   const auto inputs = static_cast<std::size_t>(spec.input_width);
-  std::vector<float> given(width * inputs);
+  const std::size_t panels_read = std::max<std::size_t>(1, kRowsRead / width);
+  std::vector<float> given(panels_read * width * inputs);
   std::vector<std::byte> converted(layout.panel_bytes);
   for (std::size_t panel = 0; panel < layout.panels; ++panel) {
     const auto first = static_cast<Dim>(panel * width);
     const Dim count = std::min(static_cast<Dim>(width), spec.output_width - first);
-    weight(first, count, given.data());
+    if (panel % panels_read == 0) {
+      weight(first, std::min(static_cast<Dim>(panels_read * width), spec.output_width - first), given.data());
+    }
+    const float* rows = given.data() + panel % panels_read * width * inputs;
     if (count < static_cast<Dim>(width)) std::ranges::fill(converted, std::byte{0});
     for (Dim row = 0; row < count; ++row) {
-      const float* from = given.data() + static_cast<std::size_t>(row) * inputs;
+      const float* from = rows + static_cast<std::size_t>(row) * inputs;
       std::byte* to = converted.data() + static_cast<std::size_t>(row) * layout.row_bytes;
       if (layout.precision == Precision::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
