@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <numeric>
 
 #include "encdec/engine/backend/backends.h"
@@ -10,6 +12,7 @@
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/generator.h"
+#include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/packed_weights_cache.h"
 #include "encdec/models/sentence_embedder.h"
@@ -30,6 +33,7 @@ struct Model::Impl {
   SentenceEmbedder embedder;
   std::vector<std::string> notes;
   std::string precision_note;
+  std::string weights_note;
   std::unique_ptr<SessionPool> sessions;
 
   ModelParts parts() const { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
@@ -76,6 +80,31 @@ Dim longest(std::span<const TokenIds> rows) {
   std::size_t length = 0;
   for (const TokenIds& row : rows) length = std::max(length, row.size());
   return static_cast<Dim>(length);
+}
+
+// Of the tensors that nobody asked for: whether there are some that checkpoints do not usually have for training,
+// twice, or as settings.
+std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
+  constexpr std::array<std::string_view, 11> kUsual = {"pooler.",
+                                                       "lm_head.",
+                                                       "cls.",
+                                                       "vocab_",
+                                                       "classifier.",
+                                                       "qa_outputs.",
+                                                       "shared.weight",
+                                                       "attn.bias",
+                                                       "masked_bias",
+                                                       "position_ids",
+                                                       "EncDecAttention.relative_attention_bias"};
+  const auto is_usual = [&](const std::string& name) {
+    const Tensor& tensor = *store.find(name);
+    return tensor.elements() <= 1 || !is_weight_type(tensor.type()) ||
+           std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
+  };
+  const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
+  if (count == 0) return "";
+  return fmt::format("{} tensors of the weights are not used, such as '{}': has config.json fewer layers than they do?",
+                     count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
 }
 
 }  // namespace
@@ -129,8 +158,9 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
-  for (const std::string& name : impl->network->weights.unused())
-    impl->notes.push_back(fmt::format("tensor not used: {}", name));
+  const std::vector<std::string> unused = impl->network->weights.unused();
+  for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
+  impl->weights_note = describe_left_over(unused, *impl->weights);
   if (impl->config.architecture == Architecture::encoder_only) {
     impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
   }
@@ -142,6 +172,9 @@ const TransformerConfig& Model::config() const {
 }
 Precision Model::precision() const {
   return impl_->network->weights.pack().precision;
+}
+const std::string& Model::weights_note() const {
+  return impl_->weights_note;
 }
 const std::string& Model::precision_note() const {
   return impl_->precision_note;
@@ -227,8 +260,13 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
 
   SessionPool::Lease session(*impl_->sessions);
   std::vector<ScoreResult> results;
-  for (std::vector<float>& scores : score_targets(*session, forced, options.batch_size)) {
-    results.push_back({.score = std::accumulate(scores.begin(), scores.end(), 0.0), .token_scores = std::move(scores)});
+  try {
+    for (std::vector<float>& scores : score_targets(*session, forced, options.batch_size)) {
+      results.push_back(
+          {.score = std::accumulate(scores.begin(), scores.end(), 0.0), .token_scores = std::move(scores)});
+    }
+  } catch (const NotANumber& failure) {
+    explain(failure, parts);
   }
   return results;
 }

@@ -90,6 +90,9 @@ class Model {
   Precision precision() const;
   // Where that is not what was asked for to the letter, a line about it; else empty.
   const std::string& precision_note() const;
+  // Where weights are left over that such checkpoints do not usually have, as where config.json has fewer layers than
+  // they do, a line about it; else empty.
+  const std::string& weights_note() const;
   // The checkpoint's defaults, as options that ask for them; with neutral values for what it does not say.
   const GenerateOptions& generation_config() const;
   // What its file asks for beyond what this version does: "penalty_alpha 0.6".

@@ -155,7 +155,9 @@ class WeightScope {
   WeightMatrix matrix(std::string_view name, const Shape& shape) const;
   bool has(std::string_view name) const;  // whether the checkpoint has it
 
-  // Stored names that no scope of this family has asked for.
+  // All tensors, under the names that they are stored with.
+  const WeightStore& store() const { return *store_; }
+  // Stored names that no scope of this family has asked for, in order.
   std::vector<std::string> unused() const;
 
  private:

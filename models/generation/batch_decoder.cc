@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "encdec/models/generation/not_a_number.h"
+
 namespace encdec {
 namespace {
 
@@ -85,21 +87,25 @@ class BatchDecoder {
   void step() {
     inputs_.clear();
     rows_.clear();
-    for (const Running& running : running_) {
+    for (Running& running : running_) {
       const std::size_t first = inputs_.size();
       running.search->add_inputs(inputs_);
-      for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(running.search.get(), row - first);
+      for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(&running, row - first);
     }
     Tensor logits = work_.session.decode(inputs_);
     work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
-      const auto& [search, number] = rows_[static_cast<std::size_t>(row)];
+      const auto& [running, number] = rows_[static_cast<std::size_t>(row)];
       StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
                         .source_attention = {},
                         .memory = rule_memory_[static_cast<std::size_t>(thread)]};
       if (work_.rules.needs_source_attention()) {
         output.source_attention = work_.session.source_attention(static_cast<std::size_t>(row));
       }
-      search->read(number, output);
+      try {
+        running->search->read(number, output);
+      } catch (const BackendError&) {
+        throw NotANumber(running->job.prompt);
+      }
     });
     running_tokens_ = 0;
     std::erase_if(running_, [this](Running& running) {
@@ -140,8 +146,8 @@ class BatchDecoder {
   std::vector<DecodeJob> jobs_;
   std::size_t running_bytes_ = 0;
   std::vector<Session::TargetTokens> inputs_;
-  std::vector<std::pair<Search*, std::size_t>> rows_;  // of a step: whose, and which of its own
-  std::vector<RuleMemory> rule_memory_;                // by thread
+  std::vector<std::pair<Running*, std::size_t>> rows_;  // of a step: whose, and which of its own
+  std::vector<RuleMemory> rule_memory_;                 // by thread
   // So far: of sources that are encoded, of results that are finished, and of those on their way.
   std::size_t source_tokens_ = 0;
   std::size_t finished_tokens_ = 0;

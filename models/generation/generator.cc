@@ -11,6 +11,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/generation/batch_decoder.h"
 #include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/session/attention_reader.h"
 
 namespace encdec {
@@ -121,7 +122,11 @@ class Generator {
       if (settings_.on_progress) {
         batches.on_step = [this, worker](const GenerateProgress& done) { report(worker, done); };
       }
-      decode_batches(feed_, batches);
+      try {
+        decode_batches(feed_, batches);
+      } catch (const NotANumber& failure) {
+        explain(failure, parts_);
+      }
     } catch (...) {
       feed_.stop(std::current_exception());
     }

@@ -60,9 +60,9 @@ Prompter::Prompter(const ModelParts& parts, const GenerateOptions& settings)
                           : "one in generation_config.json or config.json");
 }
 
-Prompt Prompter::start(const TokenIds& source) const {
-  if (!parts_.network.config.has_encoder()) return {.target = source};
-  return {.source = source, .target = {*settings_.decoder_start_token}};
+Prompt Prompter::start(const TokenIds& source, std::size_t number) const {
+  if (!parts_.network.config.has_encoder()) return {.target = source, .number = number};
+  return {.source = source, .target = {*settings_.decoder_start_token}, .number = number};
 }
 
 TokenIds Prompter::prefix_of(const GenerateInput& input) const {
@@ -80,7 +80,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
                                           : tokenizer_of(parts_).encode(*text, languages_);
   check_tokens(source, config.input_stack(), "source", number);
   if (source.empty()) return {};
-  Prompt prompt = start(source);
+  Prompt prompt = start(source, number);
   const std::size_t begin = prompt.target.size();
   const TokenIds prefix = prefix_of(input);
   // A prefix stands after the language that was asked for.
@@ -97,7 +97,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
 
 ForcedTarget Prompter::force(const TokenIds& source, const TokenIds& target, std::size_t number) const {
   const StackConfig& decoder = parts_.network.config.decoder;
-  ForcedTarget forced{.prompt = start(source), .target = target, .decoder_input = {}};
+  ForcedTarget forced{.prompt = start(source, number), .target = target, .decoder_input = {}};
   forced.decoder_input = forced.prompt.target;
   if (!target.empty()) forced.decoder_input.insert(forced.decoder_input.end(), target.begin(), target.end() - 1);
   check_tokens(target, {.vocabulary = decoder.vocabulary}, "target", number);

@@ -34,6 +34,7 @@ struct Prompt {
   TokenIds source = {};  // what the encoder reads; empty in a decoder-only model
   TokenIds target = {};  // what comes first: start token and prefix, or a decoder-only model's prompt; not empty
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
+  std::size_t number = 0;         // of the source, for messages: from 1
 };
 
 // A target that a decoder is made to read (teacher forcing).
@@ -57,7 +58,7 @@ class Prompter {
   ForcedTarget force(const TokenIds& source, const TokenIds& target, std::size_t number) const;
 
  private:
-  Prompt start(const TokenIds& source) const;
+  Prompt start(const TokenIds& source, std::size_t number) const;
   TokenIds prefix_of(const GenerateInput& input) const;
 
   ModelParts parts_;

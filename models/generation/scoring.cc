@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/logits.h"
 #include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/session/token_rows.h"
 
 namespace encdec {
 namespace {
 
 struct Row {
+  const ForcedTarget* forced;
   std::vector<float>* scores;  // null where a prompt is read
   std::size_t index;
   std::int32_t token;
@@ -62,7 +65,7 @@ void score_batch(Session& session, std::vector<Reading> reading) {
       for (std::size_t i = sequence.done; i < sequence.done + count; ++i) {
         const bool is_prompt = i + 1 < prompt_length;
         const std::size_t index = is_prompt ? 0 : i + 1 - prompt_length;
-        rows.push_back({is_prompt ? nullptr : sequence.scores, index, sequence.forced->target[index]});
+        rows.push_back({sequence.forced, is_prompt ? nullptr : sequence.scores, index, sequence.forced->target[index]});
       }
       sequence.done += count;
     }
@@ -72,7 +75,11 @@ void score_batch(Session& session, std::vector<Reading> reading) {
       if (row.scores == nullptr) return;
       const std::span values(logits.row(number), static_cast<std::size_t>(logits.width()));
       const float normalizer = kernels::log_sum_exp(values);
-      if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
+      if (std::isnan(normalizer)) {
+        Prompt read = row.forced->prompt;
+        read.target = row.forced->decoder_input;
+        throw NotANumber(std::move(read));
+      }
       (*row.scores)[row.index] = values[static_cast<std::size_t>(row.token)] - normalizer;
     });
     std::erase_if(reading, [&](const Reading& sequence) {

@@ -1,10 +1,19 @@
 // What the tools do when the system around them refuses: threads, files that are not there, room for output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
+#include "encdec/models/checkpoint/safetensors.h"
+#include "tests/support/safetensors_writer.h"
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 #include "tests/tools/generate_command.h"
@@ -34,8 +43,9 @@ TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
 #endif
   for (const char* option : {"--threads", "--workers"}) {
     const std::vector<std::string> arguments = {"generate", "--model", golden_model("text"), option, "64"};
-    EXPECT_TRUE(failed(run_after("ulimit -v 400000", arguments, "a\n"), 1, {"of 64 cannot be started", "ulimit -u"}))
-        << option;
+    Finished finished = run_after("ulimit -v 400000", arguments, "a\n");
+    finished.output = "";  // a worker that was started may have done its part
+    EXPECT_TRUE(failed(finished, 1, {"of 64 cannot be started", "ulimit -u"})) << option;
   }
 }
 
@@ -121,6 +131,77 @@ TEST(Limits, AFileThatIsCutWhileItIsReadIsOneLine) {
   fs::resize_file(weights, 16);
   process.write("7 8 0\n");  // embeddings are read when they are needed
   EXPECT_TRUE(failed(process.wait(), 1, {weights + ": has become shorter while it was read"}));
+}
+
+// Puts a value in place of the first elements of a tensor.
+void put(const std::string& model, std::string_view name, float value, Dim count) {
+  const fs::path path = fs::path(model) / "model.safetensors";
+  std::vector<NamedTensor> tensors;
+  const auto store = read_safetensors(path);
+  for (const auto& [stored_name, stored] : store->tensors()) {
+    tensors.push_back({stored_name, as_float(stored)});
+    if (stored_name == name)
+      std::fill_n(tensors.back().tensor.data<float>(), std::min(count, stored.elements()), value);
+  }
+  write_safetensors(path, tensors);
+}
+
+TEST(Limits, LogitsThatAreNotNumbersAreTracedToTheirOrigin) {
+  const std::string bias = "model.decoder.layers.0.fc1.bias", weight = "model.encoder.layers.0.fc2.weight";
+  const TemporaryFolder folder;
+  const std::string model = copy_of_model(folder, "untied");
+  const auto run_model = [&](const char* command) {
+    std::vector<std::string> arguments = {command, "--model", model, "--token-ids"};
+    if (command == std::string_view("score")) {
+      arguments.insert(arguments.end(), {"--target", folder.write("target", "7 0\n8 0\n")});
+    } else {
+      arguments.push_back("--quiet");
+    }
+    Finished finished = encdec_command(arguments, "\n5 6 0\n");
+    finished.output = "";
+    return finished;
+  };
+  put(model, weight, 3e38f, 1'000'000);
+  EXPECT_TRUE(
+      failed(run_model("generate"), 1,
+             {model, "source 2: logits are not numbers: 'encoder.0.feed_forward' is the first node that gives"}));
+  put(model, bias, std::numeric_limits<float>::quiet_NaN(), 1);
+  for (const char* command : {"generate", "score"}) {
+    EXPECT_TRUE(
+        failed(run_model(command), 1, {model, "logits are not numbers: tensor '" + bias + "' has nan at element 0"}))
+        << command;
+  }
+}
+
+TEST(Limits, LayersThatConfigJsonLeavesOutAreANote) {
+  const TemporaryFolder folder;
+  const std::string model = copy_of_model(folder, "odd_sizes"), config = model + "/config.json";
+  auto settings = nlohmann::json::parse(read_file(config));
+  ASSERT_GT(settings["encoder_layers"], 1);
+  const auto note = [&] { return encdec_command({"generate", "--model", model, "--token-ids"}, "5 6 0\n").errors; };
+  EXPECT_EQ(note(), "");
+  settings["encoder_layers"] = settings["encoder_layers"].get<int>() - 1;
+  folder.write("model/config.json", settings.dump());
+  EXPECT_THAT(note(), testing::HasSubstr("tensors of the weights are not used, such as 'model.encoder.layers."));
+}
+
+TEST(Limits, MessagesHaveNothingThatTurnsOrHidesText) {
+  const std::string name =
+      "a\xe2\x80\xae"
+      "b\xc2\x9b\x1b[31m\xc3";  // a right-to-left override, two escapes, half a letter
+  const Finished finished = encdec_command({"inspect", "--model", "/nowhere/" + name});
+  EXPECT_TRUE(failed(finished, 1, {"/nowhere/a?b??[31m\xef\xbf\xbd: No such file or directory"})) << finished.errors;
+}
+
+TEST(Limits, ASignalEndsAWaitForAPipe) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  for (const char* option : {"--input", "--output"}) {
+    Process process({kEncdec, "generate", "--quiet", "--model", golden_model("text"), option, folder.path("pipe")});
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    process.send(SIGINT);
+    EXPECT_EQ(process.wait().status, 128 + SIGINT) << option;
+  }
 }
 
 }  // namespace

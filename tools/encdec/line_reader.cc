@@ -19,7 +19,11 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
 LineReader::LineReader(const std::string& path) : name_(path.empty() ? "standard input" : path) {
   descriptor_ = path.empty() ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw FileError(fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (descriptor_ < 0) {
+    const int error = errno;
+    throw_if_interrupted();  // while it waited for who writes to a pipe
+    throw FileError(fmt::format("{}: cannot open: {}", name_, std::strerror(error)));
+  }
   struct stat status = {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
     // Standard input may have been read in part before this process got it.

@@ -55,9 +55,18 @@ std::string as_line(std::string text) {
 }
 
 std::string without_controls(std::string_view text) {
-  std::string result(text);
-  std::ranges::replace_if(
-      result, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  const auto is_harmful = [](char32_t c) {
+    const bool turns_text =
+        c == 0x61C || (c >= 0x200E && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || turns_text;
+  };
+  const std::string valid = replace_invalid_utf8(text);
+  std::string result;
+  for (std::string_view rest = valid; !rest.empty();) {
+    const Character c = first_character(rest);
+    result += is_harmful(c.value) ? "?" : rest.substr(0, c.bytes);
+    rest.remove_prefix(c.bytes);
+  }
   return result;
 }
 

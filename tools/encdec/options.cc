@@ -80,8 +80,9 @@ Model ModelArguments::load() const {
       Model::load(folder, {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache});
   if (quiet) return model;
   if (!model.precision_note().empty()) spdlog::info("{}: {}", folder, model.precision_note());
+  if (!model.weights_note().empty()) spdlog::warn("{}: {}", folder, without_controls(model.weights_note()));
   for (const std::string& note : model.notes()) {
-    if (!weights_cache.empty() && note.starts_with(weights_cache)) spdlog::warn("{}", note);
+    if (!weights_cache.empty() && note.starts_with(weights_cache)) spdlog::warn("{}", without_controls(note));
   }
   return model;
 }

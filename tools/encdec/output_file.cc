@@ -42,7 +42,9 @@ OutputFile::OutputFile(const std::string& path, Unfinished unfinished)
     return;
   }
   descriptor_ = path.empty() ? ::dup(STDOUT_FILENO) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail("open for writing");
+  if (descriptor_ >= 0) return;
+  if (errno == EINTR) throw_if_interrupted();  // while it waited for who reads from a pipe
+  fail("open for writing");
 }
 
 OutputFile::~OutputFile() {
