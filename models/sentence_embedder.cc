@@ -9,6 +9,7 @@
 #include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
@@ -44,11 +45,13 @@ struct Module {
 std::vector<Module> read_modules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
   if (!is_there(path)) return {};
-  const nlohmann::json list = read_json(path);
+  const std::string file = path.string();
+  nlohmann::json list = read_json(path);
+  const JsonClearance clearance(list);
   if (!list.is_array()) refuse<ConfigError>(path.string(), "not a list of modules");
   std::vector<Module> modules;
-  for (const nlohmann::json& entry : list) {
-    const JsonObject object(entry, path.string());
+  for (nlohmann::json& entry : list) {
+    const JsonObject object(std::move(entry), file);
     std::string type = object.required_string("type");
     const std::string subfolder = object.string("path").value_or("");
     if (subfolder.find('/') != std::string::npos || subfolder == "..") {

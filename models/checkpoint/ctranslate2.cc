@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/byte_reader.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
@@ -225,7 +226,9 @@ std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::opt
   const WeightStore& store = *model.weights;
   const auto token = [&](std::string_view name, const char* usual) { return text(store, name).value_or(usual); };
   const auto flag = [&](std::string_view name, bool usual) { return scalar(store, name).value_or(usual) != 0; };
-  nlohmann::json settings = config ? config->value() : nlohmann::json::object();
+  nlohmann::json settings = nlohmann::json::object();
+  const JsonClearance clearance(settings);
+  if (config) copy_json(config->value(), settings);
   settings["unk_token"] = token("unk_token", "<unk>");
   settings["bos_token"] = token("bos_token", "<s>");
   settings["eos_token"] = token("eos_token", "</s>");

@@ -36,7 +36,36 @@ bool is_in(const nlohmann::json& value, IntegerRange range) {
   return !wraps && value.get<std::int64_t>() >= range.min && value.get<std::int64_t>() <= range.max;
 }
 
+// A tree that is shared.
+struct SharedJson {
+  explicit SharedJson(nlohmann::json&& given) noexcept : value(std::move(given)) {}
+  ~SharedJson() { clear_json(value); }
+  SharedJson(const SharedJson&) = delete;
+  SharedJson& operator=(const SharedJson&) = delete;
+
+  nlohmann::json value;
+};
+
+std::shared_ptr<const nlohmann::json> share(nlohmann::json& value) {
+  const JsonClearance clearance(value);
+  auto shared = std::make_shared<SharedJson>(std::move(value));
+  const nlohmann::json* tree = &shared->value;
+  return {std::move(shared), tree};
+}
+
 }  // namespace
+
+void copy_json(const nlohmann::json& from, nlohmann::json& to) {
+  if (from.is_array()) {
+    to = nlohmann::json::array();
+    for (const nlohmann::json& item : from) copy_json(item, to.emplace_back(nullptr));
+  } else if (from.is_object()) {
+    to = nlohmann::json::object();
+    for (const auto& [key, value] : from.items()) copy_json(value, to[key]);
+  } else {
+    to = from;
+  }
+}
 
 std::string printable(std::string_view text, std::size_t limit) {
   const bool whole = text.size() <= limit;
@@ -45,8 +74,7 @@ std::string printable(std::string_view text, std::size_t limit) {
   return quoted.substr(1, quoted.size() - 2) + (whole ? "" : "...");
 }
 
-JsonObject::JsonObject(nlohmann::json value, std::string file)
-    : value_(std::make_shared<const nlohmann::json>(std::move(value))), file_(std::move(file)) {
+JsonObject::JsonObject(nlohmann::json value, const std::string& file) : value_(share(value)), file_(file) {
   if (!value_->is_object()) refuse(file_, "{}, expected a JSON object", shown(*value_));
 }
 
@@ -193,7 +221,8 @@ nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_byte
 }
 
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  return {read_json(path, max_bytes), path.string()};
+  const std::string file = path.string();  // before there is a tree that is nobody's
+  return {read_json(path, max_bytes), file};
 }
 
 }  // namespace encdec

@@ -32,7 +32,7 @@ using NumberRange = ValueRange<double>;
 class JsonObject {
  public:
   // Throws FileError if `value` is not an object. `file` is for messages.
-  JsonObject(nlohmann::json value, std::string file);
+  JsonObject(nlohmann::json value, const std::string& file);
 
   const std::string& file() const { return file_; }
   const nlohmann::json& value() const { return *value_; }

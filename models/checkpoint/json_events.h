@@ -12,6 +12,30 @@
 
 namespace encdec {
 
+// Empties a value without allocating, as deep as it is nested. Its own destructor allocates: it puts all that is inside
+// into one list first, and where memory has run out that ends the program. Who owns a tree calls this before it goes.
+template <class Json>
+void clear_json(Json& value) noexcept {
+  if (!value.is_structured()) return;
+  for (Json& child : value) clear_json(child);
+  value.clear();
+}
+
+// Calls it for a value in whatever way a scope is left.
+class JsonClearance {
+ public:
+  explicit JsonClearance(nlohmann::json& value) : value_(value) {}
+  ~JsonClearance() { clear_json(value_); }
+  JsonClearance(const JsonClearance&) = delete;
+  JsonClearance& operator=(const JsonClearance&) = delete;
+
+ private:
+  nlohmann::json& value_;
+};
+
+// Copies a value into one that outlives this call: what there is of it when memory runs out is its owner's to clear.
+void copy_json(const nlohmann::json& from, nlohmann::json& to);
+
 // For readers of JSON that do not need the whole text as values: called for one token after another. The functions
 // return true to go on, and throw to stop. Errors of the text itself are thrown from here, as FileError.
 class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
@@ -35,6 +59,9 @@ void read_json_events(std::string_view text, JsonEvents& events);
 class JsonTree : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
+  ~JsonTree() override { clear_json(root_); }
+  JsonTree(const JsonTree&) = delete;
+  JsonTree& operator=(const JsonTree&) = delete;
   using json = nlohmann::json;
 
   json take() { return std::move(root_); }

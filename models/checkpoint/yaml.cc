@@ -178,7 +178,8 @@ nlohmann::json parse_yaml(std::string_view text, const std::string& file) {
 }
 
 JsonObject read_yaml_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  return {parse_yaml(read_text_file(path, max_bytes), path.string()), path.string()};
+  const std::string file = path.string();  // before there is a tree that is nobody's
+  return {parse_yaml(read_text_file(path, max_bytes), file), file};
 }
 
 }  // namespace encdec

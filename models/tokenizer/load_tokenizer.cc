@@ -85,9 +85,10 @@ std::optional<NormalizationTable> normalization_table(const Json& file, const st
   const auto normalizer = file.find("normalizer");
   if (normalizer == file.end() || !normalizer->is_object()) return std::nullopt;
   const auto list = normalizer->find("normalizers");
-  const Json steps = list != normalizer->end() && list->is_array() ? *list : Json::array({*normalizer});
-  for (const Json& step : steps) {
-    if (!step.is_object() || step.value("type", Json()) != "Precompiled") continue;
+  const bool is_list = list != normalizer->end() && list->is_array();
+  for (std::size_t i = 0; i < (is_list ? list->size() : 1); ++i) {
+    const Json& step = is_list ? (*list)[i] : *normalizer;
+    if (!step.is_object() || !step.contains("type") || step["type"] != "Precompiled") continue;
     const auto table = step.find("precompiled_charsmap");
     if (table == step.end() || !table->is_string()) continue;
     if (const auto bytes = decode_base64(table->get_ref<const std::string&>())) return NormalizationTable(*bytes, name);
@@ -109,7 +110,7 @@ PipelineSource json_source(TokenizerJsonFile file, const std::string& name, Toke
   if (file.pieces) source.pieces = *std::move(file.pieces);
   if (file.vocabulary) source.vocabulary = *std::move(file.vocabulary);
   if (file.merges) source.merges = *std::move(file.merges);
-  const JsonObject rest(std::move(file.rest), name);
+  const JsonObject rest = *file.rest;
   source.normalization_table = normalization_table(rest.value(), name);
   if (rest.has("post_processor")) source.affixes = read_post_processor(rest.required_object("post_processor"));
   if (rest.value().contains("added_tokens")) files.tokenizer = rest;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
@@ -76,12 +77,12 @@ class SettingsReader {
     return content;
   }
 
-  // A token that is an object as its text, by which it is special; anything else unchanged.
-  Json as_text(const JsonObject& file, const Json& value) {
+  // A token that is an object as its text, by which it is special, which is then in `text`; anything else unchanged.
+  const Json& as_text(const JsonObject& file, const Json& value, Json& text) {
     if (!value.is_object()) return value;
     AddedToken token = read_added_token({value, file.file()});
     token.special = true;
-    return describe(std::move(token));
+    return text = describe(std::move(token));
   }
 
   std::string required_token(const JsonObject& file, std::string_view key, const Json& value) {
@@ -127,18 +128,23 @@ class SettingsReader {
   void read_special_tokens_map(const JsonObject& map) {
     const bool has_extra = settings_.extra_tokens.has_value();
     for (const auto& [key, value] : map.value().items()) {
+      Json text;
       if (key == "extra_special_tokens") {
-        Json tokens = value;
-        if (tokens.is_array()) {
-          for (Json& token : tokens) token = as_text(map, token);
+        Json tokens;
+        const JsonClearance clearance(tokens);
+        if (value.is_array()) {
+          tokens = Json::array();
+          for (const Json& token : value) copy_json(as_text(map, token, text), tokens.emplace_back(nullptr));
+        } else {
+          copy_json(value, tokens);
         }
         add_extra(map, tokens);
       } else if (key == "additional_special_tokens") {
         if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
       } else if (is_standard(key)) {
-        set_named(map, key, as_text(map, value));
+        set_named(map, key, as_text(map, value, text));
       } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
-        model_tokens_.push_back(*as_token(map, as_text(map, value)));
+        model_tokens_.push_back(*as_token(map, as_text(map, value, text)));
       }
     }
   }
@@ -159,8 +165,9 @@ class SettingsReader {
   }
 
   void read_tokenizer_json(const JsonObject& file) {
+    const Json none;
     const Json* tokens = find(file, "added_tokens");
-    if (tokens == nullptr || !tokens->is_array()) fail(file, "added_tokens", tokens ? *tokens : Json(), "a list");
+    if (tokens == nullptr || !tokens->is_array()) fail(file, "added_tokens", tokens ? *tokens : none, "a list");
     for (const Json& value : *tokens) {
       AddedToken token = read_added_token({value, file.file()});
       const std::string content = token.content;

@@ -358,7 +358,7 @@ Affixes read_post_processor(const JsonObject& part) {
 
 PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name) {
   TokenizerJsonFile file = TokenizerJsonFile::parse(json, name);
-  const JsonObject root(std::move(file.rest), name);
+  const JsonObject root = *file.rest;
   if (const auto version = root.string("version"); version && *version != "1.0") {
     fail(root, "version is '{}', expected 1.0", printable(*version));
   }

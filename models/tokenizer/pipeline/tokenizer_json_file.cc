@@ -194,8 +194,7 @@ TokenizerJsonFile TokenizerJsonFile::parse(std::string_view json, const std::str
   TokenizerJsonFile result;
   TokenizerJsonReader reader(result, name);
   read_json_events(json, reader);
-  result.rest = reader.take();
-  if (!result.rest.is_object()) refuse(name, "{}, expected a JSON object", result.rest.type_name());
+  result.rest.emplace(reader.take(), name);
   return result;
 }
 
