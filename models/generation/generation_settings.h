@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/checkpoint/written_json_fwd.h"
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/network/config.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
@@ -100,6 +101,6 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
                                         const Tokenizer* tokenizer);
 
 // For people: what differs from the neutral values, by the keys of generation_config.json, and the limit of new tokens.
-nlohmann::ordered_json to_json(const GenerateOptions& options);
+WrittenJson to_json(const GenerateOptions& options);
 
 }  // namespace encdec

@@ -4,6 +4,7 @@
 
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/checkpoint/written_json.h"
 #include "encdec/models/generation/generation_settings.h"
 
 namespace encdec {
@@ -131,15 +132,14 @@ class SettingsReader {
   StoredSettings result_;
 };
 
-nlohmann::ordered_json as_json(EarlyStopping value) {
-  return value == EarlyStopping::never ? nlohmann::ordered_json("never")
-                                       : nlohmann::ordered_json(value == EarlyStopping::when_full);
+WrittenJson as_json(EarlyStopping value) {
+  return value == EarlyStopping::never ? WrittenJson("never") : WrittenJson(value == EarlyStopping::when_full);
 }
-nlohmann::ordered_json as_json(const ExponentialDecay& value) {
+WrittenJson as_json(const ExponentialDecay& value) {
   return {value.start, value.factor};
 }
 template <class Value>
-nlohmann::ordered_json as_json(const Value& value) {
+WrittenJson as_json(const Value& value) {
   return value;
 }
 
@@ -185,9 +185,9 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
   return settings;
 }
 
-nlohmann::ordered_json to_json(const GenerateOptions& options) {
+WrittenJson to_json(const GenerateOptions& options) {
   const GenerateOptions neutral = with_neutral_values({});
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  WrittenJson json = WrittenJson::object();
   for (const Setting& setting : generation_settings()) {
     const std::string key(setting.key());
     if (setting.name == "max_length") {

@@ -1,4 +1,5 @@
 #include <encdec/engine/base/error.h>
+#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 
@@ -6,7 +7,6 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "commands.h"
@@ -59,7 +59,7 @@ class TensorFile {
   // Throws FileError if the file cannot be written or is not a regular one.
   TensorFile(const std::string& path, const std::vector<Entry>& entries)
       : output_(path, OutputFile::Unfinished::remove), file_(output_.regular()) {
-    nlohmann::ordered_json header = nlohmann::ordered_json::object();
+    WrittenJson header = WrittenJson::object();
     std::uint64_t size = 0;
     for (const auto& [name, shape] : entries) {
       std::uint64_t bytes = sizeof(float);

@@ -1,6 +1,7 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/checkpoint/file_names.h>
+#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "lines.h"
@@ -21,7 +21,7 @@
 namespace encdec::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = WrittenJson;
 
 struct InspectArguments {
   std::string model;

@@ -1,9 +1,9 @@
 #include "result_json.h"
 
+#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "resources.h"
@@ -11,7 +11,7 @@
 namespace encdec::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = WrittenJson;
 
 // The double with the float's shortest digits: 0.1, not 0.10000000149011612.
 double short_number(float value) {

@@ -1,13 +1,13 @@
 #include "page.h"
 
 #include <encdec/engine/base/error.h>
+#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/pipeline/characters.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +16,7 @@
 namespace encdec::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = WrittenJson;
 
 constexpr std::string_view kTemplate =
 #include "page.html.inc"
