@@ -1,7 +1,12 @@
 #include "encdec/models/checkpoint/checkpoint.h"
 
+#include <dirent.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "encdec/models/checkpoint/ctranslate2.h"
@@ -38,13 +43,16 @@ constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"
 
 // The names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
-  std::error_code error;
   std::vector<std::string> names;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    names.push_back(entries->path().filename().string());
+  // Not std::filesystem's: without memory, libstdc++ lets std::bad_alloc end the program.
+  const auto close = [](DIR* entries) { ::closedir(entries); };
+  const std::unique_ptr<DIR, decltype(close)> entries(::opendir(folder.c_str()));
+  if (entries == nullptr) refuse(folder.string(), "{}", std::strerror(errno));
+  for (errno = 0; const dirent* entry = ::readdir(entries.get()); errno = 0) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
-  if (error) refuse(folder.string(), "{}", error.message());
+  if (errno != 0) refuse(folder.string(), "{}", std::strerror(errno));
   std::ranges::sort(names);
   return names;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -22,7 +23,7 @@ class SessionPool {
     explicit Lease(SessionPool& pool) : pool_(pool), session_(pool.take()) {}
     ~Lease() {
       const std::lock_guard lock(pool_.mutex_);
-      pool_.idle_.push_back(std::move(session_));
+      pool_.idle_.push_back(std::move(session_));  // take() has made room
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -38,7 +39,12 @@ class SessionPool {
  private:
   std::unique_ptr<Session> take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_));
+    if (idle_.empty()) {
+      auto session = std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_));
+      if (idle_.capacity() == sessions_) idle_.reserve(2 * sessions_ + 1);
+      ++sessions_;
+      return session;
+    }
     std::unique_ptr<Session> session = std::move(idle_.back());
     idle_.pop_back();
     session->reset();
@@ -53,7 +59,8 @@ class SessionPool {
   std::shared_ptr<const Transformer> model_;
   int threads_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Session>> idle_;
+  std::vector<std::unique_ptr<Session>> idle_;  // with room for all sessions: giving one back allocates nothing
+  std::size_t sessions_ = 0;                    // at least as many as there are
 };
 
 }  // namespace encdec

@@ -31,6 +31,9 @@ std::string format_token_ids(const TokenIds& ids);
 std::string as_line(std::string text);
 // Messages and tables may quote what hostile files contain: control characters become '?'.
 std::string without_controls(std::string_view text);
+inline char without_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+}
 
 // All of a text as a number; nullopt for anything else.
 template <class Number>

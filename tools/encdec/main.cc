@@ -68,9 +68,25 @@ Examples:
   encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
   encdec inspect --model opus-mt-en-fr)";
 
+// Does not allocate: the error may be that there is no memory. In one piece, where it is not too long for that.
 void print_error(std::string_view message) {
-  const std::string line = "encdec: " + without_controls(message) + "\n";
-  std::fputs(line.c_str(), stderr);
+  std::array<char, 4096> line;
+  std::size_t size = 0;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) {
+      line[size++] = c;
+      if (size < line.size()) continue;
+      std::fwrite(line.data(), 1, size, stderr);
+      size = 0;
+    }
+  };
+  add("encdec: ");
+  for (const char c : message) {
+    const char shown = without_control(c);
+    add({&shown, 1});
+  }
+  add("\n");
+  std::fwrite(line.data(), 1, size, stderr);
 }
 
 void prepare_process() {
@@ -138,7 +154,7 @@ int guarded_run(int argc, char** argv) {
     print_error(stop.what());
     return kSignalBase + stop.signal();
   } catch (const std::bad_alloc&) {
-    std::fputs("encdec: out of memory\n", stderr);
+    print_error("out of memory");
   } catch (const std::exception& error) {
     print_error(error.what());
   }
