@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <type_traits>
 #include <unordered_map>
@@ -184,6 +187,31 @@ struct MatMulPrimitives::Impl {
   Call& find(const PrimitiveSpec& spec, int rows);
 };
 
+// What the making of a primitive takes at most, many times over: code of four kernels, 256 KiB each, and what describes
+// them; perhaps glibc's heap of a thread, 128 MiB while it is aligned, without which it does with the heap of all.
+constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
+
+// There must be memory before oneDNN makes something: where there is none, its code generator writes to pages that it
+// did not get, and its memory objects use storage that they do not have. Both end the program by SIGSEGV; no error
+// comes back that could be handled. So primitives are made one at a time, each with room that was there just before.
+// What remains: another thread that takes the last of it in the same moment for something else. Throws std::bad_alloc.
+class PrimitiveRoom {
+ public:
+  PrimitiveRoom() : lock_(one_at_a_time()) {
+    void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(room, kPrimitiveRoom);
+  }
+
+ private:
+  static std::mutex& one_at_a_time() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
+  std::lock_guard<std::mutex> lock_;
+};
+
 MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& spec, int rows) {
   const Key key{spec, rows};
   auto found = calls.find(key);
@@ -191,6 +219,7 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
     if (calls.size() >= kMaxPrimitives) {
       calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
     }
+    const PrimitiveRoom room;
     const auto description = describe(spec, rows);
     Call call;
     call.primitive = dnnl::matmul(description);
