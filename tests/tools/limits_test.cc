@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -46,6 +47,24 @@ TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
     Finished finished = run_after("ulimit -v 400000", arguments, "a\n");
     finished.output = "";  // a worker that was started may have done its part
     EXPECT_TRUE(failed(finished, 1, {"of 64 cannot be started", "ulimit -u"})) << option;
+  }
+}
+
+// However little address space there is: threads race for it, so each amount is tried where one of them may be first.
+TEST(Limits, AddressSpaceThatRunsOutIsOneLine) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space";
+#endif
+  const std::vector<std::string> arguments = {"generate",    "--quiet",   "--model", golden_model("text"),
+                                              "--token-ids", "--workers", "32"};
+  const std::string expected = encdec_command(arguments, "5 6 0\n").output;
+  for (int kilobytes = 300'000; kilobytes <= 600'000; kilobytes += 10'000) {
+    const Finished finished = run_after("ulimit -v " + std::to_string(kilobytes), arguments, "5 6 0\n");
+    if (finished.status == 0) {
+      EXPECT_EQ(finished.output, expected) << kilobytes;
+    } else {
+      EXPECT_TRUE(failed(finished, 1, {})) << kilobytes;
+    }
   }
 }
 

@@ -29,11 +29,9 @@ TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::strin
 std::string format_token_ids(const TokenIds& ids);
 // The text as one line of output, which belongs to one line of input: line ends in it become spaces.
 std::string as_line(std::string text);
-// Messages and tables may quote what hostile files contain: control characters become '?'.
+// Messages and tables may quote what hostile files contain: control characters and marks that turn text become '?',
+// bytes that are not UTF-8 become U+FFFD.
 std::string without_controls(std::string_view text);
-inline char without_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-}
 
 // All of a text as a number; nullopt for anything else.
 template <class Number>

@@ -68,7 +68,8 @@ Examples:
   encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
   encdec inspect --model opus-mt-en-fr)";
 
-// Does not allocate: the error may be that there is no memory. In one piece, where it is not too long for that.
+// In one piece, where it is not too long for that. Where there is no memory, which may be the very error, bytes that
+// are not printable ASCII are not shown.
 void print_error(std::string_view message) {
   std::array<char, 4096> line;
   std::size_t size = 0;
@@ -81,9 +82,10 @@ void print_error(std::string_view message) {
     }
   };
   add("encdec: ");
-  for (const char c : message) {
-    const char shown = without_control(c);
-    add({&shown, 1});
+  try {
+    add(without_controls(message));
+  } catch (const std::bad_alloc&) {
+    for (const char c : message) add(c >= ' ' && c <= '~' ? std::string_view(&c, 1) : "?");
   }
   add("\n");
   std::fwrite(line.data(), 1, size, stderr);

@@ -1,0 +1,194 @@
+// Preloaded into a program (LD_PRELOAD), makes one of its calls fail as if memory, the disk or the system had run out.
+// Calls count from the start of main, over all threads, but for those that oneDNN makes where it cannot fail.
+// Environment:
+//   ENCDEC_FAIL_CALL     memory (malloc, new and their like), mmap, read, write, open, fsync or rename
+//   ENCDEC_FAIL_AT       the number of the call that fails, 0 for none
+//   ENCDEC_FAIL_FOREVER  if set, all calls after it fail too
+//   ENCDEC_FAIL_COUNT    a file that gets the number of calls when the program ends
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+// glibc's own names of its allocator: looking up those that are replaced here would allocate.
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+}
+
+namespace {
+
+const char* failing_call = "";
+long failing_number = 0;
+bool fails_forever = false;
+int count_file = -1;
+std::atomic<bool> is_counting = false;
+std::atomic<long> calls = 0;
+thread_local bool is_in_onednn = false;
+
+bool fails(const char* call) {
+  if (!is_counting.load(std::memory_order_relaxed) || is_in_onednn) return false;
+  if (std::strcmp(call, failing_call) != 0) return false;
+  const long number = ++calls;
+  return number == failing_number || (fails_forever && failing_number > 0 && number > failing_number);
+}
+
+template <class Result>
+Result failure(int error, Result result) {
+  errno = error;
+  return result;
+}
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+void write_count() {
+  is_counting = false;
+  char text[32];
+  const int length = std::snprintf(text, sizeof(text), "%ld\n", calls.load());
+  ::syscall(SYS_write, count_file, text, static_cast<size_t>(length));
+}
+
+int (*program_main)(int, char**, char**) = nullptr;
+
+int counted_main(int argc, char** argv, char** environment) {
+  if (const char* call = ::getenv("ENCDEC_FAIL_CALL")) failing_call = call;
+  if (const char* number = ::getenv("ENCDEC_FAIL_AT")) failing_number = std::strtol(number, nullptr, 10);
+  fails_forever = ::getenv("ENCDEC_FAIL_FOREVER") != nullptr;
+  if (const char* path = ::getenv("ENCDEC_FAIL_COUNT")) {
+    count_file =
+        static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    std::atexit(write_count);
+  }
+  is_counting = true;
+  return program_main(argc, argv, environment);
+}
+
+mode_t mode_of(int flags, va_list rest) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? static_cast<mode_t>(va_arg(rest, int)) : 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(), void (*fini)(),
+                      void (*rtld_fini)(), void* stack_end) {
+  program_main = main;
+  return next<decltype(__libc_start_main)>("__libc_start_main")(counted_main, argc, argv, init, fini, rtld_fini,
+                                                                stack_end);
+}
+
+void* malloc(size_t bytes) noexcept {
+  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_malloc(bytes);
+}
+void* calloc(size_t count, size_t bytes) noexcept {
+  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, size_t bytes) noexcept {
+  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_realloc(memory, bytes);
+}
+void* memalign(size_t alignment, size_t bytes) noexcept {
+  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
+  return memalign(alignment, bytes);
+}
+int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
+  void* found = memalign(alignment, bytes);
+  if (found == nullptr) return ENOMEM;
+  *memory = found;
+  return 0;
+}
+
+void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  if (fails("mmap")) return failure(ENOMEM, MAP_FAILED);
+  return reinterpret_cast<void*>(::syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
+}
+void* mmap64(void* address, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
+  return mmap(address, bytes, protection, flags, file, offset);
+}
+
+ssize_t read(int file, void* buffer, size_t bytes) {
+  return fails("read") ? failure<ssize_t>(EIO, -1) : next<decltype(read)>("read")(file, buffer, bytes);
+}
+ssize_t pread(int file, void* buffer, size_t bytes, off_t offset) {
+  return fails("read") ? failure<ssize_t>(EIO, -1) : next<decltype(pread)>("pread")(file, buffer, bytes, offset);
+}
+ssize_t pread64(int file, void* buffer, size_t bytes, off64_t offset) {
+  return pread(file, buffer, bytes, offset);
+}
+
+ssize_t write(int file, const void* buffer, size_t bytes) {
+  return fails("write") ? failure<ssize_t>(ENOSPC, -1) : next<decltype(write)>("write")(file, buffer, bytes);
+}
+ssize_t pwrite(int file, const void* buffer, size_t bytes, off_t offset) {
+  return fails("write") ? failure<ssize_t>(ENOSPC, -1) : next<decltype(pwrite)>("pwrite")(file, buffer, bytes, offset);
+}
+ssize_t pwrite64(int file, const void* buffer, size_t bytes, off64_t offset) {
+  return pwrite(file, buffer, bytes, offset);
+}
+ssize_t writev(int file, const iovec* pieces, int count) {
+  return fails("write") ? failure<ssize_t>(ENOSPC, -1) : next<decltype(writev)>("writev")(file, pieces, count);
+}
+
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return fails("open") ? failure(EMFILE, -1) : next<decltype(open)>("open")(path, flags, mode);
+}
+int open64(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return fails("open") ? failure(EMFILE, -1) : next<decltype(open64)>("open64")(path, flags, mode);
+}
+FILE* fopen(const char* path, const char* mode) {
+  return fails("open") ? failure<FILE*>(EMFILE, nullptr) : next<decltype(fopen)>("fopen")(path, mode);
+}
+FILE* fopen64(const char* path, const char* mode) {
+  return fails("open") ? failure<FILE*>(EMFILE, nullptr) : next<decltype(fopen64)>("fopen64")(path, mode);
+}
+DIR* opendir(const char* path) {
+  return fails("open") ? failure<DIR*>(EMFILE, nullptr) : next<decltype(opendir)>("opendir")(path);
+}
+
+// These end the program where memory runs out: encdec sees to it that there is some before.
+int dnnl_primitive_create(void** primitive, const void* description) {
+  is_in_onednn = true;
+  const int status = next<decltype(dnnl_primitive_create)>("dnnl_primitive_create")(primitive, description);
+  is_in_onednn = false;
+  return status;
+}
+int dnnl_memory_create(void** memory, const void* description, void* engine, void* handle) {
+  is_in_onednn = true;
+  const int status = next<decltype(dnnl_memory_create)>("dnnl_memory_create")(memory, description, engine, handle);
+  is_in_onednn = false;
+  return status;
+}
+
+int fsync(int file) {
+  return fails("fsync") ? failure(EIO, -1) : next<decltype(fsync)>("fsync")(file);
+}
+int rename(const char* from, const char* to) noexcept {
+  return fails("rename") ? failure(EIO, -1) : next<decltype(rename)>("rename")(from, to);
+}
+
+}  // extern "C"

@@ -1,0 +1,137 @@
+// Memory and the system run out at any point of a run: a run that ends with status 1 says so in one line, one that ends
+// with 0 has lost nothing, and no output file has its name without being whole. Each call of a kind is made to fail in
+// turn, alone and with all that follow. Without ENCDEC_ALL_FAULTS in the environment, of many calls a sample, always
+// the same: all of them take hours.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+const bool kIsEmulated = !std::string(ENCDEC_EMULATOR).empty();
+constexpr long kSample = 20;  // of the calls of a kind
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr const char* kCannotRun = "sanitizers have an allocator of their own";
+#elif !defined(__GLIBC__)
+constexpr const char* kCannotRun = "allocations of glibc are replaced";
+#else
+const char* const kCannotRun = kIsEmulated ? "an emulator would be preloaded too" : nullptr;
+#endif
+
+// A run of encdec; in its arguments, "OUT" is a file in a folder of its own, and "IN" one that holds its input.
+struct Case {
+  const char* name;
+  std::vector<std::string> arguments;
+  std::string input;
+  bool is_repeatable = true;  // writes the same each time
+};
+
+struct Ended {
+  Finished finished;
+  bool has_file = false;
+  std::string file;
+  long calls = 0;  // of the kind that may fail
+};
+
+struct Fault {
+  const char* call;
+  long number = 0;
+  bool forever = false;
+};
+
+Ended run_with(const Case& test, const Fault& fault) {
+  const TemporaryFolder folder;
+  std::vector<std::string> arguments = {"/usr/bin/env", "LD_PRELOAD=" ENCDEC_FAIL_CALL_LIBRARY,
+                                        fmt::format("ENCDEC_FAIL_CALL={}", fault.call),
+                                        fmt::format("ENCDEC_FAIL_AT={}", fault.number)};
+  if (fault.forever) arguments.emplace_back("ENCDEC_FAIL_FOREVER=1");
+  if (fault.number == 0) arguments.push_back("ENCDEC_FAIL_COUNT=" + folder.path("count"));
+  arguments.push_back(kEncdec);
+  for (const std::string& argument : test.arguments) {
+    arguments.push_back(argument.starts_with("OUT") ? folder.path(argument)
+                        : argument == "IN"          ? folder.write(argument, test.input)
+                                                    : argument);
+  }
+  Ended ended;
+  ended.finished = run({std::move(arguments), test.input, {}, {}});
+  for (const std::string& name : folder.names()) {
+    if (name == "count") ended.calls = std::strtol(folder.read(name).c_str(), nullptr, 10);
+    if (!name.starts_with("OUT") || name.ends_with(".partial")) continue;
+    ended.has_file = true;
+    ended.file = folder.read(name);
+  }
+  return ended;
+}
+
+// What is wrong with how a run has ended, given how it ends without a fault; empty if nothing.
+std::string wrong_with(const Ended& ended, const Ended& expected, bool is_repeatable) {
+  const Finished& finished = ended.finished;
+  const bool is_whole = !ended.has_file || ended.file == expected.file;
+  if (!is_whole) return "an output file that is not whole";
+  if (finished.status == 0) {
+    if (ended.has_file != expected.has_file) return "status 0 without the output file";
+    if (is_repeatable && finished.output != expected.finished.output) return "status 0 with other output";
+    return "";
+  }
+  if (finished.status != 1) return fmt::format("status {}, expected 0 or 1", finished.status);
+  if (!finished.errors.starts_with("encdec: ") || std::ranges::count(finished.errors, '\n') != 1 ||
+      !finished.errors.ends_with('\n')) {
+    return "expected one line that begins with 'encdec: '";
+  }
+  return "";
+}
+
+class Faults : public testing::TestWithParam<Case> {};
+
+TEST_P(Faults, EndInOneLineAndLoseNothing) {
+  if (kCannotRun != nullptr) GTEST_SKIP() << kCannotRun;
+  const Case& test = GetParam();
+  const bool all = std::getenv("ENCDEC_ALL_FAULTS") != nullptr;
+  for (const char* call : {"memory", "mmap", "read", "write", "open", "fsync", "rename"}) {
+    const Ended expected = run_with(test, {call});
+    ASSERT_EQ(expected.finished.status, 0) << expected.finished.errors;
+    const long count = all ? expected.calls : std::min(expected.calls, kSample);
+    long failures = 0;
+    for (long i = 0; i < 2 * count; ++i) {
+      const long number = count == 1 ? 1 : 1 + i / 2 * (expected.calls - 1) / (count - 1);
+      const Fault fault{call, number, i % 2 == 1};
+      const Ended ended = run_with(test, fault);
+      failures += ended.finished.status == 1 ? 1 : 0;
+      const std::string wrong = wrong_with(ended, expected, test.is_repeatable);
+      EXPECT_EQ(wrong, "") << call << " " << number << " of " << expected.calls
+                           << (fault.forever ? " and all after it" : "") << ": status " << ended.finished.status
+                           << ", errors '" << ended.finished.errors << "'";
+    }
+    // Faults reach the program.
+    const bool must_fail = call == std::string_view("memory") || call == std::string_view("write");
+    EXPECT_TRUE(!must_fail || failures > 0) << call;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, Faults,
+    testing::Values(
+        Case{"Generate", {"generate", "--quiet", "--token-ids", "--model", golden_model("odd_sizes")}, "5 6 0\n"},
+        Case{"GenerateToFile",
+             {"generate", "--quiet", "--json", "--num-beams", "1", "--model", golden_model("text"), "--output", "OUT"},
+             "a b\n"},
+        Case{"Tokenize", {"tokenize", "--model", golden_model("text")}, "a b\n"},
+        Case{"Inspect", {"inspect", "--json", "--model", golden_model("gelu_sharded")}, "", false},
+        Case{"Attention", {"attention", "--quiet", "--model", golden_model("text"), "a b", "--output", "OUT.html"}, ""},
+        Case{"Forward",
+             {"forward", "--model", golden_model("untied"), "--decoder-input", "IN", "--output", "OUT"},
+             "5 6 0\n"}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace encdec
