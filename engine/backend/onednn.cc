@@ -137,6 +137,36 @@ dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
 #endif
 }
 
+// What the making of a primitive takes at most, many times over: code of four kernels, 256 KiB each, and what describes
+// them; perhaps glibc's heap of a thread, 128 MiB while it is aligned, without which it does with the heap of all.
+constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
+
+// There must be memory before oneDNN makes something. Where there is none, its code generator writes to pages that it
+// did not get, and its other makers use objects that they did not get: SIGSEGV ends the program, and no error comes
+// back that could be handled. So things are made one at a time, each with room that was there just before. What
+// remains: another thread that takes the last of it in the same moment for something else. Throws std::bad_alloc.
+class PrimitiveRoom {
+ public:
+  PrimitiveRoom() : lock_(one_at_a_time()) {
+    void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(room, kPrimitiveRoom);
+  }
+
+ private:
+  static std::mutex& one_at_a_time() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
+  std::lock_guard<std::mutex> lock_;
+};
+
+dnnl::stream make_stream() {
+  const PrimitiveRoom room;
+  return dnnl::stream(cpu());
+}
+
 }  // namespace
 
 const InstructionSets& instruction_sets() {
@@ -178,38 +208,13 @@ struct MatMulPrimitives::Impl {
     std::uint64_t last_use = 0;
   };
 
-  dnnl::stream stream{cpu()};
+  dnnl::stream stream = make_stream();
   std::unordered_map<Key, Call, KeyHash> calls;
   Tensor scratchpad;
   Tensor scratch;
   std::uint64_t clock = 0;
 
   Call& find(const PrimitiveSpec& spec, int rows);
-};
-
-// What the making of a primitive takes at most, many times over: code of four kernels, 256 KiB each, and what describes
-// them; perhaps glibc's heap of a thread, 128 MiB while it is aligned, without which it does with the heap of all.
-constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
-
-// There must be memory before oneDNN makes something: where there is none, its code generator writes to pages that it
-// did not get, and its memory objects use storage that they do not have. Both end the program by SIGSEGV; no error
-// comes back that could be handled. So primitives are made one at a time, each with room that was there just before.
-// What remains: another thread that takes the last of it in the same moment for something else. Throws std::bad_alloc.
-class PrimitiveRoom {
- public:
-  PrimitiveRoom() : lock_(one_at_a_time()) {
-    void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) throw std::bad_alloc();
-    ::munmap(room, kPrimitiveRoom);
-  }
-
- private:
-  static std::mutex& one_at_a_time() {
-    static std::mutex mutex;
-    return mutex;
-  }
-
-  std::lock_guard<std::mutex> lock_;
 };
 
 MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& spec, int rows) {

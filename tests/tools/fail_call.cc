@@ -56,6 +56,14 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+template <class... Arguments>
+int call_onednn(const char* name, Arguments... arguments) {
+  is_in_onednn = true;
+  const int status = next<int(Arguments...)>(name)(arguments...);
+  is_in_onednn = false;
+  return status;
+}
+
 void write_count() {
   is_counting = false;
   char text[32];
@@ -170,18 +178,29 @@ DIR* opendir(const char* path) {
   return fails("open") ? failure<DIR*>(EMFILE, nullptr) : next<decltype(opendir)>("opendir")(path);
 }
 
-// These end the program where memory runs out: encdec sees to it that there is some before.
-int dnnl_primitive_create(void** primitive, const void* description) {
-  is_in_onednn = true;
-  const int status = next<decltype(dnnl_primitive_create)>("dnnl_primitive_create")(primitive, description);
-  is_in_onednn = false;
-  return status;
+// What oneDNN makes, in versions 2 and 3: without memory these end the program, so encdec sees to it that there is
+// some.
+int dnnl_primitive_desc_iterator_create(void* made, void* operation, void* attributes, void* engine, void* hint) {
+  return call_onednn("dnnl_primitive_desc_iterator_create", made, operation, attributes, engine, hint);
 }
-int dnnl_memory_create(void** memory, const void* description, void* engine, void* handle) {
-  is_in_onednn = true;
-  const int status = next<decltype(dnnl_memory_create)>("dnnl_memory_create")(memory, description, engine, handle);
-  is_in_onednn = false;
-  return status;
+int dnnl_matmul_primitive_desc_create(void* made, void* engine, void* source, void* weights, void* bias, void* output,
+                                      void* attributes) {
+  return call_onednn("dnnl_matmul_primitive_desc_create", made, engine, source, weights, bias, output, attributes);
+}
+int dnnl_stream_create(void* made, void* engine, unsigned flags) {
+  return call_onednn("dnnl_stream_create", made, engine, flags);
+}
+int dnnl_post_ops_create(void* made) {
+  return call_onednn("dnnl_post_ops_create", made);
+}
+int dnnl_primitive_attr_create(void* made) {
+  return call_onednn("dnnl_primitive_attr_create", made);
+}
+int dnnl_primitive_create(void* made, void* description) {
+  return call_onednn("dnnl_primitive_create", made, description);
+}
+int dnnl_memory_create(void* made, void* description, void* engine, void* handle) {
+  return call_onednn("dnnl_memory_create", made, description, engine, handle);
 }
 
 int fsync(int file) {
