@@ -18,7 +18,7 @@ namespace encdec {
 namespace {
 
 const bool kIsEmulated = !std::string(ENCDEC_EMULATOR).empty();
-constexpr long kSample = 20;  // of the calls of a kind
+constexpr long kSample = 16;  // of the calls of a kind
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kCannotRun = "sanitizers have an allocator of their own";
