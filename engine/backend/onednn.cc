@@ -144,7 +144,8 @@ constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
 // There must be memory before oneDNN makes something. Where there is none, its code generator writes to pages that it
 // did not get, and its other makers use objects that they did not get: SIGSEGV ends the program, and no error comes
 // back that could be handled. So things are made one at a time, each with room that was there just before. What
-// remains: another thread that takes the last of it in the same moment for something else. Throws std::bad_alloc.
+// remains: another thread that takes the last of it in the same moment for something else, as first allocations of
+// threads do that are started while address space runs out. Throws std::bad_alloc.
 class PrimitiveRoom {
  public:
   PrimitiveRoom() : lock_(one_at_a_time()) {

@@ -7,10 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+<<<<<<< HEAD
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+=======
+>>>>>>> 6eafc7b (tests: no test of threads that race for address space)
 #include <utility>
 
 #include "encdec/models/checkpoint/safetensors.h"
@@ -50,6 +53,7 @@ TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
   }
 }
 
+<<<<<<< HEAD
 // However little address space there is: threads race for it, so each amount is tried where one of them may be first.
 TEST(Limits, AddressSpaceThatRunsOutIsOneLine) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -68,6 +72,8 @@ TEST(Limits, AddressSpaceThatRunsOutIsOneLine) {
   }
 }
 
+=======
+>>>>>>> 6eafc7b (tests: no test of threads that race for address space)
 TEST(Limits, OfTwoThatWriteOneFileTheLastStaysWhole) {
   const TemporaryFolder folder;
   const auto start = [&] {
