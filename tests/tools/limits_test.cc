@@ -7,13 +7,10 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-<<<<<<< HEAD
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
-=======
->>>>>>> 6eafc7b (tests: no test of threads that race for address space)
 #include <utility>
 
 #include "encdec/models/checkpoint/safetensors.h"
@@ -53,27 +50,6 @@ TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
   }
 }
 
-<<<<<<< HEAD
-// However little address space there is: threads race for it, so each amount is tried where one of them may be first.
-TEST(Limits, AddressSpaceThatRunsOutIsOneLine) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need address space";
-#endif
-  const std::vector<std::string> arguments = {"generate",    "--quiet",   "--model", golden_model("text"),
-                                              "--token-ids", "--workers", "32"};
-  const std::string expected = encdec_command(arguments, "5 6 0\n").output;
-  for (int kilobytes = 300'000; kilobytes <= 600'000; kilobytes += 10'000) {
-    const Finished finished = run_after("ulimit -v " + std::to_string(kilobytes), arguments, "5 6 0\n");
-    if (finished.status == 0) {
-      EXPECT_EQ(finished.output, expected) << kilobytes;
-    } else {
-      EXPECT_TRUE(failed(finished, 1, {})) << kilobytes;
-    }
-  }
-}
-
-=======
->>>>>>> 6eafc7b (tests: no test of threads that race for address space)
 TEST(Limits, OfTwoThatWriteOneFileTheLastStaysWhole) {
   const TemporaryFolder folder;
   const auto start = [&] {
