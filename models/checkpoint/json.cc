@@ -201,12 +201,42 @@ bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::js
   refuse(file_, "not valid JSON: {}", printable(reason, kMaxReasonBytes));
 }
 
+namespace {
+
+// The parser keeps all of a token, and the space in front of it, in buffers that grow by doubling.
+void check_json_tokens(std::string_view text, const std::string& file) {
+  std::size_t begin = 0;  // of what is neither structure nor the end of a string
+  bool in_string = false;
+  const auto end_at = [&](std::size_t end) {
+    if (end - begin > kMaxJsonTokenBytes) {
+      refuse(file, "a string, number or space of {} bytes at byte {}, expected at most {}", end - begin, begin,
+             kMaxJsonTokenBytes);
+    }
+    begin = end + 1;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      in_string = !in_string;
+      end_at(i);
+    } else if (in_string) {
+      if (c == '\\') ++i;
+    } else if (c == ',' || c == ':' || c == '[' || c == ']' || c == '{' || c == '}') {
+      end_at(i);
+    }
+  }
+  end_at(text.size());
+}
+
+}  // namespace
+
 void read_json_events(std::string_view text, JsonEvents& events) {
   // The parser would take a zero byte for the end of the text, and skip a byte order mark.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     refuse(events.file(), "not valid JSON: byte {} is zero", zero);
   }
   if (text.starts_with("\xEF\xBB\xBF")) refuse(events.file(), "not valid JSON: begins with a byte order mark");
+  if (text.size() > kMaxJsonTokenBytes) check_json_tokens(text, events.file());
   nlohmann::json::sax_parse(text, &events);
 }
 

@@ -87,6 +87,9 @@ class JsonObject {
 // Limits of what is read: files of checkpoints are hostile.
 inline constexpr std::size_t kMaxConfigBytes = 16u << 20;  // a shard index of 100,000 tensors: some 10 MB
 inline constexpr std::size_t kMaxJsonDepth = 64;
+// What the values of a file may take in memory. An index of 100,000 tensors takes some 25 MB; 40,000 tokens that are
+// described one by one, as in tokenizer_config.json, some 30 MB.
+inline constexpr std::size_t kMaxJsonTreeBytes = 32u << 20;
 
 // Reads a file. Throws FileError if it cannot be read, is larger than `max_bytes`, or is refused by parse_json.
 nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
@@ -94,8 +97,9 @@ nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_byte
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
 
 // Parses JSON text. Throws FileError, naming `file` and the place, for text that is not JSON (RFC 8259) in valid UTF-8,
-// that has an object with a key twice, a number beyond double's range, a byte order mark, or more than kMaxJsonDepth
-// levels. The result takes up to some 30 times the memory of the text: who reads it limits its size.
+// that has an object with a key twice, a number beyond double's range, a byte order mark, a string, number or space of
+// more than 2 MiB, more than kMaxJsonDepth levels, or values that take more than kMaxJsonTreeBytes, whatever they are:
+// with a text of kMaxConfigBytes, all of it stays within 4 times that.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
 
 }  // namespace encdec

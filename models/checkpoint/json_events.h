@@ -50,12 +50,16 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   std::string file_;
 };
 
-// Sends the tokens of `text` to `events`. Refuses what parse_json refuses, but for double keys and depth: those are the
-// receiver's to check.
+// A string, a number, or space between two tokens may be so long: the parser copies each twice.
+inline constexpr std::size_t kMaxJsonTokenBytes = 2u << 20;
+
+// Sends the tokens of `text` to `events`. Refuses what parse_json refuses, but for double keys, depth and the memory of
+// values: those are the receiver's to check.
 void read_json_events(std::string_view text, JsonEvents& events);
 
 // Builds JSON values from the tokens of a text, whatever its format. Throws FileError for a key that an object has
-// already, and beyond kMaxJsonDepth levels. Who derives from it may take some of the tokens for itself.
+// already, and beyond kMaxJsonDepth levels or kMaxJsonTreeBytes of memory. Who derives from it may take some of the
+// tokens for itself.
 class JsonTree : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
@@ -92,6 +96,7 @@ class JsonTree : public JsonEvents {
 
   // False if the object has it already.
   bool add_key(const std::string& key) {
+    take_memory(kMemberBytes + text_bytes(key));
     const auto [position, is_new] = open_.back()->emplace(key, nullptr);
     member_ = &position.value();
     return is_new;
@@ -102,6 +107,29 @@ class JsonTree : public JsonEvents {
   }
 
  private:
+  // What values take with glibc's malloc, which makes blocks of 16 bytes, 8 of them its own. A list that grows may have
+  // room for twice as many values, beside those that it moves.
+  static constexpr std::size_t kItemBytes = 3 * sizeof(json);
+  static constexpr std::size_t kStructureBytes = 64;  // std::map 48, std::vector 24
+  static constexpr std::size_t kStringBytes = 48;     // std::string 32
+  static constexpr std::size_t kMemberBytes = 96;     // a node of std::map: 32, a key of 32, a value of 16
+
+  // The characters of a string; short ones lie inside of it.
+  static std::size_t text_bytes(const std::string& text) { return text.size() < 16 ? 0 : text.size() + 32; }
+
+  static std::size_t memory_of(const json& value) {
+    if (value.is_structured()) return kStructureBytes;
+    return value.is_string() ? kStringBytes + text_bytes(value.get_ref<const std::string&>()) : 0;
+  }
+
+  void take_memory(std::size_t bytes) {
+    if (bytes > memory_left_) {
+      refuse(where(), "values that take more than {} bytes of memory, expected fewer or smaller ones",
+             kMaxJsonTreeBytes);
+    }
+    memory_left_ -= bytes;
+  }
+
   bool open(json::value_t type) {
     if (open_.size() == kMaxJsonDepth) refuse(where(), "nested deeper than {} levels", kMaxJsonDepth);
     open_.push_back(&place(type));
@@ -112,12 +140,15 @@ class JsonTree : public JsonEvents {
     return true;
   }
   json& place(json value) {
+    take_memory(memory_of(value));
     if (open_.empty()) return root_ = std::move(value);
+    if (open_.back()->is_array()) take_memory(kItemBytes);
     if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
     return *std::exchange(member_, nullptr) = std::move(value);
   }
 
   json root_;
+  std::size_t memory_left_ = kMaxJsonTreeBytes;
   std::vector<json*> open_;  // the innermost last; a parent does not change while a child is open
   json* member_ = nullptr;   // the value of the last key, until it is there
 };

@@ -16,7 +16,8 @@ namespace encdec {
 namespace {
 
 constexpr std::uint32_t kMaxNpyHeaderBytes = 64u << 10;
-constexpr std::size_t kMaxNpyRank = 32;  // of NumPy 1
+constexpr std::size_t kMaxNpyFrontBytes = kMaxNpyHeaderBytes + 12;  // with the magic string, version and length
+constexpr std::size_t kMaxNpyRank = 32;                             // of NumPy 1
 constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr std::string_view kEnding = ".npy";
 
@@ -154,36 +155,57 @@ NpyHeader read_header(ByteReader& reader, const std::string& where) {
   return NpyHeaderParser(as_text(reader.take(length, "the header")), where).parse();
 }
 
-Tensor read_array(const FileBytes& array) {
-  ByteReader reader(array.bytes, array.name);
-  const NpyHeader header = read_header(reader, array.name);
-  const StoredType& type = type_named(header.descr, array.name);
-  if (stored_bytes(type, header.shape) != reader.left()) {
-    refuse(array.name, "{} bytes of data, expected as many as '{}' of shape ({}) takes", reader.left(), header.descr,
-           fmt::join(header.shape, ", "));
+// An array of the archive, and where its data is.
+struct ListedArray {
+  const ZipEntry* entry = nullptr;
+  std::string name;   // the tensor's
+  std::string where;  // begins messages
+  NpyHeader header;
+  const StoredType* type = nullptr;
+  std::size_t data_begin = 0;
+};
+
+// Looks at the header only, so that what does not fit together is refused before its data takes memory.
+ListedArray list_array(const ZipArchive& archive, const ZipEntry& entry) {
+  if (!entry.name.ends_with(kEnding)) {
+    refuse(archive.file(), "entry '{}', expected only arrays, NAME{}", printable(entry.name), kEnding);
   }
+  ListedArray array;
+  array.entry = &entry;
+  array.name = entry.name.substr(0, entry.name.size() - kEnding.size());
+  array.where = fmt::format("{}: array '{}'", archive.file(), printable(array.name));
+  const FileBytes front = archive.read_front(entry, kMaxNpyFrontBytes);
+  ByteReader reader(front.bytes, array.where);
+  array.header = read_header(reader, array.where);
+  array.type = &type_named(array.header.descr, array.where);
+  array.data_begin = reader.position();
+  const std::uint64_t data_bytes = entry.size - array.data_begin;
+  if (stored_bytes(*array.type, array.header.shape) != data_bytes) {
+    refuse(array.where, "{} bytes of data, expected as many as '{}' of shape ({}) takes", data_bytes,
+           array.header.descr, fmt::join(array.header.shape, ", "));
+  }
+  return array;
+}
+
+Tensor read_array(const ZipArchive& archive, const ListedArray& array) {
+  const FileBytes content = archive.read(*array.entry);
   std::vector<std::uint64_t> strides;
-  if (header.fortran_order) {  // the first index moves fastest
+  if (array.header.fortran_order) {  // the first index moves fastest
     std::uint64_t stride = 1;
-    for (const std::uint64_t size : header.shape) strides.push_back(std::exchange(stride, stride * size));
+    for (const std::uint64_t size : array.header.shape) strides.push_back(std::exchange(stride, stride * size));
   }
-  return stored_tensor(reader.take(reader.left(), "the data"), type, {header.shape, strides}, array.owner);
+  return stored_tensor(content.bytes.subspan(array.data_begin), *array.type, {array.header.shape, strides},
+                       content.owner);
 }
 
 }  // namespace
 
 std::shared_ptr<WeightStore> parse_npz(const FileBytes& file) {
   const ZipArchive archive(file);
+  std::vector<ListedArray> arrays;
+  for (const ZipEntry& entry : archive.entries()) arrays.push_back(list_array(archive, entry));
   auto store = std::make_shared<WeightStore>(file.name);
-  for (const ZipEntry& entry : archive.entries()) {
-    if (!entry.name.ends_with(kEnding)) {
-      refuse(file.name, "entry '{}', expected only arrays, NAME{}", printable(entry.name), kEnding);
-    }
-    std::string name = entry.name.substr(0, entry.name.size() - kEnding.size());
-    FileBytes array = archive.read(entry);
-    array.name = fmt::format("{}: array '{}'", file.name, printable(name));
-    store->add(std::move(name), read_array(array));
-  }
+  for (const ListedArray& array : arrays) store->add(array.name, read_array(archive, array));
   return store;
 }
 

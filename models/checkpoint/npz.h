@@ -14,9 +14,10 @@ namespace encdec {
 // MappedFile.
 //
 // An array is refused unless it keeps every rule of the format (NumPy, numpy/lib/format.py, versions 1.0 to 3.0): a
-// header of at most 64 KiB with descr, fortran_order and shape, and exactly as much data as they say. Types that are
-// not plain little-endian numbers are refused: objects are pickles, which are programs. Arrays of more than 4
-// dimensions, and of types that DataType does not have, are given as their bytes, uint8 [bytes].
+// header of at most 64 KiB with descr, fortran_order and shape, and exactly as much data as they say: before any data
+// is inflated, which is what a ZipArchive allows. Types that are not plain little-endian numbers are refused: objects
+// are pickles, which are programs. Arrays of more than 4 dimensions, and of types that DataType does not have, are
+// given as their bytes, uint8 [bytes].
 //
 // Throws FileError: which file, which array, what was found, what was expected.
 std::shared_ptr<const WeightStore> read_npz(const std::filesystem::path& path);

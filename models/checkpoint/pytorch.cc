@@ -14,7 +14,9 @@ namespace encdec {
 namespace {
 
 constexpr std::size_t kMaxTorchRank = 32;  // torch takes 64
-constexpr std::size_t kMaxTensors = 1u << 20;
+// Large checkpoints have some 100,000 in a hundred files. A hostile file names one tensor in few bytes, but each takes
+// some 400 bytes of memory.
+constexpr std::size_t kMaxTensors = 1u << 17;
 // Copies of tensors with strides may take as much memory as the file and this.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
@@ -152,22 +154,26 @@ class TensorReader {
 
 // The tensors of a dict, and how many other entries stand beside them.
 struct Found {
-  std::vector<std::pair<std::string, Tensor>> tensors;
+  std::shared_ptr<WeightStore> tensors;
   std::size_t others = 0;
   std::string first_other;  // printable
 };
 
 Found read_dict(const TorchFile& file, const Pickle::Dict& dict, TensorReader& reader) {
   Found found;
+  found.tensors = std::make_shared<WeightStore>(file.source.name);
   for (const auto& [key, value] : dict.items) {
     const auto* name = file.pickle.get<Pickle::Text>(key);
     if (auto tensor = name == nullptr ? std::nullopt : reader.read(value, name->text)) {
+      if (found.tensors->find(name->text) != nullptr) {
+        refuse(file.source.name, "tensor '{}' is there twice, expected it once", printable(name->text));
+      }
       if (name->text.size() > kMaxTorchNameBytes) {
         refuse(file.source.name, "tensor '{}': a name of {} bytes, expected at most {}", printable(name->text),
                name->text.size(), kMaxTorchNameBytes);
       }
-      found.tensors.emplace_back(name->text, *std::move(tensor));
-      if (found.tensors.size() > kMaxTensors) refuse(file.source.name, "more than {} tensors", kMaxTensors);
+      found.tensors->add(std::string(name->text), *std::move(tensor));
+      if (found.tensors->tensors().size() > kMaxTensors) refuse(file.source.name, "more than {} tensors", kMaxTensors);
     } else if (found.others++ == 0) {
       found.first_other = name == nullptr ? "?" : printable(name->text);
     }
@@ -193,7 +199,7 @@ Found find_tensors(const TorchFile& file) {
   const auto* dict = pickle.get<Pickle::Dict>(pickle.root());
   for (int depth = 0; dict != nullptr && depth < 3; ++depth) {
     auto found = read_dict(file, *dict, reader);
-    if (!found.tensors.empty()) return found;
+    if (!found.tensors->tensors().empty()) return found;
     dict = nested_dict(pickle, *dict);
   }
   refuse(file.source.name, "no tensors, expected a dict of them, or one inside '{}'", fmt::join(kNested, "' or '"));
@@ -202,19 +208,12 @@ Found find_tensors(const TorchFile& file) {
 }  // namespace
 
 std::shared_ptr<WeightStore> parse_pytorch(const FileBytes& file, std::vector<std::string>* notes) {
-  Found found = find_tensors(open_torch_file(file));
-  auto store = std::make_shared<WeightStore>(file.name);
-  for (auto& [name, tensor] : found.tensors) {
-    if (store->find(name) != nullptr) {
-      refuse(file.name, "tensor '{}' is there twice, expected it once", printable(name));
-    }
-    store->add(std::move(name), std::move(tensor));
-  }
+  const Found found = find_tensors(open_torch_file(file));
   if (notes != nullptr && found.others > 0) {
     notes->push_back(fmt::format("{}: {} entries that are no tensors are ignored, the first is '{}'", file.name,
                                  found.others, found.first_other));
   }
-  return store;
+  return found.tensors;
 }
 
 std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& folder_or_file,

@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxFileRank = 32;  // as in NumPy 1
+// Large checkpoints have some 100,000 in a hundred files. A hostile header describes one in 50 bytes, but each takes
+// some 500 bytes of memory.
+constexpr std::size_t kMaxHeaderEntries = 1u << 18;
 
 // A tensor that the header describes: bytes [begin, end) of the data behind it.
 struct HeaderEntry {
@@ -193,6 +196,7 @@ class HeaderReader final : public JsonEvents {
     }
     const std::uint64_t begin = offsets->front(), end = offsets->back();
     check_size(end - begin);
+    if (entries_.size() == kMaxHeaderEntries) refuse(file(), "more than {} tensors", kMaxHeaderEntries);
     entries_.push_back({std::move(name_), type, *sizes, begin, end});
   }
 

@@ -39,6 +39,9 @@ constexpr std::uint16_t kEncrypted = 1u << 0 | 1u << 6 | 1u << 13;
 constexpr auto kStored = static_cast<std::uint16_t>(ZipEntry::Method::stored);
 constexpr auto kDeflated = static_cast<std::uint16_t>(ZipEntry::Method::deflated);
 constexpr std::uint64_t kMaxGrowth = 1032;  // of deflate: 258 bytes for 2 bits
+// Weights hardly shrink, zeros do: pruned to a tenth, they grow 7 times. Small archives may be all zeros.
+constexpr std::uint64_t kMaxArchiveGrowth = 16;
+constexpr std::uint64_t kFreeInflatedBytes = 64u << 20;
 
 struct Directory {
   std::uint64_t entries = 0;
@@ -276,6 +279,20 @@ void check_places(std::vector<ZipEntry>& all, const std::string& file) {
   }
 }
 
+// So that what is inflated stays in proportion to the file, whatever its entries say.
+void check_growth(const std::vector<ZipEntry>& entries, const FileBytes& file) {
+  const std::uint64_t limit = std::max(kMaxArchiveGrowth * file.bytes.size(), kFreeInflatedBytes);
+  std::uint64_t left = limit;
+  for (const ZipEntry& entry : entries) {
+    if (entry.method == ZipEntry::Method::stored) continue;
+    if (entry.size > left) {
+      refuse(file.name, "deflated entries of more than {} bytes in an archive of {}, expected no more", limit,
+             file.bytes.size());
+    }
+    left -= entry.size;
+  }
+}
+
 // zlib's state for one raw stream.
 class Inflater {
  public:
@@ -287,9 +304,18 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
+  // Whether `input` begins as a stream that gives `output`, which it then has written.
+  bool fills_front(std::span<const std::byte> input, std::span<std::byte> output) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
+    stream_.avail_in = static_cast<uInt>(std::min(input.size(), kMaxStep));
+    stream_.next_out = reinterpret_cast<Bytef*>(output.data());
+    stream_.avail_out = static_cast<uInt>(std::min(output.size(), kMaxStep));
+    const int result = inflate(&stream_, Z_SYNC_FLUSH);
+    return (result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR) && stream_.avail_out == 0;
+  }
+
   // Whether all of `input` is one stream that gives exactly `output`, which it then has written.
   bool fills(std::span<const std::byte> input, std::span<std::byte> output) {
-    constexpr std::size_t kMaxStep = std::numeric_limits<uInt>::max();
     std::byte past_end{};  // one more byte than expected would be written here
     int result = Z_OK;
     while (result == Z_OK) {
@@ -309,6 +335,8 @@ class Inflater {
   }
 
  private:
+  static constexpr std::size_t kMaxStep = std::numeric_limits<uInt>::max();
+
   z_stream stream_{};
 };
 
@@ -330,6 +358,7 @@ ZipArchive::ZipArchive(FileBytes file) : file_(std::move(file)) {
     refuse(file_.name, "{} bytes behind the last entry of the directory, expected none", listed.left());
   }
   check_places(entries_, file_.name);
+  check_growth(entries_, file_);
   std::ranges::sort(entries_, {}, &ZipEntry::name);
   const auto twice = std::ranges::adjacent_find(entries_, {}, &ZipEntry::name);
   if (twice != entries_.end()) {
@@ -342,19 +371,38 @@ const ZipEntry* ZipArchive::find(std::string_view name) const {
   return found == entries_.end() || found->name != name ? nullptr : &*found;
 }
 
+FileBytes ZipArchive::stored(const ZipEntry& entry) const {
+  return {file_.bytes.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.compressed_size)),
+          file_.owner, fmt::format("{}: entry '{}'", file_.name, printable(entry.name))};
+}
+
+FileBytes ZipArchive::read_front(const ZipEntry& entry, std::size_t bytes) const {
+  FileBytes front = stored(entry);
+  bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, entry.size));
+  if (entry.method == ZipEntry::Method::stored) {
+    front.bytes = front.bytes.first(bytes);
+    return front;
+  }
+  const auto memory = std::make_shared<std::vector<std::byte>>(bytes);
+  if (!Inflater().fills_front(front.bytes, *memory)) {
+    refuse(front.name, "damaged data, expected a deflate stream of {} bytes", entry.size);
+  }
+  return {*memory, memory, front.name};
+}
+
 FileBytes ZipArchive::read(const ZipEntry& entry) const {
-  const std::string where = fmt::format("{}: entry '{}'", file_.name, printable(entry.name));
-  const auto data =
-      file_.bytes.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.compressed_size));
-  if (entry.method == ZipEntry::Method::stored) return {data, file_.owner, where};
+  const FileBytes data = stored(entry);
+  if (entry.method == ZipEntry::Method::stored) return data;
   const Tensor memory = Tensor::allocate({static_cast<Dim>(entry.size)}, DataType::uint8);
   const std::span<std::byte> output(const_cast<std::byte*>(memory.raw()), memory.bytes());
-  if (!Inflater().fills(data, output)) refuse(where, "damaged data, expected a deflate stream of {} bytes", entry.size);
+  if (!Inflater().fills(data.bytes, output)) {
+    refuse(data.name, "damaged data, expected a deflate stream of {} bytes", entry.size);
+  }
   const auto checksum = crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(output.data()), output.size());
   if (checksum != entry.checksum) {
-    refuse(where, "damaged data, expected the checksum {:08x}", entry.checksum);
+    refuse(data.name, "damaged data, expected the checksum {:08x}", entry.checksum);
   }
-  return {output, std::make_shared<Tensor>(memory), where};
+  return {output, std::make_shared<Tensor>(memory), data.name};
 }
 
 }  // namespace encdec

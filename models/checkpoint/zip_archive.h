@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ struct ZipEntry {
 // - two entries of one name, entries that overlap, and data that is not in front of the directory;
 // - local headers that disagree with the directory about name, method, flags, sizes or checksum;
 // - encryption, several disks, and methods other than stored and deflated;
-// - deflated entries that claim to grow by more than deflate can: 1032 times.
+// - deflated entries that claim to grow by more than deflate can, 1032 times, or all together by more than weights do:
+//   beyond 64 MiB to more than 16 times the archive.
 // Memory grows with the directory, not with what entries claim.
 class ZipArchive {
  public:
@@ -45,8 +47,14 @@ class ZipArchive {
   // of its own where it is deflated: then size and checksum are those of the directory, or FileError is thrown. The
   // name says which entry of which archive it is.
   FileBytes read(const ZipEntry& entry) const;
+  // The first `bytes` bytes of that, all if there are fewer, at the cost of these only. Where the data is damaged
+  // behind them, nobody has noticed.
+  FileBytes read_front(const ZipEntry& entry, std::size_t bytes) const;
 
  private:
+  // The entry as it stands in the archive.
+  FileBytes stored(const ZipEntry& entry) const;
+
   FileBytes file_;
   std::vector<ZipEntry> entries_;
 };

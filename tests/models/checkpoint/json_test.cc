@@ -234,6 +234,33 @@ TEST(ParseJson, SaysWhereATextIsWrong) {
   }
 }
 
+TEST(ParseJson, RefusesValuesThatTakeFarMoreMemoryThanTheirText) {
+  for (const std::string value : {"1", "[]", "{}", "\"\"", "[1]", "{\"\":1}", "[[[[[[[[1]]]]]]]]"}) {
+    std::string text = "[" + value;
+    while (text.size() < 8'000'000) text += "," + value;
+    EXPECT_THAT(json_refusal(text + "]"), HasSubstr("values that take more than 33554432 bytes of memory")) << value;
+  }
+}
+
+TEST(ParseJson, TakesAnIndexOf100000Tensors) {
+  std::string text = "{\"weight_map\": {";
+  for (int i = 0; i < 100'000; ++i) {
+    text += "\"model.decoder.layers." + std::to_string(i) +
+            ".encoder_attention.query_projection.weight\": \"model-00001-of-00100.safetensors\",\n    ";
+  }
+  EXPECT_GT(text.size(), 10'000'000u);
+  EXPECT_EQ(parse_json(text + "\"\": 0}}", "x")["weight_map"].size(), 100'001u);
+}
+
+TEST(ParseJson, RefusesStringsNumbersAndSpaceOfMoreThanTwoMebibytes) {
+  const std::string most = repeated("1", 2 << 20);
+  EXPECT_EQ(parse_json("[\"" + most + "\", \"" + most + "\"]", "x").size(), 2u);
+  for (const std::string text : {"[\"" + most + "1\"]", "[" + most + "1]", "[" + repeated(" ", 3 << 20) + "]",
+                                 "[\"" + repeated("\\\"", 2 << 20) + "\"]", "{\"" + most + "1\":1}"}) {
+    EXPECT_THAT(json_refusal(text), HasSubstr("a string, number or space of ")) << text.substr(0, 3);
+  }
+}
+
 TEST(ParseJson, TakesTheDeepestNestingAllowed) {
   EXPECT_NO_THROW(parse_json(repeated("[", 64) + repeated("]", 64), "x"));
 }

@@ -70,6 +70,22 @@ TEST(Npz, RefusesDataThatIsNotAsLargeAsItsShape) {
   EXPECT_THAT(array_refusal(array_of(npy_dict("<f4", "()"), "01234567")), HasSubstr("8 bytes of data"));
 }
 
+TEST(Npz, InflatesNothingBeforeTheHeaderFits) {
+  const std::string array = array_of(npy_dict("<f4", "(2,)"), std::string(100'000, '\0'));
+  ZipWriterEntry entry{"x.npy", deflated(array)};
+  entry.method = 8;
+  entry.size = array.size();
+  entry.checksum = 1;  // who inflates all of it notices
+  EXPECT_THAT(npz_refusal(zip_bytes({entry})), HasSubstr("array 'x': 100000 bytes of data"));
+  // Nor that of other arrays.
+  const std::string good = array_of(npy_dict("<f4", "(25000,)"), std::string(100'000, '\0'));
+  ZipWriterEntry before{"a.npy", deflated(good)};
+  before.method = 8;
+  before.size = good.size();
+  before.checksum = 1;
+  EXPECT_THAT(npz_refusal(zip_bytes({before, entry})), HasSubstr("array 'x': 100000 bytes of data"));
+}
+
 TEST(Npz, RefusesOtherEntries) {
   const std::string good = array_of(npy_dict("<f4", "(1,)"), "0123");
   EXPECT_THAT(npz_refusal(zip_bytes({{"x.npy", good}, {"x.txt", "text"}})), HasSubstr("expected only arrays"));

@@ -162,6 +162,13 @@ TEST(PyTorch, RefusesFilesWithoutTensorsAndWithNamesTwice) {
               HasSubstr("tensor 'x' is there twice"));
 }
 
+TEST(PyTorch, RefusesNamesThatAreThereTwiceAsItReadsThem) {
+  // What follows the second is not looked at: it would be refused.
+  const std::string tensor = pickle_tensor({}), wrong = pickle_tensor({.key = "1"});
+  EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict({{"x", tensor}, {"x", tensor}, {"y", wrong}})))),
+              HasSubstr("tensor 'x' is there twice"));
+}
+
 TEST(PyTorch, LongTextsAreNotCopiedForEveryTensor) {
   const std::string name(1'000'000, 'n'), tensor = pickle_tensor({});
   std::string dict = "}(" + pickle_text(name) + std::string("q\0", 2) + tensor + "q\1";

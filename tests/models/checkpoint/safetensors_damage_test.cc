@@ -223,6 +223,16 @@ TEST(Safetensors, ExplainsPointersOfGitLfs) {
             "a pointer of Git LFS, expected the file itself: git lfs pull gets it");
 }
 
+TEST(Safetensors, LimitsTensorsAndNames) {
+  std::string header = "{";
+  for (int i = 0; i <= 1 << 18; ++i)
+    header += fmt::format(R"("{}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}},)", i);
+  EXPECT_EQ(safetensors_refusal(raw_safetensors(header, "")), "more than 262144 tensors");
+  const std::string name(3 << 20, 'a');
+  EXPECT_THAT(safetensors_refusal(raw_safetensors("{" + entry(name, "U8", "[0]", "[0,0]") + "}", "")),
+              StartsWith("a string, number or space of 3145728 bytes at byte 2, expected at most 2097152"));
+}
+
 TEST(Safetensors, RefusesHugeListsWithoutStoringThem) {
   std::string header = R"({"a":{"dtype":"U8","shape":[)";
   for (int i = 0; i < 1'000'000; ++i) header += "1,";

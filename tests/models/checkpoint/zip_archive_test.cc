@@ -109,6 +109,33 @@ TEST(ZipArchive, RefusesEntriesThatLie) {
   }
 }
 
+TEST(ZipArchive, RefusesEntriesThatGrowFarBeyondTheArchive) {
+  // Nothing is inflated to notice it: the data is no deflate stream.
+  ZipWriterEntry entry{"x", std::string(40'000, 'x')};
+  entry.method = 8;
+  entry.size = 40'000'000;
+  EXPECT_THAT(archive_refusal(zip_bytes({entry})), HasSubstr("damaged data"));
+  ZipWriterEntry second = entry;
+  second.name = "y";
+  EXPECT_THAT(archive_refusal(zip_bytes({entry, second})),
+              HasSubstr("deflated entries of more than 67108864 bytes in an archive of 80"));
+  // Stored entries count as part of the file only.
+  EXPECT_THAT(archive_refusal(zip_bytes({entry, second, {"z", std::string(5'000'000, 'z')}})),
+              HasSubstr("damaged data"));
+}
+
+TEST(ZipArchive, ReadsTheFrontOfAnEntryAlone) {
+  auto entries = two_entries();
+  entries[0].data.back() = '\xff';
+  entries[0].checksum = 1;
+  const ExactBytes memory(zip_bytes(entries));
+  const ZipArchive archive({memory.bytes(), memory.owner(), "x.zip"});
+  EXPECT_EQ(text_of(archive.read_front(*archive.find("b/c"), 5)), "xxxxx");
+  EXPECT_EQ(text_of(archive.read_front(*archive.find("a"), 2)), "fi");
+  EXPECT_EQ(text_of(archive.read_front(*archive.find("a"), 100)), "first");
+  EXPECT_THROW(archive.read(*archive.find("b/c")), FileError);
+}
+
 TEST(ZipArchive, RefusesDirectoriesThatLie) {
   auto entries = two_entries();
   entries[0].zip64 = entries[1].zip64 = true;  // longer entries
