@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace encdec {
+namespace {
+
+// The place behind the character at `position`; the end stays the end.
+std::size_t after(std::string_view text, std::size_t position) {
+  return position < text.size() ? position + first_character(text.substr(position)).bytes : position;
+}
+
+}  // namespace
 
 void WordTrie::add(std::string_view word) {
   if (word.empty()) return;
@@ -16,45 +24,49 @@ void WordTrie::add(std::string_view word) {
   nodes_[node].is_word = true;
 }
 
-std::uint32_t WordTrie::step(std::uint32_t node, const std::vector<CodePoint>& text, std::size_t index) const {
-  if (index >= text.size()) return 0;
-  const auto found = nodes_[node].next.find(text[index].value);
+std::uint32_t WordTrie::step(std::uint32_t node, std::string_view text, std::size_t position) const {
+  if (position >= text.size()) return 0;
+  const auto found = nodes_[node].next.find(first_character(text.substr(position)).value);
   return found != nodes_[node].next.end() ? found->second : 0;
 }
 
 // `matches[whole]` has become a word just before character `current`. Matches that begin earlier have already taken
 // that character, if they go on with it, and the longest word of the earliest one that becomes a word wins. One that
 // does not go on with it is looked at all the same, as if it had: transformers does so too.
-WordTrie::Range WordTrie::longest(const std::vector<CodePoint>& text, const std::vector<PartialMatch>& matches,
-                                  std::size_t whole, std::size_t current) const {
+WordTrie::Range WordTrie::longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
+                                  std::size_t current) const {
   for (std::size_t i = 0; i < whole; ++i) {
     std::size_t end = 0;
     std::uint32_t node = matches[i].node;
-    for (std::size_t next = current + 1; node != 0; node = step(node, text, next++)) {
+    for (std::size_t next = after(text, current); node != 0; next = after(text, next)) {
       if (nodes_[node].is_word) end = next;
+      node = step(node, text, next);
     }
     if (end != 0) return {matches[i].start, end};
   }
   std::size_t end = current;
   std::uint32_t node = matches[whole].node;
-  for (std::size_t next = current; node != 0; node = step(node, text, next++)) {
+  for (std::size_t next = current; node != 0; next = after(text, next)) {
     if (nodes_[node].is_word) end = next;
+    node = step(node, text, next);
   }
   return {matches[whole].start, end};
 }
 
-std::vector<WordTrie::Range> WordTrie::find(const std::vector<CodePoint>& text) const {
-  std::vector<Range> words;
+template <typename Take>
+void WordTrie::find(std::string_view text, const Take& take) const {
   std::vector<PartialMatch> matches;  // by start
   std::size_t resume = 0;             // the end of the last word
-  for (std::size_t current = 0; current < text.size(); ++current) {
+  std::vector<PartialMatch> kept;
+  for (std::size_t current = 0; current < text.size(); current = after(text, current)) {
     if (current < resume) continue;
-    std::vector<PartialMatch> kept;
+    kept.clear();
     bool found = false;
     for (std::size_t i = 0; i < matches.size() && !found; ++i) {
       if (nodes_[matches[i].node].is_word) {
-        words.push_back(longest(text, matches, i, current));
-        resume = words.back().end;
+        const Range word = longest(text, matches, i, current);
+        take(word);
+        resume = word.end;
         found = true;
       } else if (const std::uint32_t next = step(matches[i].node, text, current); next != 0) {
         matches[i].node = next;
@@ -65,29 +77,26 @@ std::vector<WordTrie::Range> WordTrie::find(const std::vector<CodePoint>& text) 
     if (const std::uint32_t first = step(0, text, current); first != 0 && current >= resume) {
       kept.push_back({current, first});
     }
-    matches = std::move(kept);
+    std::swap(matches, kept);
   }
   const auto last = std::find_if(matches.begin(), matches.end(),
                                  [&](const PartialMatch& match) { return nodes_[match.node].is_word; });
-  if (last != matches.end()) words.push_back({last->start, text.size()});
-  return words;
+  if (last != matches.end()) take(Range{last->start, text.size()});
 }
 
 std::vector<std::string_view> WordTrie::split(std::string_view text) const {
-  const std::vector<CodePoint> characters = code_points(text);
   std::vector<std::string_view> parts;
   std::size_t start = 0;
-  const auto cut_at = [&](std::size_t character) {
-    const std::size_t end = character < characters.size() ? characters[character].offset : text.size();
+  const auto cut_at = [&](std::size_t end) {
     if (end <= start) return;
     parts.push_back(text.substr(start, end - start));
     start = end;
   };
-  for (const Range& word : find(characters)) {
+  find(text, [&](const Range& word) {
     cut_at(word.start);
     cut_at(word.end);
-  }
-  cut_at(characters.size());
+  });
+  cut_at(text.size());
   return parts;
 }
 

@@ -27,22 +27,24 @@ class WordTrie {
     std::map<char32_t, std::uint32_t> next;
     bool is_word = false;
   };
-  // A word that the text may contain from character `start` on, and how far it has come.
+  // A word that the text may contain from byte `start` on, and how far it has come.
   struct PartialMatch {
     std::size_t start;
     std::uint32_t node;
   };
-  // Characters of the text.
+  // Bytes of the text.
   struct Range {
     std::size_t start;
     std::size_t end;
   };
 
-  std::vector<Range> find(const std::vector<CodePoint>& text) const;
-  Range longest(const std::vector<CodePoint>& text, const std::vector<PartialMatch>& matches, std::size_t whole,
+  // Gives the words found to `take`, in order.
+  template <typename Take>
+  void find(std::string_view text, const Take& take) const;
+  Range longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
                 std::size_t current) const;
   // The node after `node`, which is never the root; 0 if no word goes on like that.
-  std::uint32_t step(std::uint32_t node, const std::vector<CodePoint>& text, std::size_t index) const;
+  std::uint32_t step(std::uint32_t node, std::string_view text, std::size_t position) const;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
 };

@@ -26,6 +26,9 @@ std::optional<typename Map::mapped_type> value_of(const Map& map, const Key& key
   return found != map.end() ? std::optional(found->second) : std::nullopt;
 }
 
+// Takes the pieces of a text one after another; nothing keeps all of them.
+using PieceSink = std::function<void(std::string_view piece)>;
+
 // One past the largest id that a tokenizer's files may give: far above any vocabulary, far below what would make ids
 // wrap.
 inline constexpr std::int32_t kMaxTokenIds = 10'000'000;

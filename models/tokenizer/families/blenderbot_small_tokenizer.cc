@@ -44,7 +44,7 @@ std::string space_out(std::string_view word) {
   return result;
 }
 
-using Ranks = StringMap<std::size_t>;  // of "left right"
+using Ranks = StringMap<std::uint32_t>;  // of "left right"
 
 // The first line is a comment, the last is not ended; others that are no pairs do not count.
 Ranks read_ranks(std::string_view merges, const std::string& name) {
@@ -53,7 +53,8 @@ Ranks read_ranks(std::string_view merges, const std::string& name) {
   }
   Ranks ranks;
   std::string_view rest = merges;
-  for (std::size_t line = 0, end; (end = rest.find('\n')) != rest.npos; ++line, rest.remove_prefix(end + 1)) {
+  std::uint32_t line = 0;
+  for (std::size_t end; (end = rest.find('\n')) != rest.npos; ++line, rest.remove_prefix(end + 1)) {
     if (line == 0) continue;
     const std::string_view merge = strip(rest.substr(0, end));
     const std::size_t space = merge.find(' ');
@@ -79,8 +80,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
   std::string kind() const override { return "BPE"; }
 
  protected:
-  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override {
-    std::vector<std::string> pieces;
+  void cut(std::string_view text, TextSide /*side*/, const PieceSink& take) const override {
     for (std::string_view rest = text; !rest.empty();) {
       rest.remove_prefix(leading_bytes(rest, is_white_space));
       std::size_t end = leading_bytes(rest, [](char32_t c) { return !is_white_space(c); });
@@ -90,11 +90,10 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
       std::string_view words = spaced;
       while (!words.empty()) {
         const std::size_t word_end = std::min(words.find(' '), words.size());
-        if (word_end > 0) cut_word(words.substr(0, word_end), pieces);
+        if (word_end > 0) cut_word(words.substr(0, word_end), take);
         words.remove_prefix(std::min(word_end + 1, words.size()));
       }
     }
-    return pieces;
   }
 
   std::optional<std::int32_t> find_id(std::string_view piece, TextSide /*side*/) const override {
@@ -112,25 +111,31 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
   }
 
  private:
-  void cut_word(std::string_view word, std::vector<std::string>& pieces) const {
+  void cut_word(std::string_view word, const PieceSink& take) const {
     const std::string text = python_lower(word) + std::string(kWordEnd);
+    const std::string_view view = text;
     const std::size_t letters = text.size() - kWordEnd.size();
-    std::vector<std::string_view> symbols;  // characters; the end belongs to the last
-    for (std::size_t begin = 0; begin < letters;) {
-      const std::size_t bytes = first_character(std::string_view(text).substr(begin)).bytes;
-      symbols.push_back(std::string_view(text).substr(begin, begin + bytes == letters ? text.npos : bytes));
-      begin += bytes;
+    SymbolChain chain(text.size());  // characters; the end belongs to the last
+    for (std::size_t begin = 0; begin < letters; begin = chain.places()) {
+      const std::size_t bytes = first_character(view.substr(begin)).bytes;
+      chain.add(0, begin + bytes == letters ? text.size() - begin : bytes);
     }
-    if (symbols.size() == 1) return pieces.push_back(text.substr(0, letters));
-    using Merge = PairMerge<std::size_t, std::string_view>;
-    const auto find_merge = [&](std::string_view left, std::string_view right) -> std::optional<Merge> {
-      const auto rank = ranks_.find(fmt::format("{} {}", left, right));
-      if (rank == ranks_.end()) return std::nullopt;
-      return Merge{rank->second, {left.data(), left.size() + right.size()}};
+    if (chain.symbols() == 1) return take(view.substr(0, letters));
+    using Merge = PairMerge<std::uint32_t>;
+    const auto find_merge = [&](std::size_t left, std::size_t middle, std::size_t end) -> std::optional<Merge> {
+      const auto rank =
+          ranks_.find(fmt::format("{} {}", view.substr(left, middle - left), view.substr(middle, end - middle)));
+      return rank != ranks_.end() ? std::optional(Merge{rank->second, 0}) : std::nullopt;
     };
-    symbols = merge_pairs<std::size_t>(std::move(symbols), find_merge);
-    for (std::size_t i = 0; i + 1 < symbols.size(); ++i) pieces.push_back(fmt::format("{}@@", symbols[i]));
-    pieces.emplace_back(symbols.back().substr(0, symbols.back().size() - kWordEnd.size()));
+    merge_pairs<std::uint32_t>(chain, find_merge);
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+      end = chain.end(begin);
+      if (end < text.size()) {
+        take(fmt::format("{}@@", view.substr(begin, end - begin)));
+      } else {
+        take(view.substr(begin, letters - begin));
+      }
+    }
   }
 
   Ranks ranks_;

@@ -49,11 +49,8 @@ class ByT5Tokenizer final : public SlowTokenizer {
   std::string kind() const override { return "bytes"; }
 
  protected:
-  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override {
-    std::vector<std::string> pieces;
-    pieces.reserve(text.size());
-    for (const char byte : text) pieces.push_back(byte_text(byte));
-    return pieces;
+  void cut(std::string_view text, TextSide /*side*/, const PieceSink& take) const override {
+    for (const char byte : text) take(byte_text(byte));
   }
 
   std::string join(const std::vector<std::string>& pieces) const override {

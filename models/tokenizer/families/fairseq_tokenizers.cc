@@ -31,7 +31,9 @@ class FairseqTokenizer : public SlowTokenizer {
     named_id("eos_token");
   }
 
-  std::vector<std::string> cut(std::string_view text, TextSide /*side*/) const override { return model_.encode(text); }
+  void cut(std::string_view text, TextSide /*side*/, const PieceSink& take) const override {
+    model_.encode(text, take);
+  }
 
   const SentencePieceModel& model() const { return model_; }
   std::int32_t required_language_token(const std::string& language) const {

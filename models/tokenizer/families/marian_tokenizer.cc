@@ -69,11 +69,10 @@ class MarianTokenizer final : public SlowTokenizer {
     return SlowTokenizer::encode_side(text, remaining, side);
   }
 
-  std::vector<std::string> cut(std::string_view text, TextSide side) const override {
+  void cut(std::string_view text, TextSide side, const PieceSink& take) const override {
     const std::string_view code = take_language_code(text);
-    std::vector<std::string> pieces = (side == TextSide::source ? source_model_ : target_model_).encode(text);
-    if (!code.empty()) pieces.emplace(pieces.begin(), code);
-    return pieces;
+    if (!code.empty()) take(code);
+    (side == TextSide::source ? source_model_ : target_model_).encode(text, take);
   }
 
   // Unknown pieces are the unknown token.

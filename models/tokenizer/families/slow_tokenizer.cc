@@ -26,9 +26,7 @@ std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, cons
     const auto id = find_id(piece, side);
     ids.push_back(id ? *id : named_id("unk_token"));
   };
-  const auto add_text = [&](std::string_view part) {
-    for (const std::string& piece : cut(part, side)) add(piece);
-  };
+  const auto add_text = [&](std::string_view part) { cut(part, side, add); };
   if (settings_.split_special_tokens) {
     add_text(text);
   } else {

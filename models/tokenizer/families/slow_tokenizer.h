@@ -33,8 +33,8 @@ class SlowTokenizer : public Tokenizer {
   std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
                                         TextSide side) const override;
 
-  // A text without added tokens, cut into pieces.
-  virtual std::vector<std::string> cut(std::string_view text, TextSide side) const = 0;
+  // A text without added tokens, cut into pieces: gives them to `take` one after another.
+  virtual void cut(std::string_view text, TextSide side, const PieceSink& take) const = 0;
   // The id of a piece, or a token that was cut out of a text; nullopt if it is unknown.
   virtual std::optional<std::int32_t> find_id(std::string_view piece, TextSide side) const;
   // The text of pieces.

@@ -54,10 +54,9 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
   }
 }
 
-std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, Looking looking,
-                                                         SpecialTokens special_tokens) const {
+void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens special_tokens,
+                           const PartSink& take) const {
   const ByteTrie& trie = looking == Looking::for_raw_tokens ? raw_ : normalized_;
-  std::vector<Part> parts;
   std::size_t done = 0;             // up to here the text is in parts
   std::size_t whitespace_done = 0;  // up to here whitespace that begins before was followed
   for (std::size_t position = 0; position < text.size();) {
@@ -79,12 +78,11 @@ std::vector<AddedVocabulary::Part> AddedVocabulary::find(std::string_view text, 
       end = end < whitespace_done ? whitespace_done : end + leading_bytes(text.substr(end), is_white_space);
       whitespace_done = end;
     }
-    if (done < begin) parts.push_back({done, begin, std::nullopt});
-    parts.push_back({begin, end, found.value});
+    if (done < begin) take({done, begin, std::nullopt});
+    take({begin, end, found.value});
     done = end;
   }
-  if (done != text.size()) parts.push_back({done, text.size(), std::nullopt});
-  return parts;
+  if (done != text.size()) take({done, text.size(), std::nullopt});
 }
 
 const AddedToken* AddedVocabulary::token(std::int32_t id) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,8 +35,9 @@ class AddedVocabulary {
   };
   enum class Looking { for_raw_tokens, for_normalized_tokens };
   enum class SpecialTokens { found, ignored };
-  // The parts of a text, in order, that is not yet (is) normalised.
-  std::vector<Part> find(std::string_view text, Looking looking, SpecialTokens special_tokens) const;
+  // Gives the parts of a text that is not yet (is) normalised to `take`, in order.
+  using PartSink = std::function<void(const Part& part)>;
+  void find(std::string_view text, Looking looking, SpecialTokens special_tokens, const PartSink& take) const;
 
   std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
   // Null for an id that no token has.

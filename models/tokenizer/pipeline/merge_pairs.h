@@ -1,74 +1,135 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <queue>
-#include <utility>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace encdec {
 
+// Symbols one after another, each in one or more places: those of neighbours become those of both when they are joined.
+// Takes 4 bytes a place.
+class SymbolChain {
+ public:
+  // Room for so many places; there may be at most 2^31 - 1.
+  explicit SymbolChain(std::size_t places) { places_.reserve(places); }
+
+  // Puts a symbol, 0 or more, at the end.
+  void add(std::int32_t symbol, std::size_t places = 1) {
+    const std::size_t begin = places_.size();
+    places_.resize(begin + places, kInside);
+    places_[begin] = symbol;
+    mark(begin, places_.size());
+    ++symbols_;
+  }
+
+  std::size_t places() const { return places_.size(); }
+  std::size_t symbols() const { return symbols_; }
+  bool begins(std::size_t place) const { return places_[place] >= 0; }
+
+  // Of the symbol that begins at a place.
+  std::int32_t symbol(std::size_t begin) const { return places_[begin]; }
+  std::size_t end(std::size_t begin) const {
+    const std::size_t next = begin + 1;
+    return next < places_.size() && places_[next] < 0 ? begin + size_of(places_[next]) : next;
+  }
+  // Where the symbol in front of it begins; there is one.
+  std::size_t previous(std::size_t begin) const {
+    const std::int32_t last = places_[begin - 1];
+    return last < 0 ? begin - size_of(last) : begin - 1;
+  }
+
+  // Two neighbours become `symbol`.
+  void join(std::size_t left, std::size_t middle, std::int32_t symbol) {
+    const std::size_t end_of_both = end(middle);
+    places_[middle] = kInside;
+    places_[left] = symbol;
+    mark(left, end_of_both);
+    --symbols_;
+  }
+
+ private:
+  static constexpr std::int32_t kInside = -1;
+
+  static std::size_t size_of(std::int32_t mark) { return static_cast<std::size_t>(-std::int64_t{mark}); }
+
+  // The second place and the last one of several have their number, negative.
+  void mark(std::size_t begin, std::size_t end) {
+    if (end - begin > 1) places_[begin + 1] = places_[end - 1] = -static_cast<std::int32_t>(end - begin);
+  }
+
+  std::vector<std::int32_t> places_;
+  std::size_t symbols_ = 0;
+};
+
 // What a pair of symbols becomes, and when: the lowest rank first.
-template <typename Rank, typename Symbol>
+template <typename Rank>
 struct PairMerge {
   Rank rank;
-  Symbol result;
+  std::int32_t result;
 };
 
 // Byte-pair encoding (Sennrich et al. 2016): symbols are merged pair by pair, the lowest rank first, of equal ones the
-// leftmost, until there is no merge for any pair. `find_merge(left, right)` is an optional PairMerge<Rank, Symbol>.
-// Takes O(n log n) for n symbols.
-template <typename Rank, typename Symbol, typename FindMerge>
-std::vector<Symbol> merge_pairs(std::vector<Symbol> symbols, const FindMerge& find_merge) {
-  constexpr std::size_t kNone = ~std::size_t{0};
-  // Symbols stay where they are; merging links a symbol to the one after the next.
-  struct Link {
-    std::size_t previous;
-    std::size_t next;
-    std::size_t merges = 0;  // that the symbol has taken part in
-    bool is_gone = false;
-  };
+// leftmost, until there is no merge for any pair. `find_merge(left, middle, end)` is an optional PairMerge<Rank> of the
+// two symbols in these places; `offered`, with the same arguments, is called when a pair that has one comes about.
+// Takes O(n log n) for n symbols, and memory for a rank and 4 bytes a symbol.
+template <typename Rank, typename FindMerge, typename Offered>
+void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offered& offered) {
   struct Candidate {
-    PairMerge<Rank, Symbol> merge;
-    std::size_t left;
-    std::size_t merges;  // of both symbols, when the pair was found
+    Rank rank;
+    std::uint32_t left;
 
-    bool operator<(const Candidate& other) const {
-      return merge.rank != other.merge.rank ? merge.rank > other.merge.rank : left > other.left;
-    }
+    bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : left > other.left; }
+    bool operator==(const Candidate& other) const { return rank == other.rank && left == other.left; }
   };
-  std::vector<Link> links;
-  links.reserve(symbols.size());
-  for (std::size_t i = 0; i < symbols.size(); ++i) {
-    links.push_back({i == 0 ? kNone : i - 1, i + 1 < symbols.size() ? i + 1 : kNone});
-  }
-  std::priority_queue<Candidate> queue;
+  const auto merge_at = [&](std::size_t left) -> std::optional<PairMerge<Rank>> {
+    const std::size_t middle = symbols.end(left);
+    if (middle == symbols.places()) return std::nullopt;
+    return find_merge(left, middle, symbols.end(middle));
+  };
+  // The merge, if the pair is there still, or another one of the same rank.
+  const auto current = [&](const Candidate& candidate) -> std::optional<PairMerge<Rank>> {
+    if (!symbols.begins(candidate.left)) return std::nullopt;
+    const auto merge = merge_at(candidate.left);
+    return merge && merge->rank == candidate.rank ? merge : std::nullopt;
+  };
+  // A heap with room for all pairs. Pairs that are gone stay in it until there is none left: each merge makes one pair
+  // fewer, so that each time twice as many go.
+  constexpr std::size_t kFreeRoom = 64;
+  std::vector<Candidate> queue;
+  queue.reserve(symbols.symbols() + std::min(symbols.symbols(), kFreeRoom));
+  const auto make_room = [&] {
+    std::erase_if(queue, [&](const Candidate& candidate) { return !current(candidate); });
+    std::sort(queue.begin(), queue.end(), [](const Candidate& a, const Candidate& b) { return b < a; });
+    queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // sorted like that, it is a heap
+  };
   const auto offer = [&](std::size_t left) {
-    const std::size_t right = left == kNone ? kNone : links[left].next;
-    if (right == kNone) return;
-    if (auto merge = find_merge(std::as_const(symbols[left]), std::as_const(symbols[right]))) {
-      queue.push({*std::move(merge), left, links[left].merges + links[right].merges});
-    }
+    const auto merge = merge_at(left);
+    if (!merge) return false;
+    const std::size_t middle = symbols.end(left);
+    offered(left, middle, symbols.end(middle));
+    queue.push_back({merge->rank, static_cast<std::uint32_t>(left)});
+    return true;
   };
-  for (std::size_t i = 0; i < symbols.size(); ++i) offer(i);
-  if (queue.empty()) return symbols;
+  for (std::size_t left = 0; left < symbols.places(); left = symbols.end(left)) offer(left);
+  std::make_heap(queue.begin(), queue.end());
   while (!queue.empty()) {
-    const Candidate best = queue.top();
-    queue.pop();
-    Link& left = links[best.left];
-    if (left.is_gone || left.next == kNone) continue;
-    Link& right = links[left.next];
-    if (left.merges + right.merges != best.merges) continue;  // it was another pair
-    symbols[best.left] = best.merge.result;
-    left.next = right.next;
-    left.merges += right.merges + 1;
-    right.is_gone = true;
-    if (left.next != kNone) links[left.next].previous = best.left;
-    offer(left.previous);
-    offer(best.left);
+    std::pop_heap(queue.begin(), queue.end());
+    const Candidate best = queue.back();
+    queue.pop_back();
+    const auto merge = current(best);
+    if (!merge) continue;
+    symbols.join(best.left, symbols.end(best.left), merge->result);
+    if (queue.size() + 2 > queue.capacity()) make_room();
+    if (best.left > 0 && offer(symbols.previous(best.left))) std::push_heap(queue.begin(), queue.end());
+    if (offer(best.left)) std::push_heap(queue.begin(), queue.end());
   }
-  std::vector<Symbol> merged;
-  for (std::size_t i = 0; i != kNone; i = links[i].next) merged.push_back(symbols[i]);
-  return merged;
+}
+
+template <typename Rank, typename FindMerge>
+void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge) {
+  merge_pairs<Rank>(symbols, find_merge, [](std::size_t, std::size_t, std::size_t) {});
 }
 
 }  // namespace encdec

@@ -124,16 +124,15 @@ Normalizer prepend(std::string prefix) {
 
 Normalizer replace(Pattern pattern, std::string content) {
   return [pattern = std::move(pattern), content = std::move(content)](PipelineText& text) {
-    const std::vector<PatternMatch> matches = pattern(text.text);
-    if (text.text.empty() || matches.empty()) return;
+    if (text.text.empty()) return;
     TextRewriter rewriter(text);
     std::size_t position = 0;
-    for (const PatternMatch& match : matches) {
+    pattern(text.text, [&](const PatternMatch& match) {
       rewriter.keep(match.begin - position);
       rewriter.drop(match.end - match.begin);
       rewriter.insert(content);
       position = match.end;
-    }
+    });
     rewriter.keep(rewriter.rest().size());
     rewriter.finish();
   };

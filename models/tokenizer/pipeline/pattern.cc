@@ -226,8 +226,7 @@ struct Compiled {
   std::string name;
 };
 
-std::vector<PatternMatch> find_all(const Compiled& regex, std::string_view text) {
-  std::vector<PatternMatch> matches;
+void find_all(const Compiled& regex, std::string_view text, const MatchSink& take) {
   // Groups are not asked for.
   const std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data(
       checked(pcre2_match_data_create(1, nullptr)));
@@ -246,34 +245,31 @@ std::vector<PatternMatch> find_all(const Compiled& regex, std::string_view text)
       position += position < text.size() ? first_character(text.substr(position)).bytes : 1;
       continue;
     }
-    matches.push_back({ends[0], ends[1]});
-    last_end = position = ends[1];
+    const std::size_t end = ends[1];
+    take({ends[0], end});
+    last_end = position = end;
   }
-  return matches;
 }
 
-std::vector<PatternMatch> find_all(std::string_view literal, std::string_view text) {
-  std::vector<PatternMatch> matches;
+void find_all(std::string_view literal, std::string_view text, const MatchSink& take) {
   if (literal.empty()) {  // between all characters, and at both ends
     for (std::size_t position = 0; position < text.size();) {
-      matches.push_back({position, position});
+      take({position, position});
       position += first_character(text.substr(position)).bytes;
     }
-    matches.push_back({text.size(), text.size()});
-    return matches;
+    return take({text.size(), text.size()});
   }
   for (std::size_t begin = text.find(literal); begin != std::string_view::npos;) {
     const std::size_t end = begin + literal.size();
-    matches.push_back({begin, end});
+    take({begin, end});
     begin = text.find(literal, end);
   }
-  return matches;
 }
 
 }  // namespace
 
 Pattern literal_pattern(std::string text) {
-  return [literal = std::move(text)](std::string_view in) { return find_all(literal, in); };
+  return [literal = std::move(text)](std::string_view in, const MatchSink& take) { find_all(literal, in, take); };
 }
 
 Pattern regex_pattern(const std::string& expression, const std::string& name) {
@@ -300,7 +296,7 @@ Pattern regex_pattern(const std::string& expression, const std::string& name) {
   pcre2_set_match_limit(regex->limits.get(), kMaxSteps);
   pcre2_set_depth_limit(regex->limits.get(), kMaxDepth);
   pcre2_set_heap_limit(regex->limits.get(), kMaxHeapKib);
-  return [regex](std::string_view text) { return find_all(*regex, text); };
+  return [regex](std::string_view text, const MatchSink& take) { find_all(*regex, text, take); };
 }
 
 }  // namespace encdec

@@ -4,7 +4,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace encdec {
 
@@ -14,9 +13,13 @@ struct PatternMatch {
   std::size_t end;
 };
 
-// What to look for in a text: gives every match in valid UTF-8, in order, none overlapping; empty matches too, but none
-// at the end of another. Throws TokenizerError if that takes too many steps. May be used from many threads at once.
-using Pattern = std::function<std::vector<PatternMatch>(std::string_view text)>;
+// Takes matches one after another.
+using MatchSink = std::function<void(const PatternMatch& match)>;
+
+// What to look for in a text: gives every match in valid UTF-8 to `take`, in order, none overlapping; empty matches
+// too, but none at the end of another. Throws TokenizerError if that takes too many steps. May be used from many
+// threads at once.
+using Pattern = std::function<void(std::string_view text, const MatchSink& take)>;
 
 // The text itself.
 Pattern literal_pattern(std::string text);

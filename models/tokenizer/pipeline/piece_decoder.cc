@@ -121,7 +121,8 @@ PieceDecoder replace(Pattern pattern, std::string content) {
     std::size_t bytes = 0;
     for (std::string& piece : pieces) {
       if (piece.empty()) continue;
-      const std::vector<PatternMatch> matches = pattern(piece);
+      std::vector<PatternMatch> matches;
+      pattern(piece, [&](const PatternMatch& match) { matches.push_back(match); });
       check_rewritten(bytes += piece.size() + matches.size() * content.size());
       std::string result;
       std::size_t begin = 0;

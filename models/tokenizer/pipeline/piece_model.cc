@@ -59,16 +59,20 @@ class Unigram final : public PieceModel {
     };
     const auto unknown_id = options_.unknown_id;
     const auto unknown = [&](std::string_view character) {
-      if (unknown_id) return std::pair(unknown_score_, *unknown_id);
+      if (unknown_id) return unknown_score_;
       refuse<TokenizerError>(name_, "no piece for '{}', and no unk_id", printable(character));
     };
-    const std::vector<CutPiece> pieces = best_cut<double>(word, trie_, score_of, unknown);
-    for (std::size_t i = 0; i < pieces.size();) {
-      const CutPiece& first = pieces[i++];
-      std::size_t end = first.end;
-      for (; first.id == unknown_id && i < pieces.size() && pieces[i].id == unknown_id; ++i) end = pieces[i].end;
-      append(word.substr(first.begin, end - first.begin), ids);
-    }
+    std::string_view unknowns;  // those in a row
+    best_cut<double>(word, trie_, score_of, unknown, [&](std::string_view piece) {
+      const auto known = trie_.find(piece);
+      if (!known || known == unknown_id) {
+        unknowns = unknowns.empty() ? piece : std::string_view(unknowns.data(), unknowns.size() + piece.size());
+        return;
+      }
+      if (!unknowns.empty()) append(std::exchange(unknowns, {}), ids);
+      ids.push_back(*known);
+    });
+    if (!unknowns.empty()) append(unknowns, ids);
   }
 
   std::optional<std::int32_t> id(std::string_view piece) const override { return trie_.find(piece); }
@@ -148,23 +152,26 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     if (options_.ignore_merges) {
       if (const auto whole = id(word)) return ids.push_back(*whole);
     }
-    const auto find_merge = [&](std::int32_t left, std::int32_t right) -> std::optional<Merge> {
-      const auto found = merges_.find(pair_key(left, right));
-      return found != merges_.end() ? std::optional(found->second) : std::nullopt;
-    };
-    const std::vector<std::int32_t> merged = merge_pairs<std::uint32_t>(symbols(word), find_merge);
-    ids.insert(ids.end(), merged.begin(), merged.end());
+    SymbolChain chain = symbols(word);
+    merge_pairs<std::uint32_t>(chain,
+                               [&](std::size_t left, std::size_t middle, std::size_t /*end*/) -> std::optional<Merge> {
+                                 const auto found = merges_.find(pair_key(chain.symbol(left), chain.symbol(middle)));
+                                 return found != merges_.end() ? std::optional(found->second) : std::nullopt;
+                               });
+    ids.reserve(std::max(ids.capacity(), ids.size() + chain.symbols()));
+    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) ids.push_back(chain.symbol(i));
   }
 
  private:
-  using Merge = PairMerge<std::uint32_t, std::int32_t>;
+  using Merge = PairMerge<std::uint32_t>;
 
   // The characters of a word. An unknown one is put down only when it is known that the next is not joined to it.
-  std::vector<std::int32_t> symbols(std::string_view word) const {
+  SymbolChain symbols(std::string_view word) const {
     const std::string& prefix = options_.continuing_subword_prefix;
     const std::string& suffix = options_.end_of_word_suffix;
     const std::optional<std::string>& unknown_token = options_.unknown_token;
-    std::vector<std::int32_t> result;
+    SymbolChain result(word.size());
+    std::vector<std::int32_t> bytes;
     bool is_unknown_pending = false;
     std::string decorated;
     for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
@@ -178,16 +185,18 @@ class Bpe final : public VocabularyModel<BpeOptions> {
         symbol = decorated;
       }
       if (const auto known = id(symbol)) {
-        if (is_unknown_pending) result.push_back(unknown_id(*unknown_token));
+        if (is_unknown_pending) result.add(unknown_id(*unknown_token));
         is_unknown_pending = false;
-        result.push_back(*known);
-      } else if (!options_.byte_fallback || !append_byte_pieces(symbol, *this, result)) {
-        if (is_unknown_pending && !options_.fuse_unknown) result.push_back(unknown_id(*unknown_token));
+        result.add(*known);
+      } else if (options_.byte_fallback && append_byte_pieces(symbol, *this, bytes)) {
+        for (const std::int32_t byte : std::exchange(bytes, {})) result.add(byte);
+      } else {
+        if (is_unknown_pending && !options_.fuse_unknown) result.add(unknown_id(*unknown_token));
         is_unknown_pending = unknown_token.has_value();
         if (is_unknown_pending) unknown_id(*unknown_token);  // throws if there is none
       }
     }
-    if (is_unknown_pending) result.push_back(unknown_id(*unknown_token));
+    if (is_unknown_pending) result.add(unknown_id(*unknown_token));
     return result;
   }
 

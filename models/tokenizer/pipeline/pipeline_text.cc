@@ -4,21 +4,31 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
 
-PipelineText PipelineText::whole(std::string_view text) {
-  return {.text = std::string(text), .origin_bytes = text.empty() ? 0 : first_character(text).bytes, .is_first = true};
+PipelineText PipelineText::part(std::string_view text, std::size_t begin, std::size_t end) {
+  const bool is_first = begin == 0;
+  const std::size_t origin = is_first && !text.empty() ? first_character(text).bytes : 0;
+  return {.text = std::string(text.substr(begin, end - begin)), .origin_bytes = origin, .is_first = is_first};
 }
 
-PipelineText PipelineText::slice(std::size_t begin, std::size_t end) const {
+PipelineText PipelineText::slice(std::size_t begin, std::size_t end) const& {
   const bool at_origin = begin < origin_bytes;
   return {.text = text.substr(begin, end - begin),
           .origin_bytes = at_origin ? std::min(origin_bytes, end) - begin : 0,
           .is_first = is_first && at_origin};
+}
+
+PipelineText PipelineText::slice(std::size_t begin, std::size_t end) && {
+  const PipelineText& self = *this;
+  if (begin > 0 || end < text.size()) return self.slice(begin, end);
+  is_first = is_first && origin_bytes > 0;
+  return std::move(*this);
 }
 
 void PipelineText::prepend(std::string_view prefix) {

@@ -19,9 +19,13 @@ struct PipelineText {
   bool is_first = false;         // this text was cut out where the caller's text begins
 
   // All that a caller gave.
-  static PipelineText whole(std::string_view text);
+  static PipelineText whole(std::string_view text) { return part(text, 0, text.size()); }
+  // The bytes from `begin` to `end` of that.
+  static PipelineText part(std::string_view text, std::size_t begin, std::size_t end);
   // The bytes from `begin` to `end`, which are those of whole characters.
-  PipelineText slice(std::size_t begin, std::size_t end) const;
+  PipelineText slice(std::size_t begin, std::size_t end) const&;
+  // The same; all of a text is not copied.
+  PipelineText slice(std::size_t begin, std::size_t end) &&;
 
   // Puts `prefix` in front, unless the text is empty.
   void prepend(std::string_view prefix);

@@ -77,33 +77,26 @@ class PipelineTokenizer final : public Tokenizer {
         parts_.split_special_tokens ? AddedVocabulary::SpecialTokens::ignored : AddedVocabulary::SpecialTokens::found;
     std::vector<std::int32_t> ids;
     std::size_t normalized_bytes = 0;
-    const PipelineText whole = PipelineText::whole(text);
-    for (const auto& [begin, end, id] : added_.find(whole.text, Looking::for_raw_tokens, special_tokens)) {
-      if (begin == end) continue;
-      if (id) {
-        ids.push_back(*id);
-        continue;
-      }
-      PipelineText part = whole.slice(begin, end);
+    added_.find(text, Looking::for_raw_tokens, special_tokens, [&](const AddedVocabulary::Part& raw) {
+      if (raw.begin == raw.end) return;
+      if (raw.id) return ids.push_back(*raw.id);
+      PipelineText part = PipelineText::part(text, raw.begin, raw.end);
       if (parts_.normalizer) parts_.normalizer(part);
       check_rewritten(normalized_bytes += part.text.size());
-      for (const auto& inner : added_.find(part.text, Looking::for_normalized_tokens, special_tokens)) {
-        if (inner.begin == inner.end) continue;
-        if (inner.id) {
-          ids.push_back(*inner.id);
-        } else {
-          encode_part(part.slice(inner.begin, inner.end), ids);
-        }
-      }
-    }
+      const std::string_view normalized = part.text;
+      added_.find(normalized, Looking::for_normalized_tokens, special_tokens, [&](const AddedVocabulary::Part& inner) {
+        if (inner.begin == inner.end) return;
+        if (inner.id) return ids.push_back(*inner.id);
+        // A part that is all of the text is the only one.
+        encode_part(std::move(part).slice(inner.begin, inner.end), ids);
+      });
+    });
     return ids;
   }
 
-  void encode_part(PipelineText text, std::vector<std::int32_t>& ids) const {
+  void encode_part(PipelineText&& text, std::vector<std::int32_t>& ids) const {
     if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
-    std::vector<PipelineText> words;
-    parts_.pre_tokenizer(std::move(text), words);
-    for (const PipelineText& word : words) parts_.model->tokenize(word.text, ids);
+    parts_.pre_tokenizer(std::move(text), [&](PipelineText&& word) { parts_.model->tokenize(word.text, ids); });
   }
 
   [[noreturn]] static void fail_id(std::int32_t id) {

@@ -1,7 +1,7 @@
 #include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "encdec/models/tokenizer/pipeline/characters.h"
@@ -16,92 +16,86 @@ struct Part {
   bool is_match;
 };
 
-void add_word(const PipelineText& text, std::size_t begin, std::size_t end, std::vector<PipelineText>& words) {
-  if (begin < end) words.push_back(text.slice(begin, end));
+void add_word(const PipelineText& text, std::size_t begin, std::size_t end, const WordSink& take) {
+  if (begin < end) take(text.slice(begin, end));
 }
 
-// Joins matches with what is beside them, in the order in which the parts are given.
-template <typename Parts>
-std::vector<Part> merge_matches(const Parts& parts) {
-  std::vector<Part> merged;
-  bool after_match = false;
-  for (const Part& part : parts) {
-    if (part.is_match && !after_match && !merged.empty()) {
-      merged.back().begin = std::min(merged.back().begin, part.begin);
-      merged.back().end = std::max(merged.back().end, part.end);
-    } else {
-      merged.push_back(part);
-    }
-    after_match = part.is_match;
-  }
-  return merged;
-}
+// Makes words of parts, which come in order and cover the text.
+class Splitter {
+ public:
+  Splitter(const PipelineText& text, SplitBehavior behavior, const WordSink& take)
+      : text_(text), behavior_(behavior), take_(take) {}
 
-std::vector<Part> join_equal(const std::vector<Part>& parts) {
-  std::vector<Part> joined;
-  for (const Part& part : parts) {
-    if (!joined.empty() && joined.back().is_match == part.is_match) {
-      joined.back().end = part.end;
-    } else {
-      joined.push_back(part);
+  void add(const Part& part) {
+    switch (behavior_) {
+      case SplitBehavior::removed:
+        if (!part.is_match) put(part);
+        return;
+      case SplitBehavior::isolated: return put(part);
+      case SplitBehavior::contiguous: return add_to_last(part, last_ && last_->is_match == part.is_match);
+      // Of matches in a row, the one beside the text between matches is joined to it.
+      case SplitBehavior::merged_with_previous: return add_to_last(part, last_ && part.is_match && !last_->is_match);
+      case SplitBehavior::merged_with_next: return add_to_last(part, last_ && last_->is_match && !part.is_match);
     }
   }
-  return joined;
-}
 
-// `parts` are in order and cover the text.
-void split_at(const PipelineText& text, std::vector<Part> parts, SplitBehavior behavior,
-              std::vector<PipelineText>& words) {
-  switch (behavior) {
-    case SplitBehavior::removed: std::erase_if(parts, [](const Part& part) { return part.is_match; }); break;
-    case SplitBehavior::isolated: break;
-    case SplitBehavior::contiguous: parts = join_equal(parts); break;
-    case SplitBehavior::merged_with_previous: parts = merge_matches(parts); break;
-    case SplitBehavior::merged_with_next:
-      std::reverse(parts.begin(), parts.end());
-      parts = merge_matches(parts);
-      std::reverse(parts.begin(), parts.end());
-      break;
+  void finish() {
+    if (last_) put(*last_);
   }
-  for (const Part& part : parts) add_word(text, part.begin, part.end, words);
-}
+
+ private:
+  void put(const Part& part) const { add_word(text_, part.begin, part.end, take_); }
+
+  // The last part waits for what is joined to it, and is what that is.
+  void add_to_last(const Part& part, bool is_joined) {
+    if (last_ && !is_joined) put(*last_);
+    last_ = Part{is_joined ? last_->begin : part.begin, part.end, part.is_match};
+  }
+
+  const PipelineText& text_;
+  SplitBehavior behavior_;
+  const WordSink& take_;
+  std::optional<Part> last_;
+};
 
 // Every character that is one of those is a match.
-template <typename IsMatch>
-std::vector<Part> character_parts(std::string_view text, IsMatch is_match) {
-  std::vector<Part> parts;
+template <typename IsMatch, typename Take>
+void character_parts(std::string_view text, const IsMatch& is_match, const Take& take) {
   std::size_t begin = 0;
   for (std::size_t position = 0; position < text.size();) {
     const Character c = first_character(text.substr(position));
     if (is_match(c.value)) {
-      if (begin < position) parts.push_back({begin, position, false});
-      parts.push_back({position, position + c.bytes, true});
+      if (begin < position) take(Part{begin, position, false});
+      take(Part{position, position + c.bytes, true});
       begin = position + c.bytes;
     }
     position += c.bytes;
   }
-  if (begin < text.size()) parts.push_back({begin, text.size(), false});
-  return parts;
+  if (begin < text.size()) take(Part{begin, text.size(), false});
 }
 
-std::vector<Part> pattern_parts(std::string_view text, const Pattern& pattern) {
-  std::vector<Part> parts;
+template <typename Take>
+void pattern_parts(std::string_view text, const Pattern& pattern, const Take& take) {
   std::size_t begin = 0;
-  for (const PatternMatch& match : pattern(text)) {
-    if (begin != match.begin) parts.push_back({begin, match.begin, false});
-    parts.push_back({match.begin, match.end, true});
+  pattern(text, [&](const PatternMatch& match) {
+    if (begin != match.begin) take(Part{begin, match.begin, false});
+    take(Part{match.begin, match.end, true});
     begin = match.end;
-  }
-  if (begin != text.size()) parts.push_back({begin, text.size(), false});
-  return parts;
+  });
+  if (begin != text.size()) take(Part{begin, text.size(), false});
+}
+
+template <typename IsMatch>
+void split_characters(const PipelineText& text, const IsMatch& is_match, SplitBehavior behavior, const WordSink& take) {
+  Splitter splitter(text, behavior, take);
+  character_parts(text.text, is_match, [&](const Part& part) { splitter.add(part); });
+  splitter.finish();
 }
 
 // Cuts at characters of a class.
 template <typename IsMatch>
 PreTokenizer character_split(IsMatch is_match, SplitBehavior behavior) {
-  return [=](const PipelineText& text, std::vector<PipelineText>& words) {
-    split_at(text, character_parts(text.text, is_match), behavior, words);
-  };
+  return [=](const PipelineText& text, const WordSink& take) { split_characters(text, is_match, behavior, take); };
 }
 
 enum class CharacterKind { letter, number, space, other };
@@ -142,22 +136,17 @@ std::size_t gpt2_word(std::string_view valid) {
 }  // namespace
 
 PreTokenizer sequence(std::vector<PreTokenizer> parts) {
-  return [parts = std::move(parts)](PipelineText text, std::vector<PipelineText>& words) {
+  return [parts = std::move(parts)](PipelineText&& text, const WordSink& take) {
     if (text.text.empty()) return;
-    std::vector<PipelineText> current;
-    current.push_back(std::move(text));
-    for (const PreTokenizer& part : parts) {
-      std::vector<PipelineText> next;
-      std::size_t bytes = 0;
-      for (PipelineText& word : current) {
-        const std::size_t before = next.size();
-        part(std::move(word), next);
-        for (std::size_t i = before; i < next.size(); ++i) bytes += next[i].text.size();
-        check_rewritten(bytes);
-      }
-      current = std::move(next);
+    std::vector<std::size_t> bytes(parts.size());  // that each has made
+    std::vector<WordSink> steps(parts.size());     // what takes the words of each
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      steps[i] = [&, i](PipelineText&& word) {
+        check_rewritten(bytes[i] += word.text.size());
+        i + 1 < parts.size() ? parts[i + 1](std::move(word), steps[i + 1]) : take(std::move(word));
+      };
     }
-    std::move(current.begin(), current.end(), std::back_inserter(words));
+    parts.empty() ? take(std::move(text)) : parts[0](std::move(text), steps[0]);
   };
 }
 
@@ -165,7 +154,7 @@ PreTokenizer whitespace_split() {
   return character_split(is_white_space, SplitBehavior::removed);
 }
 
-void whitespace(const PipelineText& text, std::vector<PipelineText>& words) {
+void whitespace(const PipelineText& text, const WordSink& take) {
   enum class Kind { space, word, other };
   const auto kind_of = [](char32_t c) {
     if (is_word_character(c)) return Kind::word;
@@ -175,7 +164,7 @@ void whitespace(const PipelineText& text, std::vector<PipelineText>& words) {
   for (std::size_t begin = 0, end = 0; !rest.empty(); rest.remove_prefix(end - begin), begin = end) {
     const Kind kind = kind_of(first_character(rest).value);
     end = begin + leading_bytes(rest, [&](char32_t c) { return kind_of(c) == kind; });
-    if (kind != Kind::space) add_word(text, begin, end, words);
+    if (kind != Kind::space) add_word(text, begin, end, take);
   }
 }
 
@@ -184,7 +173,7 @@ PreTokenizer bert() {
 }
 
 PreTokenizer metaspace(MetaspaceOptions options) {
-  return [options = std::move(options)](PipelineText text, std::vector<PipelineText>& words) {
+  return [options = std::move(options)](PipelineText&& text, const WordSink& take) {
     TextRewriter rewriter(text);
     while (!rewriter.rest().empty()) {
       rewriter.keep(std::min(rewriter.rest().find(' '), rewriter.rest().size()));
@@ -196,33 +185,36 @@ PreTokenizer metaspace(MetaspaceOptions options) {
         options.prepend == PrependScheme::always || (options.prepend == PrependScheme::first && text.is_first);
     if (wanted && !text.text.starts_with(options.replacement)) text.prepend(options.replacement);
     if (!options.split) {
-      if (!text.text.empty()) words.push_back(std::move(text));
+      if (!text.text.empty()) take(std::move(text));
       return;
     }
     const char32_t replacement = first_character(options.replacement).value;
-    const auto parts = character_parts(text.text, [&](char32_t c) { return c == replacement; });
-    split_at(text, parts, SplitBehavior::merged_with_next, words);
+    const auto is_match = [&](char32_t c) { return c == replacement; };
+    split_characters(text, is_match, SplitBehavior::merged_with_next, take);
   };
 }
 
 PreTokenizer byte_level(ByteLevelOptions options) {
-  return [options](PipelineText&& text, std::vector<PipelineText>& words) {
+  return [options](PipelineText&& text, const WordSink& take) {
     if (options.add_prefix_space && !text.text.starts_with(' ')) text.prepend(" ");
     std::size_t end = 0;
     for (std::size_t begin = 0; begin < text.text.size(); begin = end) {
       const std::string_view rest = std::string_view(text.text).substr(begin);
       end = begin + (options.use_regex ? gpt2_word(rest) : rest.size());
-      words.push_back(text.slice(begin, end));
-      words.back().to_byte_characters();
+      PipelineText word = std::move(text).slice(begin, end);  // all of the text is the last word
+      word.to_byte_characters();
+      take(std::move(word));
     }
   };
 }
 
 PreTokenizer split(Pattern pattern, SplitOptions options) {
-  return [pattern = std::move(pattern), options](const PipelineText& text, std::vector<PipelineText>& words) {
-    std::vector<Part> parts = pattern_parts(text.text, pattern);
-    for (Part& part : parts) part.is_match = part.is_match != options.invert;
-    split_at(text, std::move(parts), options.behavior, words);
+  return [pattern = std::move(pattern), options](const PipelineText& text, const WordSink& take) {
+    Splitter splitter(text, options.behavior, take);
+    pattern_parts(text.text, pattern, [&](const Part& part) {
+      splitter.add({part.begin, part.end, part.is_match != options.invert});
+    });
+    splitter.finish();
   };
 }
 
@@ -240,11 +232,11 @@ PreTokenizer char_delimiter_split(const std::string& delimiter) {
 }
 
 PreTokenizer fixed_length(std::size_t length) {
-  return [length](const PipelineText& text, std::vector<PipelineText>& words) {
+  return [length](const PipelineText& text, const WordSink& take) {
     const std::string_view all = text.text;
     for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
       for (std::size_t i = 0; i < length && end < all.size(); ++i) end += first_character(all.substr(end)).bytes;
-      add_word(text, begin, end, words);
+      add_word(text, begin, end, take);
     }
   };
 }

@@ -10,9 +10,12 @@
 
 namespace encdec {
 
-// Cuts a normalised text into words, each of which a model makes into pieces by itself: adds them, none empty, to
-// `words`. Throws TokenizerError if a pattern takes too many steps. May be used from many threads at once.
-using PreTokenizer = std::function<void(PipelineText text, std::vector<PipelineText>& words)>;
+// Takes words one after another: a text may have as many as bytes, so nobody keeps all of them.
+using WordSink = std::function<void(PipelineText&& word)>;
+
+// Cuts a normalised text into words, each of which a model makes into pieces by itself: gives them, none empty, to
+// `take`, in order. Throws TokenizerError if a pattern takes too many steps. May be used from many threads at once.
+using PreTokenizer = std::function<void(PipelineText&& text, const WordSink& take)>;
 
 // The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does.
 namespace pre_tokenizers {
@@ -23,7 +26,7 @@ PreTokenizer sequence(std::vector<PreTokenizer> parts);
 // At whitespace, which is left out.
 PreTokenizer whitespace_split();
 // The matches of \w+|[^\w\s]+.
-void whitespace(const PipelineText& text, std::vector<PipelineText>& words);
+void whitespace(const PipelineText& text, const WordSink& take);
 // At whitespace, which is left out; every punctuation character is a word.
 PreTokenizer bert();
 

@@ -146,49 +146,58 @@ double SentencePieceModel::unigram_score(std::string_view pieces) const {
 }
 
 std::vector<std::string> SentencePieceModel::encode(std::string_view text) const {
+  std::vector<std::string> pieces;
+  encode(text, [&](std::string_view piece) { pieces.emplace_back(piece); });
+  return pieces;
+}
+
+void SentencePieceModel::encode(std::string_view text, const PieceSink& take) const {
   check_text(text);
   const std::string normalized = normalize(text, proto_.normalizer, user_defined_);
-  std::vector<std::string> pieces;
-  bool after_unknown = false;
-  for (const auto& [piece, id] : cut(normalized)) {
+  std::string_view unknowns;  // those in a row
+  cut(normalized, [&](std::string_view piece, std::int32_t id) {
     const PieceType type = at(id).type;
     if (type == PieceType::control) {
       refuse<TokenizerError>(name_, "a text has the control piece '{}'", printable(piece));
     }
     const bool is_unknown = type == PieceType::unknown;
     if (is_unknown && proto_.byte_fallback) {
-      for (const char byte : piece) pieces.push_back(byte_piece(static_cast<std::uint8_t>(byte)));
-    } else if (is_unknown && after_unknown) {
-      pieces.back() += piece;
+      for (const char byte : piece) take(byte_piece(static_cast<std::uint8_t>(byte)));
+    } else if (is_unknown) {
+      unknowns = unknowns.empty() ? piece : std::string_view(unknowns.data(), unknowns.size() + piece.size());
     } else {
-      pieces.emplace_back(piece);
+      if (!unknowns.empty()) take(std::exchange(unknowns, {}));
+      take(piece);
     }
-    after_unknown = is_unknown;
-  }
-  return pieces;
+  });
+  if (!unknowns.empty()) take(unknowns);
 }
 
-std::vector<SentencePieceModel::Cut> SentencePieceModel::cut(std::string_view normalized) const {
-  std::vector<std::string_view> parts;
+template <typename Take>
+void SentencePieceModel::cut(std::string_view normalized, const Take& take) const {
+  const auto take_known = [&](std::string_view piece) { take(piece, id_of(piece)); };
   switch (proto_.model_type) {
-    case ModelType::unigram: return cut_unigram(normalized);
-    case ModelType::bpe: parts = merge(normalized); break;
+    case ModelType::unigram: return cut_unigram(normalized, take);
+    case ModelType::bpe: return merge(normalized, take_known);
     case ModelType::character:
-      for (const Symbol& symbol : symbols(normalized)) parts.push_back(symbol.text);
-      break;
-    case ModelType::word:
-      for (std::string_view rest = normalized; !rest.empty(); rest.remove_prefix(parts.back().size())) {
-        parts.push_back(rest.substr(0, rest.find(kSpaceSymbol, first_character(rest).bytes)));
+      for (std::string_view rest = normalized; !rest.empty();) {
+        const std::size_t bytes = first_symbol(rest).bytes;
+        take_known(rest.substr(0, bytes));
+        rest.remove_prefix(bytes);
       }
-      break;
+      return;
+    case ModelType::word:
+      for (std::string_view rest = normalized; !rest.empty();) {
+        const std::string_view word = rest.substr(0, rest.find(kSpaceSymbol, first_character(rest).bytes));
+        take_known(word);
+        rest.remove_prefix(word.size());
+      }
+      return;
   }
-  std::vector<Cut> cuts;
-  cuts.reserve(parts.size());
-  for (const std::string_view part : parts) cuts.push_back({part, id_of(part)});
-  return cuts;
 }
 
-std::vector<SentencePieceModel::Cut> SentencePieceModel::cut_unigram(std::string_view normalized) const {
+template <typename Take>
+void SentencePieceModel::cut_unigram(std::string_view normalized, const Take& take) const {
   const auto score_of = [&](std::int32_t id, std::size_t bytes) -> std::optional<float> {
     const SentencePieceProto::Piece& piece = at(id);
     if (piece.type == PieceType::unused) return std::nullopt;
@@ -196,51 +205,53 @@ std::vector<SentencePieceModel::Cut> SentencePieceModel::cut_unigram(std::string
     const bool is_user_defined = piece.type == PieceType::user_defined;
     return is_user_defined ? static_cast<float>(0.1 * static_cast<double>(bytes - 1)) : piece.score;
   };
-  const auto unknown = [&](std::string_view) { return std::pair(unknown_score_, unknown_id_); };
-  std::vector<Cut> cuts;
-  for (const auto& [begin, end, id] : best_cut<float>(normalized, text_pieces_, score_of, unknown)) {
-    cuts.push_back({normalized.substr(begin, end - begin), id});
-  }
-  return cuts;
+  const auto unknown = [&](std::string_view) { return unknown_score_; };
+  best_cut<float>(normalized, text_pieces_, score_of, unknown, [&](std::string_view piece) {
+    const auto known = text_pieces_.find(piece);
+    take(piece, known && at(*known).type != PieceType::unused ? *known : unknown_id_);
+  });
 }
 
 // Pairs are merged by the scores of what they become. Unused pieces may be on the way to others; those that are left
 // are taken apart again as they came about.
-std::vector<std::string_view> SentencePieceModel::merge(std::string_view normalized) const {
-  using Merge = PairMerge<float, Symbol>;
-  std::unordered_map<std::string_view, std::pair<std::string_view, std::string_view>> parts;  // of unused pieces
-  const auto find_merge = [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {
-    if (left.is_whole || right.is_whole) return std::nullopt;
-    const std::string_view both(left.text.data(), left.text.size() + right.text.size());
-    const auto id = text_pieces_.find(both);
-    if (!id) return std::nullopt;
-    if (at(*id).type == PieceType::unused) parts[both] = {left.text, right.text};
-    return Merge{-at(*id).score, {both}};
+template <typename Take>
+void SentencePieceModel::merge(std::string_view normalized, const Take& take) const {
+  using Merge = PairMerge<float>;
+  constexpr std::int32_t kMergeable = 0, kWhole = 1;
+  SymbolChain chain(normalized.size());
+  for (std::size_t begin = 0; begin < normalized.size(); begin = chain.places()) {
+    const Symbol symbol = first_symbol(normalized.substr(begin));
+    chain.add(symbol.is_whole ? kWhole : kMergeable, symbol.bytes);
+  }
+  const auto find_merge = [&](std::size_t left, std::size_t middle, std::size_t end) -> std::optional<Merge> {
+    if (chain.symbol(left) == kWhole || chain.symbol(middle) == kWhole) return std::nullopt;
+    const auto id = text_pieces_.find(normalized.substr(left, end - left));
+    return id ? std::optional(Merge{-at(*id).score, kMergeable}) : std::nullopt;
   };
-  std::vector<std::string_view> result;
+  std::unordered_map<std::string_view, std::size_t> fronts;  // the first parts of unused pieces
+  merge_pairs<float>(chain, find_merge, [&](std::size_t left, std::size_t middle, std::size_t end) {
+    const std::string_view both = normalized.substr(left, end - left);
+    if (at(*text_pieces_.find(both)).type == PieceType::unused) fronts[both] = middle - left;
+  });
   std::vector<std::string_view> rest;  // the next one last
-  for (const Symbol& symbol : merge_pairs<float>(symbols(normalized), find_merge)) {
-    for (rest = {symbol.text}; !rest.empty();) {
+  for (std::size_t begin = 0, end = 0; begin < chain.places(); begin = end) {
+    end = chain.end(begin);
+    for (rest = {normalized.substr(begin, end - begin)}; !rest.empty();) {
       const std::string_view text = rest.back();
       rest.pop_back();
-      const auto known = parts.find(text);
-      if (known == parts.end() || at(id_of(text)).type != PieceType::unused) {
-        result.push_back(text);
+      const auto front = fronts.find(text);
+      if (front == fronts.end() || at(id_of(text)).type != PieceType::unused) {
+        take(text);
       } else {
-        rest.insert(rest.end(), {known->second.second, known->second.first});
+        rest.insert(rest.end(), {text.substr(front->second), text.substr(0, front->second)});
       }
     }
   }
-  return result;
 }
 
-std::vector<SentencePieceModel::Symbol> SentencePieceModel::symbols(std::string_view normalized) const {
-  std::vector<Symbol> symbols;
-  for (std::string_view rest = normalized; !rest.empty(); rest.remove_prefix(symbols.back().text.size())) {
-    const std::size_t whole = user_defined_.longest(rest).bytes;
-    symbols.push_back({rest.substr(0, whole > 0 ? whole : first_character(rest).bytes), whole > 0});
-  }
-  return symbols;
+SentencePieceModel::Symbol SentencePieceModel::first_symbol(std::string_view text) const {
+  const std::size_t whole = user_defined_.longest(text).bytes;
+  return {whole > 0 ? whole : first_character(text).bytes, whole > 0};
 }
 
 std::string SentencePieceModel::decode(std::span<const std::string> pieces) const {

@@ -29,6 +29,8 @@ class SentencePieceModel {
   // byte_fallback, a piece for each of their bytes. Throws TokenizerError for a text that check_text refuses, or that
   // the model cannot cut. Takes O(n) for a text of n bytes, of BPE models O(n log n).
   std::vector<std::string> encode(std::string_view text) const;
+  // Gives them to `take` one after another, without keeping them.
+  void encode(std::string_view text, const PieceSink& take) const;
   // The text of pieces; a piece that the model does not know stands for itself.
   std::string decode(std::span<const std::string> pieces) const;
   // The piece with this id, which is not the id that a translation model knows it by; null for an id that is not there.
@@ -37,23 +39,24 @@ class SentencePieceModel {
  private:
   using PieceType = SentencePieceProto::PieceType;
   using ModelType = SentencePieceProto::ModelType;
-  struct Cut {
-    std::string_view text;
-    std::int32_t id;
-  };
   // A character, or a whole user-defined piece, which is never merged.
   struct Symbol {
-    std::string_view text;
-    bool is_whole = false;
+    std::size_t bytes;
+    bool is_whole;
   };
 
   void add_pieces();
   void check_samples() const;
 
-  std::vector<Cut> cut(std::string_view normalized) const;
-  std::vector<Cut> cut_unigram(std::string_view normalized) const;
-  std::vector<std::string_view> merge(std::string_view normalized) const;
-  std::vector<Symbol> symbols(std::string_view normalized) const;
+  // Give pieces, and their ids, to `take` one after another.
+  template <typename Take>
+  void cut(std::string_view normalized, const Take& take) const;
+  template <typename Take>
+  void cut_unigram(std::string_view normalized, const Take& take) const;
+  // The same without ids.
+  template <typename Take>
+  void merge(std::string_view normalized, const Take& take) const;
+  Symbol first_symbol(std::string_view text) const;
   // The sum of scores by which samples are compared.
   double unigram_score(std::string_view pieces) const;
 

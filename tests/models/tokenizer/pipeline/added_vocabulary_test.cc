@@ -34,10 +34,10 @@ AddedVocabulary added(const Tokens& tokens, const Normalizer& normalizer = {}) {
 std::vector<std::string> find(const AddedVocabulary& vocabulary, std::string_view text,
                               Looking looking = Looking::for_raw_tokens, SpecialTokens special = SpecialTokens::found) {
   std::vector<std::string> parts;
-  for (const auto& [begin, end, id] : vocabulary.find(text, looking, special)) {
-    const std::string part(text.substr(begin, end - begin));
-    parts.push_back(id ? fmt::format("[{}{}]", *id, part) : part);
-  }
+  vocabulary.find(text, looking, special, [&](const AddedVocabulary::Part& found) {
+    const std::string part(text.substr(found.begin, found.end - found.begin));
+    parts.push_back(found.id ? fmt::format("[{}{}]", *found.id, part) : part);
+  });
   return parts;
 }
 
@@ -108,7 +108,7 @@ TEST(AddedVocabulary, RefusesWhatCannotBeToldApart) {
 TEST(AddedVocabulary, LongRunsOfWhitespaceAreFollowedOnce) {
   const AddedVocabulary vocabulary =
       added({{.content = " ", .strip_left = true, .strip_right = true, .normalized = false}});
-  EXPECT_EQ(vocabulary.find(std::string(100'000, ' '), Looking::for_raw_tokens, SpecialTokens::found).size(), 100'000u);
+  EXPECT_EQ(find(vocabulary, std::string(100'000, ' ')).size(), 100'000u);
 }
 
 }  // namespace

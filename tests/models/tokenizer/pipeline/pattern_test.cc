@@ -13,9 +13,8 @@ using testing::HasSubstr;
 
 std::vector<std::string> matches(const Pattern& pattern, std::string_view text) {
   std::vector<std::string> found;
-  for (const PatternMatch& match : pattern(text)) {
-    found.emplace_back(text.substr(match.begin, match.end - match.begin));
-  }
+  pattern(text,
+          [&](const PatternMatch& match) { found.emplace_back(text.substr(match.begin, match.end - match.begin)); });
   return found;
 }
 
@@ -73,7 +72,7 @@ TEST(Regex, RefusesWhatIsNoExpression) {
 TEST(Regex, ExponentialMatchingEndsWithAnError) {
   const Pattern pattern = regex_pattern("(a+)+b", "file");
   try {
-    pattern(std::string(100, 'a') + "cb");
+    matches(pattern, std::string(100, 'a') + "cb");
     FAIL();
   } catch (const TokenizerError& error) {
     EXPECT_THAT(error.what(), HasSubstr("file: the regular expression takes too much at byte 0 of a text of 102"));

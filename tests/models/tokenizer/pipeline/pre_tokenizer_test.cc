@@ -12,10 +12,8 @@ using testing::ElementsAre;
 using Words = std::vector<std::string>;
 
 Words split_text(const PreTokenizer& pre_tokenizer, std::string_view text) {
-  std::vector<PipelineText> words;
-  pre_tokenizer(PipelineText::whole(text), words);
   Words result;
-  for (const PipelineText& word : words) result.push_back(word.text);
+  pre_tokenizer(PipelineText::whole(text), [&](PipelineText&& word) { result.push_back(std::move(word.text)); });
   return result;
 }
 
