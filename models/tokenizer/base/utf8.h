@@ -17,7 +17,7 @@ std::string replace_invalid_bytes(std::string_view bytes, std::string_view by);
 // that cannot begin one.
 std::string replace_invalid_utf8(std::string_view bytes);
 
-// Texts to tokenize: models take some 80 bytes of memory for each of their bytes.
+// Texts to tokenize: tokenizers take about 16 bytes of memory for each of their bytes.
 inline constexpr std::size_t kMaxTextBytes = 16u << 20;
 
 // Throws TokenizerError, with the offset of the first wrong byte, unless `text` is UTF-8 of at most kMaxTextBytes.
