@@ -256,7 +256,7 @@ TEST(ParseJson, RefusesStringsNumbersAndSpaceOfMoreThanTwoMebibytes) {
   const std::string most = repeated("1", 2 << 20);
   EXPECT_EQ(parse_json("[\"" + most + "\", \"" + most + "\"]", "x").size(), 2u);
   for (const std::string& text : {"[\"" + most + "1\"]", "[" + most + "1]", "[" + repeated(" ", 3 << 20) + "]",
-                                 "[\"" + repeated("\\\"", 2 << 20) + "\"]", "{\"" + most + "1\":1}"}) {
+                                  "[\"" + repeated("\\\"", 2 << 20) + "\"]", "{\"" + most + "1\":1}"}) {
     EXPECT_THAT(json_refusal(text), HasSubstr("a string, number or space of ")) << text.substr(0, 3);
   }
 }
