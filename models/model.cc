@@ -85,7 +85,7 @@ Dim longest(std::span<const TokenIds> rows) {
 // Of the tensors that nobody asked for: whether there are some that checkpoints do not usually have for training,
 // twice, or as settings.
 std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
-  constexpr std::array<std::string_view, 11> kUsual = {"pooler.",
+  constexpr std::array<std::string_view, 11> kUsual = {"pooler",
                                                        "lm_head.",
                                                        "cls.",
                                                        "vocab_",
