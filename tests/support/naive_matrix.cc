@@ -18,6 +18,8 @@ double small_float(std::uint16_t bits, int exponent_bits, int mantissa_bits) {
   return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1.0 + fraction, exponent - bias));
 }
 
+}  // namespace
+
 double element(const Tensor& tensor, std::int64_t index) {
   const void* data = tensor.raw();
   const auto i = static_cast<std::size_t>(index);
@@ -29,8 +31,6 @@ double element(const Tensor& tensor, std::int64_t index) {
     default: throw std::invalid_argument("a reference's input of another type");
   }
 }
-
-}  // namespace
 
 Matrix::Matrix(std::int64_t row_count, std::int64_t column_count)
     : rows(row_count),

@@ -35,6 +35,9 @@ struct Matrix {
   Matrix slice_columns(std::int64_t first, std::int64_t count) const;
 };
 
+// An element of such a tensor.
+double element(const Tensor& tensor, std::int64_t index);
+
 // One below the other, and side by side.
 Matrix stack(std::span<const Matrix> parts);
 Matrix beside(const Matrix& left, const Matrix& right);

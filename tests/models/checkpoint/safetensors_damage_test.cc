@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/models/checkpoint/safetensors_parsing.h"
 #include "tests/support/safetensors_writer.h"
+#include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
