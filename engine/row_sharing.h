@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/tensor.h"
 #include "encdec/engine/thread_team.h"
 
@@ -15,7 +16,10 @@ void for_each_row(const Tensor& rows_of, ThreadTeam& team, const Body& body) {
   const int rows = static_cast<int>(rows_of.rows());
   const int parts = rows_of.elements() < kWorkWorthSharing ? 1 : team.size();
   team.run(parts, [&](int part, int) {
-    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) body(row);
+    for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
+      poll_cancelled();
+      body(row);
+    }
   });
 }
 

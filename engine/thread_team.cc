@@ -112,6 +112,8 @@ bool ThreadTeam::work_on_one_item(int thread) {
       continue;
     }
     try {
+      const CancellationScope scope(job_.check);
+      check_cancelled();
       job_.call(job_.body, static_cast<int>((tickets & kItemsMask) - 1), thread);
     } catch (...) {
       const std::lock_guard lock(failure_mutex_);

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
+
 namespace encdec {
 
 // CPUs that this process may use (its affinity mask and control group taken into account), at least 1.
@@ -34,15 +36,18 @@ class ThreadTeam {
   int size() const { return static_cast<int>(helpers_.size()) + 1; }  // the caller and its helpers
 
   // Calls body(item, thread) for every item of [0, items), with thread in [0, size()), and returns when all are done.
-  // Rethrows one of the exceptions that items have thrown; the other items are still worked on.
+  // Rethrows one of the exceptions that items have thrown; the other items are still worked on. All begin with
+  // check_cancelled(), in the caller's scope.
   template <class Body>
   void run(int items, const Body& body) {
     if (items <= 0) return;
+    check_cancelled();
     if (items == 1) return static_cast<void>(body(0, 0));
     if (helpers_.empty()) {
       std::exception_ptr failure;
       for (int item = 0; item < items; ++item) {
         try {
+          check_cancelled();
           body(item, 0);
         } catch (...) {
           failure = std::current_exception();
@@ -51,15 +56,17 @@ class ThreadTeam {
       if (failure != nullptr) std::rethrow_exception(failure);
       return;
     }
-    share(items, {&body, [](const void* context, int item, int thread) {
-                    (*static_cast<const Body*>(context))(item, thread);
-                  }});
+    const auto call = [](const void* context, int item, int thread) {
+      (*static_cast<const Body*>(context))(item, thread);
+    };
+    share(items, {&body, call, CancellationScope::check_of_this_thread()});
   }
 
  private:
   struct Job {
     const void* body = nullptr;
     void (*call)(const void* body, int item, int thread) = nullptr;
+    const std::function<void()>* check = nullptr;
   };
 
   void share(int items, Job job);

@@ -210,7 +210,8 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
 
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
-  check_rows(sources, impl_->config.input_stack(), "source");
+  // Before any work; those that are too long, if they are to become shorter, when it is their turn.
+  if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
   ListStream<TokenIds> list(sources);
   generate_stream(list, options);
   return std::move(list.results);

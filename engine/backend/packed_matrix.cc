@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec::backend {
@@ -104,6 +105,7 @@ Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
   std::vector<float> given(panels_read * width * inputs);
   std::vector<std::byte> converted(layout.panel_bytes);
   for (std::size_t panel = 0; panel < layout.panels; ++panel) {
+    check_cancelled();
     const auto first = static_cast<Dim>(panel * width);
     const Dim count = std::min(static_cast<Dim>(width), spec.output_width - first);
     if (panel % panels_read == 0) {

@@ -72,6 +72,7 @@ void WeightStore::add_files_of(const WeightStore& other) {
 }
 
 void WeightStore::read(std::span<const std::byte> bytes, std::byte* to) const {
+  check_cancelled();
   const auto reads = [&](const auto& file) { return file->read(bytes, to); };
   if (std::ranges::none_of(files_, reads) && !bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "encdec/engine/base/cancellation.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
@@ -240,6 +242,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
   pack_keys<T>(head, scratch + places.keys);
   values.pack<T>(head);
   for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
+    check_cancelled();  // a group of a long source takes milliseconds, a head many
     QueryGroup<kTileQueries> group(head, first);
     for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
       score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/refuse.h"
 
@@ -140,6 +141,7 @@ class JsonTree : public JsonEvents {
     return true;
   }
   json& place(json value) {
+    poll_cancelled();
     take_memory(memory_of(value));
     if (open_.empty()) return root_ = std::move(value);
     if (open_.back()->is_array()) take_memory(kItemBytes);

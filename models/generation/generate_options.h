@@ -39,6 +39,7 @@ struct Hypothesis {
 // What a call makes of one input.
 struct GenerateResult {
   std::vector<Hypothesis> hypotheses;  // best first; one empty hypothesis for an empty source
+  bool source_truncated = false;       // see LongSources
 };
 
 // Work done by one call so far.
@@ -49,6 +50,15 @@ struct GenerateProgress {
   double encode_seconds = 0;         // of all workers together, like the next
   double decode_seconds = 0;         // in the decoder and its output
 };
+
+// What becomes of a source of more than GenerateOptions::max_source_tokens.
+enum class LongSources : std::uint8_t {
+  error,     // an InputError that names it
+  truncate,  // its end is left out: of a text, what stands before the special tokens at the end
+};
+
+// Where a model's positions do not bound its sources: work and memory grow with the square of their tokens.
+inline constexpr int kMaxSourceTokens = 16'384;
 
 // When beam search for a source ends, once num_beams hypotheses are finished.
 enum class EarlyStopping : std::uint8_t {
@@ -112,6 +122,11 @@ struct GenerateOptions {
   // The target's becomes the first token, the start token or a part of the source: whatever the model expects.
   std::string source_lang = {};
   std::string target_lang = {};  // likewise
+
+  // Most tokens of a source, special ones included; 0 for as many as the model has positions for, and where they do not
+  // end for kMaxSourceTokens.
+  int max_source_tokens = 0;
+  LongSources long_sources = LongSources::error;
 
   // So many of the likeliest tokens are told at each step.
   int top_log_probs = 0;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/generation/batch_decoder.h"
 #include "encdec/models/generation/generation_settings.h"
@@ -43,6 +44,7 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
                                   beams > 1 ? "there are so many beams" : "greedy search has one result"));
   }
   check_range("batch_size", options.batch_size, 0, kMaxTokenCount);
+  check_range("max_source_tokens", options.max_source_tokens, 0, kMaxTokenCount);
   check_range("workers", options.workers, 1, kMaxWorkers);
   check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
   if (options.attention) check_selection(config, *options.attention);
@@ -101,6 +103,7 @@ class Generator {
  private:
   void work(std::size_t worker) {
     try {
+      const CancellationScope scope(check_);
       SessionPool::Lease session(parts_.sessions);
       if (shortlist_) session->set_shortlist(&*shortlist_);
       if (settings_.on_node_run) {
@@ -175,9 +178,10 @@ class Generator {
       }
       if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, tokens);
     }
-    return {std::move(hypotheses)};
+    return {std::move(hypotheses), job.prompt.source_truncated};
   }
 
+  const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // also of the workers
   ModelParts parts_;
   SearchRules rules_;
   const GenerateOptions& settings_ = rules_.settings;

@@ -71,16 +71,43 @@ TokenIds Prompter::prefix_of(const GenerateInput& input) const {
   return text == nullptr || text->empty() ? TokenIds() : encode_target_part(tokenizer_of(parts_), *text, languages_);
 }
 
+std::size_t Prompter::source_limit() const {
+  const auto positions = parts_.network.config.input_stack().position_limit();
+  const int asked = settings_.max_source_tokens;
+  const auto limit = static_cast<std::size_t>(asked > 0 ? asked : positions.value_or(kMaxSourceTokens));
+  return positions ? std::min(limit, static_cast<std::size_t>(*positions)) : limit;
+}
+
+// As many tokens as are read.
+TokenIds Prompter::truncated(const GenerateInput& input, TokenIds source) const {
+  const std::size_t limit = source_limit();
+  if (const auto* text = std::get_if<std::string>(&input.source)) {
+    EncodeOptions options = languages_;
+    options.max_length = limit;
+    return tokenizer_of(parts_).encode(*text, options);
+  }
+  source.resize(limit);
+  return source;
+}
+
 Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   const TransformerConfig& config = parts_.network.config;
   const auto* text = std::get_if<std::string>(&input.source);
   // An empty line has nothing to translate, though the tokenizer would still add its end token.
-  const TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)
-                          : text->empty() ? TokenIds()
-                                          : tokenizer_of(parts_).encode(*text, languages_);
+  TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)
+                    : text->empty() ? TokenIds()
+                                    : tokenizer_of(parts_).encode(*text, languages_);
+  const bool is_long = source.size() > source_limit();
+  const bool is_truncated = is_long && settings_.long_sources == LongSources::truncate;
+  if (is_truncated) source = truncated(input, std::move(source));
   check_tokens(source, config.input_stack(), "source", number);
+  if (is_long && !is_truncated) {
+    throw InputError(fmt::format("source {}: {} tokens, expected at most {}, which is max_source_tokens", number,
+                                 source.size(), source_limit()));
+  }
   if (source.empty()) return {};
   Prompt prompt = start(source, number);
+  prompt.source_truncated = is_truncated;
   const std::size_t begin = prompt.target.size();
   const TokenIds prefix = prefix_of(input);
   // A prefix stands after the language that was asked for.

@@ -35,6 +35,7 @@ struct Prompt {
   TokenIds target = {};  // what comes first: start token and prefix, or a decoder-only model's prompt; not empty
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
   std::size_t number = 0;         // of the source, for messages: from 1
+  bool source_truncated = false;
 };
 
 // A target that a decoder is made to read (teacher forcing).
@@ -59,6 +60,8 @@ class Prompter {
 
  private:
   Prompt start(const TokenIds& source, std::size_t number) const;
+  std::size_t source_limit() const;
+  TokenIds truncated(const GenerateInput& input, TokenIds source) const;
   TokenIds prefix_of(const GenerateInput& input) const;
 
   ModelParts parts_;

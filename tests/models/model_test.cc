@@ -7,10 +7,15 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "tests/models/model_cases.h"
 
@@ -188,6 +193,91 @@ TEST(Model, ASourceThatIsLongerThanLearnedPositionsIsNamed) {
   EXPECT_THAT(
       failure([&] { model.generate_ids(too_long); }),
       HasSubstr("source 2: " + std::to_string(limit + 1) + " tokens, expected at most " + std::to_string(limit)));
+}
+
+TEST(Model, ALongSourceIsAnErrorOrTruncated) {
+  for (const char* name : {"bart/base", "gpt2/with_prefix"}) {
+    const Model model = load_family(name);
+    const std::vector<TokenIds> sources = {{5}, {5, 6, 7, 8, 9}};
+    GenerateOptions options{.max_new_tokens = 4, .max_source_tokens = 3};
+    EXPECT_THAT(failure([&] { model.generate_ids(sources, options); }),
+                HasSubstr("source 2: 5 tokens, expected at most 3, which is max_source_tokens"));
+    options.long_sources = LongSources::truncate;
+    const auto results = model.generate_ids(sources, options);
+    const std::vector<TokenIds> front = {{5, 6, 7}};
+    EXPECT_EQ(results[1].hypotheses.front().token_ids,
+              model.generate_ids(front, {.max_new_tokens = 4}).front().hypotheses.front().token_ids);
+    EXPECT_FALSE(results[0].source_truncated);
+    EXPECT_TRUE(results[1].source_truncated);
+    // Learned positions are a bound that no option moves.
+    const auto limit = static_cast<std::size_t>(*model.config().input_stack().position_limit());
+    const std::vector<TokenIds> too_long = {TokenIds(limit + 1, 5)};
+    options.max_source_tokens = static_cast<int>(limit) + 10;
+    EXPECT_TRUE(model.generate_ids(too_long, options).front().source_truncated);
+  }
+  const Model unbounded = load("odd_sizes");
+  const std::vector<TokenIds> sources = {TokenIds(kMaxSourceTokens + 1, 5)};
+  EXPECT_THAT(failure([&] { unbounded.generate_ids(sources); }), HasSubstr("expected at most 16384, which is"));
+}
+
+TEST(Model, ATruncatedTextKeepsItsEndToken) {
+  const Model model = load("text");
+  const std::string text = "a b c d e f g h";
+  const TokenIds all = model.tokenizer()->encode(text);
+  TokenIds some(all.begin(), all.begin() + 3);
+  some.push_back(all.back());
+  const GenerateOptions options{.max_source_tokens = 4, .long_sources = LongSources::truncate};
+  EXPECT_EQ(model.generate({text}, options).front().hypotheses.front().token_ids,
+            model.generate_ids(std::span(&some, 1)).front().hypotheses.front().token_ids);
+}
+
+// Wherever it is stopped, the next call finds all in order.
+TEST(Model, WorkCanBeCancelledAnywhere) {
+  int calls = 0, limit = std::numeric_limits<int>::max();
+  std::mutex counting;
+  const std::function<void()> check = [&] {
+    const std::lock_guard lock(counting);
+    if (++calls >= limit) throw std::runtime_error("enough");
+  };
+  const auto cancelled_at = [&](int at, const auto& work) {
+    calls = 0;
+    limit = at;
+    bool is_cancelled = false;
+    try {
+      const CancellationScope scope(check);
+      work();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "enough");
+      is_cancelled = true;
+    }
+    limit = std::numeric_limits<int>::max();
+    return is_cancelled;
+  };
+  const auto load_it = [] { load("shared_swish"); };
+  EXPECT_FALSE(cancelled_at(std::numeric_limits<int>::max(), load_it));
+  ASSERT_GE(calls, 20) << "while weights are packed";
+  const int while_loading = calls;
+  for (int at = 1; at < while_loading; at += while_loading / 5) EXPECT_TRUE(cancelled_at(at, load_it));
+
+  const Model model = load("shared_swish", 2);
+  const auto sources = random_sources(9, 40, 20);
+  for (const int workers : {1, 3}) {
+    const GenerateOptions options{.num_beams = 2, .max_new_tokens = 10, .batch_size = 3, .workers = workers};
+    std::vector<GenerateResult> results;
+    const auto generate = [&] { results = model.generate_ids(sources, options); };
+    EXPECT_FALSE(cancelled_at(std::numeric_limits<int>::max(), generate));
+    const auto expected = std::exchange(results, {});
+    const int while_generating = calls;
+    ASSERT_GE(while_generating, 100);
+    for (int at = 1; at < while_generating / 2; at += while_generating / 10) {
+      EXPECT_TRUE(cancelled_at(at, generate)) << "workers " << workers << ", call " << at;
+      generate();
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        EXPECT_EQ(results[i].hypotheses.front().token_ids, expected[i].hypotheses.front().token_ids);
+        EXPECT_EQ(results[i].hypotheses.front().score, expected[i].hypotheses.front().score);
+      }
+    }
+  }
 }
 
 TEST(Model, GenerationStopsWhereLearnedPositionsEnd) {

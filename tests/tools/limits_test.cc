@@ -182,6 +182,18 @@ TEST(Limits, LayersThatConfigJsonLeavesOutAreANote) {
   EXPECT_THAT(note(), testing::HasSubstr("tensors of the weights are not used, such as 'model.encoder.layers."));
 }
 
+TEST(Limits, ALongSourceIsAnErrorOrTruncated) {
+  std::vector<std::string> options = {"generate", "--model",     golden_model("text"),  "--num-beams",
+                                      "1",        "--token-ids", "--max-source-tokens", "2"};
+  EXPECT_TRUE(failed(encdec_command(options, "20 30 0\n"), 1, {"source 1: 3 tokens, expected at most 2"}));
+  options.insert(options.end(), {"--long-sources", "truncate"});
+  const Finished truncated = encdec_command(options, "20 0\n20 30 0\n");
+  EXPECT_EQ(truncated.status, 0);
+  EXPECT_EQ(truncated.output, run_generate("text", {"--token-ids"}, "20 0\n20 30\n").output);
+  EXPECT_THAT(truncated.errors, testing::HasSubstr("1 of 2 sources had more tokens than are read"));
+  EXPECT_TRUE(failed(run_generate("text", {"--long-sources", "cut"}, ""), 2, {"error", "truncate"}));
+}
+
 TEST(Limits, MessagesHaveNothingThatTurnsOrHidesText) {
   const std::string name =
       "a\xe2\x80\xae"

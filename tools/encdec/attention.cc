@@ -114,8 +114,7 @@ AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArg
                                    .max_new_tokens = options.max_new_tokens,
                                    .source_lang = options.source_lang,
                                    .target_lang = options.target_lang,
-                                   .attention = selection,
-                                   .on_progress = [](const GenerateProgress&) { throw_if_interrupted(); }};
+                                   .attention = selection};
     return std::move(model.generate_inputs(std::span(&input, 1), generate).front().hypotheses.front().attention);
   }
   const LineTokens target = parse_line(to.text, options.form, config.decoder.vocabulary, to.position);

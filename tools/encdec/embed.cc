@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "commands.h"
-#include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
 #include "options.h"
@@ -62,7 +61,6 @@ void embed(const EmbedArguments& options) {
     progress.lines += static_cast<std::int64_t>(lines.size());
     progress.fraction = input.fraction(input.bytes());
     bar.show(progress);
-    throw_if_interrupted();
     if (!input.ready()) output.flush();
   }
   bar.clear();

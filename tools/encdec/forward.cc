@@ -10,7 +10,6 @@
 #include <span>
 
 #include "commands.h"
-#include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
 #include "options.h"
@@ -158,7 +157,6 @@ void forward(const ForwardArguments& options) {
     const ForwardResult result = model.forward(sources, targets);
     if (config.has_decoder()) file.write(0, first, result.logits, targets);
     if (config.has_encoder()) file.write(entries.size() - 1, first, result.encoder_last_hidden_state, sources);
-    throw_if_interrupted();
   }
   file.commit();
 }

@@ -95,6 +95,9 @@ class Generation final : private GenerateStream {
       throw Error(error.what() + what_is_kept());
     }
     stats_.total_seconds = stopwatch_.seconds();
+    if (truncated_ > 0 && !options_.model.quiet) {
+      spdlog::warn("{} of {} sources had more tokens than are read; their ends were left out", truncated_, lines_);
+    }
     if (stats_file_) {
       stats_file_->write(to_json(stats_) + "\n");
       stats_file_->commit();
@@ -126,7 +129,6 @@ class Generation final : private GenerateStream {
     options.on_progress = [this](const GenerateProgress& progress) {
       const std::lock_guard lock(mutex_);
       show(progress);
-      throw_if_interrupted();
     };
     return options;
   }
@@ -175,6 +177,7 @@ class Generation final : private GenerateStream {
       output_.flush();
     }
     ++lines_;
+    if (result.source_truncated) ++truncated_;
     finished_bytes_ = unfinished_.front();
     unfinished_.pop_front();
     if (attention_file_) {
@@ -231,7 +234,8 @@ class Generation final : private GenerateStream {
   std::deque<std::int64_t> unfinished_;  // lines that are read and not written: where each ends in the input
   std::deque<std::string> sources_;      // of these, where their attention is told
   std::int64_t finished_bytes_ = 0;
-  std::int64_t lines_ = 0;  // in the output
+  std::int64_t lines_ = 0;      // in the output
+  std::int64_t truncated_ = 0;  // of their sources
 };
 
 void add_options(CLI::App& command, GenerateArguments& options) {
@@ -250,6 +254,19 @@ void add_options(CLI::App& command, GenerateArguments& options) {
       ->type_name("K");
   command.add_flag("--stream", options.stream, "Write to standard output as soon as a part of a line is certain");
   add_generation_options(command, options.generation);
+  add_number_option(command, "--max-source-tokens", generate.max_source_tokens,
+                    fmt::format("Most tokens of a source; 0 for as many as the model has positions for, {} if they do "
+                                "not end",
+                                kMaxSourceTokens))
+      ->check(integer_from(0, kMaxTokens));
+  take_words(command.add_option_function<std::string>(
+                 "--long-sources",
+                 [&generate](const std::string& word) {
+                   generate.long_sources = word == "truncate" ? LongSources::truncate : LongSources::error;
+                 },
+                 "What becomes of a source of more tokens: its line is an error, or its end is left out"),
+             {"error", "truncate"})
+      ->default_str("error");
   add_batch_size_option(command, generate.batch_size);
   options.model.add_load_options(command);
   add_number_option(command, "--workers", generate.workers,

@@ -1,6 +1,6 @@
 // encdec: Transformer inference from the command line. Parses arguments, runs one subcommand and turns every failure
 // into one line on standard error and an exit status.
-#include <encdec/engine/base/error.h>
+#include <encdec/engine/base/cancellation.h>
 #include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -10,6 +10,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -68,27 +69,16 @@ Examples:
   encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
   encdec inspect --model opus-mt-en-fr)";
 
-// In one piece, where it is not too long for that. Where there is no memory, which may be the very error, bytes that
-// are not printable ASCII are not shown.
+// In one piece, unless there is no memory, which may be the very error.
 void print_error(std::string_view message) {
-  std::array<char, 4096> line;
-  std::size_t size = 0;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) {
-      line[size++] = c;
-      if (size < line.size()) continue;
-      std::fwrite(line.data(), 1, size, stderr);
-      size = 0;
-    }
-  };
-  add("encdec: ");
   try {
-    add(without_controls(message));
+    const std::string line = "encdec: " + without_controls(message) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
   } catch (const std::bad_alloc&) {
-    for (const char c : message) add(c >= ' ' && c <= '~' ? std::string_view(&c, 1) : "?");
+    std::fputs("encdec: ", stderr);
+    for (const char c : message) std::fputc(c >= ' ' && c <= '~' ? c : '?', stderr);
+    std::fputc('\n', stderr);
   }
-  add("\n");
-  std::fwrite(line.data(), 1, size, stderr);
 }
 
 void prepare_process() {
@@ -146,6 +136,8 @@ int run(int argc, char** argv) {
 int guarded_run(int argc, char** argv) {
   try {
     prepare_process();
+    const std::function<void()> check = throw_if_interrupted;
+    const CancellationScope scope(check);
     return run(argc, argv);
   } catch (const UsageError& error) {
     print_error(error.what());

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "commands.h"
-#include "interrupt.h"
 #include "line_reader.h"
 #include "lines.h"
 #include "options.h"
@@ -67,7 +66,6 @@ class Scoring {
       if (window.failure) std::rethrow_exception(window.failure);
       if (window.answers.empty()) break;
       bar.show(progress());
-      throw_if_interrupted();
     }
     bar.clear();
     output_.commit();

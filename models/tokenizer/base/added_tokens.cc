@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
+
 namespace encdec {
 namespace {
 
@@ -59,6 +61,7 @@ void WordTrie::find(std::string_view text, const Take& take) const {
   std::size_t resume = 0;             // the end of the last word
   std::vector<PartialMatch> kept;
   for (std::size_t current = 0; current < text.size(); current = after(text, current)) {
+    poll_cancelled();
     if (current < resume) continue;
     kept.clear();
     bool found = false;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
+
 namespace encdec {
 
 // Offset of the first byte that does not begin a whole, shortest-form character of U+0000..U+D7FF or U+E000..U+10FFFF;
@@ -47,6 +49,7 @@ template <typename IsOne>
 std::size_t leading_bytes(std::string_view valid, const IsOne& is_one) {
   std::size_t end = 0;
   while (end < valid.size()) {
+    poll_cancelled();
     const Character c = first_character(valid.substr(end));
     if (!is_one(c.value)) break;
     end += c.bytes;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
@@ -51,6 +52,7 @@ void Vocabulary::add(std::string piece, std::int32_t id, const std::string& name
   if (id < 0 || id >= kMaxTokenIds) {
     refuse<TokenizerError>(name, "'{}' is {}, expected an id from 0 to {}", printable(piece), id, kMaxTokenIds - 1);
   }
+  poll_cancelled();
   const auto [entry, is_new_piece] = ids_.emplace(std::move(piece), id);
   if (!is_new_piece) refuse<TokenizerError>(name, "'{}' is there twice", printable(entry->first));
   const auto [other, is_new_id] = pieces_.emplace(id, &entry->first);

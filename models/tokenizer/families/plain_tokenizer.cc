@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
@@ -144,6 +145,7 @@ class PlainTokenizer final : public Tokenizer {
     const bool ends = side == TextSide::target || options_.add_source_end;
     std::vector<std::int32_t> ids;
     const auto add = [&](std::string_view token) {
+      poll_cancelled();
       const auto id = vocabulary(side).id(token);
       ids.push_back(id ? *id : *vocabulary(side).id(options_.unknown_token));
     };

@@ -2,8 +2,7 @@
 
 #include <utf8proc.h>
 
-#include <vector>
-
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/character_tables.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
@@ -53,19 +52,19 @@ std::string python_lower(std::string_view valid) {
   constexpr char32_t kSigma = 0x3A3;
   std::string result;
   result.reserve(valid.size());
-  const std::vector<CodePoint> characters = code_points(valid);
   bool after_cased = false;  // the last character that is not case-ignorable is cased
-  for (std::size_t i = 0; i < characters.size(); ++i) {
-    const char32_t c = characters[i].value;
-    if (c == kSigma && after_cased) {
-      std::size_t next = i + 1;
-      while (next < characters.size() && is_case_ignorable(characters[next].value)) ++next;
-      const bool is_final = next == characters.size() || !is_cased(characters[next].value);
+  for (std::string_view rest = valid; !rest.empty();) {
+    poll_cancelled();
+    const Character first = first_character(rest);
+    rest.remove_prefix(first.bytes);
+    if (first.value == kSigma && after_cased) {
+      const std::string_view next = rest.substr(leading_bytes(rest, is_case_ignorable));
+      const bool is_final = next.empty() || !is_cased(first_character(next).value);
       result += is_final ? "ς" : "σ";
     } else {
-      append_lowercase(result, c);
+      append_lowercase(result, first.value);
     }
-    if (!is_case_ignorable(c)) after_cased = is_cased(c);
+    if (!is_case_ignorable(first.value)) after_cased = is_cased(first.value);
   }
   return result;
 }

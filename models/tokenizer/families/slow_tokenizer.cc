@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
@@ -23,6 +24,7 @@ std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, cons
   Affixes around = affixes(options, side);
   std::vector<std::int32_t> ids;
   const auto add = [&](std::string_view piece) {
+    poll_cancelled();
     const auto id = find_id(piece, side);
     ids.push_back(id ? *id : named_id("unk_token"));
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
@@ -60,6 +61,7 @@ void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens
   std::size_t done = 0;             // up to here the text is in parts
   std::size_t whitespace_done = 0;  // up to here whitespace that begins before was followed
   for (std::size_t position = 0; position < text.size();) {
+    poll_cancelled();
     const ByteTrie::Match found = trie.longest(text.substr(position));
     if (found.value < 0) {
       ++position;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
@@ -21,8 +22,7 @@ namespace encdec {
 // ways, the one whose last piece is the longest, and so on from the end. Gives the bytes of each to `take`, in order.
 // Takes time linear in the text, and 2 bytes of memory for each of its bytes.
 // - `score_of(id, bytes)` is an optional<Score> of a piece of `pieces`, which have at most kMaxPieceBytes; one without
-// a
-//   score does not count.
+//   a score does not count.
 // - `unknown(character)` is the score of a character that is no piece by itself.
 // Sums are as exact as Score: two ways with the same pieces in another order may differ in its last bit.
 template <typename Score, typename ScoreOf, typename Unknown, typename Take>
@@ -38,6 +38,7 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
   score_at(0) = 0;
   std::size_t furthest = 0;
   for (std::size_t begin = 0; begin < text.size();) {
+    poll_cancelled();
     // sentencepiece lets long sums of single precision begin anew, so that they stay exact.
     constexpr Score kLargestScore = 100'000;
     if (std::is_same_v<Score, float> && std::abs(score_at(begin)) > kLargestScore) {

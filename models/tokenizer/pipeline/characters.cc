@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/pipeline/character_tables.h"
 
 namespace encdec {
@@ -161,6 +162,7 @@ std::string normal_form(std::string_view valid, NormalForm form) {
   std::vector<utf8proc_int32_t> decomposed;
   decomposed.reserve(valid.size());
   while (!valid.empty()) {
+    poll_cancelled();
     const Character c = first_character(valid);
     valid.remove_prefix(c.bytes);
     std::array<utf8proc_int32_t, 32> parts;  // at most 18

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
+
 namespace encdec {
 
 // Symbols one after another, each in one or more places: those of neighbours become those of both when they are joined.
@@ -101,10 +103,14 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
   queue.reserve(symbols.symbols() + std::min(symbols.symbols(), kFreeRoom));
   const auto make_room = [&] {
     std::erase_if(queue, [&](const Candidate& candidate) { return !current(candidate); });
-    std::sort(queue.begin(), queue.end(), [](const Candidate& a, const Candidate& b) { return b < a; });
+    std::sort(queue.begin(), queue.end(), [](const Candidate& a, const Candidate& b) {
+      poll_cancelled();
+      return b < a;
+    });
     queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // sorted like that, it is a heap
   };
   const auto offer = [&](std::size_t left) {
+    poll_cancelled();
     const auto merge = merge_at(left);
     if (!merge) return false;
     const std::size_t middle = symbols.end(left);

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
@@ -28,7 +30,10 @@ struct Free {
 
 // Patterns of published tokenizers are shorter than 1000 bytes and take fewer than 100 steps for a match.
 constexpr std::size_t kMaxPatternBytes = 16u << 10;
-constexpr std::uint32_t kMaxSteps = 1'000'000;
+constexpr std::uint32_t kMaxSteps = 1'000'000;  // from one place of a text
+// From all places: parts of the pattern that are tried, and bytes that they go through.
+constexpr std::size_t kFreeSteps = 1000;
+constexpr std::size_t kStepsPerByte = 100;
 constexpr std::uint32_t kMaxDepth = 1'000'000;
 constexpr std::uint32_t kMaxHeapKib = 128u << 10;
 
@@ -226,15 +231,55 @@ struct Compiled {
   std::string name;
 };
 
+// Counts the steps that finding all matches in a text takes: PCRE2 bounds those from one place alone, so that a pattern
+// may look to the end of the text from each.
+class StepCounter {
+ public:
+  explicit StepCounter(std::size_t text_bytes) : left_(kFreeSteps + kStepsPerByte * text_bytes) {}
+
+  // PCRE2 calls it before each part of the pattern that it tries, and gives up with what is not zero.
+  static int count(pcre2_callout_block* block, void* counter) noexcept {
+    return static_cast<StepCounter*>(counter)->count_to(block->current_position);
+  }
+  // Throws what has stopped the search, if something did.
+  void rethrow() {
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+  }
+
+ private:
+  int count_to(std::size_t position) noexcept {
+    const std::size_t steps = 1 + (position > position_ ? position - position_ : 0);
+    position_ = position;
+    if (steps > left_) return PCRE2_ERROR_MATCHLIMIT;
+    left_ -= steps;
+    try {
+      poll_cancelled();
+      return 0;
+    } catch (...) {
+      failure_ = std::current_exception();
+      return PCRE2_ERROR_CALLOUT;
+    }
+  }
+
+  std::size_t left_;
+  std::size_t position_ = 0;  // of the last call
+  std::exception_ptr failure_;
+};
+
 void find_all(const Compiled& regex, std::string_view text, const MatchSink& take) {
   // Groups are not asked for.
   const std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data(
       checked(pcre2_match_data_create(1, nullptr)));
+  const std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> limits(
+      checked(pcre2_match_context_copy(regex.limits.get())));
+  StepCounter counter(text.size());
+  pcre2_set_callout(limits.get(), StepCounter::count, &counter);
   std::optional<std::size_t> last_end;
   std::size_t position = 0;
   while (position <= text.size()) {
     const int found = pcre2_match(regex.code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), position,
-                                  PCRE2_NO_UTF_CHECK, data.get(), regex.limits.get());
+                                  PCRE2_NO_UTF_CHECK, data.get(), limits.get());
+    counter.rethrow();
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) {
       refuse<TokenizerError>(regex.name, "the regular expression takes too much at byte {} of a text of {}: {}",
@@ -285,9 +330,10 @@ Pattern regex_pattern(const std::string& expression, const std::string& name) {
   std::size_t offset = 0;
   const auto regex = std::make_shared<Compiled>();
   regex->name = name;
-  regex->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
-                                  PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
-                                  context.get()));
+  regex->code.reset(
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
+                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT, &error,
+                    &offset, context.get()));
   if (regex->code == nullptr) {
     refuse<TokenizerError>(name, "the regular expression \"{}\" is not valid: {}", printable(expression),
                            message_of(error));

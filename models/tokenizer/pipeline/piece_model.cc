@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
@@ -19,6 +20,7 @@ namespace {
 bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vector<std::int32_t>& ids) {
   const std::size_t before = ids.size();
   for (const char byte : text) {
+    poll_cancelled();
     const auto id = model.id(byte_piece(static_cast<std::uint8_t>(byte)));
     if (!id) {
       ids.resize(before);
@@ -42,6 +44,7 @@ class Unigram final : public PieceModel {
     constexpr double kUnknownPenalty = 10;
     double lowest = std::numeric_limits<double>::infinity();
     for (std::size_t id = 0; id < pieces.size(); ++id) {
+      poll_cancelled();
       const auto& [text, score] = pieces[id];
       if (text.size() > kMaxPieceBytes || !std::isfinite(score)) {
         refuse<TokenizerError>(name, "piece {} has {} bytes and the score {}, expected at most {} and a number", id,
@@ -128,6 +131,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     merges_.reserve(list.size());
     std::string whole;
     for (std::uint32_t rank = 0; rank < list.size(); ++rank) {
+      poll_cancelled();
       const std::string& left = list[rank].first;
       const std::string& right = list[rank].second;
       const auto id_of = [&](std::string_view piece) {
@@ -158,7 +162,8 @@ class Bpe final : public VocabularyModel<BpeOptions> {
                                  const auto found = merges_.find(pair_key(chain.symbol(left), chain.symbol(middle)));
                                  return found != merges_.end() ? std::optional(found->second) : std::nullopt;
                                });
-    ids.reserve(std::max(ids.capacity(), ids.size() + chain.symbols()));
+    // All that there will be of a text of one word; a little more for each of many would copy them each time.
+    if (chain.symbols() > ids.size()) ids.reserve(ids.size() + chain.symbols());
     for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) ids.push_back(chain.symbol(i));
   }
 
@@ -175,6 +180,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     bool is_unknown_pending = false;
     std::string decorated;
     for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
+      poll_cancelled();
       end = begin + first_character(word.substr(begin)).bytes;
       std::string_view symbol = word.substr(begin, end - begin);
       const bool has_prefix = begin > 0 && !prefix.empty();
@@ -230,6 +236,7 @@ class WordPiece final : public VocabularyModel<WordPieceOptions> {
       position += first_character(word.substr(position)).bytes;
     }
     for (std::size_t begin = 0; begin < word.size();) {
+      poll_cancelled();
       const ByteTrie::Node node = begin == 0 ? ByteTrie::kRoot : continuing_;
       const ByteTrie::Match longest = trie_.longest(word.substr(begin), node);
       if (longest.value < 0) return false;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
@@ -43,6 +44,7 @@ void PipelineText::to_byte_characters() {
   characters.reserve(text.size() + text.size() / 8);
   std::size_t new_origin_bytes = 0;
   for (std::size_t index = 0; index < text.size(); ++index) {
+    poll_cancelled();
     characters += byte_character(static_cast<std::uint8_t>(text[index]));
     if (index < origin_bytes) new_origin_bytes = characters.size();
   }
@@ -86,6 +88,7 @@ void TextRewriter::finish() {
 }
 
 void TextRewriter::append(std::string_view added, bool is_origin) {
+  poll_cancelled();
   check_rewritten(result_.size() + added.size());
   result_ += added;
   if (is_origin && !added.empty()) origin_bytes_ = result_.size();

@@ -1,9 +1,9 @@
 #include "encdec/models/tokenizer/pipeline/pre_tokenizer.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec::pre_tokenizers {
@@ -32,30 +32,33 @@ class Splitter {
         if (!part.is_match) put(part);
         return;
       case SplitBehavior::isolated: return put(part);
-      case SplitBehavior::contiguous: return add_to_last(part, last_ && last_->is_match == part.is_match);
+      case SplitBehavior::contiguous: return add_to_last(part, last_.is_match == part.is_match);
       // Of matches in a row, the one beside the text between matches is joined to it.
-      case SplitBehavior::merged_with_previous: return add_to_last(part, last_ && part.is_match && !last_->is_match);
-      case SplitBehavior::merged_with_next: return add_to_last(part, last_ && last_->is_match && !part.is_match);
+      case SplitBehavior::merged_with_previous: return add_to_last(part, part.is_match && !last_.is_match);
+      case SplitBehavior::merged_with_next: return add_to_last(part, last_.is_match && !part.is_match);
     }
   }
 
   void finish() {
-    if (last_) put(*last_);
+    if (has_last_) put(last_);
   }
 
  private:
   void put(const Part& part) const { add_word(text_, part.begin, part.end, take_); }
 
-  // The last part waits for what is joined to it, and is what that is.
-  void add_to_last(const Part& part, bool is_joined) {
-    if (last_ && !is_joined) put(*last_);
-    last_ = Part{is_joined ? last_->begin : part.begin, part.end, part.is_match};
+  // The last part, if there is one, waits for what is joined to it, and is what that is.
+  void add_to_last(const Part& part, bool fits_last) {
+    const bool is_joined = has_last_ && fits_last;
+    if (has_last_ && !is_joined) put(last_);
+    last_ = {is_joined ? last_.begin : part.begin, part.end, part.is_match};
+    has_last_ = true;
   }
 
   const PipelineText& text_;
   SplitBehavior behavior_;
   const WordSink& take_;
-  std::optional<Part> last_;
+  Part last_{};
+  bool has_last_ = false;
 };
 
 // Every character that is one of those is a match.
@@ -63,6 +66,7 @@ template <typename IsMatch, typename Take>
 void character_parts(std::string_view text, const IsMatch& is_match, const Take& take) {
   std::size_t begin = 0;
   for (std::size_t position = 0; position < text.size();) {
+    poll_cancelled();
     const Character c = first_character(text.substr(position));
     if (is_match(c.value)) {
       if (begin < position) take(Part{begin, position, false});

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
@@ -30,6 +31,7 @@ struct Step {
 };
 
 Step next_step(std::string_view text, const SentencePieceProto::Normalization& rules, const ByteTrie& user_defined) {
+  poll_cancelled();
   if (const std::size_t bytes = user_defined.longest(text).bytes; bytes > 0) return {text.substr(0, bytes), bytes};
   if (rules.table) {
     const auto match = rules.table->find(text, NormalizationTable::Wanted::longest);
@@ -88,6 +90,7 @@ void SentencePieceModel::add_pieces() {
   highest_score_ = std::numeric_limits<float>::min();
   std::int32_t id = 0;
   for (const auto& [text, score, type] : proto_.pieces) {
+    poll_cancelled();
     const auto refuse = [&](std::string_view what) {
       fail(fmt::format("piece {} '{}' {}", id, printable(text), what));
     };
@@ -156,6 +159,7 @@ void SentencePieceModel::encode(std::string_view text, const PieceSink& take) co
   const std::string normalized = normalize(text, proto_.normalizer, user_defined_);
   std::string_view unknowns;  // those in a row
   cut(normalized, [&](std::string_view piece, std::int32_t id) {
+    poll_cancelled();
     const PieceType type = at(id).type;
     if (type == PieceType::control) {
       refuse<TokenizerError>(name_, "a text has the control piece '{}'", printable(piece));
@@ -220,6 +224,7 @@ void SentencePieceModel::merge(std::string_view normalized, const Take& take) co
   constexpr std::int32_t kMergeable = 0, kWhole = 1;
   SymbolChain chain(normalized.size());
   for (std::size_t begin = 0; begin < normalized.size(); begin = chain.places()) {
+    poll_cancelled();
     const Symbol symbol = first_symbol(normalized.substr(begin));
     chain.add(symbol.is_whole ? kWhole : kMergeable, symbol.bytes);
   }

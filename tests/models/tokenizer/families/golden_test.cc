@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
@@ -95,6 +99,34 @@ TEST_P(NativeTokenizer, AnyIdsBecomeTheSameText) {
   for (const Json& decoded : expected_["decode_ids"]) {
     EXPECT_EQ(tokenizer_->decode(decoded[0].get<Ids>()), decoded[1].get<std::string>()) << decoded[0];
   }
+}
+
+// A long word, and many short ones: the work can be stopped anywhere, and grows with the text.
+TEST_P(NativeTokenizer, LooksWhetherItIsCancelled) {
+  const auto text_of = [](std::size_t bytes) {
+    std::string text(bytes / 2, 'a');
+    while (text.size() < bytes) text += " one é 2.";
+    return text;
+  };
+  int calls = 0, limit = std::numeric_limits<int>::max();
+  const std::function<void()> check = [&] {
+    if (++calls == limit) throw std::runtime_error("enough");
+  };
+  const CancellationScope scope(check);
+  const auto calls_for = [&](std::size_t bytes) {
+    calls = 0;
+    tokenizer_->encode(text_of(bytes));
+    return calls;
+  };
+  const Ids expected = tokenizer_->encode(text_of(1000));
+  const int once = calls_for(200'000), twice = calls_for(400'000);
+  EXPECT_GE(once, 20);
+  EXPECT_LE(twice, once * 5 / 2);
+  for (limit = 1; limit < once * 9 / 10; limit += once / 5) {
+    EXPECT_THROW(calls_for(200'000), std::runtime_error) << "call " << limit << " of " << once;
+  }
+  limit = std::numeric_limits<int>::max();
+  EXPECT_EQ(tokenizer_->encode(text_of(1000)), expected);
 }
 
 // Folders without a family: the door to tokenizers obeys their tokenizer.json.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec {
@@ -77,6 +78,20 @@ TEST(Regex, ExponentialMatchingEndsWithAnError) {
   } catch (const TokenizerError& error) {
     EXPECT_THAT(error.what(), HasSubstr("file: the regular expression takes too much at byte 0 of a text of 102"));
   }
+}
+
+// From each place to the end of the text and back: PCRE2's own limits count from each place anew.
+TEST(Regex, QuadraticMatchingEndsWithAnError) {
+  for (const char* expression : {"a+b", "a+?b", "(?=a*b)a", R"(a[a\s]*b)", "(a|c)*?b"}) {
+    const Pattern pattern = regex_pattern(expression, "file");
+    EXPECT_THROW(matches(pattern, std::string(1'000'000, 'a') + "-b"), TokenizerError) << expression;
+  }
+}
+
+TEST(Regex, AMatchCanBeCancelled) {
+  const std::function<void()> check = [] { throw InputError("enough"); };
+  const CancellationScope scope(check);
+  EXPECT_THROW(matches(regex_pattern("(a|b)+c", "file"), std::string(100'000, 'a') + "-c"), InputError);
 }
 
 TEST(Regex, LongMatchesAreNoError) {

@@ -97,6 +97,18 @@ TEST(Bpe, EarlierMergesComeFirstAndLeftmostOfEqualOnes) {
   EXPECT_THAT(tokenize(*model, ""), ElementsAre());
 }
 
+TEST(Bpe, TheIdsOfManyWordsGrowByDoubling) {
+  const auto model = bpe({.vocabulary = vocabulary({"a", "aa"}), .merges = {{"a", "a"}}}, "file");
+  Ids ids;
+  int moves = 0;
+  for (int word = 0; word < 10'000; ++word) {
+    const std::size_t room = ids.capacity();
+    model->tokenize("aaa", ids);
+    moves += ids.capacity() != room ? 1 : 0;
+  }
+  EXPECT_LE(moves, 20);
+}
+
 TEST(Bpe, UnknownCharactersAreOneOrManyOrNone) {
   const auto model = [](bool fuse, std::optional<std::string> unknown) {
     return bpe({.vocabulary = vocabulary({"<unk>", "a"}), .merges = {}, .unknown_token = unknown, .fuse_unknown = fuse},
