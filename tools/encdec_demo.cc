@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "arguments/arguments.h"
+#include "process_memory.h"
 
 namespace {
 
@@ -96,6 +97,7 @@ void finish_output() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  encdec::cli::prepare_memory("encdec-demo");
   try {
     CLI::App app("Pronounces English words: those given, those of standard input (one a line), or a sample.",
                  "encdec-demo");

@@ -24,7 +24,8 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 
 // A whole file, open and mapped read-only. The kernel reads pages when they are touched, and processes that map the
 // same file share them. Looking at the bytes of a file that is truncated or whose disk fails meanwhile ends this
-// process with SIGBUS: replace checkpoints by renaming, as package and hub clients do. read() throws instead.
+// process with SIGBUS (encdec's programs name the file then): replace checkpoints by renaming, as package and hub
+// clients do. read() throws instead.
 class MappedFile final : public WeightFile {
  public:
   // Throws FileError, naming the path, unless it is a regular file (links are followed) that can be read.

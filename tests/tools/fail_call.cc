@@ -1,10 +1,12 @@
 // Preloaded into a program (LD_PRELOAD), makes one of its calls fail as if memory, the disk or the system had run out.
-// Calls count from the start of main, over all threads, but for those that oneDNN makes where it cannot fail.
+// Calls count from the start of main, over all threads, but for those that oneDNN makes where it cannot fail. Or cuts a
+// file off while the program looks at it.
 // Environment:
 //   ENCDEC_FAIL_CALL     memory (malloc, new and their like), mmap, read, write, open, fsync or rename
 //   ENCDEC_FAIL_AT       the number of the call that fails, 0 for none
 //   ENCDEC_FAIL_FOREVER  if set, all calls after it fail too
 //   ENCDEC_FAIL_COUNT    a file that gets the number of calls when the program ends
+//   ENCDEC_CUT_MAPPED    a file that is cut off, to nothing, as soon as it is mapped; a path without links
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -34,6 +37,7 @@ const char* failing_call = "";
 long failing_number = 0;
 bool fails_forever = false;
 int count_file = -1;
+const char* cut_path = nullptr;
 std::atomic<bool> is_counting = false;
 std::atomic<long> calls = 0;
 thread_local bool is_in_onednn = false;
@@ -64,6 +68,14 @@ int call_onednn(const char* name, Arguments... arguments) {
   return status;
 }
 
+void cut_if_asked(int file) {
+  if (cut_path == nullptr || file < 0) return;
+  char link[32], path[PATH_MAX] = {};
+  std::snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+  if (::readlink(link, path, sizeof(path) - 1) < 0 || std::strcmp(path, cut_path) != 0) return;
+  if (::truncate(path, 0) != 0) std::abort();
+}
+
 void write_count() {
   is_counting = false;
   char text[32];
@@ -82,6 +94,7 @@ int counted_main(int argc, char** argv, char** environment) {
         static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     std::atexit(write_count);
   }
+  cut_path = ::getenv("ENCDEC_CUT_MAPPED");
   is_counting = true;
   return program_main(argc, argv, environment);
 }
@@ -125,7 +138,9 @@ int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
 
 void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
   if (fails("mmap")) return failure(ENOMEM, MAP_FAILED);
-  return reinterpret_cast<void*>(::syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
+  void* mapped = reinterpret_cast<void*>(::syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
+  cut_if_asked(file);
+  return mapped;
 }
 void* mmap64(void* address, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
   return mmap(address, bytes, protection, flags, file, offset);

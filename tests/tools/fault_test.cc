@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,6 +133,34 @@ INSTANTIATE_TEST_SUITE_P(
              {"forward", "--model", golden_model("untied"), "--decoder-input", "IN", "--output", "OUT"},
              "5 6 0\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+// What the program writes to standard error when this file of a copy of a model is cut off as soon as it is mapped; the
+// file's path in it is FILE.
+std::string errors_of_cut(std::vector<std::string> program, const std::string& model, const std::string& name) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(golden_model("../" + model), folder.path("model"));
+  const std::string file = std::filesystem::canonical(folder.path("model/" + name));
+  program.insert(program.begin(),
+                 {"/usr/bin/env", "LD_PRELOAD=" ENCDEC_FAIL_CALL_LIBRARY, "ENCDEC_CUT_MAPPED=" + file});
+  program.insert(program.end(), {"--model", folder.path("model")});
+  const Finished finished = run({std::move(program), "a\n", {}, {}});
+  EXPECT_EQ(finished.status, 1);
+  std::string errors = finished.errors;
+  if (const auto at = errors.find(file); at != std::string::npos) errors.replace(at, file.size(), "FILE");
+  return errors;
+}
+
+TEST(CutFiles, AreNamedInOneLine) {
+  if (kCannotRun != nullptr) GTEST_SKIP() << kCannotRun;
+  const std::string line = ": FILE: has become shorter while it was read, or its disk fails\n";
+  for (const auto& [model, name] : {std::pair{"marian/text", "model.safetensors"},
+                                    {"pytorch/marian", "pytorch_model.bin"},
+                                    {"npz/tied_all", "model.npz"},
+                                    {"ctranslate2/marian", "model.bin"}}) {
+    EXPECT_EQ(errors_of_cut({kEncdec, "inspect"}, model, name), "encdec" + line);
+  }
+  EXPECT_EQ(errors_of_cut({kEncdecDemo, "a"}, "marian/text", "model.safetensors"), "encdec-demo" + line);
+}
 
 }  // namespace
 }  // namespace encdec

@@ -130,6 +130,30 @@ TEST(Limits, AFileThatIsCutWhileItIsReadIsOneLine) {
   EXPECT_TRUE(failed(process.wait(), 1, {weights + ": has become shorter while it was read"}));
 }
 
+TEST(Limits, AWeightsCacheThatIsCutWhileItIsInUseIsOneLine) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> options = {"--token-ids", "--weights-cache", folder.path("cache")};
+  ASSERT_EQ(run_generate("untied", options, "5 6 0\n").status, 0);
+  const fs::path cache = fs::canonical(*fs::directory_iterator(folder.path("cache")));
+  std::vector<std::string> arguments = {
+      kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("untied")};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  Process process(arguments);
+  process.write("5 6 0\n");
+  EXPECT_FALSE(process.read_line().empty());
+  fs::resize_file(cache, 16);
+  process.write("7 8 0\n");
+  EXPECT_TRUE(failed(process.wait(), 1, {cache.string() + ": has become shorter while it was read"}));
+}
+
+TEST(Limits, ASignalThatIsNoBusErrorEndsTheProgramAsItDoes) {
+  Process process({kEncdec, "generate", "--quiet", "--token-ids", "--num-beams", "1", "--model", golden_model("text")});
+  process.write("5 6 0\n");
+  EXPECT_FALSE(process.read_line().empty());
+  process.send(SIGBUS);
+  EXPECT_EQ(process.wait().status, 128 + SIGBUS);
+}
+
 // Puts a value in place of the first elements of a tensor.
 void put(const std::string& model, std::string_view name, float value, Dim count) {
   const fs::path path = fs::path(model) / "model.safetensors";

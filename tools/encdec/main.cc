@@ -23,6 +23,7 @@
 #include "interrupt.h"
 #include "lines.h"
 #include "output_file.h"
+#include "process_memory.h"
 
 namespace encdec::cli {
 namespace {
@@ -88,6 +89,7 @@ void prepare_process() {
        {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", mode);
   }
+  prepare_memory("encdec");
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // a write reports it
   watch_interrupts();
   auto logger = spdlog::stderr_logger_mt("encdec");
