@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/control_group.h"
 
@@ -73,6 +74,7 @@ int available_cpus() {
 
 std::thread start_thread(int number, int wanted, std::function<void()> work) {
   try {
+    const std::lock_guard lock(address_space());
     return std::thread(std::move(work));
   } catch (const std::system_error& error) {
     throw ResourceError(

@@ -1,6 +1,8 @@
 #include "process_memory.h"
 
 #include <fcntl.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -67,6 +69,10 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
 }  // namespace
 
 void prepare_memory(const char* program) {
+#if defined(M_ARENA_MAX)
+  rlimit space = {};
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+#endif
   program_name = program;
   struct sigaction action = {};
   action.sa_sigaction = on_bus_error;

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/tensor.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
@@ -143,23 +144,17 @@ constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
 
 // There must be memory before oneDNN makes something. Where there is none, its code generator writes to pages that it
 // did not get, and its other makers use objects that they did not get: SIGSEGV ends the program, and no error comes
-// back that could be handled. So things are made one at a time, each with room that was there just before. What
-// remains: another thread that takes the last of it in the same moment for something else, as first allocations of
-// threads do that are started while address space runs out. Throws std::bad_alloc.
+// back that could be handled. So things are made one at a time, each with room that was there just before, while
+// nobody else takes much. Throws std::bad_alloc.
 class PrimitiveRoom {
  public:
-  PrimitiveRoom() : lock_(one_at_a_time()) {
+  PrimitiveRoom() : lock_(address_space()) {
     void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) throw std::bad_alloc();
     ::munmap(room, kPrimitiveRoom);
   }
 
  private:
-  static std::mutex& one_at_a_time() {
-    static std::mutex mutex;
-    return mutex;
-  }
-
   std::lock_guard<std::mutex> lock_;
 };
 

@@ -2,18 +2,27 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
+#include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec {
 namespace {
 
 constexpr std::size_t kHugePageBytes = 2u << 20;
+constexpr std::size_t kLargeBytes = 128u << 10;  // glibc maps them alone
+
+void* take(std::size_t bytes, std::align_val_t alignment) {
+  if (bytes < kLargeBytes) return ::operator new(bytes, alignment);
+  const std::lock_guard lock(address_space());
+  return ::operator new(bytes, alignment);
+}
 
 }  // namespace
 
@@ -22,7 +31,7 @@ Tensor Tensor::uninitialized(const Shape& shape, DataType type) {
   // One line more than needed, so that an empty tensor has an address too.
   const std::size_t reserved = bytes + kAlignment;
   const std::align_val_t alignment{reserved >= kHugePageBytes ? kHugePageBytes : kAlignment};
-  void* memory = ::operator new(reserved, alignment);
+  void* memory = take(reserved, alignment);
 #if defined(__linux__)
   // Weights are read from end to end at every step: with small pages the processor would look up addresses all the
   // time.

@@ -46,6 +46,19 @@ TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
   EXPECT_TRUE(failed(run_after("ulimit -v 400000", arguments, "a\n"), 1, {"of 64 cannot be started", "ulimit -u"}));
 }
 
+TEST(Limits, ThreadsDoNotTakeAddressSpaceForHeapsWhereItIsLimited) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space";
+#endif
+  if (!std::string(ENCDEC_EMULATOR).empty()) GTEST_SKIP() << "emulators need address space";
+  std::string input;
+  for (int line = 0; line < 3000; ++line) input += "a b c d e f\n";
+  const std::vector<std::string> arguments = {"generate",           "--quiet",   "--model",
+                                              golden_model("text"), "--workers", "64"};
+  const Finished finished = run_after("ulimit -s 8192; ulimit -v 800000", arguments, input);
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+}
+
 TEST(Limits, OfTwoThatWriteOneFileTheLastStaysWhole) {
   const TemporaryFolder folder;
   const auto start = [&] {
