@@ -1,7 +1,6 @@
 #include "process_memory.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +11,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#if defined(__linux__)
+#include <malloc.h>
+#endif
 
 namespace encdec::cli {
 namespace {
