@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
+namespace {
+
+constexpr std::int32_t kNoEntry = -1;
+
+}  // namespace
 
 class Vocabulary::Reader final : public JsonEvents {
  public:
@@ -53,12 +60,57 @@ void Vocabulary::add(std::string piece, std::int32_t id, const std::string& name
     refuse<TokenizerError>(name, "'{}' is {}, expected an id from 0 to {}", printable(piece), id, kMaxTokenIds - 1);
   }
   poll_cancelled();
-  const auto [entry, is_new_piece] = ids_.emplace(std::move(piece), id);
-  if (!is_new_piece) refuse<TokenizerError>(name, "'{}' is there twice", printable(entry->first));
-  const auto [other, is_new_id] = pieces_.emplace(id, &entry->first);
-  if (!is_new_id) {
-    refuse<TokenizerError>(name, "'{}' and '{}' both have the id {}", printable(*other->second),
-                           printable(entry->first), id);
+  if (this->id(piece)) refuse<TokenizerError>(name, "'{}' is there twice", printable(piece));
+  if (const std::string* other = this->piece(id)) {
+    refuse<TokenizerError>(name, "'{}' and '{}' both have the id {}", printable(*other), printable(piece), id);
+  }
+  if (entries_.size() == kMaxPieces) refuse<TokenizerError>(name, "more than {} pieces", kMaxPieces);
+  if (4 * (entries_.size() + 1) > 3 * by_piece_.size()) grow();
+  const auto number = static_cast<std::int32_t>(entries_.size());
+  const Entry& entry = entries_.emplace_back(Entry{std::move(piece), id});
+  by_piece_[place(by_piece_, std::string_view(entry.piece), &Entry::piece)] = number;
+  by_id_[place(by_id_, id, &Entry::id)] = number;
+}
+
+std::optional<std::int32_t> Vocabulary::id(std::string_view piece) const {
+  const Entry* entry = find(by_piece_, piece, &Entry::piece);
+  return entry != nullptr ? std::optional(entry->id) : std::nullopt;
+}
+
+const std::string* Vocabulary::piece(std::int32_t id) const {
+  const Entry* entry = find(by_id_, id, &Entry::id);
+  return entry != nullptr ? &entry->piece : nullptr;
+}
+
+// Where the number of the entry with that key is, or would be.
+template <typename Key, typename Member>
+std::size_t Vocabulary::place(const Table& table, Key key, Member member) const {
+  const std::size_t mask = table.size() - 1;
+  std::size_t index = std::hash<Key>()(key) & mask;
+  while (table[index] != kNoEntry && entries_[static_cast<std::size_t>(table[index])].*member != key) {
+    index = (index + 1) & mask;
+  }
+  return index;
+}
+
+template <typename Key, typename Member>
+const Vocabulary::Entry* Vocabulary::find(const Table& table, Key key, Member member) const {
+  if (table.empty()) return nullptr;
+  const std::int32_t number = table[place(table, key, member)];
+  return number == kNoEntry ? nullptr : &entries_[static_cast<std::size_t>(number)];
+}
+
+void Vocabulary::grow() {
+  constexpr std::size_t kFewest = 64;
+  const std::size_t size = std::max(kFewest, 2 * by_piece_.size());
+  for (Table* table : {&by_piece_, &by_id_}) {
+    *table = Table();  // first, so that two are not there at once
+    table->assign(size, kNoEntry);
+  }
+  std::int32_t number = 0;
+  for (const Entry& entry : entries_) {
+    by_piece_[place(by_piece_, std::string_view(entry.piece), &Entry::piece)] = number;
+    by_id_[place(by_id_, entry.id, &Entry::id)] = number++;
   }
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace encdec {
 
@@ -34,6 +36,7 @@ using PieceSink = std::function<void(std::string_view piece)>;
 inline constexpr std::int32_t kMaxTokenIds = 10'000'000;
 // What files of vocabularies may hold: more is none.
 inline constexpr std::size_t kMaxVocabularyBytes = 32u << 20;  // 256,000 pieces of large models: some 6 MB
+inline constexpr std::size_t kMaxPieces = 1'000'000;           // XLM-V, the largest, has 901,629
 inline constexpr std::size_t kMaxPieceBytes = 1024;            // they are searched from every character on
 inline constexpr std::size_t kMaxTokenBytes = 1024;            // of those added to them: from every byte on
 
@@ -41,7 +44,7 @@ inline constexpr std::size_t kMaxTokenBytes = 1024;            // of those added
 class Vocabulary {
  public:
   // Throws FileError if the file is not JSON, TokenizerError, naming the piece, if it is not an object of integers from
-  // 0 to kMaxTokenIds - 1, or if a piece or an id is there twice.
+  // 0 to kMaxTokenIds - 1, if a piece or an id is there twice, or if there are more than kMaxPieces.
   static Vocabulary read(const std::filesystem::path& path);
   // The same for a file's content; `name` is for messages.
   static Vocabulary parse(std::string_view json, const std::string& name);
@@ -50,21 +53,35 @@ class Vocabulary {
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
 
-  // Throws TokenizerError, beginning with `name`, unless both are new and the id is from 0 to kMaxTokenIds - 1.
+  // Throws TokenizerError, beginning with `name`, unless both are new, there is room, and the id is from 0 to
+  // kMaxTokenIds - 1.
   void add(std::string piece, std::int32_t id, const std::string& name);
 
-  // Every piece and its id, in no order.
-  const StringMap<std::int32_t>& ids() const { return ids_; }
-  std::size_t size() const { return ids_.size(); }
-  std::optional<std::int32_t> id(std::string_view piece) const { return value_of(ids_, piece); }
+  struct Entry {
+    std::string piece;
+    std::int32_t id;
+  };
+  // In the order in which they were added.
+  const std::deque<Entry>& entries() const { return entries_; }
+  std::size_t size() const { return entries_.size(); }
+  std::optional<std::int32_t> id(std::string_view piece) const;
   // Null for an id that no piece has.
-  const std::string* piece(std::int32_t id) const { return value_of(pieces_, id).value_or(nullptr); }
+  const std::string* piece(std::int32_t id) const;
 
  private:
   class Reader;
+  // Numbers of entries, each at the first free place from where the hash of its key is; the size is a power of two.
+  using Table = std::vector<std::int32_t>;
 
-  StringMap<std::int32_t> ids_;
-  std::unordered_map<std::int32_t, const std::string*> pieces_;  // points into the keys of ids_
+  template <typename Key, typename Member>
+  std::size_t place(const Table& table, Key key, Member member) const;
+  template <typename Key, typename Member>
+  const Entry* find(const Table& table, Key key, Member member) const;
+  void grow();
+
+  std::deque<Entry> entries_;
+  Table by_piece_;
+  Table by_id_;
 };
 
 }  // namespace encdec

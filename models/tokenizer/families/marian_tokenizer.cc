@@ -46,7 +46,7 @@ class MarianTokenizer final : public SlowTokenizer {
   // Those whose code is a piece of the vocabulary.
   std::vector<std::string> languages() const override {
     std::map<std::int32_t, std::string> found;
-    for (const auto& [piece, id] : vocabulary(TextSide::source).ids()) {
+    for (const auto& [piece, id] : vocabulary(TextSide::source).entries()) {
       std::string_view rest = piece;
       const std::string_view code = take_language_code(rest);
       if (!code.empty() && rest.empty()) found[id] = code.substr(2, code.size() - 4);

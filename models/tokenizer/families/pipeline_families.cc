@@ -108,7 +108,7 @@ Parts make_mbart50(PipelineSource& source) {
 // The vocabulary with fairseq's four tokens first.
 Vocabulary fairseq_vocabulary(const PipelineSource& source) {
   std::vector<const std::string*> pieces(source.vocabulary.size());
-  for (const auto& [piece, id] : source.vocabulary.ids()) pieces[static_cast<std::size_t>(id)] = &piece;
+  for (const auto& [piece, id] : source.vocabulary.entries()) pieces[static_cast<std::size_t>(id)] = &piece;
   Vocabulary vocabulary;
   std::int32_t next = 0;
   for (const char* key : {"bos_token", "pad_token", "eos_token", "unk_token"}) {

@@ -124,7 +124,7 @@ Merges merges_of(const Vocabulary& vocabulary) {
     std::string_view right;
   };
   std::vector<Merge> found;
-  for (const auto& [piece, id] : vocabulary.ids()) {
+  for (const auto& [piece, id] : vocabulary.entries()) {
     std::size_t characters = 0;
     for (const auto [character, offset] : code_points(piece)) {
       const std::string_view left = std::string_view(piece).substr(0, offset);

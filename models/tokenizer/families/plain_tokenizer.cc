@@ -18,7 +18,6 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxPieces = 2'000'000;
 constexpr std::string_view kSpaces = " \t\r\n";
 
 void check_count(std::size_t pieces, const std::string& name) {

@@ -212,7 +212,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
 class WordPiece final : public VocabularyModel<WordPieceOptions> {
  public:
   WordPiece(WordPieceOptions options, const std::string& name) : VocabularyModel(std::move(options), name) {
-    for (const auto& [piece, id] : options_.vocabulary.ids()) {
+    for (const auto& [piece, id] : options_.vocabulary.entries()) {
       if (piece.size() > kMaxPieceBytes) {
         refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", id, piece.size(), kMaxPieceBytes);
       }

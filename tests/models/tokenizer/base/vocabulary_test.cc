@@ -1,7 +1,10 @@
 #include "encdec/models/tokenizer/base/vocabulary.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "encdec/engine/base/error.h"
 #include "tests/support/temp_folder.h"
@@ -28,6 +31,30 @@ TEST(Vocabulary, KeepsItsPiecesWhenMoved) {
   auto first = Vocabulary::parse(R"({"a": 0, "b": 1})", "vocab.json");
   const Vocabulary second = std::move(first);
   EXPECT_THAT(second.piece(1), Pointee(std::string("b")));
+}
+
+TEST(Vocabulary, FindsEachOfManyPiecesAndIds) {
+  Vocabulary vocabulary;
+  for (std::int32_t i = 0; i < 20'000; ++i) vocabulary.add(std::to_string(i), 3 * i, "vocab.json");
+  for (std::int32_t i = 0; i < 20'000; ++i) {
+    ASSERT_EQ(vocabulary.id(std::to_string(i)), 3 * i);
+    ASSERT_EQ(*vocabulary.piece(3 * i), std::to_string(i));
+    ASSERT_EQ(vocabulary.piece(3 * i + 1), nullptr);
+  }
+  EXPECT_EQ(vocabulary.entries()[7].piece, "7");
+  EXPECT_EQ(Vocabulary().id("7"), std::nullopt);
+  EXPECT_EQ(Vocabulary().piece(7), nullptr);
+}
+
+TEST(Vocabulary, HasAtMostAMillionPieces) {
+  std::string json = "{";
+  for (std::int32_t i = 0; i <= 1'000'000; ++i) json += fmt::format("{}\"{:x}\":{}", i == 0 ? "" : ",", i, i);
+  try {
+    Vocabulary::parse(json + "}", "vocab.json");
+    FAIL();
+  } catch (const TokenizerError& error) {
+    EXPECT_STREQ(error.what(), "vocab.json: more than 1000000 pieces");
+  }
 }
 
 TEST(Vocabulary, NamesTheFileThatItCannotRead) {
