@@ -67,9 +67,9 @@ class Pickle {
   // How many bytes it has.
   std::size_t size() const { return size_; }
 
-  // A tensor takes some 200 bytes and 20 objects.
+  // A tensor takes some 200 bytes and 20 objects; the largest checkpoints have some thousand tensors a file.
   static constexpr std::size_t kMaxBytes = 32u << 20;
-  static constexpr std::size_t kMaxObjects = 4u << 20;
+  static constexpr std::size_t kMaxObjects = 1u << 20;
 
   Index root() const { return root_; }
   // All of them, in the order in which they are made.

@@ -146,7 +146,7 @@ TEST(Pickle, DepthAndSharingCostNothing) {
 
 TEST(Pickle, LimitsObjects) {
   EXPECT_THAT(pickle_refusal(pickle_of(std::string(Pickle::kMaxObjects + 1, 'N'))),
-              HasSubstr("more than 4194304 objects"));
+              HasSubstr("more than 1048576 objects"));
 }
 
 }  // namespace
