@@ -144,9 +144,9 @@ class JsonTree : public JsonEvents {
     poll_cancelled();
     take_memory(memory_of(value));
     if (open_.empty()) return root_ = std::move(value);
-    if (open_.back()->is_array()) take_memory(kItemBytes);
-    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
-    return *std::exchange(member_, nullptr) = std::move(value);
+    if (!open_.back()->is_array()) return *std::exchange(member_, nullptr) = std::move(value);
+    take_memory(kItemBytes);
+    return open_.back()->emplace_back(std::move(value));
   }
 
   json root_;

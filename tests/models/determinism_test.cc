@@ -21,7 +21,11 @@ namespace {
 
 constexpr int kVocabulary = RandomMarian::kVocabulary;
 constexpr std::int32_t kEnd = RandomMarian::kEnd;
+#if defined(__SANITIZE_THREAD__)
+constexpr int kSources = 60, kLongestSource = 50;  // what takes a minute takes an hour there
+#else
 constexpr int kSources = 500, kLongestSource = 200;
+#endif
 
 std::vector<GenerateInput> random_inputs() {
   RandomTensors random(12);

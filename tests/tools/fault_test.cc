@@ -29,6 +29,14 @@ constexpr const char* kCannotRun = "allocations of glibc are replaced";
 const char* const kCannotRun = kIsEmulated ? "an emulator would be preloaded too" : nullptr;
 #endif
 
+// Where the library is that makes calls fail, by a path that has no space: the loader takes one for the end of a name.
+std::string fail_call_library() {
+  static const TemporaryFolder folder;
+  const std::string link = folder.path("fail_call.so");
+  if (!std::filesystem::exists(link)) std::filesystem::create_symlink(ENCDEC_FAIL_CALL_LIBRARY, link);
+  return link;
+}
+
 // A run of encdec; in its arguments, "OUT" is a file in a folder of its own, and "IN" one that holds its input.
 struct Case {
   const char* name;
@@ -52,7 +60,7 @@ struct Fault {
 
 Ended run_with(const Case& test, const Fault& fault) {
   const TemporaryFolder folder;
-  std::vector<std::string> arguments = {"/usr/bin/env", "LD_PRELOAD=" ENCDEC_FAIL_CALL_LIBRARY,
+  std::vector<std::string> arguments = {"/usr/bin/env", "LD_PRELOAD=" + fail_call_library(),
                                         fmt::format("ENCDEC_FAIL_CALL={}", fault.call),
                                         fmt::format("ENCDEC_FAIL_AT={}", fault.number)};
   if (fault.forever) arguments.emplace_back("ENCDEC_FAIL_FOREVER=1");
@@ -140,8 +148,7 @@ std::string errors_of_cut(std::vector<std::string> program, const std::string& m
   const TemporaryFolder folder;
   std::filesystem::copy(golden_model("../" + model), folder.path("model"));
   const std::string file = std::filesystem::canonical(folder.path("model/" + name));
-  program.insert(program.begin(),
-                 {"/usr/bin/env", "LD_PRELOAD=" ENCDEC_FAIL_CALL_LIBRARY, "ENCDEC_CUT_MAPPED=" + file});
+  program.insert(program.begin(), {"/usr/bin/env", "LD_PRELOAD=" + fail_call_library(), "ENCDEC_CUT_MAPPED=" + file});
   program.insert(program.end(), {"--model", folder.path("model")});
   const Finished finished = run({std::move(program), "a\n", {}, {}});
   EXPECT_EQ(finished.status, 1);

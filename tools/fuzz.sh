@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Fuzzes the readers of files and texts (tests/fuzz) under address and undefined-behaviour sanitizers, as many targets at
+# a time as there are CPUs, and prints a line for each. Inputs that fail are in build/fuzz/findings; status 1 if there
+# are any. Needs clang.
+#   ./tools/fuzz.sh                   each target for 10 minutes
+#   ./tools/fuzz.sh 60 json pickle    these for 60 seconds
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${1:-600}
+[[ $seconds =~ ^[0-9]+$ ]] || { echo "fuzz.sh: '$seconds', expected seconds" >&2; exit 2; }
+targets=("${@:2}")
+if [[ ${#targets[@]} == 0 ]]; then mapfile -t targets < <(ls tests/fuzz/corpus); fi
+for target in "${targets[@]}"; do
+  [[ -d tests/fuzz/corpus/$target ]] || { echo "fuzz.sh: no target '$target' in tests/fuzz/corpus" >&2; exit 2; }
+done
+
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz --target "${targets[@]/%/_fuzzer}"
+
+# fuzz SECONDS TARGET: new inputs are kept for the next run.
+fuzz() {
+  local seconds=$1 target=$2 log=build/fuzz/$2.log findings=build/fuzz/findings/$2
+  rm -rf "$findings"
+  mkdir -p "$findings" "build/fuzz/corpus/$target"
+  local options=(-max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -artifact_prefix="$findings/")
+  [[ -e tests/fuzz/$target.dict ]] && options+=(-dict="tests/fuzz/$target.dict")
+  local result=passed
+  "build/fuzz/bin/${target}_fuzzer" "${options[@]}" "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" \
+    >"$log" 2>&1 || result="FAILED: $log, $findings"
+  printf '%-22s %10s runs %7s branches  %s\n' "$target" \
+    "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+    "$(grep -o 'cov: [0-9]*' "$log" | tail -1 | cut -d' ' -f2)" "$result"
+  [[ $result == passed ]]
+}
+export -f fuzz
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -euc "fuzz $seconds {}"
