@@ -3,7 +3,6 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -46,7 +45,16 @@ TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::strin
 }
 
 std::string format_token_ids(const TokenIds& ids) {
-  return fmt::format("{}", fmt::join(ids, " "));
+  std::size_t bytes = 0;  // with what comes behind each: a long line is not to move as it grows
+  for (const std::int32_t id : ids) bytes += fmt::format_int(id).size() + 1;
+  std::string line;
+  line.reserve(bytes);
+  for (const std::int32_t id : ids) {
+    if (!line.empty()) line += ' ';
+    const fmt::format_int number(id);
+    line.append(number.data(), number.size());
+  }
+  return line;
 }
 
 std::string as_line(std::string text) {
