@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
@@ -208,6 +209,7 @@ void check_json_tokens(std::string_view text, const std::string& file) {
   std::size_t begin = 0;  // of what is neither structure nor the end of a string
   bool in_string = false;
   const auto end_at = [&](std::size_t end) {
+    poll_cancelled();
     if (end - begin > kMaxJsonTokenBytes) {
       refuse(file, "a string, number or space of {} bytes at byte {}, expected at most {}", end - begin, begin,
              kMaxJsonTokenBytes);

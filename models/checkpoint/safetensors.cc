@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
@@ -85,6 +86,7 @@ class HeaderReader final : public JsonEvents {
   }
 
   bool key(std::string& key) override {
+    poll_cancelled();
     switch (place_) {
       case Place::header:
         name_ = std::move(key);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/checked_math.h"
 #include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/byte_reader.h"
@@ -319,8 +320,9 @@ class Inflater {
     std::byte past_end{};  // one more byte than expected would be written here
     int result = Z_OK;
     while (result == Z_OK) {
+      check_cancelled();
       const std::span<std::byte> room = output.empty() ? std::span(&past_end, 1) : output;
-      const std::size_t in = std::min(input.size(), kMaxStep), out = std::min(room.size(), kMaxStep);
+      const std::size_t in = std::min(input.size(), kPieceBytes), out = std::min(room.size(), kPieceBytes);
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
       stream_.avail_in = static_cast<uInt>(in);
       stream_.next_out = reinterpret_cast<Bytef*>(room.data());
@@ -336,6 +338,7 @@ class Inflater {
 
  private:
   static constexpr std::size_t kMaxStep = std::numeric_limits<uInt>::max();
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // between two looks whether to go on
 
   z_stream stream_{};
 };

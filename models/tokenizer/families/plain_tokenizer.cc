@@ -30,6 +30,7 @@ class ListReader final : public JsonEvents {
   ListReader(std::vector<std::string>& pieces, const std::string& name) : JsonEvents(name), pieces_(pieces) {}
 
   bool string(std::string& piece) override {
+    poll_cancelled();
     if (!is_open_) fail("a string");
     check_count(pieces_.size() + 1, file());
     pieces_.push_back(std::move(piece));

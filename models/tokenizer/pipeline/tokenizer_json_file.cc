@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/refuse.h"
@@ -42,6 +43,7 @@ class TokenizerJsonReader final : public JsonTree {
   }
 
   bool string(std::string& found) override {
+    poll_cancelled();
     switch (list_) {
       case List::none: return value(std::move(found));
       case List::vocabulary: fail_list("a string");
