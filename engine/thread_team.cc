@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -70,6 +72,25 @@ int available_cpus() {
   if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
 #endif
   return std::clamp(count, 1, control_group_cpus());
+}
+
+int default_threads() {
+  constexpr int kMaxThreads = 1024;
+  const auto number_in = [](std::string_view text) {
+    int number = 0;
+    const char* end = text.data() + text.size();
+    const bool is_number = std::from_chars(text.data(), end, number).ptr == end;
+    return is_number && number <= kMaxThreads ? number : 0;
+  };
+  if (const char* ours = std::getenv("ENCDEC_THREADS"); ours != nullptr && *ours != '\0') {
+    if (const int number = number_in(ours); number > 0) return number;
+    throw ConfigError(fmt::format("ENCDEC_THREADS is '{}', expected a number from 1 to {}", ours, kMaxThreads));
+  }
+  if (const char* openmp = std::getenv("OMP_NUM_THREADS")) {
+    const std::string_view all = openmp;  // one number for each level of nesting
+    if (const int number = number_in(all.substr(0, all.find(','))); number > 0) return number;
+  }
+  return available_cpus();
 }
 
 std::thread start_thread(int number, int wanted, std::function<void()> work) {

@@ -127,7 +127,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
       impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
     }
   }
-  const int threads = options.threads == 0 ? available_cpus() : checked_option("threads", options.threads, 0);
+  const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
   const auto build = [&](Precision precision) {
     PackOptions pack{.threads = threads, .precision = precision};

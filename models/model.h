@@ -21,7 +21,8 @@ namespace encdec {
 
 // How a model is loaded, and what its matmuls compute in.
 struct LoadOptions {
-  // Threads inside one operation; 0 for one per available CPU. Results do not depend on it.
+  // Threads inside one operation; 0 for default_threads(): what the environment says, or one per available CPU. Results
+  // do not depend on it.
   int threads = 0;
   // In what matmuls compute, whatever the checkpoint stores. Where the CPU has no instructions for it, a note says what
   // it does instead.

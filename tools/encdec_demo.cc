@@ -85,7 +85,7 @@ void demo(const std::string& folder, const std::vector<std::string>& words) {
   const double seconds = seconds_since(first_word);
   fmt::print("\n{} words, {} tokens in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {} threads\n",
              words.size(), tokens, seconds, static_cast<double>(words.size()) / seconds,
-             static_cast<double>(tokens) / seconds, load_seconds, encdec::available_cpus());
+             static_cast<double>(tokens) / seconds, load_seconds, encdec::default_threads());
 }
 
 // Throws FileError if something of what was printed is lost.

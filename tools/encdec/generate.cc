@@ -53,7 +53,7 @@ struct GenerateArguments {
 Model load_for_workers(const GenerateArguments& options) {
   ModelArguments arguments = options.model;
   const int workers = options.generation.options.workers;
-  if (arguments.threads == 0 && workers > 1) arguments.threads = std::max(1, available_cpus() / workers);
+  if (arguments.threads == 0 && workers > 1) arguments.threads = std::max(1, default_threads() / workers);
   return arguments.load_for(options.form);
 }
 

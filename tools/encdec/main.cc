@@ -61,6 +61,7 @@ constexpr const char* kFooter = R"(Exit status:
   128 + N  ended by signal N
 
 Environment:
+  ENCDEC_THREADS, OMP_NUM_THREADS  threads where --threads is not given; the first that is set counts
   ONEDNN_MAX_CPU_ISA  keeps to lesser instructions of the CPU: SSE41, AVX2, AVX512_CORE and so on
   NO_COLOR  if not empty, no colours in a terminal
 
