@@ -82,8 +82,8 @@ Dim longest(std::span<const TokenIds> rows) {
   return static_cast<Dim>(length);
 }
 
-// A line about tensors that nobody asked for; empty if they are all of a kind that checkpoints have for training, twice,
-// or as settings.
+// A line about tensors that nobody asked for; empty if they are all of a kind that checkpoints have for training,
+// twice, or as settings.
 std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
   constexpr std::array<std::string_view, 11> kUsual = {"pooler",
                                                        "lm_head.",

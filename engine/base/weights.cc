@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec {

@@ -59,7 +59,8 @@ CLI::Option* add_number_option(CLI::App& command, const char* name, int& number,
 }
 
 void ModelArguments::add_load_options(CLI::App& command) {
-  add_number_option(command, "--threads", threads, "Threads inside one operation; 0 for what the environment says, or one per available CPU")
+  add_number_option(command, "--threads", threads,
+                    "Threads inside one operation; 0 for what the environment says, or one per available CPU")
       ->check(integer_from(0, kMaxThreads));
   CLI::Option* option = command.add_option_function<std::string>(
       "--precision", [this](const std::string& name) { precision = *precision_named(name); },

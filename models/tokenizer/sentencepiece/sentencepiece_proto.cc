@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "encdec/models/checkpoint/refuse.h"
@@ -155,9 +156,9 @@ class ProtoReader {
   }
 
   void read_table(std::string_view bytes, SentencePieceProto::Normalization& rules) {
-    rules.table.reset();
-    if (bytes.empty()) return;
-    rules.table.emplace(bytes, where_).check(where_);
+    std::optional<NormalizationTable> table;
+    if (!bytes.empty()) table.emplace(bytes, where_).check(where_);
+    rules.table = std::move(table);
   }
 
   void read_self_test(std::string_view message) {
