@@ -19,7 +19,6 @@ class BatchDecoder {
   explicit BatchDecoder(const BatchWork& work)
       : work_(work), rule_memory_(static_cast<std::size_t>(work.session.team().size())) {
     work.session.reset();
-    if (work.rules.needs_source_attention()) work.session.set_source_attention(Session::SourceAttention::keep);
   }
 
   void run(SourceFeed& feed) {
@@ -40,10 +39,9 @@ class BatchDecoder {
   };
 
   void refill(SourceFeed& feed) {
-    const std::size_t most = std::max<std::size_t>(1, work_.limits.rows / work_.limits.rows_per_source);
-    const std::size_t free = most - std::min(most, running_.size());
-    if (free == 0 || free < most / kRefillShare) return;
-    feed.take({.sources = free,
+    const std::size_t free = work_.limits.rows - std::min(work_.limits.rows, running_rows_);
+    if (!running_.empty() && (free == 0 || free < work_.limits.rows / kRefillShare)) return;
+    feed.take({.rows = free,
                .bytes = work_.limits.bytes - std::min(work_.limits.bytes, running_bytes_),
                .tokens = work_.limits.tokens_at_once,
                .is_idle = running_.empty()},
@@ -74,8 +72,12 @@ class BatchDecoder {
     }
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const int source = has_encoder ? opened[i] : Session::kNoSource;
-      auto search = make_search(work_.rules, jobs[i].prompt, source, work_.session);
+      auto search = make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
+      running_rows_ += jobs[i].rules->rows_per_source();
       running_bytes_ += jobs[i].bytes;
+      if (jobs[i].rules->needs_source_attention() && attention_readers_++ == 0) {
+        work_.session.set_source_attention(Session::SourceAttention::keep);
+      }
       source_tokens_ += has_encoder ? jobs[i].prompt.source.size() : jobs[i].prompt.target.size();
       if (work_.on_tokens && jobs[i].prompt.prefix_length > 0) {
         work_.on_tokens(jobs[i].index, std::span(jobs[i].prompt.target).last(jobs[i].prompt.prefix_length));
@@ -98,7 +100,7 @@ class BatchDecoder {
       StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
                         .source_attention = {},
                         .memory = rule_memory_[static_cast<std::size_t>(thread)]};
-      if (work_.rules.needs_source_attention()) {
+      if (running->job.rules->needs_source_attention()) {
         output.source_attention = work_.session.source_attention(static_cast<std::size_t>(row));
       }
       try {
@@ -127,14 +129,17 @@ class BatchDecoder {
 
   void finish(Running& running) {
     if (running.source != Session::kNoSource) work_.session.close_source(running.source);
+    running_rows_ -= running.job.rules->rows_per_source();
     running_bytes_ -= running.job.bytes;
+    if (running.job.rules->needs_source_attention() && --attention_readers_ == 0) {
+      work_.session.set_source_attention(Session::SourceAttention::forget);
+    }
     std::vector<Hypothesis> results = running.search->take_results();
     finished_tokens_ += results.front().token_ids.size();
     if (work_.on_tokens) tell_tokens(running, results.front().token_ids);
     work_.on_result(running.job, std::move(results));
   }
 
-  const BatchWork& work_;
   void tell_progress() const {
     work_.on_step({.source_tokens = source_tokens_,
                    .generated_tokens = finished_tokens_ + running_tokens_,
@@ -142,9 +147,12 @@ class BatchDecoder {
                    .decode_seconds = work_.session.decode_seconds()});
   }
 
+  const BatchWork& work_;
   std::vector<Running> running_;
   std::vector<DecodeJob> jobs_;
+  std::size_t running_rows_ = 0;
   std::size_t running_bytes_ = 0;
+  std::size_t attention_readers_ = 0;  // sources whose rules need what is attended to
   std::vector<Session::TargetTokens> inputs_;
   std::vector<std::pair<Running*, std::size_t>> rows_;  // of a step: whose, and which of its own
   std::vector<RuleMemory> rule_memory_;                 // by thread

@@ -11,7 +11,6 @@ namespace encdec {
 // What one worker decodes with, and whom it tells.
 struct BatchWork {
   Session& session;  // is reset
-  const SearchRules& rules;
   const BatchLimits& limits;
   std::function<void(const DecodeJob& job, std::vector<Hypothesis> results)> on_result = {};
   // Token by token as they become certain; none if empty.

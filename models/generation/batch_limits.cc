@@ -43,22 +43,17 @@ std::size_t bytes_per_token(const Transformer& model) {
   return model.key_value_form().bytes() * static_cast<std::size_t>(model.config.decoder.layers);
 }
 
-std::size_t rows_per_source(const GenerateOptions& settings) {
-  return static_cast<std::size_t>(
-      std::max(*settings.num_beams, *settings.do_sample ? *settings.num_return_sequences : 1));
-}
-
 }  // namespace
 
 std::size_t logits_rows(const TransformerConfig& config) {
   return std::max(kFewestRows, kLogitsBytes / (static_cast<std::size_t>(config.decoder.vocabulary) * sizeof(float)));
 }
 
-BatchLimits choose_batch_limits(const Transformer& model, const GenerateOptions& settings) {
+BatchLimits choose_batch_limits(const Transformer& model, const SearchRules& rules) {
+  const GenerateOptions& settings = rules.settings;
   BatchLimits limits;
-  limits.rows_per_source = rows_per_source(settings);
   if (settings.batch_size > 0) {
-    limits.rows = static_cast<std::size_t>(settings.batch_size) * limits.rows_per_source;
+    limits.rows = static_cast<std::size_t>(settings.batch_size) * rules.rows_per_source();
   } else {
     limits.rows = std::min(logits_rows(model.config), kBusyRows);
   }
@@ -71,7 +66,7 @@ std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, c
   const std::size_t limit = rules.new_token_limit(prompt.target.size(), model.config.decoder);
   // What is generated from a source is seldom longer than twice the source.
   const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
-  const std::size_t tokens = prompt.source.size() + prompt.target.size() + expected * rows_per_source(rules.settings);
+  const std::size_t tokens = prompt.source.size() + prompt.target.size() + expected * rules.rows_per_source();
   return tokens * bytes_per_token(model);
 }
 

@@ -9,12 +9,10 @@ namespace encdec {
 
 // How much is decoded together. Results do not depend on it, speed and memory do.
 struct BatchLimits {
+  // Every limit holds but for a single source, which is always taken.
   std::size_t rows = 1;            // sequences of a step, beams and samples counted one by one
   std::size_t bytes = 0;           // of keys and values of all that is being decoded
   std::size_t tokens_at_once = 0;  // that are encoded together, or read as prompts
-
-  // Every limit holds but for a single source, which is always taken.
-  std::size_t rows_per_source = 1;
 };
 
 // Rows of logits that a step may compute, so that they fit the last-level cache.
@@ -22,7 +20,7 @@ std::size_t logits_rows(const TransformerConfig& config);
 
 // As many sources as the settings say or, where that is 0, as many as keep the CPU busy; never more than memory allows
 // for each of their workers.
-BatchLimits choose_batch_limits(const Transformer& model, const GenerateOptions& settings);
+BatchLimits choose_batch_limits(const Transformer& model, const SearchRules& rules);
 
 // Bytes of keys and values that decoding a prompt will take, as far as can be foreseen.
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt);

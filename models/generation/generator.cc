@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -74,9 +75,9 @@ class Generator {
  public:
   Generator(const ModelParts& parts, const GenerateOptions& options, GenerateStream& stream)
       : parts_(parts),
-        rules_(settings_of(parts, options)),
+        rules_(std::make_shared<const SearchRules>(settings_of(parts, options))),
         prompter_(parts, settings_),
-        limits_(choose_batch_limits(parts.network, settings_)),
+        limits_(choose_batch_limits(parts.network, *rules_)),
         feed_({.stream = stream,
                .prepare = [this](const GenerateInput& input, std::size_t index) { return job_of(input, index); },
                .complete = [this](GenerateResult& result) { add_attention(result); }}),
@@ -112,7 +113,7 @@ class Generator {
           settings_.on_node_run(run);
         });
       }
-      BatchWork batches{.session = *session, .rules = rules_, .limits = limits_};
+      BatchWork batches{.session = *session, .limits = limits_};
       batches.on_result = [this](const DecodeJob& job, std::vector<Hypothesis> results) {
         feed_.finish(job.index, to_result(job, std::move(results)));
       };
@@ -149,8 +150,8 @@ class Generator {
   }
 
   DecodeJob job_of(const GenerateInput& input, std::size_t index) const {
-    DecodeJob job{.index = index, .prompt = prompter_.prompt(input, index + 1)};
-    if (!job.prompt.target.empty()) job.bytes = expected_bytes(parts_.network, rules_, job.prompt);
+    DecodeJob job{.index = index, .prompt = prompter_.prompt(input, index + 1), .rules = rules_};
+    if (!job.prompt.target.empty()) job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
     return job;
   }
 
@@ -183,8 +184,8 @@ class Generator {
 
   const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // also of the workers
   ModelParts parts_;
-  SearchRules rules_;
-  const GenerateOptions& settings_ = rules_.settings;
+  std::shared_ptr<const SearchRules> rules_;
+  const GenerateOptions& settings_ = rules_->settings;
   Prompter prompter_;
   BatchLimits limits_;
   std::optional<VocabularyShortlist> shortlist_;

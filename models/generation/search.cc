@@ -27,6 +27,11 @@ std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackC
   return static_cast<std::size_t>(limit);
 }
 
+std::size_t SearchRules::rows_per_source() const {
+  return static_cast<std::size_t>(
+      std::max(*settings.num_beams, *settings.do_sample ? *settings.num_return_sequences : 1));
+}
+
 bool SearchRules::is_end(std::int32_t token) const {
   return std::ranges::find(*settings.eos_tokens, token) != settings.eos_tokens->end();
 }

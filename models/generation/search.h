@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// What the searches of one call have in common.
+// How to search; what the searches of one call have in common.
 struct SearchRules {
   // Takes settings with_neutral_values().
   explicit SearchRules(GenerateOptions settings_);
@@ -19,6 +19,8 @@ struct SearchRules {
   // Most tokens that may be generated after a prompt, also by a model with so many positions.
   std::size_t new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
   bool is_end(std::int32_t token) const;
+  // Sequences that are decoded side by side for one source.
+  std::size_t rows_per_source() const;
   bool needs_source_attention() const { return *settings.coverage_penalty != 0; }
 
   GenerateOptions settings;

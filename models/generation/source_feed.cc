@@ -66,12 +66,13 @@ void SourceFeed::take(const Room& room, std::vector<DecodeJob>& jobs) {
     changed_.wait_for(lock, kPollInterval);
   }
   if (has_stopped_) return;
-  std::size_t bytes = 0, tokens = 0;
-  while (!window_.empty() && jobs.size() < room.sources) {
+  std::size_t rows = 0, bytes = 0, tokens = 0;
+  while (!window_.empty()) {
     const DecodeJob& job = window_.front();
+    rows += job.rules->rows_per_source();
     bytes += job.bytes;
     tokens += tokens_of(job);
-    const bool fits = bytes <= room.bytes && tokens <= room.tokens;
+    const bool fits = rows <= room.rows && bytes <= room.bytes && tokens <= room.tokens;
     if (!fits && !(room.is_idle && jobs.empty())) break;
     jobs.push_back(std::move(window_.front()));
     window_.pop_front();

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -19,7 +20,8 @@ namespace encdec {
 struct DecodeJob {
   std::size_t index = 0;  // in the stream
   Prompt prompt;
-  std::size_t bytes = 0;  // see expected_bytes()
+  std::shared_ptr<const SearchRules> rules;  // its own, whatever those beside it have
+  std::size_t bytes = 0;                     // see expected_bytes()
 };
 
 // Stands between a stream and the workers that decode it: reads ahead a window of inputs, hands out the longest of them
@@ -39,7 +41,7 @@ class SourceFeed {
 
   // What is free in a worker's batch.
   struct Room {
-    std::size_t sources = 0;
+    std::size_t rows = 0;
     std::size_t bytes = 0;
     std::size_t tokens = 0;
     bool is_idle = false;  // nothing is running in it: then one job always fits, and it waits for input
