@@ -19,6 +19,12 @@ struct TokenScore {
   float log_probability = 0.0f;  // natural logarithm
 };
 
+// Why a hypothesis is as long as it is.
+enum class FinishReason : std::uint8_t {
+  stop,    // the model has ended it
+  length,  // it has as many tokens as it may have
+};
+
 // One of the things that the model would say, and how likely it finds it.
 struct Hypothesis {
   std::string text = {};  // empty where the checkpoint has no tokenizer
@@ -27,6 +33,7 @@ struct Hypothesis {
   // Greedy search and sampling: the sum of the generated tokens' log-probabilities, whatever rules made of them. Beam
   // search: what transformers calls sequences_scores.
   double score = 0.0;
+  FinishReason finish_reason = FinishReason::stop;
   // By token: the model's log-probability, before any rule; 0 for a prefix that the user gave.
   std::vector<float> token_scores = {};
   // By token: the likeliest ones at its place, best first, if GenerateOptions::top_log_probs asks for them.
@@ -39,6 +46,7 @@ struct Hypothesis {
 // What a call makes of one input.
 struct GenerateResult {
   std::vector<Hypothesis> hypotheses;  // best first; one empty hypothesis for an empty source
+  std::size_t source_tokens = 0;       // that were read, special ones included
   bool source_truncated = false;       // see LongSources
 };
 

@@ -155,6 +155,15 @@ class Generator {
     return job;
   }
 
+  // The end token of as many tokens as there may be is the rules', where they force one.
+  FinishReason reason_for(const DecodeJob& job, const TokenIds& generated) const {
+    const bool has_all =
+        generated.size() == rules_->new_token_limit(job.prompt.target.size(), parts_.network.config.decoder);
+    const bool is_forced = has_all && !settings_.forced_eos_tokens->empty();
+    const bool is_ended = !generated.empty() && rules_->is_end(generated.back());
+    return is_ended && !is_forced ? FinishReason::stop : FinishReason::length;
+  }
+
   // Results get their attention maps when it is their turn to be written: maps are large, and none of them waits for an
   // earlier result.
   void add_attention(GenerateResult& result) {
@@ -172,6 +181,7 @@ class Generator {
     for (Hypothesis& hypothesis : hypotheses) {
       TokenIds& tokens = hypothesis.token_ids;
       if (settings_.attention) hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, tokens);
+      hypothesis.finish_reason = reason_for(job, tokens);
       tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
       hypothesis.token_scores.insert(hypothesis.token_scores.begin(), prefix_length, 0.0f);
       if (settings_.top_log_probs > 0) {
@@ -179,7 +189,9 @@ class Generator {
       }
       if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, tokens);
     }
-    return {std::move(hypotheses), job.prompt.source_truncated};
+    return {.hypotheses = std::move(hypotheses),
+            .source_tokens = job.prompt.source_tokens,
+            .source_truncated = job.prompt.source_truncated};
   }
 
   const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // also of the workers

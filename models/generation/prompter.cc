@@ -107,6 +107,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   }
   if (source.empty()) return {};
   Prompt prompt = start(source, number);
+  prompt.source_tokens = source.size();
   prompt.source_truncated = is_truncated;
   const std::size_t begin = prompt.target.size();
   const TokenIds prefix = prefix_of(input);

@@ -35,6 +35,7 @@ struct Prompt {
   TokenIds target = {};  // what comes first: start token and prefix, or a decoder-only model's prompt; not empty
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
   std::size_t number = 0;         // of the source, for messages: from 1
+  std::size_t source_tokens = 0;
   bool source_truncated = false;
 };
 

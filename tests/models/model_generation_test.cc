@@ -22,6 +22,21 @@ TEST(ModelGeneration, GeneratesAsManyTokensAsAreAskedFor) {
   for (const auto& result : results) EXPECT_EQ(result.hypotheses.front().token_ids.size(), 37u);
 }
 
+TEST(ModelGeneration, ResultsSayWhyTheyEndAndWhatWasRead) {
+  const Model model = load("text");
+  const std::string text = "a b c d e f g h";
+  for (const int beams : {1, 4}) {
+    const GenerateResult whole = model.generate({text}, {.num_beams = beams}).front();
+    const TokenIds& tokens = whole.hypotheses.front().token_ids;
+    ASSERT_EQ(tokens.back(), model.generation_config().eos_tokens->front());
+    EXPECT_EQ(whole.hypotheses.front().finish_reason, FinishReason::stop);
+    EXPECT_EQ(whole.source_tokens, model.tokenizer()->encode(text).size());
+    const GenerateOptions shorter{.num_beams = beams, .max_new_tokens = 3, .min_new_tokens = 3};
+    EXPECT_EQ(model.generate({text}, shorter).front().hypotheses.front().finish_reason, FinishReason::length);
+  }
+  EXPECT_EQ(model.generate({""}).front().source_tokens, 0u);
+}
+
 TEST(ModelGeneration, AShortlistIsAllThatIsProduced) {
   const Model model = load("shared_swish");
   const auto sources = random_sources(5, 8, 20);
