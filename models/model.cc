@@ -346,6 +346,7 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
 
 std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
   checked_option("batch_size", options.batch_size, 0);
+  checked_option("dimensions", options.dimensions, 0);
   if (impl_->config.architecture != Architecture::encoder_only) {
     refuse<ConfigError>(impl_->weights->origin(), "{} has a decoder, expected an encoder-only model",
                         impl_->config.model_type);
@@ -356,10 +357,16 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& tex
     const auto limit = static_cast<std::size_t>(*positions);
     encoding.max_length = encoding.max_length == 0 ? limit : std::min(encoding.max_length, limit);
   }
+  const std::size_t limit = encoding.max_length;
+  if (options.long_texts == LongSources::error) encoding.max_length = 0;
+  const std::string prompt = impl_->embedder.prompt(options.prompt, options.prompt_name);
   std::vector<TokenIds> ids;
   ids.reserve(texts.size());
-  for (const std::string& text : texts)
-    ids.push_back(impl_->tokenizer->encode(impl_->embedder.prompt() + text, encoding));
+  for (const std::string& text : texts) {
+    ids.push_back(impl_->tokenizer->encode(prompt + text, encoding));
+    if (limit == 0 || ids.back().size() <= limit) continue;
+    throw InputError(fmt::format("text {}: {} tokens, expected at most {}", ids.size(), ids.back().size(), limit));
+  }
   check_not_empty(ids, "text");  // a vocabulary without tokenizer adds no tokens to an empty text
   check_rows(ids, impl_->config.encoder, "text");
 
@@ -372,7 +379,7 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& tex
     Dim row = 0;
     for (std::size_t b = 0; b < members.size(); ++b) {
       const auto rows = static_cast<Dim>(batch[b].size());
-      results[members[b]] = impl_->embedder.embed(hidden.slice(row, rows));
+      results[members[b]] = impl_->embedder.embed(hidden.slice(row, rows), options.dimensions, options.normalize);
       row += rows;
     }
   }

@@ -1,5 +1,7 @@
 #include "encdec/models/sentence_embedder.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -142,12 +144,11 @@ void pool(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
   }
 }
 
-// The default prompt; empty where there is none.
-std::string read_prompt(const std::filesystem::path& path) {
-  if (!is_there(path)) return {};
-  const JsonObject config = read_json_object(path);
-  const auto name = config.string("default_prompt_name");
-  return name ? config.required_object("prompts").required_string(*name) : "";
+void scale_to_length_1(std::vector<float>& embedding) {
+  double squares = 0;
+  for (const float x : embedding) squares += static_cast<double>(x) * x;
+  const double length = std::max(std::sqrt(squares), 1e-12);
+  for (float& x : embedding) x = static_cast<float>(x / length);
 }
 
 // The most tokens that a Transformer's folder asks for; 0 for no limit.
@@ -185,12 +186,13 @@ SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path
 
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
   SentenceEmbedder embedder;
+  embedder.origin_ = folder.string();
   const std::vector<Module> modules = read_modules(folder);
   if (modules.empty()) {
     embedder.max_length_ = read_max_length(folder);
     return embedder;
   }
-  embedder.prompt_ = read_prompt(folder / "config_sentence_transformers.json");
+  embedder.read_prompts(folder / "config_sentence_transformers.json");
   bool pooled = false;
   Dim width = model_dim;  // of the embedding so far
   for (const auto& [kind, path] : modules) {
@@ -198,9 +200,8 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
       embedder.max_length_ = read_max_length(path);
     } else if (kind == "Pooling" && !pooled) {
       const JsonObject config = read_json_object(path / "config.json");
-      if (!config.boolean("include_prompt").value_or(true) && !embedder.prompt_.empty()) {
-        refuse<ConfigError>(config.file(), "include_prompt false is not supported, expected true");
-      }
+      embedder.pools_prompts_ = config.boolean("include_prompt").value_or(true);
+      embedder.check_prompt(embedder.default_prompt_);
       embedder.pooling_ = read_pooling(config);
       width *= static_cast<Dim>(embedder.pooling_.size());
       pooled = true;
@@ -218,6 +219,38 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
   return embedder;
 }
 
+void SentenceEmbedder::read_prompts(const std::filesystem::path& path) {
+  if (!is_there(path)) return;
+  const JsonObject config = read_json_object(path);
+  if (const auto prompts = config.object("prompts")) {
+    for (const auto& [name, text] : prompts->value().items()) prompts_[name] = prompts->string(name).value_or("");
+  }
+  const auto name = config.string("default_prompt_name");
+  if (name) default_prompt_ = config.required_object("prompts").required_string(*name);
+}
+
+void SentenceEmbedder::check_prompt(const std::string& prompt) const {
+  if (prompt.empty() || pools_prompts_) return;
+  refuse<ConfigError>(origin_, "a prompt with include_prompt false in Pooling is not supported, expected true");
+}
+
+std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
+                                     const std::optional<std::string>& name) const {
+  std::string chosen = text.value_or(default_prompt_);
+  if (!text && name) {
+    const auto found = prompts_.find(*name);
+    if (found == prompts_.end()) {
+      std::vector<std::string> known;
+      for (const auto& [known_name, prompt] : prompts_) known.push_back(known_name);
+      refuse<ConfigError>(origin_, "prompt '{}' is not known, expected one of [{}]", printable(*name),
+                          fmt::join(known, ", "));
+    }
+    chosen = found->second;
+  }
+  check_prompt(chosen);
+  return chosen;
+}
+
 std::filesystem::path SentenceEmbedder::transformer_folder(const std::filesystem::path& folder) {
   for (const Module& module : read_modules(folder)) {
     if (module.kind == "Transformer") return module.path;
@@ -225,7 +258,7 @@ std::filesystem::path SentenceEmbedder::transformer_folder(const std::filesystem
   return folder;
 }
 
-std::vector<float> SentenceEmbedder::embed(const Tensor& hidden) const {
+std::vector<float> SentenceEmbedder::embed(const Tensor& hidden, int dimensions, bool normalize) const {
   std::vector<float> embedding;
   for (const Pooling pooling : pooling_) pool(pooling, hidden, embedding);
   for (const auto& dense : steps_) {
@@ -238,11 +271,10 @@ std::vector<float> SentenceEmbedder::embed(const Tensor& hidden) const {
       }
       continue;
     }
-    double squares = 0;
-    for (const float x : embedding) squares += static_cast<double>(x) * x;
-    const double length = std::max(std::sqrt(squares), 1e-12);
-    for (float& x : embedding) x = static_cast<float>(x / length);
+    scale_to_length_1(embedding);
   }
+  if (dimensions > 0) embedding.resize(std::min(embedding.size(), static_cast<std::size_t>(dimensions)));
+  if (normalize) scale_to_length_1(embedding);
   return embedding;
 }
 

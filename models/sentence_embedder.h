@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,13 +27,15 @@ class SentenceEmbedder {
   // Where a folder with modules.json keeps the Transformer: itself, or a folder inside it.
   static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
 
-  // Put in front of every text: the default prompt.
-  const std::string& prompt() const { return prompt_; }
+  // What goes in front of texts: this text, else the folder's prompt of that name, else its default one. Throws
+  // ConfigError for a name that the folder does not know, and for a prompt that its pooling leaves out.
+  std::string prompt(const std::optional<std::string>& text, const std::optional<std::string>& name) const;
   // Tokens of the longest text, special ones included; 0 for no limit.
   std::size_t max_length() const { return max_length_; }
 
-  // hidden [tokens, D], at least one token -> the embedding.
-  std::vector<float> embed(const Tensor& hidden) const;
+  // hidden [tokens, D], at least one token -> the embedding, or its first `dimensions` numbers (all for 0), scaled to
+  // length 1 if that is asked for.
+  std::vector<float> embed(const Tensor& hidden, int dimensions = 0, bool normalize = false) const;
 
  private:
   // activation(weight x + bias)
@@ -42,10 +45,15 @@ class SentenceEmbedder {
     Activation activation = Activation::identity;
   };
   static Dense read_dense(const std::filesystem::path& folder, Dim inputs);
+  void read_prompts(const std::filesystem::path& path);
+  void check_prompt(const std::string& prompt) const;
 
   std::vector<Pooling> pooling_{Pooling::mean};
-  std::vector<std::optional<Dense>> steps_;  // without a dense layer: scales to length 1
-  std::string prompt_;
+  std::vector<std::optional<Dense>> steps_;     // without a dense layer: scales to length 1
+  std::map<std::string, std::string> prompts_;  // by name
+  std::string default_prompt_;
+  bool pools_prompts_ = true;
+  std::string origin_;  // the folder, for messages
   std::size_t max_length_ = 0;
 };
 

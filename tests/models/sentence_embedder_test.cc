@@ -13,6 +13,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -106,7 +107,33 @@ TEST_F(SentenceEmbedderFiles, WithoutAnyTheMeanIsTaken) {
 TEST_F(SentenceEmbedderFiles, TheDefaultPromptGoesInFront) {
   write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
   write("config_sentence_transformers.json", R"({"default_prompt_name": "query", "prompts": {"query": "query: "}})");
-  EXPECT_EQ(SentenceEmbedder::read(folder_, 4).prompt(), "query: ");
+  EXPECT_EQ(SentenceEmbedder::read(folder_, 4).prompt({}, {}), "query: ");
+}
+
+TEST_F(SentenceEmbedderFiles, OtherPromptsHaveNames) {
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
+  write("config_sentence_transformers.json", R"({"prompts": {"query": "query: ", "document": null}})");
+  const SentenceEmbedder embedder = SentenceEmbedder::read(folder_, 4);
+  EXPECT_EQ(embedder.prompt({}, {}), "");
+  EXPECT_EQ(embedder.prompt({}, "query"), "query: ");
+  EXPECT_EQ(embedder.prompt({}, "document"), "");
+  const auto refusal = [](const SentenceEmbedder& of) { return message_of([&] { of.prompt({}, "passage"); }); };
+  EXPECT_THAT(refusal(embedder), HasSubstr("prompt 'passage' is not known, expected one of [document, query]"));
+  EXPECT_THAT(refusal(SentenceEmbedder()), HasSubstr("prompt 'passage' is not known, expected one of []"));
+  EXPECT_EQ(embedder.prompt("title: ", "query"), "title: ");
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": ""}])");
+  write("config.json", R"({"pooling_mode": "mean", "include_prompt": false})");
+  EXPECT_THAT(message_of([&] { SentenceEmbedder::read(folder_, 4).prompt({}, "query"); }),
+              HasSubstr("include_prompt false in Pooling is not supported"));
+}
+
+TEST_F(SentenceEmbedderFiles, EmbeddingsAreCutAndThenScaled) {
+  const SentenceEmbedder embedder;
+  Tensor hidden = Tensor::allocate({1, 3});
+  std::ranges::copy(std::array{3.0f, -4.0f, 5.0f}, hidden.data<float>());
+  EXPECT_THAT(embedder.embed(hidden, 2), testing::ElementsAre(3.0f, -4.0f));
+  EXPECT_THAT(embedder.embed(hidden, 2, true), testing::ElementsAre(0.6f, -0.8f));
+  EXPECT_THAT(embedder.embed(hidden, 4), testing::ElementsAre(3.0f, -4.0f, 5.0f));
 }
 
 TEST_F(SentenceEmbedderFiles, DamagedOnesAreNamed) {

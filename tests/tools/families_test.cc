@@ -180,6 +180,25 @@ TEST(Embed, WritesOneArrayForEachLine) {
   }
 }
 
+TEST(Embed, CutsScalesAndPrompts) {
+  const std::string model = std::string(ENCDEC_GOLDEN_DIR) + "/sentence_transformers/first_token/model";
+  const auto embedded = [&](std::vector<std::string> options, const std::string& text) {
+    options.insert(options.begin(), {"embed", "--quiet", "--model", model});
+    const Finished finished = encdec_command(options, text + "\n");
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return nlohmann::json::parse(finished.output).get<std::vector<double>>();
+  };
+  const std::vector<double> all = embedded({}, "query: a b");
+  EXPECT_EQ(embedded({"--prompt", "query: "}, "a b"), all);
+  const std::vector<double> cut = embedded({"--dimensions", "2"}, "query: a b");
+  EXPECT_EQ(cut, std::vector<double>(all.begin(), all.begin() + 2));
+  const std::vector<double> scaled = embedded({"--dimensions", "2", "--normalize"}, "query: a b");
+  EXPECT_NEAR(std::hypot(scaled[0], scaled[1]), 1, 1e-6);
+  EXPECT_NEAR(scaled[0] / scaled[1], cut[0] / cut[1], 1e-5 * std::abs(cut[0] / cut[1]));
+  EXPECT_TRUE(failed(encdec_command({"embed", "--model", model, "--prompt-name", "poem"}, "a\n"), 1,
+                     {"prompt 'poem' is not known, expected one of [document, query]"}));
+}
+
 TEST(Embed, RefusesWhatHasADecoderAndWhatIsNotUtf8) {
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", model("t5/v1_1")}, "a\n"), 1, {"t5 has a decoder"}));
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "sentence_transformers/no_modules/model"}, "\xff\n"),

@@ -23,7 +23,7 @@ struct EmbedArguments {
   ModelArguments model;
   std::string input;
   std::string output;
-  int batch_size = 32;
+  EmbedOptions embed = {.batch_size = 32};
 };
 
 // The shortest digits that stand for the same floats. JSON has no word for what is not a number.
@@ -54,10 +54,9 @@ void embed(const EmbedArguments& options) {
   const Model model = options.model.load();
   ProgressBar bar = options.model.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
-  const EmbedOptions embed_options{.batch_size = options.batch_size};
-  for (auto lines = read_window(input, options.batch_size); !lines.empty();
-       lines = read_window(input, options.batch_size)) {
-    for (const auto& embedding : model.embed(lines, embed_options)) output.write(format_embedding(embedding));
+  const int batch_size = options.embed.batch_size;
+  for (auto lines = read_window(input, batch_size); !lines.empty(); lines = read_window(input, batch_size)) {
+    for (const auto& embedding : model.embed(lines, options.embed)) output.write(format_embedding(embedding));
     progress.lines += static_cast<std::int64_t>(lines.size());
     progress.fraction = input.fraction(input.bytes());
     bar.show(progress);
@@ -74,7 +73,23 @@ Action add_embed(CLI::App& command) {
   add_model_option(command, options->model.folder);
   add_input_option(command, options->input, "Texts, one a line, in UTF-8");
   add_output_option(command, options->output, "One JSON array of numbers for each text");
-  add_number_option(command, "--batch-size", options->batch_size, "Texts encoded together; results do not depend on it")
+  EmbedOptions& embedding = options->embed;
+  command.add_flag("--normalize", embedding.normalize, "Scale vectors to length 1, also where the folder does not");
+  add_number_option(command, "--dimensions", embedding.dimensions,
+                    "Leave only the first so many numbers of each vector, before that; 0 for all")
+      ->check(integer_from(0, kMaxTokens));
+  const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type, const char* help) {
+    return command
+        .add_option_function<std::string>(
+            name, [&text](const std::string& given) { text = given; }, help)
+        ->type_name(type);
+  };
+  CLI::Option* prompt = add_text("--prompt", embedding.prompt, "TEXT", "What goes in front of each text");
+  add_text("--prompt-name", embedding.prompt_name, "NAME",
+           "The prompt that the folder calls so, such as query or document; its default one if not given")
+      ->excludes(prompt);
+  add_number_option(command, "--batch-size", embedding.batch_size,
+                    "Texts encoded together; results do not depend on it")
       ->check(integer_from(1, kMaxBatchSize));
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No progress bar");
