@@ -202,6 +202,12 @@ int dnnl_matmul_primitive_desc_create(void* made, void* engine, void* source, vo
                                       void* attributes) {
   return call_onednn("dnnl_matmul_primitive_desc_create", made, engine, source, weights, bias, output, attributes);
 }
+int dnnl_memory_desc_create_with_tag(void* made, int dimensions, const void* sizes, int type, int order) {
+  return call_onednn("dnnl_memory_desc_create_with_tag", made, dimensions, sizes, type, order);
+}
+int dnnl_memory_desc_clone(void* made, const void* description) {
+  return call_onednn("dnnl_memory_desc_clone", made, description);
+}
 int dnnl_stream_create(void* made, void* engine, unsigned flags) {
   return call_onednn("dnnl_stream_create", made, engine, flags);
 }
@@ -216,6 +222,9 @@ int dnnl_primitive_create(void* made, void* description) {
 }
 int dnnl_memory_create(void* made, void* description, void* engine, void* handle) {
   return call_onednn("dnnl_memory_create", made, description, engine, handle);
+}
+int dnnl_memory_create_v2(void* made, void* description, void* engine, int count, void* handles) {
+  return call_onednn("dnnl_memory_create_v2", made, description, engine, count, handles);
 }
 
 int fsync(int file) {
