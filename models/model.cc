@@ -14,30 +14,13 @@
 #include "encdec/models/generation/generator.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/generation/scoring.h"
+#include "encdec/models/model_impl.h"
 #include "encdec/models/packed_weights_cache.h"
-#include "encdec/models/sentence_embedder.h"
 #include "encdec/models/session/precision_probe.h"
 #include "encdec/models/session/token_rows.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
-
-struct Model::Impl {
-  TransformerConfig config;
-  CheckpointFormat format = CheckpointFormat::safetensors;
-  GenerateOptions generation;
-  std::vector<std::string> unsupported_settings;
-  std::shared_ptr<const WeightStore> weights;
-  std::shared_ptr<const Transformer> network;
-  std::unique_ptr<const Tokenizer> tokenizer;
-  SentenceEmbedder embedder;
-  std::vector<std::string> notes;
-  std::string precision_note;
-  std::string weights_note;
-  std::unique_ptr<SessionPool> sessions;
-
-  ModelParts parts() const { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
-};
 
 namespace {
 
@@ -344,33 +327,13 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
   return result;
 }
 
-std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
-  checked_option("batch_size", options.batch_size, 0);
-  checked_option("dimensions", options.dimensions, 0);
-  if (impl_->config.architecture != Architecture::encoder_only) {
-    refuse<ConfigError>(impl_->weights->origin(), "{} has a decoder, expected an encoder-only model",
-                        impl_->config.model_type);
-  }
-  if (impl_->tokenizer == nullptr) refuse<TokenizerError>(impl_->weights->origin(), "no tokenizer files");
-  EncodeOptions encoding{.max_length = impl_->embedder.max_length()};
-  if (const auto positions = impl_->config.encoder.position_limit()) {
-    const auto limit = static_cast<std::size_t>(*positions);
-    encoding.max_length = encoding.max_length == 0 ? limit : std::min(encoding.max_length, limit);
-  }
-  const std::size_t limit = encoding.max_length;
-  if (options.long_texts == LongSources::error) encoding.max_length = 0;
-  const std::string prompt = impl_->embedder.prompt(options.prompt, options.prompt_name);
+Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
+  const EmbeddingTask task(impl_->parts(), impl_->embedder, options);
   std::vector<TokenIds> ids;
   ids.reserve(texts.size());
-  for (const std::string& text : texts) {
-    ids.push_back(impl_->tokenizer->encode(prompt + text, encoding));
-    if (limit == 0 || ids.back().size() <= limit) continue;
-    throw InputError(fmt::format("text {}: {} tokens, expected at most {}", ids.size(), ids.back().size(), limit));
-  }
-  check_not_empty(ids, "text");  // a vocabulary without tokenizer adds no tokens to an empty text
-  check_rows(ids, impl_->config.encoder, "text");
+  for (const std::string& text : texts) ids.push_back(task.tokens(text, ids.size() + 1));
 
-  std::vector<std::vector<float>> results(texts.size());
+  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), task.width()});
   SessionPool::Lease session(*impl_->sessions);
   for (const std::vector<std::size_t>& members : batches_by_length(ids, options.batch_size)) {
     std::vector<TokenIds> batch;
@@ -379,11 +342,11 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& tex
     Dim row = 0;
     for (std::size_t b = 0; b < members.size(); ++b) {
       const auto rows = static_cast<Dim>(batch[b].size());
-      results[members[b]] = impl_->embedder.embed(hidden.slice(row, rows), options.dimensions, options.normalize);
+      task.embed(hidden.slice(row, rows), vectors.row(static_cast<Dim>(members[b])));
       row += rows;
     }
   }
-  return results;
+  return vectors;
 }
 
 }  // namespace encdec

@@ -14,6 +14,7 @@
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/network/config.h"
+#include "encdec/models/sentence_embedder.h"
 #include "encdec/models/session/attention_reader.h"
 #include "encdec/models/session/session.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
@@ -65,21 +66,6 @@ struct AttentionMapOptions {
   AttentionSelection selection = {};  // all maps if nothing is said
   std::string source_lang = {};       // of the source
   std::string target_lang = {};       // of the target
-};
-
-// How to embed: what sentence-transformers' encode() knows.
-struct EmbedOptions {
-  // Texts encoded together; 0 for what keeps the CPU busy. Results do not depend on it.
-  int batch_size = 0;
-  // Scale vectors to length 1, whether or not the folder's own files ask for it.
-  bool normalize = false;
-  // Leave only the first so many numbers of each vector, before that; 0 for all.
-  int dimensions = 0;
-  // What goes in front of each text. If not set, the folder's prompt of that name; of none, its default prompt.
-  std::optional<std::string> prompt = {};
-  std::optional<std::string> prompt_name = {};  // "query", "document": config_sentence_transformers.json
-  // What becomes of texts of more tokens than the model reads.
-  LongSources long_texts = LongSources::truncate;
 };
 
 // A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
@@ -157,12 +143,13 @@ class Model {
   ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 
-  // One vector a text: sentence embeddings of an encoder-only model, pooled and normalised as the checkpoint's own
-  // files say (sentence-transformers), else the mean of the last hidden states. Throws as generate() does, and
-  // ConfigError for models with a decoder and for prompts that the folder does not name.
-  std::vector<std::vector<float>> embed(const std::vector<std::string>& texts, const EmbedOptions& options = {}) const;
+  // One vector a text, float32 [N, D]: sentence embeddings of an encoder-only model, pooled and normalised as the
+  // checkpoint's own files say (sentence-transformers), else the mean of the last hidden states. Throws as generate()
+  // does, and ConfigError for models with a decoder and for prompts that the folder does not name.
+  Tensor embed(const std::vector<std::string>& texts, const EmbedOptions& options = {}) const;
 
  private:
+  friend class RequestQueue;
   struct Impl;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;

@@ -187,6 +187,7 @@ SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
   SentenceEmbedder embedder;
   embedder.origin_ = folder.string();
+  embedder.width_ = model_dim;
   const std::vector<Module> modules = read_modules(folder);
   if (modules.empty()) {
     embedder.max_length_ = read_max_length(folder);
@@ -194,7 +195,6 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
   }
   embedder.read_prompts(folder / "config_sentence_transformers.json");
   bool pooled = false;
-  Dim width = model_dim;  // of the embedding so far
   for (const auto& [kind, path] : modules) {
     if (kind == "Transformer") {
       embedder.max_length_ = read_max_length(path);
@@ -203,11 +203,11 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
       embedder.pools_prompts_ = config.boolean("include_prompt").value_or(true);
       embedder.check_prompt(embedder.default_prompt_);
       embedder.pooling_ = read_pooling(config);
-      width *= static_cast<Dim>(embedder.pooling_.size());
+      embedder.width_ *= static_cast<Dim>(embedder.pooling_.size());
       pooled = true;
     } else if (kind == "Dense" && pooled) {
-      embedder.steps_.push_back(read_dense(path, width));
-      width = embedder.steps_.back()->weight.rows();
+      embedder.steps_.push_back(read_dense(path, embedder.width_));
+      embedder.width_ = embedder.steps_.back()->weight.rows();
     } else if (kind == "Normalize" && pooled) {
       embedder.steps_.push_back(std::nullopt);
     } else if (kind != "Dropout") {

@@ -8,8 +8,24 @@
 
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/tensor.h"
+#include "encdec/models/generation/generate_options.h"
 
 namespace encdec {
+
+// How to embed: what sentence-transformers' encode() knows.
+struct EmbedOptions {
+  // Texts encoded together; 0 for what keeps the CPU busy. Results do not depend on it.
+  int batch_size = 0;
+  // Scale vectors to length 1, whether or not the folder's own files ask for it.
+  bool normalize = false;
+  // Leave only the first so many numbers of each vector, before that; 0 for all.
+  int dimensions = 0;
+  // What goes in front of each text. If not set, the folder's prompt of that name; of none, its default prompt.
+  std::optional<std::string> prompt = {};
+  std::optional<std::string> prompt_name = {};  // "query", "document": config_sentence_transformers.json
+  // What becomes of texts of more tokens than the model reads.
+  LongSources long_texts = LongSources::truncate;
+};
 
 // From the last hidden states of a text's tokens to one vector: the modules behind the Transformer in a
 // sentence-transformers folder (Reimers & Gurevych 2019, section 3), as its modules.json lists them: Pooling, Dense,
@@ -30,6 +46,8 @@ class SentenceEmbedder {
   // What goes in front of texts: this text, else the folder's prompt of that name, else its default one. Throws
   // ConfigError for a name that the folder does not know, and for a prompt that its pooling leaves out.
   std::string prompt(const std::optional<std::string>& text, const std::optional<std::string>& name) const;
+  // Numbers of an embedding.
+  Dim width() const { return width_; }
   // Tokens of the longest text, special ones included; 0 for no limit.
   std::size_t max_length() const { return max_length_; }
 
@@ -55,6 +73,7 @@ class SentenceEmbedder {
   bool pools_prompts_ = true;
   std::string origin_;  // the folder, for messages
   std::size_t max_length_ = 0;
+  Dim width_ = 0;
 };
 
 }  // namespace encdec

@@ -21,12 +21,18 @@ class BatchDecoder {
     work.session.reset();
   }
 
-  void run(SourceFeed& feed) {
-    for (;;) {
-      refill(feed);
-      if (running_.empty() || feed.has_stopped()) return;
-      step();
-      if (work_.on_step) tell_progress();
+  void run(DecodeFeed& feed) {
+    try {
+      for (;;) {
+        refill(feed);
+        if (running_.empty() || feed.has_stopped()) return;
+        step();
+        if (work_.on_step) tell_progress();
+      }
+    } catch (...) {
+      for (Running& running : running_) tell_failure(running.job, std::current_exception());
+      for (const DecodeJob& job : jobs_) tell_failure(job, std::current_exception());
+      throw;
     }
   }
 
@@ -36,9 +42,10 @@ class BatchDecoder {
     int source = Session::kNoSource;
     std::unique_ptr<Search> search;
     std::size_t told = 0;  // tokens
+    bool is_number = true;
   };
 
-  void refill(SourceFeed& feed) {
+  void refill(DecodeFeed& feed) {
     const std::size_t free = work_.limits.rows - std::min(work_.limits.rows, running_rows_);
     if (!running_.empty() && (free == 0 || free < work_.limits.rows / kRefillShare)) return;
     feed.take({.rows = free,
@@ -46,18 +53,19 @@ class BatchDecoder {
                .tokens = work_.limits.tokens_at_once,
                .is_idle = running_.empty()},
               jobs_);
-    if (!jobs_.empty()) start(std::exchange(jobs_, {}));
+    start();
+    jobs_.clear();
   }
 
-  void start(std::vector<DecodeJob> jobs) {
+  void start() {
     // In pieces: what the encoder computes for one token takes far more memory than what is kept of it.
-    for (std::size_t first = 0; first < jobs.size();) {
+    for (std::size_t first = 0; first < jobs_.size();) {
       std::size_t count = 0, tokens = 0;
-      while (first + count < jobs.size() && (count == 0 || tokens < kEncodedTokens)) {
-        tokens += jobs[first + count].prompt.source.size();
+      while (first + count < jobs_.size() && (count == 0 || tokens < kEncodedTokens)) {
+        tokens += jobs_[first + count].prompt.source.size();
         ++count;
       }
-      start_together(std::span(jobs).subspan(first, count));
+      start_together(std::span(jobs_).subspan(first, count));
       first += count;
     }
   }
@@ -79,10 +87,11 @@ class BatchDecoder {
         work_.session.set_source_attention(Session::SourceAttention::keep);
       }
       source_tokens_ += has_encoder ? jobs[i].prompt.source.size() : jobs[i].prompt.target.size();
-      if (work_.on_tokens && jobs[i].prompt.prefix_length > 0) {
-        work_.on_tokens(jobs[i].index, std::span(jobs[i].prompt.target).last(jobs[i].prompt.prefix_length));
-      }
       running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
+      const DecodeJob& job = running_.back().job;
+      if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
+        job.client->on_tokens(job, std::span(job.prompt.target).last(job.prompt.prefix_length));
+      }
     }
   }
 
@@ -95,6 +104,7 @@ class BatchDecoder {
       for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(&running, row - first);
     }
     Tensor logits = work_.session.decode(inputs_);
+    is_number_.assign(rows_.size(), 1);
     work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
       const auto& [running, number] = rows_[static_cast<std::size_t>(row)];
       StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
@@ -106,16 +116,25 @@ class BatchDecoder {
       try {
         running->search->read(number, output);
       } catch (const BackendError&) {
-        throw NotANumber(running->job.prompt);
+        is_number_[static_cast<std::size_t>(row)] = 0;
       }
     });
+    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].first->is_number &= is_number_[row] != 0;
     running_tokens_ = 0;
     std::erase_if(running_, [this](Running& running) {
+      DecodeJob& job = running.job;
+      if (job.client->is_cancelled() || !running.is_number) {
+        running.search->abandon(work_.session);
+        leave(running);
+        if (!running.is_number) tell_failure(job, std::make_exception_ptr(NotANumber(job.prompt)));
+        return true;
+      }
       if (running.search->advance(work_.session) == Search::State::finished) {
+        leave(running);
         finish(running);
         return true;
       }
-      if (work_.on_tokens) tell_tokens(running, running.search->certain_tokens());
+      if (job.client->wants_tokens()) tell_tokens(running, running.search->certain_tokens());
       running_tokens_ += running.search->length();
       return false;
     });
@@ -123,21 +142,29 @@ class BatchDecoder {
 
   void tell_tokens(Running& running, std::span<const std::int32_t> certain) {
     if (certain.size() <= running.told) return;
-    work_.on_tokens(running.job.index, certain.subspan(running.told));
+    running.job.client->on_tokens(running.job, certain.subspan(running.told));
     running.told = certain.size();
   }
 
-  void finish(Running& running) {
+  // A job that has moved on has no client.
+  static void tell_failure(const DecodeJob& job, const std::exception_ptr& failure) {
+    if (job.client != nullptr) job.client->on_failure(job, failure);
+  }
+
+  void leave(const Running& running) {
     if (running.source != Session::kNoSource) work_.session.close_source(running.source);
     running_rows_ -= running.job.rules->rows_per_source();
     running_bytes_ -= running.job.bytes;
     if (running.job.rules->needs_source_attention() && --attention_readers_ == 0) {
       work_.session.set_source_attention(Session::SourceAttention::forget);
     }
+  }
+
+  void finish(Running& running) {
     std::vector<Hypothesis> results = running.search->take_results();
     finished_tokens_ += results.front().token_ids.size();
-    if (work_.on_tokens) tell_tokens(running, results.front().token_ids);
-    work_.on_result(running.job, std::move(results));
+    if (running.job.client->wants_tokens()) tell_tokens(running, results.front().token_ids);
+    running.job.client->on_result(running.job, std::move(results));
   }
 
   void tell_progress() const {
@@ -155,6 +182,7 @@ class BatchDecoder {
   std::size_t attention_readers_ = 0;  // sources whose rules need what is attended to
   std::vector<Session::TargetTokens> inputs_;
   std::vector<std::pair<Running*, std::size_t>> rows_;  // of a step: whose, and which of its own
+  std::vector<char> is_number_;                         // by row: whether its logits are
   std::vector<RuleMemory> rule_memory_;                 // by thread
   // So far: of sources that are encoded, of results that are finished, and of those on their way.
   std::size_t source_tokens_ = 0;
@@ -164,7 +192,7 @@ class BatchDecoder {
 
 }  // namespace
 
-void decode_batches(SourceFeed& feed, const BatchWork& work) {
+void decode_batches(DecodeFeed& feed, const BatchWork& work) {
   BatchDecoder(work).run(feed);
 }
 

@@ -1,12 +1,16 @@
 #include "encdec/models/generation/batch_limits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <string>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/control_group.h"
+#include "encdec/models/generation/generation_settings.h"
 
 namespace encdec {
 namespace {
@@ -19,6 +23,7 @@ constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kTokensAtOnce = 4096;
 // The part of the free memory for keys and values: one in so many; twice that while they grow.
 constexpr std::size_t kShareOfMemory = 4;
+constexpr int kMaxWorkers = 1024;
 
 // Memory that may still be taken: the machine's and the control groups'.
 std::size_t available_memory() {
@@ -49,17 +54,20 @@ std::size_t logits_rows(const TransformerConfig& config) {
   return std::max(kFewestRows, kLogitsBytes / (static_cast<std::size_t>(config.decoder.vocabulary) * sizeof(float)));
 }
 
-BatchLimits choose_batch_limits(const Transformer& model, const SearchRules& rules) {
-  const GenerateOptions& settings = rules.settings;
-  BatchLimits limits;
-  if (settings.batch_size > 0) {
-    limits.rows = static_cast<std::size_t>(settings.batch_size) * rules.rows_per_source();
-  } else {
-    limits.rows = std::min(logits_rows(model.config), kBusyRows);
-  }
-  limits.bytes = available_memory() / kShareOfMemory / static_cast<std::size_t>(settings.workers);
-  limits.tokens_at_once = kTokensAtOnce;
-  return limits;
+BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int workers) {
+  return {.rows = rows > 0 ? rows : std::min(logits_rows(model.config), kBusyRows),
+          .bytes = available_memory() / kShareOfMemory / static_cast<std::size_t>(workers),
+          .tokens_at_once = kTokensAtOnce};
+}
+
+void check_range(std::string_view name, int value, int min, int max) {
+  if (value >= min && value <= max) return;
+  throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
+}
+
+void check_batching(int batch_size, int workers) {
+  check_range("batch_size", batch_size, 0, kMaxTokenCount);
+  check_range("workers", workers, 1, kMaxWorkers);
 }
 
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt) {

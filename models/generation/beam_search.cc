@@ -88,6 +88,10 @@ class BeamSearch final : public Search {
     return is_full || !improvement_is_possible() ? end(session) : State::running;
   }
 
+  void abandon(Session& session) override {
+    for (const int target : targets_) session.close_target(target);
+  }
+
   std::vector<Hypothesis> take_results() override {
     std::vector<Hypothesis> results;
     for (Beam& beam : finished_) {
@@ -269,7 +273,7 @@ class BeamSearch final : public Search {
       finished_.push_back(beams_.front());
       finished_.front().score = final_score(beams_.front().score, std::max<std::size_t>(length_, 1));
     }
-    for (const int target : targets_) session.close_target(target);
+    abandon(session);
     return State::finished;
   }
 

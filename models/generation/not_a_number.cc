@@ -63,4 +63,18 @@ void explain(const NotANumber& failure, const ModelParts& parts) {
   throw BackendError(fmt::format("{}: {}: {}", parts.origin, failure.what(), cause));
 }
 
+std::exception_ptr explained(const std::exception_ptr& failure, const ModelParts& parts) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const NotANumber& wrong) {
+    try {
+      explain(wrong, parts);
+    } catch (...) {
+      return std::current_exception();
+    }
+  } catch (...) {
+    return failure;
+  }
+}
+
 }  // namespace encdec

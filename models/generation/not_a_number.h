@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+
 #include "encdec/engine/base/error.h"
 #include "encdec/models/generation/prompter.h"
 
@@ -19,5 +21,7 @@ class NotANumber : public BackendError {
 
 // Throws BackendError that says where they come from: the weight, or the first node whose values are not finite.
 [[noreturn]] void explain(const NotANumber& failure, const ModelParts& parts);
+// A failure as it is told to users: that one if it is NotANumber, else itself.
+std::exception_ptr explained(const std::exception_ptr& failure, const ModelParts& parts);
 
 }  // namespace encdec

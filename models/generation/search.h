@@ -80,6 +80,8 @@ class Search {
   enum class State : std::uint8_t { running, finished };
   // All rows are read. A finished search has closed its targets.
   virtual State advance(Session& session) = 0;
+  // Closes its targets before it is finished; it is of no more use.
+  virtual void abandon(Session& session) = 0;
 
   // What a finished search has found, best first: tokens after the prompt, and their scores.
   virtual std::vector<Hypothesis> take_results() = 0;

@@ -76,6 +76,10 @@ class SequenceSearch final : public Search {
     return running_.empty() ? State::finished : State::running;
   }
 
+  void abandon(Session& session) override {
+    for (const std::size_t i : running_) session.close_target(targets_[i].number);
+  }
+
   std::vector<Hypothesis> take_results() override {
     std::vector<Hypothesis> results;
     for (Target& target : targets_) {

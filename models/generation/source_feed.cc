@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "encdec/models/generation/generation_task.h"
+
 namespace encdec {
 namespace {
 
@@ -14,10 +16,6 @@ constexpr std::size_t kWindowTokens = 1 << 20;
 constexpr std::size_t kWaitingResults = 4 * kWindowSources;
 // How often an idle worker looks whether input has arrived, while others are busy.
 constexpr auto kPollInterval = std::chrono::milliseconds(10);
-
-std::size_t tokens_of(const DecodeJob& job) {
-  return job.prompt.source.size() + job.prompt.target.size();
-}
 
 }  // namespace
 
@@ -35,10 +33,10 @@ SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
       }
       DecodeJob job = ends_.prepare(*input, read_);
       if (job.prompt.target.empty()) {
-        results_.emplace(read_, GenerateResult{{Hypothesis{}}});
+        results_.emplace(read_, GenerationTask::empty_result());
         ++finished_;
       } else {
-        tokens += tokens_of(job);
+        tokens += job.tokens();
         window_.push_back(std::move(job));
       }
     } catch (...) {
@@ -49,12 +47,12 @@ SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
     ++read_;
   }
   write_ready_results();
-  std::ranges::stable_sort(window_, std::greater(), tokens_of);
+  std::ranges::stable_sort(window_, std::greater(), &DecodeJob::tokens);
   if (read_ > first) return Arrived::some;
   return at_end_ ? Arrived::end : Arrived::none;
 }
 
-void SourceFeed::take(const Room& room, std::vector<DecodeJob>& jobs) {
+void SourceFeed::take(Room room, std::vector<DecodeJob>& jobs) {
   jobs.clear();
   std::unique_lock lock(mutex_);
   while (window_.empty() && !at_end_ && !has_stopped_) {
@@ -66,14 +64,7 @@ void SourceFeed::take(const Room& room, std::vector<DecodeJob>& jobs) {
     changed_.wait_for(lock, kPollInterval);
   }
   if (has_stopped_) return;
-  std::size_t rows = 0, bytes = 0, tokens = 0;
-  while (!window_.empty()) {
-    const DecodeJob& job = window_.front();
-    rows += job.rules->rows_per_source();
-    bytes += job.bytes;
-    tokens += tokens_of(job);
-    const bool fits = rows <= room.rows && bytes <= room.bytes && tokens <= room.tokens;
-    if (!fits && !(room.is_idle && jobs.empty())) break;
+  while (!window_.empty() && room.take(window_.front())) {
     jobs.push_back(std::move(window_.front()));
     window_.pop_front();
   }

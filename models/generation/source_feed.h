@@ -5,30 +5,19 @@
 #include <exception>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "encdec/models/generation/batch_limits.h"
-#include "encdec/models/generation/generate_options.h"
-#include "encdec/models/generation/search.h"
+#include "encdec/models/generation/decode_feed.h"
 
 namespace encdec {
-
-// A source that waits to be decoded.
-struct DecodeJob {
-  std::size_t index = 0;  // in the stream
-  Prompt prompt;
-  std::shared_ptr<const SearchRules> rules;  // its own, whatever those beside it have
-  std::size_t bytes = 0;                     // see expected_bytes()
-};
 
 // Stands between a stream and the workers that decode it: reads ahead a window of inputs, hands out the longest of them
 // first, so that no long one is left for the end, and writes the results in the order of the inputs. Memory is bounded:
 // no window is read while too many results wait for an earlier one. May be used by many threads at once; the stream and
 // what prepares and completes are called by one at a time.
-class SourceFeed {
+class SourceFeed final : public DecodeFeed {
  public:
   struct Ends {
     GenerateStream& stream;
@@ -39,20 +28,13 @@ class SourceFeed {
   };
   explicit SourceFeed(Ends ends) : ends_(std::move(ends)) {}
 
-  // What is free in a worker's batch.
-  struct Room {
-    std::size_t rows = 0;
-    std::size_t bytes = 0;
-    std::size_t tokens = 0;
-    bool is_idle = false;  // nothing is running in it: then one job always fits, and it waits for input
-  };
-  // Jobs that fit. None for a worker that is not idle if none is there; for one that is idle if there will be no more.
-  void take(const Room& room, std::vector<DecodeJob>& jobs);
+  // A worker that is idle waits for input.
+  void take(Room room, std::vector<DecodeJob>& jobs) override;
   void finish(std::size_t index, GenerateResult result);
 
   // Work ends: take() gives nothing more and has_stopped() is true. Only the first failure counts.
   void stop(std::exception_ptr failure);
-  bool has_stopped();
+  bool has_stopped() override;
   // For the end, when all workers are done: throws what a worker or the stream has thrown.
   void rethrow_failure();
 

@@ -35,7 +35,6 @@ void check_not_empty(std::span<const TokenIds> rows, std::string_view what) {
 }
 
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size) {
-  constexpr std::size_t kBusyTokens = 2048;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].empty()) order.push_back(i);

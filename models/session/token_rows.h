@@ -18,6 +18,9 @@ void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::s
 // Throws InputError for a row without tokens.
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what);
 
+// Tokens that keep a CPU busy when they are read together.
+inline constexpr std::size_t kBusyTokens = 2048;
+
 // Indices of rows that are read together, the longest first, so that those of like length meet; empty ones are left
 // out. A batch has `batch_size` rows or, where that is 0, tokens enough to keep the CPU busy. Results do not depend on
 // it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 
 #include "commands.h"
 #include "line_reader.h"
@@ -27,7 +28,7 @@ struct EmbedArguments {
 };
 
 // The shortest digits that stand for the same floats. JSON has no word for what is not a number.
-std::string format_embedding(const std::vector<float>& embedding) {
+std::string format_embedding(std::span<const float> embedding) {
   std::string text = "[";
   for (const float value : embedding) {
     if (text.size() > 1) text += ", ";
@@ -56,7 +57,10 @@ void embed(const EmbedArguments& options) {
   Progress progress;
   const int batch_size = options.embed.batch_size;
   for (auto lines = read_window(input, batch_size); !lines.empty(); lines = read_window(input, batch_size)) {
-    for (const auto& embedding : model.embed(lines, options.embed)) output.write(format_embedding(embedding));
+    const Tensor embeddings = model.embed(lines, options.embed);
+    for (Dim i = 0; i < embeddings.rows(); ++i) {
+      output.write(format_embedding({embeddings.row(i), static_cast<std::size_t>(embeddings.width())}));
+    }
     progress.lines += static_cast<std::int64_t>(lines.size());
     progress.fraction = input.fraction(input.bytes());
     bar.show(progress);

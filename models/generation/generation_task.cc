@@ -1,0 +1,110 @@
+#include "encdec/models/generation/generation_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/session/attention_reader.h"
+
+namespace encdec {
+namespace {
+
+// What a call asks for, with all that it leaves to the checkpoint.
+GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& options) {
+  const TransformerConfig& config = parts.network.config;
+  if (!config.has_decoder()) {
+    throw ConfigError(
+        fmt::format("{}: {} has no decoder and cannot generate, expected embed()", parts.origin, config.model_type));
+  }
+  check_settings(options, config.decoder.vocabulary);
+  GenerateOptions settings = defaults_with_languages(parts, options.source_lang, options.target_lang) | options;
+  const int beams = *settings.num_beams;
+  const int most = beams > 1 ? beams : *settings.do_sample ? kMaxSequences : 1;
+  if (!options.num_return_sequences) {
+    settings.num_return_sequences = std::min(*settings.num_return_sequences, most);
+  } else if (*settings.num_return_sequences > most) {
+    throw ConfigError(fmt::format("num_return_sequences is {}, expected at most {}, since {}",
+                                  *settings.num_return_sequences, most,
+                                  beams > 1 ? "there are so many beams" : "greedy search has one result"));
+  }
+  check_range("max_source_tokens", options.max_source_tokens, 0, kMaxTokenCount);
+  check_batching(options.batch_size, options.workers);
+  check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
+  if (options.attention) check_selection(config, *options.attention);
+  if (*settings.do_sample && !settings.force_words->empty()) {
+    throw ConfigError("force_words with do_sample, expected greedy or beam search");
+  }
+  if (options.on_token && *settings.num_return_sequences > 1) {
+    throw ConfigError(fmt::format("num_return_sequences is {}, expected 1 where tokens are told one by one",
+                                  *settings.num_return_sequences));
+  }
+  return settings;
+}
+
+// The shortlist, and what must be producible anyway.
+TokenIds producible_tokens(const GenerateOptions& settings) {
+  TokenIds tokens = *settings.shortlist;
+  const auto add = [&tokens](const TokenIds& more) { tokens.insert(tokens.end(), more.begin(), more.end()); };
+  add(*settings.eos_tokens);
+  add(*settings.forced_eos_tokens);
+  for (const TokenIds& phrase : *settings.force_words) add(phrase);
+  if (settings.forced_bos_token) tokens.push_back(*settings.forced_bos_token);
+  return tokens;
+}
+
+}  // namespace
+
+GenerationTask::GenerationTask(const ModelParts& parts, const GenerateOptions& options)
+    : parts_(parts),
+      rules_(std::make_shared<const SearchRules>(settings_of(parts, options))),
+      prompter_(parts, rules_->settings) {
+  if (!settings().shortlist->empty()) shortlist_.emplace(parts.network, producible_tokens(settings()));
+}
+
+DecodeJob GenerationTask::job(const GenerateInput& input, std::size_t index) const {
+  DecodeJob job{.index = index, .prompt = prompter_.prompt(input, index + 1), .rules = rules_};
+  if (!job.prompt.target.empty()) job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
+  return job;
+}
+
+// The end token of as many tokens as there may be is the rules', where they force one.
+FinishReason GenerationTask::reason_for(const DecodeJob& job, const TokenIds& generated) const {
+  const bool has_all =
+      generated.size() == rules_->new_token_limit(job.prompt.target.size(), parts_.network.config.decoder);
+  const bool is_forced = has_all && !settings().forced_eos_tokens->empty();
+  const bool is_ended = !generated.empty() && rules_->is_end(generated.back());
+  return is_ended && !is_forced ? FinishReason::stop : FinishReason::length;
+}
+
+void GenerationTask::add_attention(GenerateResult& result) const {
+  if (!settings().attention) return;
+  SessionPool::Lease session(parts_.sessions);
+  for (Hypothesis& hypothesis : result.hypotheses) {
+    if (!hypothesis.token_ids.empty()) read_attention(*session, *settings().attention, hypothesis.attention);
+  }
+}
+
+GenerateResult GenerationTask::result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) const {
+  const std::size_t prefix_length = job.prompt.prefix_length;
+  const auto prefix = std::span(job.prompt.target).last(prefix_length);
+  for (Hypothesis& hypothesis : hypotheses) {
+    TokenIds& tokens = hypothesis.token_ids;
+    if (settings().attention) hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, tokens);
+    hypothesis.finish_reason = reason_for(job, tokens);
+    tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
+    hypothesis.token_scores.insert(hypothesis.token_scores.begin(), prefix_length, 0.0f);
+    if (settings().top_log_probs > 0) {
+      hypothesis.top_log_probs.insert(hypothesis.top_log_probs.begin(), prefix_length, {});
+    }
+    if (parts_.tokenizer != nullptr) hypothesis.text = decode_known(*parts_.tokenizer, tokens);
+  }
+  return {.hypotheses = std::move(hypotheses),
+          .source_tokens = job.prompt.source_tokens,
+          .source_truncated = job.prompt.source_truncated};
+}
+
+}  // namespace encdec

@@ -1,0 +1,300 @@
+#include "encdec/models/request_queue.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "encdec/engine/thread_team.h"
+#include "encdec/models/generation/batch_decoder.h"
+#include "encdec/models/generation/generation_task.h"
+#include "encdec/models/generation/not_a_number.h"
+#include "encdec/models/model_impl.h"
+#include "encdec/models/session/token_rows.h"
+
+namespace encdec {
+
+struct Request::State final : DecodeClient {
+  State(Model model_, const ModelParts& parts_) : model(std::move(model_)), parts(parts_) {}
+
+  void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
+    tell(job, [&] {
+      GenerateResult result =
+          job.prompt.target.empty() ? GenerationTask::empty_result() : generation->result(job, std::move(hypotheses));
+      generation->add_attention(result);
+      return [this, &job, result = std::move(result)]() mutable { on_generated(job.index, std::move(result)); };
+    });
+  }
+
+  // The last hidden states of a text.
+  void on_hidden(const DecodeJob& job, const Tensor& hidden) {
+    tell(job, [&] {
+      EmbedResult result{.values = std::vector<float>(static_cast<std::size_t>(embedding->width())),
+                         .source_tokens = job.prompt.source.size()};
+      embedding->embed(hidden, result.values.data());
+      return [this, &job, result = std::move(result)]() mutable { on_embedded(job.index, std::move(result)); };
+    });
+  }
+
+  void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
+    if (!is_over) call([&] { on_failed(job.index, explained(failure, parts)); });
+  }
+
+  void on_tokens(const DecodeJob& job, std::span<const std::int32_t> tokens) override {
+    if (!is_over) call([&] { on_certain(job.index, tokens); });
+  }
+  bool wants_tokens() const override { return on_certain != nullptr; }
+  bool is_cancelled() const override { return is_over; }
+
+  const VocabularyShortlist* shortlist() const { return generation ? generation->shortlist() : nullptr; }
+
+  Model model;
+  ModelParts parts;
+  // One of both, and what it tells.
+  std::optional<GenerationTask> generation;
+  std::function<void(std::size_t, GenerateResult)> on_generated;
+  std::function<void(std::size_t, std::span<const std::int32_t>)> on_certain;
+  std::optional<EmbeddingTask> embedding;
+  std::function<void(std::size_t, EmbedResult)> on_embedded;
+
+  std::function<void(std::size_t, std::exception_ptr)> on_failed;
+  std::atomic<bool> is_over = false;
+  std::deque<DecodeJob> waiting;  // the queue's
+
+ private:
+  // Calls what `complete` gives, a handler with a result; where there is none, that of failures.
+  template <class Complete>
+  void tell(const DecodeJob& job, const Complete& complete) {
+    if (is_over) return;
+    try {
+      auto handler = complete();
+      call(handler);
+    } catch (...) {
+      on_failure(job, std::current_exception());
+    }
+  }
+
+  template <class Handler>
+  void call(Handler&& handler) {
+    try {
+      handler();
+    } catch (...) {
+      is_over = true;
+    }
+  }
+};
+
+void Request::cancel() const {
+  if (state_ != nullptr) state_->is_over = true;
+}
+
+// The requests that wait, and the threads that serve them.
+struct RequestQueue::Workers {
+ public:
+  using State = Request::State;
+
+  Workers(const Model& model, const RequestQueueOptions& options) : parts_(model.impl_->parts()), options_(options) {
+    try {
+      for (int worker = 1; worker <= options.workers; ++worker) {
+        threads_.push_back(start_thread(worker, options.workers, [this] { work(); }));
+      }
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  ~Workers() { stop(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void add(std::shared_ptr<State> request) {
+    if (request->waiting.empty()) return;
+    const std::size_t sources = request->waiting.size();
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(std::move(request));
+    }
+    sources == 1 ? arrived_.notify_one() : arrived_.notify_all();
+  }
+
+ private:
+  // What a worker takes from as long as it is busy: requests without a shortlist, or one that has it.
+  class Lane final : public DecodeFeed {
+   public:
+    Lane(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
+    void take(Room room, std::vector<DecodeJob>& jobs) override { workers_.take(shortlist_, room, jobs); }
+    bool has_stopped() override { return workers_.has_stopped_; }
+
+   private:
+    Workers& workers_;
+    const VocabularyShortlist* shortlist_;
+  };
+
+  void work() {
+    while (const std::shared_ptr<State> request = wait_for_request()) {
+      try {
+        SessionPool::Lease session(parts_.sessions);
+        session->set_shortlist(request->shortlist());
+        Lane lane(*this, request->shortlist());
+        if (parts_.network.config.has_decoder()) {
+          const auto rows = static_cast<std::size_t>(options_.batch_size);
+          decode_batches(lane,
+                         {.session = *session, .limits = choose_batch_limits(parts_.network, rows, options_.workers)});
+        } else {
+          embed_batches(lane, *session);
+        }
+      } catch (...) {
+        // What was taken has been told. That the next turn is not the same again, the one that began this is over.
+        fail(*request, std::current_exception());
+      }
+    }
+  }
+
+  // The one whose turn it is; null at the end.
+  std::shared_ptr<State> wait_for_request() {
+    std::unique_lock lock(mutex_);
+    ++idle_;
+    arrived_.wait(lock, [this] { return has_stopped_ || !requests_.empty(); });
+    --idle_;
+    return has_stopped_ ? nullptr : requests_.front();
+  }
+
+  void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, std::vector<DecodeJob>& jobs) {
+    jobs.clear();
+    std::vector<DecodeJob> empty;
+    {
+      const std::lock_guard lock(mutex_);
+      // Others that are idle get their part.
+      std::size_t most = std::numeric_limits<std::size_t>::max();
+      if (room.is_idle && idle_ > 0) {
+        std::size_t waiting = 0;
+        for (const auto& request : requests_) waiting += request->waiting.size();
+        most = waiting / (idle_ + 1) + 1;
+      }
+      while (!requests_.empty() && jobs.size() < most) {
+        State& request = *requests_.front();
+        if (!request.is_over) {
+          DecodeJob& job = request.waiting.front();
+          const bool is_empty = request.generation && job.prompt.target.empty();
+          if (request.shortlist() != shortlist || (!is_empty && !room.take(job))) break;
+          job.client = requests_.front();
+          (is_empty ? empty : jobs).push_back(std::move(job));
+          request.waiting.pop_front();
+        }
+        // The next one's turn; one with a shortlist has nobody beside it.
+        const bool is_done = request.is_over || request.waiting.empty();
+        if (is_done) {
+          requests_.pop_front();
+        } else if (shortlist == nullptr) {
+          requests_.push_back(std::move(requests_.front()));
+          requests_.pop_front();
+        }
+      }
+    }
+    for (const DecodeJob& job : empty) job.client->on_result(job, {});
+  }
+
+  // As many texts at a time as keep the CPU busy, whosever they are.
+  void embed_batches(Lane& lane, Session& session) {
+    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+    const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
+    std::vector<DecodeJob> jobs;
+    while (!has_stopped_) {
+      lane.take({.rows = rows, .bytes = kAny, .tokens = kBusyTokens, .is_idle = true}, jobs);
+      if (jobs.empty()) return;
+      try {
+        std::vector<TokenIds> texts;
+        for (const DecodeJob& job : jobs) texts.push_back(job.prompt.source);
+        const Tensor hidden = session.encode(texts).hidden;
+        Dim row = 0;
+        for (const DecodeJob& job : jobs) {
+          const auto length = static_cast<Dim>(job.prompt.source.size());
+          static_cast<State&>(*job.client).on_hidden(job, hidden.slice(row, length));
+          row += length;
+        }
+      } catch (...) {
+        for (const DecodeJob& job : jobs) job.client->on_failure(job, std::current_exception());
+        throw;
+      }
+    }
+  }
+
+  // A request's sources that still wait.
+  void fail(State& request, const std::exception_ptr& failure) {
+    std::deque<DecodeJob> jobs;
+    {
+      const std::lock_guard lock(mutex_);
+      jobs.swap(request.waiting);
+      std::erase_if(requests_, [&](const auto& other) { return other.get() == &request; });
+    }
+    for (const DecodeJob& job : jobs) request.on_failure(job, failure);
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_stopped_ = true;
+      for (const auto& request : requests_) request->is_over = true;
+    }
+    arrived_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  ModelParts parts_;
+  RequestQueueOptions options_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<std::shared_ptr<State>> requests_;  // whose sources wait, in the order of their turns
+  std::size_t idle_ = 0;                         // workers that wait
+  std::atomic<bool> has_stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+RequestQueue::RequestQueue(Model model, const RequestQueueOptions& options)
+    : model_(std::move(model)), options_(options) {
+  check_batching(options.batch_size, options.workers);
+}
+
+RequestQueue::~RequestQueue() = default;
+
+RequestQueue::Workers& RequestQueue::workers() {
+  return workers_.get([this] { return std::make_unique<Workers>(model_, options_); });
+}
+
+Request RequestQueue::submit(std::span<const GenerateInput> inputs, const GenerateOptions& options,
+                             GenerateHandlers handlers) {
+  GenerateOptions asked = options;
+  asked.batch_size = options_.batch_size;
+  asked.workers = options_.workers;
+  asked.on_token = nullptr;
+  if (handlers.on_tokens) asked.on_token = [](std::size_t, std::int32_t) {};  // is checked
+  auto state = std::make_shared<Request::State>(model_, model_.impl_->parts());
+  state->generation.emplace(state->parts, asked);
+  state->on_generated = std::move(handlers.on_result);
+  state->on_certain = std::move(handlers.on_tokens);
+  state->on_failed = std::move(handlers.on_failure);
+  for (const GenerateInput& input : inputs) {
+    state->waiting.push_back(state->generation->job(input, state->waiting.size()));
+  }
+  workers().add(state);
+  return Request(std::move(state));
+}
+
+Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers) {
+  auto state = std::make_shared<Request::State>(model_, model_.impl_->parts());
+  state->embedding.emplace(state->parts, model_.impl_->embedder, options);
+  state->on_embedded = std::move(handlers.on_result);
+  state->on_failed = std::move(handlers.on_failure);
+  for (const std::string& text : texts) {
+    const std::size_t index = state->waiting.size();
+    state->waiting.push_back({.index = index, .prompt = {.source = state->embedding->tokens(text, index + 1)}});
+  }
+  workers().add(state);
+  return Request(std::move(state));
+}
+
+}  // namespace encdec
