@@ -10,6 +10,7 @@
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/families/model_description.h"
+#include "encdec/models/fingerprint.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/generator.h"
 #include "encdec/models/generation/not_a_number.h"
@@ -90,11 +91,18 @@ std::string describe_left_over(const std::vector<std::string>& unused, const Wei
                      count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
 }
 
+std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
+                                                const std::shared_ptr<const WeightStore>& weights,
+                                                const ModelDescription& description, const PackOptions& pack) {
+  return std::make_shared<const Transformer>(config, WeightScope(weights, description.weight_names, pack));
+}
+
 }  // namespace
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
   auto impl = std::make_shared<Impl>();
+  impl->folder = path;
   const Checkpoint checkpoint = open_checkpoint(folder);
   ModelDescription description = describe_model(checkpoint);
   impl->config = std::move(description.config);
@@ -114,18 +122,17 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
   const auto build = [&](Precision precision) {
     PackOptions pack{.threads = threads, .precision = precision};
-    std::shared_ptr<PackedWeightsCache> cache;
-    if (!options.packed_weights_cache.empty()) {
-      cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, packed_weights_key(content, pack));
+    if (options.packed_weights_cache.empty()) return make_network(impl->config, impl->weights, description, pack);
+    const ContentHash key = packed_weights_key(content, pack);
+    for (bool is_again = false;; is_again = true) {
+      const auto cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, key);
       pack.packed = cache;
-    }
-    auto network =
-        std::make_shared<const Transformer>(impl->config, WeightScope(impl->weights, description.weight_names, pack));
-    if (cache != nullptr) {
+      auto network = make_network(impl->config, impl->weights, description, pack);
       cache->finish();
       impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
+      // Who has packed has a copy of its own: the file's is for all processes.
+      if (is_again || !cache->has_written()) return network;
     }
-    return network;
   };
   impl->network = options.precision == Precision::automatic ? fastest_network(build) : build(options.precision);
   const Precision precision = impl->network->weights.pack().precision;
@@ -182,6 +189,9 @@ const WeightStore& Model::weights() const {
 }
 const std::vector<std::string>& Model::notes() const {
   return impl_->notes;
+}
+std::string Model::fingerprint() const {
+  return encdec::fingerprint(impl_->folder, *impl_->weights, precision());
 }
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,

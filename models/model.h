@@ -102,6 +102,11 @@ class Model {
   const WeightStore& weights() const;
   // Things in the folder that this version passes over, a line each.
   const std::vector<std::string>& notes() const;
+  // Digits that stand for all that results depend on: weights, settings and vocabularies of the folder, the precision,
+  // this library's version and oneDNN's, and the instructions of this CPU that are used. Models with the same ones give
+  // the same bytes, on whatever machine; ENCDEC_MAX_ISA keeps machines to the same instructions. Reads the weights.
+  // Throws FileError.
+  std::string fingerprint() const;
 
   // One result a source, in their order; a decoder-only model goes on with it as the beginning of a text. Throws
   // TokenizerError if there is no tokenizer or a text is not UTF-8, ConfigError for options that are out of range or

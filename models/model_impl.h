@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ namespace encdec {
 
 // What a model is made of.
 struct Model::Impl {
+  std::filesystem::path folder;
   TransformerConfig config;
   CheckpointFormat format = CheckpointFormat::safetensors;
   GenerateOptions generation;

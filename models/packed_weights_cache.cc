@@ -5,74 +5,55 @@
 #include <algorithm>
 #include <cstring>
 
-#include "encdec/engine/backend/backends.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/new_file.h"
 #include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/fingerprint.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // are read at once
-
-void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
-  hasher.add_text(to_string(tensor.type()));
-  hasher.add_number(tensor.shape().dims().size());
-  for (const Dim dim : tensor.shape().dims()) hasher.add_number(static_cast<std::uint64_t>(dim));
-  std::vector<std::byte> piece(std::min(kPieceBytes, tensor.bytes()));
-  for (std::size_t first = 0; first < tensor.bytes(); first += kPieceBytes) {
-    const std::size_t count = std::min(kPieceBytes, tensor.bytes() - first);
-    store.read({tensor.raw() + first, count}, piece.data());
-    hasher.add({piece.data(), count});
-  }
-}
-
-std::string hex(const ContentHash& hash) {
-  std::string text;
-  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
+constexpr auto kPatience = std::chrono::minutes(1);
 
 }  // namespace
-
-ContentHash content_of(const WeightStore& store) {
-  ContentHasher hasher;
-  for (const auto& [name, tensor] : store.tensors()) {
-    hasher.add_text(name);
-    add_tensor(hasher, store, tensor);
-    const Tensor* scale = store.find_scale(name);
-    hasher.add_number(scale != nullptr ? 1 : 0);
-    if (scale != nullptr) add_tensor(hasher, store, *scale);
-  }
-  return hasher.hash();
-}
-
 ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pack) {
   ContentHasher hasher;
   hasher.add_number(kPackedWeightsVersion);
-  hasher.add_text(ENCDEC_VERSION);
-  // What chooses kernels, and so the order of weights.
-  hasher.add_text(backend::best_backend(pack.precision).name);
-  hasher.add_text(backend::onednn_version());
-  hasher.add_text(kernels::vector_target());
-  hasher.add_text(to_string(pack.precision));
+  add_kernels(hasher, pack.precision);
   hasher.add_number(static_cast<std::uint64_t>(pack.threads));
   hasher.add(content);
   return hasher.hash();
 }
 
 PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, const ContentHash& key)
-    : path_(folder / (hex(key) + ".encdec-packed")), key_(key) {
+    : path_(folder / (to_string(key) + ".encdec-packed")), key_(key) {
+  std::string problem = open();
+  if (file_ == nullptr) {
+    std::error_code ignored;  // is told by write()
+    std::filesystem::create_directories(folder, ignored);
+    lock_.emplace(folder, kPatience);
+    if (lock_->gave_up()) {
+      notes_.push_back(
+          fmt::format("{}: another process has been packing for a minute; not waited for", path_.string()));
+    }
+    problem = open();
+  }
+  if (!problem.empty()) notes_.push_back(std::move(problem));
+  if (file_ != nullptr) lock_.reset();
+}
+
+std::string PackedWeightsCache::open() {
   try {
-    if (!is_there(path_)) return;
+    if (!is_there(path_)) return "";
     file_ = MappedFile::open(path_);
-    for (PackedEntry& entry : read_packed_weights(file_->bytes(), key, path_.string())) {
+    for (PackedEntry& entry : read_packed_weights(file_->bytes(), key_, path_.string())) {
       std::string name = entry.name;
       entries_.emplace(std::move(name), std::move(entry));
     }
+    return "";
   } catch (const FileError& failure) {
-    notes_.push_back(fmt::format("{}; not used", failure.what()));
     file_ = nullptr;
+    return fmt::format("{}; not used", failure.what());
   }
 }
 
@@ -105,11 +86,13 @@ void PackedWeightsCache::finish() {
   if (packed_ > 0) {
     try {
       write();
+      has_written_ = true;
     } catch (const FileError& failure) {
       notes_.push_back(fmt::format("{}; weights are packed at every load", failure.what()));
     }
   }
   matrices_.clear();
+  lock_.reset();
 }
 
 void PackedWeightsCache::write() const {

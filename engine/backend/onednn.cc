@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 
@@ -65,8 +67,33 @@ bool allows(dnnl::cpu_isa isa) {
 }
 #endif
 
+// What ENCDEC_MAX_ISA says, for oneDNN; it must not have been used by this process.
+void limit_onednn() {
+  const char* const limit = std::getenv("ENCDEC_MAX_ISA");
+  if (limit == nullptr || *limit == '\0') return;
+#if HWY_ARCH_X86
+  constexpr std::array<std::pair<std::string_view, dnnl::cpu_isa>, 5> kSets = {{
+      {"sse4.1", dnnl::cpu_isa::sse41},
+      {"avx2", dnnl::cpu_isa::avx2},
+      {"avx512", dnnl::cpu_isa::avx512_core},
+      {"avx512_vnni", dnnl::cpu_isa::avx512_core_vnni},
+      {"avx512_bf16", dnnl::cpu_isa::avx512_core_bf16},
+  }};
+  for (const auto& [name, isa] : kSets) {
+    if (name != limit) continue;
+    if (dnnl::set_max_cpu_isa(isa) == dnnl::status::success) return;
+    throw ConfigError(fmt::format("ENCDEC_MAX_ISA is '{}', which comes too late: oneDNN was used before", limit));
+  }
+  throw ConfigError(
+      fmt::format("ENCDEC_MAX_ISA is '{}', expected sse4.1, avx2, avx512, avx512_vnni or avx512_bf16", limit));
+#else
+  throw ConfigError(fmt::format("ENCDEC_MAX_ISA is '{}', expected none on this kind of CPU", limit));
+#endif
+}
+
 // Keeps our own kernels to the instructions that oneDNN may use: then a CPU does what a lesser one would.
 void follow_instruction_limit() {
+  limit_onednn();
 #if HWY_ARCH_X86
   // Highway numbers a better set lower. It has none for AVX alone.
   if (!allows(dnnl::cpu_isa::avx2)) {

@@ -304,5 +304,22 @@ TEST(Model, WhatAModelDoesNotHaveIsRefused) {
   EXPECT_THAT(failure([&] { decoder.generate({"a"}, {.target_lang = "fr"}); }), testing::Not(testing::Eq("no error")));
 }
 
+TEST(Model, TheFingerprintStandsForAllThatResultsDependOn) {
+  const TempFolder folder;
+  const std::filesystem::path copy = folder / "copy";
+  std::filesystem::copy(kMarianCases / "text" / "model", copy, std::filesystem::copy_options::recursive);
+  const std::string expected = load("text").fingerprint();
+  EXPECT_EQ(expected.size(), 32u);
+  EXPECT_EQ(load("text", 2).fingerprint(), expected);
+  EXPECT_EQ(Model::load(copy).fingerprint(), expected);
+  EXPECT_NE(Model::load(copy, {.precision = Precision::int8}).fingerprint(), expected);
+  EXPECT_NE(load("shared_swish").fingerprint(), expected);
+
+  std::ofstream(copy / "README.md") << "text";
+  EXPECT_EQ(Model::load(copy).fingerprint(), expected);
+  std::ofstream(copy / "generation_config.json", std::ios::app) << "\n";
+  EXPECT_NE(Model::load(copy).fingerprint(), expected);
+}
+
 }  // namespace
 }  // namespace encdec::model_cases

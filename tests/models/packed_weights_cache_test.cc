@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/families/model_description.h"
+#include "encdec/models/fingerprint.h"
 #include "encdec/models/model.h"
 #include "encdec/models/session/precision_probe.h"
 #include "tests/support/random_marian.h"
@@ -113,6 +115,42 @@ TEST_F(PackedWeightsCacheTest, TheSecondLoadTakesEveryMatrixFromTheFileAndGivesT
       EXPECT_TRUE(same_bits(second.probed, expected)) << to_string(precision) << " " << threads;
     }
   }
+}
+
+// Each in a process of its own, as the actors of a cluster.
+TEST_F(PackedWeightsCacheTest, OfProcessesThatBeginTogetherOnePacksAndAllShareItsFile) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer does not follow a child that starts threads";
+#endif
+  const fs::path cache = folder_ / "cache";
+  const Tensor expected = probe_with({});
+  std::vector<::pid_t> children;
+  for (int child = 0; child < 6; ++child) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    ::alarm(60);
+    const Built built = build(cache);
+    const bool is_right = same_bits(built.probed, expected) && built.cache->notes().empty();
+    ::_exit(!is_right ? 100 : built.cache->packed() > 0 ? 1 : 0);
+  }
+  int packers = 0;
+  for (const ::pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_LE(WEXITSTATUS(status), 1);
+    packers += WEXITSTATUS(status);
+  }
+  EXPECT_EQ(packers, 1);
+  EXPECT_THAT(files_of(cache), SizeIs(1));
+}
+
+TEST_F(PackedWeightsCacheTest, AModelThatHasPackedTakesItsWeightsFromTheFileToo) {
+  const Model model = load(folder_ / "cache");
+  std::ifstream maps("/proc/self/maps");
+  if (!maps) GTEST_SKIP() << "no /proc";
+  const std::string text((std::istreambuf_iterator<char>(maps)), {});
+  EXPECT_THAT(text, HasSubstr((folder_ / "cache").string()));
 }
 
 TEST_F(PackedWeightsCacheTest, ModelsThatLoadWithItGenerateAndScoreTheSame) {

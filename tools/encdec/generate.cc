@@ -1,5 +1,6 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/thread_team.h>
+#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,6 +28,7 @@
 #include "progress_bar.h"
 #include "resources.h"
 #include "result_json.h"
+#include "shard.h"
 
 namespace encdec::cli {
 namespace {
@@ -40,6 +42,7 @@ struct GenerateArguments {
   std::string output;
   std::string prefix;
   std::string stats;
+  Shard shard;
   std::string attention;
   TypedAttention attention_choices;
   GenerationArguments generation;
@@ -62,9 +65,10 @@ class Generation final : private GenerateStream {
  public:
   explicit Generation(const GenerateArguments& options)
       : options_(options),
-        input_(options.input),
+        input_(options.input, options.shard),
         prefix_(open_if_named(options.prefix)),
-        output_(options.output),
+        output_path_(options.shard.number == 0 ? options.output : options.shard.output(options.output)),
+        output_(output_path_),
         stats_file_(options.stats.empty()
                         ? nullptr
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
@@ -78,6 +82,13 @@ class Generation final : private GenerateStream {
   void run() {
     if (!options_.model.quiet) note_ignored_settings();
     const GenerateOptions options = generate_options();
+    if (options_.shard.number > 0) {
+      manifest_.emplace(options_.shard, options_.input, output_path_, settings_text(options));
+      if (manifest_->is_done()) {
+        if (!options_.model.quiet) spdlog::info("{}: is there already, made of the same; nothing to do", output_path_);
+        return;
+      }
+    }
     // Nothing must be drawn between the tokens of a line.
     bar_ = options_.model.quiet || options_.stream ? ProgressBar::hidden() : ProgressBar();
     try {
@@ -86,6 +97,7 @@ class Generation final : private GenerateStream {
       stats_.generate_seconds = stopwatch.seconds() - waiting_seconds_;
       bar_.clear();
       output_.commit();
+      if (manifest_) manifest_->write(lines_);
       if (attention_file_) attention_file_->commit();
     } catch (const Interrupted& stop) {
       end_early();
@@ -131,6 +143,22 @@ class Generation final : private GenerateStream {
       show(progress);
     };
     return options;
+  }
+
+  // What a result depends on beside its source, as JSON.
+  std::string settings_text(const GenerateOptions& options) const {
+    WrittenJson json = {{"fingerprint", model_.fingerprint()},
+                        {"precision", to_string(model_.precision())},
+                        {"generation", to_json(model_.generation_config() | options)},
+                        {"source_lang", options.source_lang},
+                        {"target_lang", options.target_lang},
+                        {"max_source_tokens", options.max_source_tokens},
+                        {"truncates", options.long_sources == LongSources::truncate},
+                        {"token_ids", options_.form == LineForm::token_ids},
+                        {"json", options_.json},
+                        {"token_scores", options_.token_scores},
+                        {"top_log_probs", options.top_log_probs}};
+    return json.dump();
   }
 
   std::optional<GenerateInput> next(Wait wait) override {
@@ -221,8 +249,10 @@ class Generation final : private GenerateStream {
   LineReader input_;
   std::unique_ptr<LineReader> prefix_;
   std::optional<PairedLines> pairs_;  // of the two
+  std::string output_path_;
   OutputFile output_;
   std::unique_ptr<OutputFile> stats_file_;
+  std::optional<ShardManifest> manifest_;
   Model model_;
   std::optional<AttentionFile> attention_file_;
   std::optional<LineStreamer> streamer_;
@@ -272,6 +302,14 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_number_option(command, "--workers", generate.workers,
                     "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")
       ->check(integer_from(1, kMaxThreads));
+  command
+      .add_option_function<std::string>(
+          "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },
+          "Only the I-th of N parts of the input, for as many processes as there are: writes OUTPUT-0000I-of-0000N "
+          "and, "
+          "when it is complete, its .json, with which another run has nothing to do. `cat OUTPUT-*-of-0000N` is the "
+          "whole")
+      ->type_name("I/N");
   add_file_option(command, "--stats", options.stats,
                   "Write times, token counts and memory to this file, as a JSON object");
   add_file_option(command, "--attention", options.attention,
@@ -316,6 +354,14 @@ void check(const GenerateArguments& options) {
         fmt::format("--attention {}: expected .html, .json or a file for alignments; encdec attention draws "
                     "pictures",
                     options.attention));
+  }
+  if (options.shard.number > 0) {
+    if (options.input.empty() || options.output.empty()) {
+      throw UsageError("--shard without --input or --output, expected both: other processes do the other parts");
+    }
+    if (!options.prefix.empty() || !options.attention.empty()) {
+      throw UsageError("--shard with --prefix-file or --attention, expected neither: they have no parts");
+    }
   }
   if (options.stream && options.json) throw UsageError("--stream and --json, expected one of them");
   if (options.stream && !options.output.empty()) {

@@ -32,6 +32,32 @@ LineReader::LineReader(const std::string& path) : name_(path.empty() ? "standard
   }
 }
 
+LineReader::LineReader(const std::string& path, const Shard& shard) : LineReader(path) {
+  if (shard.number == 0) return;
+  if (!total_bytes_ || path.empty()) {
+    throw FileError(fmt::format("{}: not a regular file, expected one with --shard", name_));
+  }
+  const std::int64_t size = *total_bytes_;
+  // size * part / shard.count, without its product.
+  const auto begin_of = [&](std::int64_t part) {
+    return size / shard.count * part + size % shard.count * part / shard.count;
+  };
+  const std::int64_t begin = begin_of(shard.number - 1);
+  name_ += fmt::format(" (shard {})", shard.name());
+  if (begin > 0) {
+    // The line that began before is another shard's.
+    if (::lseek(descriptor_, begin - 1, SEEK_SET) < 0) {
+      throw FileError(fmt::format("{}: cannot read: {}", name_, std::strerror(errno)));
+    }
+    std::string others;
+    next(others);
+  }
+  const std::int64_t first = begin + std::max<std::int64_t>(bytes_ - 1, 0);
+  end_bytes_ = std::max<std::int64_t>(begin_of(shard.number) - first, 0);
+  total_bytes_ = end_bytes_;
+  bytes_ = line_number_ = 0;
+}
+
 LineReader::~LineReader() {
   ::close(descriptor_);
 }
@@ -63,6 +89,7 @@ void LineReader::fill() {
 }
 
 bool LineReader::next(std::string& line) {
+  if (bytes_ >= end_bytes_) return false;
   while (!has_line() && !at_end_) fill();
   if (begin_ == buffer_.size()) return false;
   const bool has_end = scanned_ < buffer_.size();
@@ -77,6 +104,7 @@ bool LineReader::next(std::string& line) {
 }
 
 bool LineReader::ready() {
+  if (bytes_ >= end_bytes_) return true;
   while (!has_line() && !at_end_) {
     pollfd input = {descriptor_, POLLIN, 0};
     if (::poll(&input, 1, 0) <= 0) return false;

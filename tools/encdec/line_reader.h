@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "shard.h"
 
 namespace encdec::cli {
 
@@ -16,6 +19,8 @@ class LineReader {
 
   // An empty path is standard input. Throws FileError if the file cannot be opened.
   explicit LineReader(const std::string& path);
+  // Only the lines of a shard of a regular file, which count from 1.
+  LineReader(const std::string& path, const Shard& shard);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -44,6 +49,7 @@ class LineReader {
   std::int64_t line_number_ = 0;
   std::int64_t bytes_ = 0;
   std::optional<std::int64_t> total_bytes_;
+  std::int64_t end_bytes_ = std::numeric_limits<std::int64_t>::max();  // lines that begin behind are not read
 
   std::vector<char> buffer_;
   std::size_t begin_ = 0;    // of the bytes that are not lines yet

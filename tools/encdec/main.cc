@@ -62,7 +62,8 @@ constexpr const char* kFooter = R"(Exit status:
 
 Environment:
   ENCDEC_THREADS, OMP_NUM_THREADS  threads where --threads is not given; the first that is set counts
-  ONEDNN_MAX_CPU_ISA  keeps to lesser instructions of the CPU: SSE41, AVX2, AVX512_CORE and so on
+  ENCDEC_MAX_ISA  keeps to lesser instructions of the CPU, so that different machines give the same bytes: sse4.1, avx2,
+                  avx512, avx512_vnni or avx512_bf16
   NO_COLOR  if not empty, no colours in a terminal
 
 Examples:

@@ -1,0 +1,82 @@
+#include "shard.h"
+
+#include <encdec/models/checkpoint/file_names.h>
+#include <encdec/models/checkpoint/mapped_file.h>
+#include <encdec/models/checkpoint/packed_weights_file.h>
+#include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/fingerprint.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "lines.h"
+#include "options.h"
+#include "output_file.h"
+
+namespace encdec::cli {
+namespace {
+
+using Json = WrittenJson;
+
+constexpr int kMaxShards = 99'999;  // as many digits as the names have
+constexpr std::size_t kMaxManifestBytes = std::size_t{1} << 20;
+
+std::string hash_of(const std::string& path) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  const auto file = MappedFile::open(path);
+  ContentHasher hasher;
+  std::vector<std::byte> piece(std::min(kPieceBytes, file->bytes().size()));
+  for (std::size_t first = 0; first < file->bytes().size(); first += kPieceBytes) {
+    const auto bytes = file->bytes().subspan(first, std::min(kPieceBytes, file->bytes().size() - first));
+    file->read(bytes, piece.data());
+    hasher.add({piece.data(), bytes.size()});
+  }
+  return to_string(hasher.hash());
+}
+
+}  // namespace
+
+std::string Shard::name() const {
+  return fmt::format("{}/{}", number, count);
+}
+
+std::string Shard::output(const std::string& whole) const {
+  return fmt::format("{}-{:05}-of-{:05}", whole, number, count);
+}
+
+Shard parse_shard(const std::string& text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const int number = parse_number<int>(text.substr(0, slash)).value_or(0);
+  const int count = parse_number<int>(text.substr(std::min(slash + 1, text.size()))).value_or(0);
+  if (number < 1 || number > count || count > kMaxShards) {
+    throw UsageError(fmt::format("--shard: '{}', expected I/N with I from 1 to N, and N at most {}", text, kMaxShards));
+  }
+  return {number, count};
+}
+
+ShardManifest::ShardManifest(const Shard& shard, const std::string& input, const std::string& output,
+                             const std::string& settings)
+    : output_(output) {
+  Json json = {{"shard", shard.number}, {"shards", shard.count}, {"input_hash", hash_of(input)}};
+  json.update(Json::parse(settings));
+  description_ = json.dump();
+}
+
+bool ShardManifest::is_done() const {
+  if (!is_there(output_) || !is_there(output_ + ".json")) return false;
+  const std::string found = read_text_file(output_ + ".json", kMaxManifestBytes);
+  // It ends with the lines.
+  const std::string_view same = std::string_view(description_).substr(0, description_.size() - 1);
+  return found.starts_with(same) && found.substr(same.size()).starts_with(",\"lines\":");
+}
+
+void ShardManifest::write(std::int64_t lines) const {
+  OutputFile file(output_ + ".json", OutputFile::Unfinished::remove);
+  file.write(fmt::format("{},\"lines\":{}}}\n", description_.substr(0, description_.size() - 1), lines));
+  file.commit();
+}
+
+}  // namespace encdec::cli
