@@ -15,12 +15,16 @@ endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/third_party/THIRD_PARTY_NOTICES"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(ENCDEC_BUILD_TOOLS)
+  set(tools encdec encdec-demo)
+  if(ENCDEC_BUILD_BENCHMARKS)
+    list(APPEND tools encdec-bench)
+  endif()
   # Where no loader looks.
   if(BUILD_SHARED_LIBS AND NOT CMAKE_INSTALL_FULL_LIBDIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
     file(RELATIVE_PATH libraries_from_tools "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-    set_target_properties(encdec encdec-demo encdec-bench PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
+    set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
   endif()
-  install(TARGETS encdec encdec-demo encdec-bench)
+  install(TARGETS ${tools})
 endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/encdec-config.cmake.in"

@@ -1,0 +1,53 @@
+"""Transformer inference on CPUs: checkpoint folders in, text, vectors and scores out.
+
+>>> import encdec
+>>> model = encdec.Model(path)
+>>> model.translate("serendipity")
+'S EH2 R AH0 N D IH1 P IH0 T IY0'
+"""
+
+from . import _errors
+from ._encdec import __version__
+from ._errors import (
+    BackendError,
+    ConfigError,
+    Error,
+    FileError,
+    InputError,
+    ResourceError,
+    ShapeError,
+    TokenizerError,
+    UnsupportedModelError,
+    WeightError,
+)
+from ._registry import build_info, open_model
+from .attention import Attention
+from .model import Model
+from .pipelines import Pipeline, pipeline
+from .results import ForwardResult, GenerateResult, Hypothesis, ScoreResult
+from .tokenizer import Tokenizer
+
+__all__ = [
+    "Attention",
+    "BackendError",
+    "ConfigError",
+    "Error",
+    "FileError",
+    "ForwardResult",
+    "GenerateResult",
+    "Hypothesis",
+    "InputError",
+    "Model",
+    "Pipeline",
+    "ResourceError",
+    "ScoreResult",
+    "ShapeError",
+    "Tokenizer",
+    "TokenizerError",
+    "UnsupportedModelError",
+    "WeightError",
+    "__version__",
+    "build_info",
+    "open_model",
+    "pipeline",
+]

@@ -1,0 +1,53 @@
+"""One source or many: what a caller gives, as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, Union
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+    IntArray = numpy.typing.NDArray[numpy.integer[Any]]
+
+#: A text, or token ids, which are used exactly as given.
+Source = Union[str, Sequence[SupportsIndex], "IntArray"]
+
+
+def is_single(source: Any) -> bool:
+    """Whether this is one source: a text, a list of ids, an array of them."""
+    if isinstance(source, (str, bytes, bytearray)):
+        return True
+    if getattr(source, "ndim", None) is not None and hasattr(source, "dtype"):
+        return bool(source.ndim == 0 or (source.ndim == 1 and getattr(source.dtype, "kind", "O") in "iub"))
+    if not isinstance(source, (list, tuple)) or not source:
+        return False
+    return hasattr(source[0], "__index__") and not hasattr(source[0], "__len__")  # an id, but no array of them
+
+
+def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
+    """The sources, and whether it is a single one."""
+    if is_single(sources):
+        return [sources], True
+    if not isinstance(sources, Iterable) or isinstance(sources, dict):
+        raise TypeError(f"{what}: {type(sources).__name__}, expected str, token ids or a list of them")
+    return list(sources), False
+
+
+def as_prefixes(prefix: Any, count: int, single: bool) -> list[Any] | None:
+    """A prefix for each source; one alone is that of all."""
+    if prefix is None:
+        return None
+    if is_single(prefix):
+        return [prefix] * count
+    prefixes = list(prefix)
+    if single or len(prefixes) != count:
+        raise ValueError(f"prefix: {len(prefixes)} of them for {count} sources, expected as many")
+    return prefixes
+
+
+def is_null(on_error: str) -> bool:
+    if on_error not in ("raise", "null"):
+        raise ValueError(f"on_error is {on_error!r}, expected 'raise' or 'null'")
+    return on_error == "null"

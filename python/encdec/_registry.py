@@ -1,0 +1,82 @@
+"""Models of this process, each once; and how models travel to others."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from . import _encdec
+from ._errors import ConfigError
+
+if TYPE_CHECKING:
+    from .model import Model
+
+_lock: AbstractContextManager[bool] = threading.RLock()
+_models: dict[tuple[Any, ...], Model] = {}
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()  # a thread that is not in the forked process may have held it
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+def lock() -> AbstractContextManager[bool]:
+    """Held while models load that are loaded at need."""
+    return _lock
+
+
+def open_model(path: str | os.PathLike[str], **options: Any) -> Model:
+    """The model of this folder with these options, loaded once in a process: what functions of clusters call.
+
+    >>> encdec.open_model(path) is encdec.open_model(path, precision="float32")
+    True
+    """
+    from .model import Model
+
+    changed = {name: value for name, value in options.items() if value != Model.DEFAULTS.get(name, Model)}
+    if changed.get("weights_cache") is not None:
+        changed["weights_cache"] = os.path.abspath(os.fsdecode(changed["weights_cache"]))
+    return _find(_key(os.path.abspath(os.fsdecode(path)), changed), lambda: Model(path, **options))
+
+
+def restore(path: str, options: dict[str, Any], content: str | None) -> Model:
+    """What a pickle calls. Weights of other content are refused."""
+    if content is None:
+        return open_model(path, **options)
+
+    def load() -> Model:
+        from .model import Model
+
+        model = Model(path, **options)
+        if model._content() != content:
+            raise ConfigError(f"{path}: other weights than those of the model that was pickled")
+        return model
+
+    return _find((content, *_key(path, options)), load)
+
+
+def _key(path: str, options: dict[str, Any]) -> tuple[Any, ...]:
+    return path, *sorted((name, repr(value)) for name, value in options.items())
+
+
+def _find(key: tuple[Any, ...], load: Callable[[], Model]) -> Model:
+    with lock():
+        model = _models.get(key)
+        if model is None:
+            model = _models[key] = load()
+        return model
+
+
+def build_info() -> dict[str, Any]:
+    """What the extension was built with and runs on: oneDNN's version, the instruction set, CPUs.
+
+    >>> encdec.build_info()["version"] == encdec.__version__
+    True
+    """
+    return _encdec.build_info()

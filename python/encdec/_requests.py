@@ -1,0 +1,157 @@
+"""Many callers, one model: what they ask for at once is decoded in the same batches.
+
+No thread of the engine ever runs Python. Workers put events into an inbox, whose descriptor an event loop watches; a
+thread without one waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import weakref
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import Any
+
+from . import _encdec
+from ._errors import InputError, TokenizerError
+
+_numbers = itertools.count(1)
+Receiver = Callable[[int, str, Any], None]  # of a source's number, "result" or other news, and its value
+
+
+class _Post:
+    """One event loop's inbox, watched while somebody waits."""
+
+    def __init__(self) -> None:
+        self._inbox = _encdec.Inbox()
+        self._receivers: dict[int, Receiver] = {}
+
+    def open(self, loop: asyncio.AbstractEventLoop, receiver: Receiver) -> int:
+        if not self._receivers:
+            loop.add_reader(self._inbox.fileno(), self._deliver)
+        number = next(_numbers)
+        self._receivers[number] = receiver
+        return number
+
+    def close(self, loop: asyncio.AbstractEventLoop, number: int) -> None:
+        del self._receivers[number]
+        if not self._receivers and not loop.is_closed():
+            loop.remove_reader(self._inbox.fileno())
+
+    @property
+    def inbox(self) -> _encdec.Inbox:
+        return self._inbox
+
+    def _deliver(self) -> None:
+        for number, source, kind, value in self._inbox.take():
+            if (receiver := self._receivers.get(number)) is not None:
+                receiver(source, kind, value)
+
+
+_posts: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Post] = weakref.WeakKeyDictionary()
+
+
+def _post_of(loop: asyncio.AbstractEventLoop) -> _Post:
+    post = _posts.get(loop)
+    if post is None:
+        post = _posts[loop] = _Post()
+    return post
+
+
+#: Submits sources under a number whose events go to an inbox: (inbox, number, indices of sources).
+Submit = Callable[[_encdec.Inbox, int, list[int]], _encdec.Request]
+
+
+async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
+    """The values of all sources. Cancelling the task cancels them; so does the first failure, unless ``null``."""
+    loop = asyncio.get_running_loop()
+    values: list[Any] = [None] * count
+    if count == 0:
+        return values
+    post = _post_of(loop)
+    done: asyncio.Future[None] = loop.create_future()
+    requests: list[_encdec.Request] = []
+    place_of: dict[int, int] = {}  # a request's number to its source, where each has one of its own
+    missing = count
+
+    def settle() -> None:
+        nonlocal missing
+        missing -= 1
+        if missing == 0 and not done.done():
+            done.set_result(None)
+
+    def receive_for(first: int) -> Receiver:
+        def receive(source: int, kind: str, value: Any) -> None:
+            if kind != "failure":
+                values[first + source] = value
+            elif not (null and isinstance(value, (InputError, TokenizerError))):
+                if not done.done():
+                    done.set_exception(value)
+                return
+            settle()
+
+        return receive
+
+    try:
+        if null:  # a request with a bad source is refused as a whole
+            for index in range(count):
+                number = post.open(loop, receive_for(index))
+                place_of[number] = index
+                try:
+                    requests.append(submit(post.inbox, number, [index]))
+                except (InputError, TokenizerError):
+                    settle()
+        else:
+            number = post.open(loop, receive_for(0))
+            place_of[number] = 0
+            requests.append(submit(post.inbox, number, list(range(count))))
+        await done
+    finally:
+        for request in requests:
+            request.cancel()
+        for number in place_of:
+            post.close(loop, number)
+    return values
+
+
+async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator[str, None]:
+    """The text of one source's result as it becomes certain. Closing the iterator cancels the source."""
+    loop = asyncio.get_running_loop()
+    post = _post_of(loop)
+    news: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+    number = post.open(loop, lambda source, kind, value: news.put_nowait((kind, value)))
+    request: _encdec.Request | None = None
+    try:
+        request = submit(post.inbox, number, [0])
+        text = _encdec.TextStream(tokenizer)
+        kind = ""
+        while kind != "result":
+            kind, value = await news.get()
+            if piece := _piece(text, kind, value):
+                yield piece
+    finally:
+        if request is not None:
+            request.cancel()
+        post.close(loop, number)
+
+
+def pieces_here(submit: Submit, tokenizer: _encdec.Tokenizer) -> Generator[str, None, None]:
+    """The same without an event loop: the caller's thread waits."""
+    inbox = _encdec.Inbox()
+    request = submit(inbox, 0, [0])
+    try:
+        text = _encdec.TextStream(tokenizer)
+        kind = ""
+        while kind != "result":
+            inbox.wait()
+            for _, _, kind, value in inbox.take():
+                if piece := _piece(text, kind, value):
+                    yield piece
+    finally:
+        request.cancel()
+
+
+def _piece(text: _encdec.TextStream, kind: str, value: Any) -> str:
+    if kind == "failure":
+        raise value
+    return text.push(value) if kind == "tokens" else text.finish()

@@ -1,0 +1,100 @@
+"""Attention weights, and pictures of them."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+    from ._encdec import Tokenizer
+
+    FloatArray = numpy.typing.NDArray[numpy.float32]
+
+_CELL = 18  # pixels
+_LABEL = 110
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """How queries divide their attention among keys; in notebooks it shows itself as a picture."""
+
+    #: float32 [layers, heads, queries, keys] by kind: ``"encoder"``, ``"decoder"``, ``"cross"``. Rows add up to 1.
+    maps: dict[str, FloatArray]
+    #: What the encoder reads, as the vocabulary spells it; ids where there is no tokenizer.
+    source: list[str]
+    #: By row of the decoder's maps: the token that it led to.
+    target: list[str]
+    #: What the decoder reads: the columns of the decoder's maps.
+    decoder_input: list[str]
+    source_ids: list[int]
+    target_ids: list[int]
+
+    @classmethod
+    def of(cls, parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> Attention:
+        """From what the extension gives."""
+        source, decoder_input, target, maps = parts
+
+        def pieces(ids: list[int], is_target: bool) -> list[str]:
+            return [_piece(each, is_target, tokenizer) for each in ids]
+
+        return cls(maps, pieces(source, False), pieces(target, True), pieces(decoder_input, True), source, target)
+
+    def picture(self, kind: str | None = None) -> tuple[list[str], list[str], FloatArray]:
+        """Rows' names, columns' names, and weights [rows, columns]: the mean of the last layer's heads.
+
+        ``kind`` is cross-attention where there is any.
+        """
+        if kind is None:
+            kind = next(each for each in ("cross", "decoder", "encoder") if each in self.maps)
+        if kind not in self.maps:
+            raise ValueError(f"kind is {kind!r}, expected one of {', '.join(self.maps)}")
+        weights: FloatArray = self.maps[kind][-1].mean(axis=0)
+        rows = self.source if kind == "encoder" else self._decoder_rows(weights.shape[0])
+        columns = self.decoder_input if kind == "decoder" else self.source
+        return rows, columns, weights
+
+    def plot(self, kind: str | None = None, axes: Any = None) -> Any:
+        """Draws the picture with matplotlib, and gives its axes."""
+        from matplotlib import pyplot
+
+        rows, columns, weights = self.picture(kind)
+        if axes is None:
+            axes = pyplot.subplots()[1]
+        axes.imshow(weights, vmin=0, cmap="Blues")
+        axes.set_xticks(range(len(columns)), columns, rotation=90)
+        axes.set_yticks(range(len(rows)), rows)
+        return axes
+
+    def _decoder_rows(self, count: int) -> list[str]:
+        return (["?"] * count + self.target)[-count:] if count else []
+
+    def _repr_html_(self) -> str:
+        rows, columns, weights = self.picture()
+        width, height = _LABEL + _CELL * len(columns), _LABEL + _CELL * len(rows)
+        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-size="11">']
+        for x, name in enumerate(columns):
+            at = f"{_LABEL + _CELL * x + 12} {_LABEL - 4}"
+            parts.append(f'<text transform="translate({at}) rotate(-90)">{html.escape(name)}</text>')
+        for y, name in enumerate(rows):
+            top = _LABEL + _CELL * y
+            parts.append(f'<text x="{_LABEL - 4}" y="{top + 13}" text-anchor="end">{html.escape(name)}</text>')
+            for x, weight in enumerate(weights[y].tolist()):
+                title = f"{name} / {columns[x]}: {weight:.3f}"
+                parts.append(
+                    f'<rect x="{_LABEL + _CELL * x}" y="{top}" width="{_CELL}" height="{_CELL}" fill="#08519c" '
+                    f'fill-opacity="{weight:.3f}"><title>{html.escape(title)}</title></rect>'
+                )
+        return "".join(parts) + "</svg>"
+
+
+def _piece(token: int, is_target: bool, tokenizer: Tokenizer | None) -> str:
+    if tokenizer is None:
+        return str(token)
+    try:
+        return tokenizer.piece(token, is_target)
+    except ValueError:  # models may have more rows than their vocabulary has pieces
+        return str(token)

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "encdec/engine/base/tensor.h"
+
+namespace encdec::python {
+
+// A float32 array of numpy's in the tensor's own memory, which lives as long as the array.
+inline nanobind::object to_array(const Tensor& tensor) {
+  namespace nb = nanobind;
+  std::vector<std::size_t> sizes;
+  for (const Dim dim : tensor.shape().dims()) sizes.push_back(static_cast<std::size_t>(dim));
+  auto kept = std::make_unique<Tensor>(tensor);
+  float* data = kept->elements() == 0 ? nullptr : kept->data<float>();
+  const nb::capsule owner(kept.get(), [](void* pointer) noexcept { delete static_cast<Tensor*>(pointer); });
+  kept.release();
+  return nb::cast(nb::ndarray<nb::numpy, float>(data, sizes.size(), sizes.data(), owner));
+}
+
+}  // namespace encdec::python

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace encdec::python {
+
+// Each adds its part to the module.
+void bind_model(nanobind::module_& module);
+void bind_tokenizer(nanobind::module_& module);
+void bind_generate_job(nanobind::module_& module);
+void bind_requests(nanobind::module_& module);
+
+}  // namespace encdec::python

@@ -1,0 +1,66 @@
+#include "errors.h"
+
+#include <new>
+#include <string_view>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec::python {
+namespace {
+
+namespace nb = nanobind;
+
+// Messages name files, and those may have any bytes.
+nb::object text_of(const char* message) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::string_view(message).size()), "backslashreplace"));
+}
+
+// The class's name, from the most special to the most general; null for what is not the library's.
+const char* class_of(const Error& error) {
+  if (dynamic_cast<const FileError*>(&error) != nullptr) return "FileError";
+  if (dynamic_cast<const UnsupportedModelError*>(&error) != nullptr) return "UnsupportedModelError";
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return "ConfigError";
+  if (dynamic_cast<const InputError*>(&error) != nullptr) return "InputError";
+  if (dynamic_cast<const WeightError*>(&error) != nullptr) return "WeightError";
+  if (dynamic_cast<const TokenizerError*>(&error) != nullptr) return "TokenizerError";
+  if (dynamic_cast<const BackendError*>(&error) != nullptr) return "BackendError";
+  if (dynamic_cast<const ResourceError*>(&error) != nullptr) return "ResourceError";
+  if (dynamic_cast<const ShapeError*>(&error) != nullptr) return "ShapeError";
+  return "Error";
+}
+
+nb::object exception_of(const Error& error) {
+  return nb::module_::import_("encdec._errors").attr(class_of(error))(text_of(error.what()));
+}
+
+nb::object builtin(PyObject* type, const char* message) {
+  return nb::borrow(type)(text_of(message));
+}
+
+}  // namespace
+
+nb::object to_python(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    return exception_of(error);
+  } catch (const std::bad_alloc&) {
+    return builtin(PyExc_MemoryError, "out of memory");
+  } catch (const std::exception& error) {
+    return builtin(PyExc_RuntimeError, error.what());
+  }
+}
+
+void translate_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const Error& error) {
+      const nb::object exception = exception_of(error);
+      PyErr_SetObject(exception.type().ptr(), exception.ptr());
+    }
+  });
+}
+
+}  // namespace encdec::python

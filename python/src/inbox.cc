@@ -1,0 +1,103 @@
+#include "inbox.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "compute.h"
+#include "encdec/engine/base/error.h"
+
+namespace encdec::python {
+
+namespace nb = nanobind;
+
+class Inbox::State {
+ public:
+  State() {
+    if (descriptor_ >= 0) return;
+    throw ResourceError(fmt::format("eventfd: {}: see the limit of open files (ulimit -n)", std::strerror(errno)));
+  }
+  ~State() { ::close(descriptor_); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  bool is_ours() const { return process_ == ::getpid(); }
+
+  void put(Event event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(std::move(event));
+    const std::uint64_t one = 1;
+    if (events_.size() == 1) static_cast<void>(::write(descriptor_, &one, sizeof(one)) == sizeof(one));
+  }
+  std::vector<Event> take() {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t count = 0;
+    static_cast<void>(::read(descriptor_, &count, sizeof(count)) == sizeof(count));
+    return std::exchange(events_, {});
+  }
+
+ private:
+  const ::pid_t process_ = ::getpid();
+  const int descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::mutex mutex_;
+  std::vector<Event> events_;
+};
+
+Inbox::Inbox() : state_(std::make_shared<State>()) {}
+
+int Inbox::descriptor() const {
+  return state_->descriptor();
+}
+
+std::vector<Event> Inbox::take() {
+  return state_->take();
+}
+
+void Inbox::wait() const {
+  if (!state_->is_ours()) throw Error("stream: its work runs in the process that this one was forked from");
+  ::pollfd waiting{.fd = state_->descriptor(), .events = POLLIN, .revents = 0};
+  for (;;) {
+    {
+      const nb::gil_scoped_release release;
+      if (::poll(&waiting, 1, static_cast<int>(kSignalInterval.count())) > 0) return;
+    }
+    check_signals();
+  }
+}
+
+GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_tokens) const {
+  GenerateHandlers handlers{.on_result =
+                                [state = state_, request](std::size_t source, GenerateResult result) {
+                                  state->put({request, source, std::move(result)});
+                                },
+                            .on_failure =
+                                [state = state_, request](std::size_t source, std::exception_ptr failure) {
+                                  state->put({request, source, failure});
+                                }};
+  if (with_tokens) {
+    handlers.on_tokens = [state = state_, request](std::size_t source, std::span<const std::int32_t> tokens) {
+      state->put({request, source, TokenIds(tokens.begin(), tokens.end())});
+    };
+  }
+  return handlers;
+}
+
+EmbedHandlers Inbox::embed_handlers(std::uint64_t request) const {
+  return {.on_result =
+              [state = state_, request](std::size_t text, EmbedResult result) {
+                state->put({request, text, std::move(result)});
+              },
+          .on_failure =
+              [state = state_, request](std::size_t text, std::exception_ptr failure) {
+                state->put({request, text, failure});
+              }};
+}
+
+}  // namespace encdec::python

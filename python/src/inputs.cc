@@ -1,0 +1,128 @@
+#include "inputs.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <limits>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec::python {
+namespace {
+
+namespace nb = nanobind;
+
+[[noreturn]] void refuse_type(nb::handle value, std::string_view what, std::string_view expected) {
+  const auto name = nb::cast<std::string>(value.type().attr("__name__"));
+  throw nb::type_error(fmt::format("{}: {}, expected {}", what, name, expected).c_str());
+}
+
+bool is_text(nb::handle value) {
+  return PyUnicode_Check(value.ptr()) != 0;
+}
+
+// What a variant of the input holds becomes what it is.
+template <class Variant>
+Variant text_or_ids(nb::handle value, std::string_view what) {
+  if (is_text(value)) return text_from(value, what);
+  return ids_from(value, what);
+}
+
+}  // namespace
+
+std::int64_t integer_from(nb::handle value, std::string_view what) {
+  if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) refuse_type(value, what, "an integer");
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0) {
+    throw ConfigError(fmt::format("{} is {}, expected an integer of 64 bits", what, nb::str(index).c_str()));
+  }
+  return number;
+}
+
+std::int32_t token_from(nb::handle value, std::string_view what) {
+  const std::int64_t id = integer_from(value, what);
+  if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+    throw InputError(fmt::format("{}: token id {}, expected one of the vocabulary", what, id));
+  }
+  return static_cast<std::int32_t>(id);
+}
+
+std::string text_from(nb::handle value, std::string_view what) {
+  if (!is_text(value)) refuse_type(value, what, "str");
+  Py_ssize_t size = 0;
+  if (const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size)) return {text, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogatepass"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+}
+
+TokenIds ids_from(nb::handle value, std::string_view what) {
+  constexpr std::string_view kExpected = "str or token ids";
+  nb::object list = nb::borrow(value);
+  if (nb::hasattr(value, "tolist")) list = value.attr("tolist")();
+  if (PyList_Check(list.ptr()) == 0 && PyTuple_Check(list.ptr()) == 0) refuse_type(value, what, kExpected);
+  TokenIds ids;
+  ids.reserve(nb::len(list));
+  for (const nb::handle id : list) ids.push_back(token_from(id, what));
+  return ids;
+}
+
+std::vector<TokenIds> rows_from(nb::handle value, std::string_view what) {
+  std::vector<TokenIds> rows;
+  for (const nb::handle row : value) rows.push_back(ids_from(row, fmt::format("{} {}", what, rows.size() + 1)));
+  return rows;
+}
+
+GenerateInput input_from(nb::handle source, nb::handle prefix, std::size_t number, OnError on_error) {
+  using Prefix = decltype(GenerateInput::prefix);
+  // Stands for what no model can take, so that it has no result.
+  const GenerateInput bad{.source = TokenIds{-1}};
+  if (on_error == OnError::null && source.is_none()) return bad;
+  try {
+    GenerateInput input{.source =
+                            text_or_ids<decltype(GenerateInput::source)>(source, fmt::format("source {}", number))};
+    if (prefix.is_none()) return input;
+    if (is_text(source) != is_text(prefix)) {
+      refuse_type(prefix, fmt::format("prefix {}", number), is_text(source) ? "str, as the source" : "token ids");
+    }
+    input.prefix = text_or_ids<Prefix>(prefix, fmt::format("prefix {}", number));
+    return input;
+  } catch (const InputError&) {
+    if (on_error == OnError::raise) throw;
+    return bad;
+  }
+}
+
+std::vector<GenerateInput> inputs_from(nb::list sources, nb::object prefixes, OnError on_error) {
+  std::vector<GenerateInput> inputs;
+  inputs.reserve(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const nb::object prefix = prefixes.is_none() ? nb::none() : nb::borrow(prefixes[i]);
+    inputs.push_back(input_from(sources[i], prefix, i + 1, on_error));
+  }
+  return inputs;
+}
+
+TextsOrRows texts_or_rows(nb::list values, std::string_view what) {
+  std::vector<std::string> texts;
+  std::vector<TokenIds> rows;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string name = fmt::format("{} {}", what, i + 1);
+    if (is_text(values[i])) {
+      texts.push_back(text_from(values[i], name));
+    } else {
+      rows.push_back(ids_from(values[i], name));
+    }
+    if (!texts.empty() && !rows.empty()) {
+      throw nb::type_error(fmt::format("{}: expected text or token ids as before it", name).c_str());
+    }
+  }
+  if (!rows.empty()) return rows;
+  return texts;
+}
+
+}  // namespace encdec::python

@@ -1,0 +1,175 @@
+#include "encdec/models/model.h"
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "compute.h"
+#include "encdec/models/packed_weights_cache.h"
+#include "inputs.h"
+#include "options.h"
+#include "results.h"
+
+namespace encdec::python {
+namespace {
+
+namespace nb = nanobind;
+
+// Inputs and results that are all in memory.
+class ListStream final : public ResultStream {
+ public:
+  explicit ListStream(std::vector<GenerateInput> inputs) : inputs_(std::move(inputs)) {}
+
+  std::optional<GenerateInput> next(GenerateStream::Wait /*wait*/) override {
+    return read_ < inputs_.size() ? std::optional(std::move(inputs_[read_++])) : std::nullopt;
+  }
+  void write(std::optional<GenerateResult> result) override { results.push_back(std::move(result)); }
+
+  std::vector<std::optional<GenerateResult>> results;
+
+ private:
+  std::vector<GenerateInput> inputs_;
+  std::size_t read_ = 0;
+};
+
+OnError on_error_named(bool null_on_error) {
+  return null_on_error ? OnError::null : OnError::raise;
+}
+
+nb::list generate(const Model& model, nb::list sources, nb::object prefixes, nb::dict keywords, bool null_on_error) {
+  const OnError on_error = on_error_named(null_on_error);
+  const GenerateOptions options = generate_options(keywords);
+  ListStream stream(inputs_from(sources, prefixes, on_error));
+  const auto results = compute([&] {
+    generate_each(model, options, stream, on_error);
+    return std::move(stream.results);
+  });
+  nb::list list;
+  for (const auto& result : results) list.append(result ? to_python(*result) : nb::none());
+  return list;
+}
+
+nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
+  const EmbedOptions options = embed_options(keywords);
+  std::vector<std::string> list;
+  for (const nb::handle text : texts) list.push_back(text_from(text, fmt::format("text {}", list.size() + 1)));
+  return to_array(compute([&] { return model.embed(list, options); }));
+}
+
+nb::list score(const Model& model, nb::list sources, nb::list targets, nb::dict keywords) {
+  const ScoreOptions options = score_options(keywords);
+  const TextsOrRows source_list = texts_or_rows(sources, "source");
+  const TextsOrRows target_list = texts_or_rows(targets, "target");
+  if (source_list.index() != target_list.index() && !sources.empty() && !targets.empty()) {
+    throw nb::type_error("sources and targets: expected texts for both, or token ids for both");
+  }
+  const auto results = compute([&] {
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&source_list)) {
+      return model.score(*texts, std::get<std::vector<std::string>>(target_list), options);
+    }
+    return model.score_ids(std::get<1>(source_list), std::get<1>(target_list), options);
+  });
+  nb::list list;
+  for (const ScoreResult& result : results) list.append(nb::make_tuple(result.score, result.token_scores));
+  return list;
+}
+
+nb::tuple forward(const Model& model, nb::list sources, nb::list targets) {
+  const auto source_rows = rows_from(sources, "source");
+  const auto target_rows = rows_from(targets, "target");
+  const ForwardResult result = compute([&] { return model.forward(source_rows, target_rows); });
+  const auto array = [](const Tensor& tensor) { return tensor.empty() ? nb::none() : to_array(tensor); };
+  return nb::make_tuple(array(result.logits), array(result.encoder_last_hidden_state));
+}
+
+nb::object attention(const Model& model, nb::object source, nb::object target, nb::dict keywords) {
+  const AttentionMapOptions options = attention_options(keywords);
+  const bool is_text = PyUnicode_Check(source.ptr()) != 0;
+  if (is_text) {
+    const std::string source_text = text_from(source, "source");
+    const std::string target_text = target.is_none() ? std::string() : text_from(target, "target");
+    return to_python(compute([&] { return model.attention(source_text, target_text, options); }));
+  }
+  const TokenIds source_ids = ids_from(source, "source");
+  const TokenIds target_ids = target.is_none() ? TokenIds() : ids_from(target, "target");
+  return to_python(compute([&] { return model.attention_ids(source_ids, target_ids, options); }));
+}
+
+const char* name_of(Architecture architecture) {
+  return architecture == Architecture::encoder_decoder ? "encoder-decoder"
+         : architecture == Architecture::encoder_only  ? "encoder-only"
+                                                       : "decoder-only";
+}
+
+nb::dict to_dict(const StackConfig& stack) {
+  nb::dict dict;
+  dict["vocabulary"] = stack.vocabulary;
+  dict["layers"] = stack.layers;
+  dict["heads"] = stack.heads;
+  dict["hidden_dim"] = stack.hidden_dim;
+  dict["positions"] = stack.position_limit() ? nb::cast(*stack.position_limit()) : nb::none();
+  return dict;
+}
+
+nb::dict to_dict(const TransformerConfig& config) {
+  nb::dict dict;
+  dict["model_type"] = config.model_type;
+  dict["architecture"] = name_of(config.architecture);
+  dict["model_dim"] = config.model_dim;
+  dict["encoder"] = config.has_encoder() ? nb::object(to_dict(config.encoder)) : nb::none();
+  dict["decoder"] = config.has_decoder() ? nb::object(to_dict(config.decoder)) : nb::none();
+  dict["pad_token"] = config.pad_token ? nb::cast(*config.pad_token) : nb::none();
+  dict["decoder_start_token"] = config.decoder_start_token ? nb::cast(*config.decoder_start_token) : nb::none();
+  return dict;
+}
+
+std::string hex(const ContentHash& hash) {
+  std::string text;
+  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+std::vector<std::string> notes_of(const Model& model) {
+  std::vector<std::string> notes = model.notes();
+  for (const std::string& note : {model.precision_note(), model.weights_note()}) {
+    if (!note.empty()) notes.push_back(note);
+  }
+  return notes;
+}
+
+// A folder's name has any bytes.
+Model load(nb::bytes path, nb::dict keywords) {
+  const std::filesystem::path folder(std::string(path.c_str(), path.size()));
+  const LoadOptions options = load_options(keywords);
+  return compute([&] { return Model::load(folder, options); });
+}
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  nb::class_<Model>(module, "Model")
+      .def_static("load", &load, nb::arg("path"), nb::arg("options"))
+      .def("generate", &generate, nb::arg("sources"), nb::arg("prefixes").none(), nb::arg("options"),
+           nb::arg("null_on_error"))
+      .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
+      .def("score", &score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"))
+      .def("forward", &forward, nb::arg("sources"), nb::arg("targets"))
+      .def("attention", &attention, nb::arg("source"), nb::arg("target").none(), nb::arg("options"))
+      .def("content", [](const Model& model) { return hex(compute([&] { return content_of(model.weights()); })); })
+      .def("fingerprint",
+           [](const Model& model) {
+             // Kernels' order of weights depends on threads, results do not.
+             const PackOptions pack{.threads = 1, .precision = model.precision()};
+             return hex(compute([&] { return packed_weights_key(content_of(model.weights()), pack); }));
+           })
+      .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
+      .def_prop_ro("precision", [](const Model& model) { return std::string(to_string(model.precision())); })
+      .def_prop_ro("notes", &notes_of)
+      .def_prop_ro("config", [](const Model& model) { return to_dict(model.config()); })
+      .def_prop_ro("generation_config", [](const Model& model) { return to_dict(model.generation_config()); });
+}
+
+}  // namespace encdec::python

@@ -1,0 +1,243 @@
+#include "options.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <utility>
+
+#include "encdec/models/generation/generation_settings.h"
+#include "values.h"
+
+namespace encdec::python {
+namespace {
+
+namespace nb = nanobind;
+
+// Takes the keywords that a function knows; the rest are of no one.
+class Keywords {
+ public:
+  explicit Keywords(const nb::dict& keywords) {
+    for (auto [key, value] : keywords) {
+      if (!value.is_none()) values_.emplace_back(nb::cast<std::string>(key), nb::borrow(value));
+    }
+  }
+
+  // The value under either name, which is given once.
+  nb::object take(std::string_view name, std::string_view other = {}) {
+    nb::object found;
+    for (auto entry = values_.begin(); entry != values_.end();) {
+      if (entry->first != name && (other.empty() || entry->first != other)) {
+        ++entry;
+        continue;
+      }
+      if (found.is_valid()) throw nb::type_error(fmt::format("{} and {} are the same option", name, other).c_str());
+      found = std::move(entry->second);
+      entry = values_.erase(entry);
+    }
+    return found;
+  }
+  template <class T>
+  void read(T& value, std::string_view name, std::string_view other = {}) {
+    if (const nb::object given = take(name, other); given.is_valid()) read_value(name, given, value);
+  }
+  template <class T>
+  void read(std::optional<T>& value, std::string_view name, std::string_view other = {}) {
+    if (const nb::object given = take(name, other); given.is_valid()) read_value(name, given, value.emplace());
+  }
+  void read_languages(std::string& source, std::string& target) {
+    read(source, "source_lang", "src_lang");
+    read(target, "target_lang", "tgt_lang");
+  }
+  void finish() const {
+    if (values_.empty()) return;
+    throw nb::type_error(fmt::format("unexpected keyword argument '{}'", values_.front().first).c_str());
+  }
+
+ private:
+  std::vector<std::pair<std::string, nb::object>> values_;
+};
+
+void read_long(Keywords& keywords, std::string_view name, LongSources& result) {
+  std::string word = result == LongSources::error ? "error" : "truncate";
+  keywords.read(word, name);
+  if (word != "error" && word != "truncate") {
+    throw ConfigError(fmt::format("{} is '{}', expected error or truncate", name, word));
+  }
+  result = word == "error" ? LongSources::error : LongSources::truncate;
+}
+
+void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
+  const nb::object value = keywords.take(name);
+  if (!value.is_valid()) return;
+  if (PyUnicode_Check(value.ptr()) == 0) {
+    choice.of = AttentionChoice::Of::one;
+    return read_value(name, value, choice.number);
+  }
+  const std::string word = text_from(value, name);
+  if (word != "mean" && word != "all") {
+    throw ConfigError(fmt::format("{} is '{}', expected a number, mean or all", name, word));
+  }
+  choice.of = word == "mean" ? AttentionChoice::Of::mean : AttentionChoice::Of::each;
+}
+
+AttentionSelection read_selection(Keywords& keywords) {
+  AttentionSelection selection;
+  if (nb::object kinds = keywords.take("kinds"); kinds.is_valid()) {
+    if (PyUnicode_Check(kinds.ptr()) != 0) kinds = nb::make_tuple(kinds);
+    for (const nb::handle kind : kinds) {
+      const std::string word = text_from(kind, "kinds");
+      if (word == "encoder") {
+        selection.kinds.push_back(AttentionKind::encoder_self);
+      } else if (word == "decoder") {
+        selection.kinds.push_back(AttentionKind::decoder_self);
+      } else if (word == "cross") {
+        selection.kinds.push_back(AttentionKind::cross);
+      } else {
+        throw ConfigError(fmt::format("kinds has '{}', expected encoder, decoder or cross", word));
+      }
+    }
+  }
+  read_choice(keywords, "layers", selection.layers);
+  read_choice(keywords, "heads", selection.heads);
+  return selection;
+}
+
+// What this version does not do may be asked for with the value that changes nothing.
+void check_neutral(const Setting& setting, nb::handle value) {
+  bool is_neutral = false;
+  if (PyBool_Check(value.ptr()) != 0) {
+    is_neutral = value.ptr() == Py_False;
+  } else if (setting.neutral && nb::hasattr(value, "__float__")) {
+    is_neutral = PyFloat_AsDouble(value.ptr()) == *setting.neutral;
+    PyErr_Clear();  // of what is no number
+  }
+  if (is_neutral) return;
+  throw ConfigError(
+      fmt::format("{} is {}, which this version does not do", setting.name, nb::str(nb::repr(value)).c_str()));
+}
+
+}  // namespace
+
+GenerateOptions generate_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  GenerateOptions options;
+  for (const Setting& setting : generation_settings()) {
+    const std::string_view key = setting.key();
+    if (std::holds_alternative<Setting::NotSupported>(setting.member)) {
+      if (const nb::object value = keywords.take(setting.name); value.is_valid()) check_neutral(setting, value);
+    }
+    setting.with_member([&](auto member) {
+      keywords.read(options.*member, setting.name, key == setting.name ? std::string_view() : key);
+    });
+  }
+  keywords.read_languages(options.source_lang, options.target_lang);
+  keywords.read(options.max_source_tokens, "max_source_tokens");
+  read_long(keywords, "long_sources", options.long_sources);
+  keywords.read(options.top_log_probs, "top_log_probs");
+  keywords.read(options.batch_size, "batch_size");
+  keywords.read(options.workers, "workers");
+  if (const nb::object attention = keywords.take("attention"); attention.is_valid()) {
+    if (nb::isinstance<nb::dict>(attention)) {
+      Keywords choices(nb::cast<nb::dict>(attention));
+      options.attention = read_selection(choices);
+      choices.finish();
+    } else {
+      bool is_wanted = false;
+      read_value("attention", attention, is_wanted);
+      if (is_wanted) options.attention.emplace();
+    }
+  }
+  keywords.finish();
+  return options;
+}
+
+std::vector<std::string> generate_option_names() {
+  std::vector<std::string> names;
+  for (const Setting& setting : generation_settings()) {
+    names.emplace_back(setting.name);
+    if (!setting.key().empty() && setting.key() != setting.name) names.emplace_back(setting.key());
+  }
+  for (const char* name : {"source_lang", "src_lang", "target_lang", "tgt_lang", "max_source_tokens", "long_sources",
+                           "top_log_probs", "batch_size", "workers", "attention"}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+EmbedOptions embed_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  EmbedOptions options;
+  keywords.read(options.batch_size, "batch_size");
+  keywords.read(options.normalize, "normalize");
+  keywords.read(options.dimensions, "dimensions");
+  keywords.read(options.prompt, "prompt");
+  keywords.read(options.prompt_name, "prompt_name");
+  read_long(keywords, "long_texts", options.long_texts);
+  keywords.finish();
+  return options;
+}
+
+ScoreOptions score_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  ScoreOptions options;
+  keywords.read_languages(options.source_lang, options.target_lang);
+  keywords.read(options.batch_size, "batch_size");
+  keywords.finish();
+  return options;
+}
+
+AttentionMapOptions attention_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  AttentionMapOptions options;
+  options.selection = read_selection(keywords);
+  keywords.read_languages(options.source_lang, options.target_lang);
+  keywords.finish();
+  return options;
+}
+
+LoadOptions load_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  LoadOptions options;
+  std::string precision = "float32", cache;
+  keywords.read(precision, "precision");
+  keywords.read(options.threads, "threads");
+  keywords.read(cache, "weights_cache");
+  keywords.finish();
+  const auto known = precision_named(precision);
+  if (!known) {
+    throw ConfigError(fmt::format("precision is '{}', expected float32, bfloat16, int8 or auto", precision));
+  }
+  options.precision = *known;
+  options.packed_weights_cache = cache;
+  return options;
+}
+
+namespace {
+
+nb::object to_object(EarlyStopping value) {
+  if (value == EarlyStopping::never) return nb::str("never");
+  return nb::bool_(value == EarlyStopping::when_full);
+}
+nb::object to_object(ExponentialDecay value) {
+  return nb::make_tuple(value.start, value.factor);
+}
+template <class T>
+nb::object to_object(const T& value) {
+  return nb::cast(value);
+}
+
+}  // namespace
+
+nb::dict to_dict(const GenerateOptions& options) {
+  nb::dict dict;
+  for (const Setting& setting : generation_settings()) {
+    const std::string name(setting.key().empty() ? setting.name : setting.key());
+    setting.with_member([&](auto member) {
+      if (const auto& value = options.*member) dict[name.c_str()] = to_object(*value);
+    });
+  }
+  return dict;
+}
+
+}  // namespace encdec::python

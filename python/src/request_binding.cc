@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <utility>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "compute.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/request_queue.h"
+#include "errors.h"
+#include "inbox.h"
+#include "inputs.h"
+#include "options.h"
+#include "results.h"
+
+namespace encdec::python {
+namespace {
+
+namespace nb = nanobind;
+
+// A queue that ends before the interpreter does, whoever still knows it.
+class ClosableQueue {
+ public:
+  ClosableQueue(const Model& model, int workers)
+      : queue_(std::make_shared<RequestQueue>(model, RequestQueueOptions{.workers = workers})) {}
+  ~ClosableQueue() { close(); }
+  ClosableQueue(const ClosableQueue&) = delete;
+  ClosableQueue& operator=(const ClosableQueue&) = delete;
+
+  std::shared_ptr<RequestQueue> get() const {
+    if (queue_ == nullptr) throw Error("the interpreter is about to end, expected no more requests");
+    return queue_;
+  }
+  // Handlers put events into inboxes and do not want the interpreter's lock, so that this may wait for them.
+  void close() {
+    std::shared_ptr<RequestQueue> last = std::exchange(queue_, nullptr);
+    const nb::gil_scoped_release release;
+    last = nullptr;
+  }
+
+ private:
+  std::shared_ptr<RequestQueue> queue_;
+};
+
+// Inputs are read in the caller's thread: of a few that takes less time than a thread that signals could interrupt.
+template <class Submit>
+Request submit_without_lock(std::size_t inputs, const Submit& submit) {
+  constexpr std::size_t kFew = 64;
+  if (inputs > kFew) return compute(submit);
+  const nb::gil_scoped_release release;
+  return submit();
+}
+
+Request submit(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list sources,
+               nb::object prefixes, nb::dict keywords, bool with_tokens, bool null_on_error) {
+  const std::shared_ptr<RequestQueue> queue = holder.get();
+  const GenerateOptions options = generate_options(keywords);
+  const std::vector<GenerateInput> inputs =
+      inputs_from(sources, prefixes, null_on_error ? OnError::null : OnError::raise);
+  return submit_without_lock(
+      inputs.size(), [&] { return queue->submit(inputs, options, inbox.generate_handlers(number, with_tokens)); });
+}
+
+Request submit_texts(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list texts,
+                     nb::dict keywords) {
+  const std::shared_ptr<RequestQueue> queue = holder.get();
+  const EmbedOptions options = embed_options(keywords);
+  std::vector<std::string> list;
+  for (const nb::handle text : texts) list.push_back(text_from(text, fmt::format("text {}", list.size() + 1)));
+  return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.embed_handlers(number)); });
+}
+
+nb::object to_array(std::vector<float> values) {
+  const auto kept = std::make_shared<std::vector<float>>(std::move(values));
+  return encdec::python::to_array(Tensor(kept->data(), DataType::float32, {static_cast<Dim>(kept->size())}, kept));
+}
+
+// (request, source, kind, value)
+nb::object to_tuple(Event event) {
+  const auto tuple = [&event](const char* kind, nb::object value) {
+    return nb::make_tuple(event.request, event.source, kind, value);
+  };
+  if (const auto* tokens = std::get_if<TokenIds>(&event.news)) return tuple("tokens", nb::cast(*tokens));
+  if (const auto* result = std::get_if<GenerateResult>(&event.news)) return tuple("result", to_python(*result));
+  if (auto* embedding = std::get_if<EmbedResult>(&event.news)) {
+    return tuple("embedding", to_array(std::move(embedding->values)));
+  }
+  return tuple("failure", to_python(std::get<std::exception_ptr>(event.news)));
+}
+
+nb::list take(Inbox& inbox) {
+  nb::list list;
+  for (Event& event : inbox.take()) list.append(to_tuple(std::move(event)));
+  return list;
+}
+
+}  // namespace
+
+void bind_requests(nb::module_& module) {
+  nb::class_<Inbox>(module, "Inbox")
+      .def(nb::init<>())
+      .def("fileno", &Inbox::descriptor)
+      .def("take", &take)
+      .def("wait", &Inbox::wait);
+  nb::class_<Request>(module, "Request").def("cancel", &Request::cancel, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<ClosableQueue>(module, "RequestQueue", nb::is_weak_referenceable())
+      .def(nb::init<const Model&, int>(), nb::arg("model"), nb::arg("workers"))
+      .def("submit", &submit, nb::arg("inbox"), nb::arg("number"), nb::arg("sources"), nb::arg("prefixes").none(),
+           nb::arg("options"), nb::arg("with_tokens"), nb::arg("null_on_error"))
+      .def("submit_texts", &submit_texts, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
+      .def("close", &ClosableQueue::close);
+}
+
+}  // namespace encdec::python

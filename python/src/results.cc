@@ -1,0 +1,52 @@
+#include "results.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+
+namespace encdec::python {
+namespace {
+
+namespace nb = nanobind;
+
+nb::object to_python(const std::vector<std::vector<TokenScore>>& places) {
+  nb::list lists;
+  for (const std::vector<TokenScore>& place : places) {
+    nb::list list;
+    for (const TokenScore& score : place) list.append(nb::make_tuple(score.token, score.log_probability));
+    lists.append(list);
+  }
+  return lists;
+}
+
+const char* name_of(AttentionKind kind) {
+  return kind == AttentionKind::encoder_self ? "encoder" : kind == AttentionKind::decoder_self ? "decoder" : "cross";
+}
+
+nb::object to_python(const Hypothesis& hypothesis) {
+  const bool has_attention = !hypothesis.attention.maps.empty();
+  // What the tokens decode to is UTF-8 by then; a damaged vocabulary's need not be.
+  const nb::object text = nb::steal(
+      PyUnicode_DecodeUTF8(hypothesis.text.data(), static_cast<Py_ssize_t>(hypothesis.text.size()), "replace"));
+  return nb::make_tuple(text, hypothesis.token_ids, hypothesis.score,
+                        hypothesis.finish_reason == FinishReason::stop ? "stop" : "length", hypothesis.token_scores,
+                        to_python(hypothesis.top_log_probs),
+                        has_attention ? encdec::python::to_python(hypothesis.attention) : nb::none());
+}
+
+}  // namespace
+
+nb::object to_python(const GenerateResult& result) {
+  nb::list hypotheses;
+  for (const Hypothesis& hypothesis : result.hypotheses) hypotheses.append(to_python(hypothesis));
+  return nb::make_tuple(hypotheses, result.source_tokens, result.source_truncated);
+}
+
+nb::object to_python(const AttentionMaps& maps) {
+  nb::dict arrays;
+  for (const AttentionMap& map : maps.maps) arrays[name_of(map.kind)] = to_array(map.weights);
+  return nb::make_tuple(maps.source, maps.decoder_input, maps.target, arrays);
+}
+
+}  // namespace encdec::python

@@ -1,0 +1,51 @@
+"""Models that the tests share: the bundled one, and random ones of tests/golden."""
+
+from __future__ import annotations
+
+import shutil
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import encdec
+
+ROOT = Path(__file__).parents[2]
+BUNDLED = ROOT / "models/pretrained/english-pronunciation"
+GOLDEN = ROOT / "tests/golden"
+
+
+@pytest.fixture(scope="session")
+def path() -> Path:
+    return BUNDLED
+
+
+@pytest.fixture(scope="session")
+def model() -> encdec.Model:
+    return encdec.open_model(BUNDLED)
+
+
+@pytest.fixture(scope="session")
+def words() -> list[str]:
+    lines = (BUNDLED / "test_words.tsv").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str], encdec.Model]:
+    """A checkpoint of tests/golden by name."""
+    return lambda name: encdec.open_model(GOLDEN / name / "model")
+
+
+@pytest.fixture(scope="session")
+def embedder(golden: Callable[[str], encdec.Model]) -> encdec.Model:
+    return golden("sentence_transformers/mean_normalized")
+
+
+@pytest.fixture(scope="session")
+def command() -> str:
+    """The command that the wheel has installed."""
+    found = shutil.which("encdec", path=sysconfig.get_path("scripts"))
+    assert found is not None, "the wheel has no command encdec"
+    return found

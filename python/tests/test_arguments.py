@@ -1,0 +1,241 @@
+"""What callers may give, and what they are told where it is wrong."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import encdec
+
+WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"num_beem": 3}, TypeError, "did you mean 'num_beams'"),
+    ({"xyz_unheard_of": 3}, TypeError, "unexpected keyword argument 'xyz_unheard_of'"),
+    ({"num_beams": 0}, encdec.ConfigError, "num_beams is 0, expected 1 to 1000"),
+    ({"num_beams": 2.0}, TypeError, "num_beams is 2.0, expected an integer"),
+    ({"num_beams": True}, TypeError, "num_beams is True, expected an integer"),
+    ({"num_beams": "4"}, TypeError, "num_beams is '4', expected an integer"),
+    ({"num_beams": 2**40}, ValueError, "num_beams is 1099511627776"),
+    ({"num_beams": 2**70}, ValueError, "64 bits"),
+    ({"num_return_sequences": 2}, ValueError, "greedy search has one result"),
+    ({"temperature": "warm"}, TypeError, "temperature is 'warm', expected a number"),
+    ({"temperature": float("nan")}, ValueError, "temperature is nan"),
+    ({"temperature": 10**400}, ValueError, "temperature"),
+    ({"top_p": 1.5}, ValueError, "top_p is 1.5, expected 0 to 1"),
+    ({"do_sample": 1}, TypeError, "do_sample is 1, expected True or False"),
+    ({"seed": -1}, ValueError, "seed is -1"),
+    ({"early_stopping": "sometimes"}, ValueError, "'sometimes', expected True, False or \"never\""),
+    ({"early_stopping": 1}, TypeError, "early_stopping is 1"),
+    ({"penalty_alpha": 0.6}, ValueError, "this version does not do"),
+    ({"eos_token_id": "x"}, TypeError, "eos_tokens"),
+    ({"eos_token_id": 10**6}, ValueError, "token id 1000000, expected 0 to 71"),
+    ({"eos_token_id": 1, "eos_tokens": 1}, TypeError, "same option"),
+    ({"bad_words_ids": [1, 2]}, TypeError, "bad_words"),
+    ({"bad_words_ids": [[]]}, ValueError, "a phrase without tokens"),
+    ({"exponential_decay_length_penalty": 3}, TypeError, "a start and a factor"),
+    ({"exponential_decay_length_penalty": (3, -1.0)}, ValueError, "exponential_decay_length_penalty"),
+    ({"long_sources": "cut"}, ValueError, "expected error or truncate"),
+    ({"max_source_tokens": 2}, encdec.InputError, "source 1"),
+    ({"batch_size": -1}, ValueError, "batch_size is -1"),
+    ({"workers": 0}, ValueError, "workers is 0"),
+    ({"attention": {"kinds": ["side"]}}, ValueError, "kinds has 'side'"),
+    ({"attention": {"layers": 99}}, ValueError, "layer"),
+    ({"attention": {"hats": 1}}, TypeError, "hats"),
+    ({"attention": 1}, TypeError, "attention is 1"),
+    ({"target_lang": "fr"}, ValueError, "knows no languages"),
+    ({"target_lang": b"fr"}, TypeError, "target_lang"),
+    ({"on_error": "shrug"}, ValueError, "on_error is 'shrug'"),
+    ({"prefix": ["a", "b"]}, ValueError, "prefix: 2 of them"),
+    ({"prefix": [1, 2]}, TypeError, "prefix 1: list, expected str, as the source"),
+]
+
+WRONG_SOURCES: list[tuple[Any, type[Exception], str]] = [
+    (b"cat", TypeError, "source 1: bytes"),
+    (3, TypeError, "sources: int"),
+    (None, TypeError, "sources: NoneType"),
+    ({"cat": 1}, TypeError, "sources: dict"),
+    (["cat", None], TypeError, "source 2: NoneType"),
+    ([["cat"]], TypeError, "source 1: str"),
+    ([1, "cat"], TypeError, "source 1: str"),
+    ([1.5], TypeError, "source 1: float"),
+    ([[1, True]], TypeError, "source 1: bool"),
+    ([[10**6]], encdec.InputError, "1000000"),
+    ([[-1]], encdec.InputError, "-1"),
+    ([[2**80]], ValueError, "64 bits"),
+    (numpy.array([1.0, 2.0]), TypeError, "source 1: float"),
+    (numpy.zeros((1, 1, 1), int), TypeError, "source 1: list"),
+    ("a\ud800", encdec.TokenizerError, "UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "text"), WRONG_OPTIONS, ids=str)
+def test_wrong_options_are_refused_by_name(
+    model: encdec.Model, options: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=".") as raised:
+        model.generate("cat", **options)
+    assert text in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("sources", "error", "text"), WRONG_SOURCES, ids=repr)
+def test_wrong_sources_are_refused(model: encdec.Model, sources: Any, error: type[Exception], text: str) -> None:
+    for function in (model.generate, model.translate):
+        with pytest.raises(error, match=".") as raised:
+            function(sources)
+        assert text in str(raised.value)
+
+
+def test_errors_are_of_the_kinds_that_python_knows() -> None:
+    assert issubclass(encdec.Error, RuntimeError)
+    assert issubclass(encdec.FileError, (encdec.Error, OSError))
+    assert issubclass(encdec.FileError, OSError)
+    for kind in (encdec.ConfigError, encdec.InputError):
+        assert issubclass(kind, encdec.Error) and issubclass(kind, ValueError)
+    for kind in (encdec.WeightError, encdec.TokenizerError, encdec.BackendError, encdec.ResourceError):
+        assert issubclass(kind, encdec.Error)
+    assert encdec.FileError.__module__ == "encdec"
+
+
+def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(encdec.FileError, match="nowhere"):
+        encdec.Model("/nowhere")
+    with pytest.raises(OSError):
+        encdec.Model(tmp_path)
+    with pytest.raises(ValueError, match="precision is 'float8'"):
+        encdec.Model(path, precision="float8")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="threads"):
+        encdec.Model(path, threads=-1)
+    with pytest.raises(TypeError, match="threads"):
+        encdec.Model(path, threads="2")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="workers"):
+        encdec.Model(path, workers=0)
+    with pytest.raises(TypeError):
+        encdec.Model(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        encdec.Model(path, precison="int8")  # type: ignore[call-arg]
+    (tmp_path / "config.json").write_text('{"model_type": "whale"}')
+    with pytest.raises(encdec.Error):
+        encdec.Model(tmp_path)
+
+
+def test_wrong_calls_of_other_functions_are_refused(model: encdec.Model, embedder: encdec.Model) -> None:
+    with pytest.raises(encdec.ConfigError, match="encoder-only"):
+        model.embed("cat")
+    with pytest.raises(encdec.ConfigError, match="no decoder"):
+        embedder.generate("cat")
+    with pytest.raises(TypeError, match="did you mean 'normalize'"):
+        embedder.embed("cat", normalise=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="text 1"):
+        embedder.embed([[1, 2]])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="dimensions is -1"):
+        embedder.embed("cat", dimensions=-1)
+    with pytest.raises(ValueError, match="prompt"):
+        embedder.embed("cat", prompt_name="unheard of")
+    with pytest.raises(encdec.InputError, match="2 sources and 1 targets"):
+        model.score(["cat", "dog"], ["K"])
+    with pytest.raises(TypeError, match="one of each"):
+        model.score("cat", ["K"])
+    with pytest.raises(TypeError, match="for both"):
+        model.score(["cat"], [[1, 2]])
+    with pytest.raises(encdec.InputError):
+        model.forward([[1]], [[1], [2]])
+    with pytest.raises(TypeError, match="source 1"):
+        model.forward(["cat"], [[1]])
+    with pytest.raises(TypeError, match="one text"):
+        model.attention(["cat", "dog"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected an iterable"):
+        model.generate_iter("cat")
+    with pytest.raises(TypeError, match="num_beams"):
+        model.generate_iter([], num_beem=3)  # type: ignore[call-overload]
+    assert model.tokenizer is not None
+    with pytest.raises(TypeError):
+        model.tokenizer.encode(None)  # type: ignore[arg-type]
+    with pytest.raises(encdec.InputError):
+        model.tokenizer.piece(10**6)
+    with pytest.raises(ValueError, match="side"):
+        model.tokenizer.piece(1, "left")  # type: ignore[arg-type]
+
+
+def test_all_forms_of_ids_are_the_same(model: encdec.Model) -> None:
+    assert model.tokenizer is not None
+    ids = model.tokenizer.encode("cat")
+    expected = model.generate("cat")
+    forms = [ids, tuple(ids), numpy.array(ids, numpy.int32), numpy.array(ids), numpy.array(ids, numpy.uint8)]
+    for form in forms:
+        assert model.generate(form) == expected
+        assert model.generate([form]) == expected
+        assert model.translate(form) == "K AE1 T"
+    assert model.generate(numpy.array([ids, ids])) == expected * 2
+    assert model.generate([numpy.int64(each) for each in ids]) == expected
+    assert model.translate(numpy.array(["cat", "cat"])) == ["K AE1 T"] * 2
+    assert model.translate(each for each in ["cat"]) == ["K AE1 T"]
+    assert model.generate([]) == [] and model.translate([]) == []
+
+
+def test_names_of_both_are_the_same_option(model: encdec.Model) -> None:
+    for ours, theirs, value in [
+        ("eos_tokens", "eos_token_id", [6]),
+        ("forced_bos_token", "forced_bos_token_id", 6),
+        ("forced_eos_tokens", "forced_eos_token_id", 5),
+        ("bad_words", "bad_words_ids", [[6]]),
+        ("decoder_start_token", "decoder_start_token_id", 3),
+    ]:
+        options: Any = {"max_new_tokens": 3}
+        assert model.generate("cat", **{ours: value}, **options) == model.generate("cat", **{theirs: value}, **options)
+    assert model.generate("cat", eos_token_id=6) == model.generate("cat", eos_token_id=[6])
+    assert model.generate("cat", num_beams=None, penalty_alpha=None) == model.generate("cat")  # type: ignore[call-overload]
+    assert model.generate("cat", typical_p=1.0) == model.generate("cat")  # type: ignore[call-overload]
+
+
+def test_bad_sources_give_none_where_that_is_asked_for(model: encdec.Model) -> None:
+    sources = ["cat", None, [10**6], [2**40], "a\ud800", "dog", [99]]
+    texts = model.translate(sources, on_error="null")
+    assert texts == ["K AE1 T", None, None, None, None, "D AO1 G", None]
+    with pytest.raises(encdec.ConfigError):
+        model.translate(sources, on_error="null", num_beams=0)
+    assert [each and each.text for each in model.generate_iter(sources, on_error="null")] == texts
+    assert model.translate([None] * 50, on_error="null") == [None] * 50
+
+
+def test_long_sources_are_refused_or_cut(model: encdec.Model) -> None:
+    result = model.generate("catcat", max_source_tokens=5, long_sources="truncate")[0]
+    assert result.source_truncated and result.source_tokens == 5
+
+
+def test_prefixes_begin_results(model: encdec.Model) -> None:
+    assert model.translate(["cat", "dog"], prefix=["D AO1", None])[0].startswith("D AO1")
+    assert model.translate("cat", prefix="D AO1").startswith("D AO1")
+
+
+ANYTHING: list[Any] = [
+    None, True, False, 0, 1, -1, 2**31, 2**63, 2**64, -(2**70), 0.5, float("inf"), float("nan"), "", "cat", "\x00",
+    "a\ud800", "é" * 50, b"", b"cat", [], [[]], [1], [0, 1], ["cat", 1], (), {}, {"a": 1}, {1}, object(), int, len,
+    numpy.zeros(0), numpy.zeros((2, 0), int), numpy.array(3), numpy.array("cat"), numpy.array([1, 2], numpy.uint64),
+    numpy.array([object()]), 1j, range(3), memoryview(b"ab"),
+]  # fmt: skip
+
+
+def test_anything_is_taken_or_refused_politely(model: encdec.Model, embedder: encdec.Model) -> None:
+    choose = random.Random(5)
+    from encdec import _options
+
+    names = sorted(_options.GENERATE | {"prefix", "on_error", "no_such_option"})
+    refused = 0
+    for _ in range(3000):
+        source = choose.choice(ANYTHING) if choose.random() < 0.5 else choose.choices(ANYTHING, k=choose.randint(0, 3))
+        options = {name: choose.choice(ANYTHING) for name in choose.sample(names, choose.randint(0, 3))}
+        if any(options.get(name) is not None for name in ("workers", "max_new_tokens", "max_length")):
+            continue  # threads and time
+        function: Any = choose.choice(
+            [model.generate, model.translate, embedder.embed, model.tokenizer and model.tokenizer.encode]
+        )
+        try:
+            function(source, **options)
+        except (TypeError, ValueError, encdec.Error):
+            refused += 1
+    assert refused > 1000
+    assert model.translate("cat") == "K AE1 T"

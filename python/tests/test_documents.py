@@ -1,0 +1,76 @@
+"""Examples run, types are right, stubs are complete."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import encdec
+from encdec import _encdec, _options
+from conftest import ROOT
+
+MODULES = [f"encdec.{each.name}" for each in pkgutil.iter_modules(encdec.__path__) if each.name != "_encdec"]
+
+
+@pytest.mark.parametrize("name", ["encdec", *MODULES])
+def test_examples_run(name: str, path: Path, model: encdec.Model) -> None:
+    module = importlib.import_module(name)
+    found = doctest.testmod(module, extraglobs={"path": path, "model": model, "encdec": encdec})
+    assert found.failed == 0
+
+
+def test_public_things_are_described() -> None:
+    for name in encdec.__all__:
+        thing = getattr(encdec, name)
+        if not inspect.isclass(thing) and not inspect.isfunction(thing):
+            continue
+        assert thing.__doc__, name
+        for member, value in vars(thing).items():
+            if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                assert value.__doc__, f"{name}.{member}"
+
+
+def test_mypy_finds_nothing(tmp_path: Path) -> None:
+    arguments = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(tmp_path)]
+    for what in (["-p", "encdec"], [str(Path(__file__).with_name("typed_use.py"))]):
+        run = subprocess.run([sys.executable, "-m", "mypy", *arguments, *what], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout
+
+
+def test_the_stub_has_what_the_extension_has() -> None:
+    stub = Path(encdec.__file__).with_name("_encdec.pyi")
+    told: dict[str, set[str]] = {}
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.ClassDef):
+            told[node.name] = {each.name for each in node.body if isinstance(each, ast.FunctionDef)} - {"__init__"}
+        elif isinstance(node, ast.FunctionDef):
+            told[node.name] = set()
+    there = {name: vars(_encdec)[name] for name in vars(_encdec) if not name.startswith("__")}
+    assert told.keys() == there.keys()
+    for name, members in told.items():
+        if isinstance(there[name], type):
+            assert members == {each for each in vars(there[name]) if not each.startswith("__")}, name
+
+
+def test_types_know_all_options_of_the_library() -> None:
+    """All but those that are only there to be refused."""
+    known = set(_options.GenerateOptions.__annotations__)
+    assert known <= _options.GENERATE
+    model = encdec.open_model(ROOT / "models/pretrained/english-pronunciation")
+    assert set(model.generation_config) <= known
+    assert (encdec._options.GENERATE - known) == set(UNSUPPORTED)
+
+
+UNSUPPORTED = (
+    "num_beam_groups diversity_penalty penalty_alpha typical_p epsilon_cutoff eta_cutoff min_p guidance_scale "
+    "prompt_lookup_num_tokens renormalize_logits remove_invalid_values token_healing sequence_bias watermarking_config "
+    "constraints stop_strings max_time top_h forced_decoder_ids"
+).split()
