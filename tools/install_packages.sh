@@ -9,6 +9,7 @@ packages=(
   zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
   libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
   libbenchmark-dev libgtest-dev libgmock-dev
+  python3-dev python3-pip python3-venv # the Python package
 )
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -59,7 +59,7 @@ class Attention:
 
     def plot(self, kind: str | None = None, axes: Any = None) -> Any:
         """Draws the picture with matplotlib, and gives its axes."""
-        from matplotlib import pyplot
+        from matplotlib import pyplot  # type: ignore[import-not-found,unused-ignore]
 
         rows, columns, weights = self.picture(kind)
         if axes is None:

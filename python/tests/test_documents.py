@@ -7,6 +7,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,17 @@ def test_the_stub_has_what_the_extension_has() -> None:
     for name, members in told.items():
         if isinstance(there[name], type):
             assert members == {each for each in vars(there[name]) if not each.startswith("__")}, name
+
+
+def test_the_extension_is_for_the_pythons_that_its_wheel_names() -> None:
+    assert _encdec.__file__.endswith(".abi3.so") == (sys.version_info >= (3, 12))
+
+
+def test_the_extension_shows_nothing_but_its_entry() -> None:
+    if (nm := shutil.which("nm")) is None:
+        pytest.skip("no nm")
+    run = subprocess.run([nm, "-D", "--defined-only", _encdec.__file__], capture_output=True, text=True, check=True)
+    assert [line.split()[-1] for line in run.stdout.splitlines()] == ["PyInit__encdec"]
 
 
 def test_types_know_all_options_of_the_library() -> None:
