@@ -63,7 +63,7 @@ nb::list score(const Model& model, nb::list sources, nb::list targets, nb::dict 
   const ScoreOptions options = score_options(keywords);
   const TextsOrRows source_list = texts_or_rows(sources, "source");
   const TextsOrRows target_list = texts_or_rows(targets, "target");
-  if (source_list.index() != target_list.index() && !sources.empty() && !targets.empty()) {
+  if (source_list.index() != target_list.index() && sources.size() != 0 && targets.size() != 0) {
     throw nb::type_error("sources and targets: expected texts for both, or token ids for both");
   }
   const auto results = compute([&] {

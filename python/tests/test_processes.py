@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -158,10 +157,6 @@ print("same")
 
 def translate(model: encdec.Model, word: str) -> str:
     return model.translate(word)
-
-
-def identity_in_process(model: encdec.Model) -> int:
-    return id(model)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
