@@ -8,7 +8,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "compute.h"
-#include "encdec/models/packed_weights_cache.h"
+#include "encdec/models/fingerprint.h"
 #include "inputs.h"
 #include "options.h"
 #include "results.h"
@@ -126,12 +126,6 @@ nb::dict to_dict(const TransformerConfig& config) {
   return dict;
 }
 
-std::string hex(const ContentHash& hash) {
-  std::string text;
-  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
-
 std::vector<std::string> notes_of(const Model& model) {
   std::vector<std::string> notes = model.notes();
   for (const std::string& note : {model.precision_note(), model.weights_note()}) {
@@ -158,13 +152,9 @@ void bind_model(nb::module_& module) {
       .def("score", &score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"))
       .def("forward", &forward, nb::arg("sources"), nb::arg("targets"))
       .def("attention", &attention, nb::arg("source"), nb::arg("target").none(), nb::arg("options"))
-      .def("content", [](const Model& model) { return hex(compute([&] { return content_of(model.weights()); })); })
-      .def("fingerprint",
-           [](const Model& model) {
-             // Kernels' order of weights depends on threads, results do not.
-             const PackOptions pack{.threads = 1, .precision = model.precision()};
-             return hex(compute([&] { return packed_weights_key(content_of(model.weights()), pack); }));
-           })
+      .def("content",
+           [](const Model& model) { return to_string(compute([&] { return content_of(model.weights()); })); })
+      .def("fingerprint", [](const Model& model) { return compute([&] { return model.fingerprint(); }); })
       .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
       .def_prop_ro("precision", [](const Model& model) { return std::string(to_string(model.precision())); })
       .def_prop_ro("notes", &notes_of)
