@@ -24,6 +24,7 @@ struct RequestQueueOptions {
 // Whom a request tells what becomes of its sources, each known by its place in it. A worker's thread calls, so others
 // wait meanwhile; with several workers more than one may at once. What a handler throws cancels the request.
 struct GenerateHandlers {
+  // As it is finished.
   std::function<void(std::size_t source, GenerateResult result)> on_result;
   // Instead of a result.
   std::function<void(std::size_t source, std::exception_ptr failure)> on_failure;
@@ -34,13 +35,13 @@ struct GenerateHandlers {
 
 // A text's vector, and what it cost.
 struct EmbedResult {
-  std::vector<float> values;
+  std::vector<float> values;      // [D]
   std::size_t source_tokens = 0;  // that were read, special ones included
 };
 
 // As GenerateHandlers.
 struct EmbedHandlers {
-  std::function<void(std::size_t text, EmbedResult result)> on_result;
+  std::function<void(std::size_t text, EmbedResult result)> on_result;           // as it is finished
   std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;  // instead of a result
 };
 

@@ -33,7 +33,7 @@ struct Hypothesis {
   // Greedy search and sampling: the sum of the generated tokens' log-probabilities, whatever rules made of them. Beam
   // search: what transformers calls sequences_scores.
   double score = 0.0;
-  FinishReason finish_reason = FinishReason::stop;
+  FinishReason finish_reason = FinishReason::stop;  // why it has no more tokens
   // By token: the model's log-probability, before any rule; 0 for a prefix that the user gave.
   std::vector<float> token_scores = {};
   // By token: the likeliest ones at its place, best first, if GenerateOptions::top_log_probs asks for them.
@@ -134,7 +134,7 @@ struct GenerateOptions {
   // Most tokens of a source, special ones included; 0 for as many as the model has positions for, and where they do not
   // end for kMaxSourceTokens.
   int max_source_tokens = 0;
-  LongSources long_sources = LongSources::error;
+  LongSources long_sources = LongSources::error;  // what becomes of one that has more
 
   // So many of the likeliest tokens are told at each step.
   int top_log_probs = 0;
