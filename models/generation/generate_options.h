@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/run_state.h"
 #include "encdec/models/session/attention_map.h"
 #include "encdec/models/session/token_ids.h"
@@ -175,6 +176,9 @@ class GenerateStream {
   virtual std::optional<GenerateInput> next(Wait wait) = 0;
   // Results, in the order of the inputs.
   virtual void write(GenerateResult result) = 0;
+  // The last input is one that the model cannot take. True gives it a result without hypotheses; false ends the input,
+  // as if next() had thrown this.
+  virtual bool passes_over(const Error& /*error*/) { return false; }
 };
 
 }  // namespace encdec

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/models/generation/generation_task.h"
 
 namespace encdec {
@@ -31,13 +32,13 @@ SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
         at_end_ = waits;
         break;
       }
-      DecodeJob job = ends_.prepare(*input, read_);
-      if (job.prompt.target.empty()) {
-        results_.emplace(read_, GenerationTask::empty_result());
+      std::optional<DecodeJob> job = prepare(*input);
+      if (!job || job->prompt.target.empty()) {
+        results_.emplace(read_, job ? GenerationTask::empty_result() : GenerateResult{});
         ++finished_;
       } else {
-        tokens += job.tokens();
-        window_.push_back(std::move(job));
+        tokens += job->tokens();
+        window_.push_back(*std::move(job));
       }
     } catch (...) {
       input_failure_ = std::current_exception();
@@ -50,6 +51,17 @@ SourceFeed::Arrived SourceFeed::read_window(bool may_wait) {
   std::ranges::stable_sort(window_, std::greater(), &DecodeJob::tokens);
   if (read_ > first) return Arrived::some;
   return at_end_ ? Arrived::end : Arrived::none;
+}
+
+std::optional<DecodeJob> SourceFeed::prepare(const GenerateInput& input) {
+  try {
+    return ends_.prepare(input, read_);
+  } catch (const InputError& error) {
+    if (!ends_.stream.passes_over(error)) throw;
+  } catch (const TokenizerError& error) {
+    if (!ends_.stream.passes_over(error)) throw;
+  }
+  return std::nullopt;
 }
 
 void SourceFeed::take(Room room, std::vector<DecodeJob>& jobs) {

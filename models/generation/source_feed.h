@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,8 @@ class SourceFeed final : public DecodeFeed {
  private:
   enum class Arrived : std::uint8_t { some, none, end };
   Arrived read_window(bool may_wait);
+  // The job of the input that is next; nullopt where the stream passes over it.
+  std::optional<DecodeJob> prepare(const GenerateInput& input);
   void write_ready_results();
 
   std::mutex mutex_;

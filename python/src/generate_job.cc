@@ -15,7 +15,7 @@ namespace encdec::python {
 
 namespace nb = nanobind;
 
-class GenerateJob::Work final : private ResultStream {
+class GenerateJob::Work final : private GenerateStream {
  public:
   Work(const Model& model, GenerateOptions options, OnError on_error, std::size_t most_unanswered)
       : model_(model), options_(std::move(options)), on_error_(on_error), most_unanswered_(most_unanswered) {
@@ -69,7 +69,7 @@ class GenerateJob::Work final : private ResultStream {
     };
     const CancellationScope scope(check);
     try {
-      generate_each(model_, options_, *this, on_error_);
+      model_.generate_stream(*this, options_);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -79,9 +79,9 @@ class GenerateJob::Work final : private ResultStream {
     changed_.notify_all();
   }
 
-  std::optional<GenerateInput> next(GenerateStream::Wait wait) override {
+  std::optional<GenerateInput> next(Wait wait) override {
     std::unique_lock lock(mutex_);
-    if (wait == GenerateStream::Wait::yes) {
+    if (wait == Wait::yes) {
       changed_.wait(lock, [this] { return !inputs_.empty() || is_finished_ || is_stopped_; });
       if (is_stopped_) throw Stopped();
     }
@@ -90,7 +90,8 @@ class GenerateJob::Work final : private ResultStream {
     inputs_.pop_front();
     return input;
   }
-  void write(std::optional<GenerateResult> result) override {
+  bool passes_over(const Error& /*error*/) override { return on_error_ == OnError::null; }
+  void write(GenerateResult result) override {
     const std::lock_guard lock(mutex_);
     results_.push_back(std::move(result));
     changed_.notify_all();
@@ -105,7 +106,7 @@ class GenerateJob::Work final : private ResultStream {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<GenerateInput> inputs_;  // that the model has not read
-  std::deque<std::optional<GenerateResult>> results_;
+  std::deque<GenerateResult> results_;
   std::size_t unanswered_ = 0;  // that were added and whose results were not taken
   bool is_finished_ = false;
   bool has_ended_ = false;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "encdec/models/model.h"
-#include "generate_each.h"
+#include "on_error.h"
 
 namespace encdec::python {
 
@@ -20,7 +20,7 @@ class GenerateJob {
   GenerateJob& operator=(const GenerateJob&) = delete;
 
   enum class Event : std::uint8_t {
-    result,  // is there; no value for a source that the model cannot take
+    result,  // is there
     room,    // for another source
     end,     // of the results, after finish()
   };

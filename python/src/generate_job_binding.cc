@@ -20,12 +20,12 @@ void bind_generate_job(nb::module_& module) {
                                    most_unanswered);
           },
           nb::arg("model"), nb::arg("options"), nb::arg("null_on_error"), nb::arg("most_unanswered"))
-      // (result or None,) for a result; True where there is room for another source, False at the end.
+      // (result,) for a result; True where there is room for another source, False at the end.
       .def("wait",
            [](GenerateJob& self) -> nb::object {
              const auto [event, result] = self.wait();
              if (event != GenerateJob::Event::result) return nb::bool_(event == GenerateJob::Event::room);
-             return nb::make_tuple(result ? to_python(*result) : nb::none());
+             return nb::make_tuple(to_python(*result));
            })
       .def(
           "add",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <limits>
 
 #include "encdec/engine/base/error.h"
@@ -81,7 +82,10 @@ GenerateInput input_from(nb::handle source, nb::handle prefix, std::size_t numbe
   using Prefix = decltype(GenerateInput::prefix);
   // Stands for what no model can take, so that it has no result.
   const GenerateInput bad{.source = TokenIds{-1}};
-  if (on_error == OnError::null && source.is_none()) return bad;
+  // pandas tells by not-a-number what is missing.
+  const bool is_missing =
+      source.is_none() || (PyFloat_Check(source.ptr()) != 0 && std::isnan(PyFloat_AsDouble(source.ptr())));
+  if (on_error == OnError::null && is_missing) return bad;
   try {
     GenerateInput input{.source =
                             text_or_ids<decltype(GenerateInput::source)>(source, fmt::format("source {}", number))};

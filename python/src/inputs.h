@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "encdec/models/generation/generate_options.h"
-#include "generate_each.h"
+#include "on_error.h"
 
 namespace encdec::python {
 

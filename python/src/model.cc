@@ -19,36 +19,34 @@ namespace {
 namespace nb = nanobind;
 
 // Inputs and results that are all in memory.
-class ListStream final : public ResultStream {
+class ListStream final : public GenerateStream {
  public:
-  explicit ListStream(std::vector<GenerateInput> inputs) : inputs_(std::move(inputs)) {}
+  ListStream(std::vector<GenerateInput> inputs, OnError on_error) : inputs_(std::move(inputs)), on_error_(on_error) {}
 
-  std::optional<GenerateInput> next(GenerateStream::Wait /*wait*/) override {
+  std::optional<GenerateInput> next(Wait /*wait*/) override {
     return read_ < inputs_.size() ? std::optional(std::move(inputs_[read_++])) : std::nullopt;
   }
-  void write(std::optional<GenerateResult> result) override { results.push_back(std::move(result)); }
+  void write(GenerateResult result) override { results.push_back(std::move(result)); }
+  bool passes_over(const Error& /*error*/) override { return on_error_ == OnError::null; }
 
-  std::vector<std::optional<GenerateResult>> results;
+  std::vector<GenerateResult> results;
 
  private:
   std::vector<GenerateInput> inputs_;
+  OnError on_error_;
   std::size_t read_ = 0;
 };
 
-OnError on_error_named(bool null_on_error) {
-  return null_on_error ? OnError::null : OnError::raise;
-}
-
 nb::list generate(const Model& model, nb::list sources, nb::object prefixes, nb::dict keywords, bool null_on_error) {
-  const OnError on_error = on_error_named(null_on_error);
+  const OnError on_error = null_on_error ? OnError::null : OnError::raise;
   const GenerateOptions options = generate_options(keywords);
-  ListStream stream(inputs_from(sources, prefixes, on_error));
+  ListStream stream(inputs_from(sources, prefixes, on_error), on_error);
   const auto results = compute([&] {
-    generate_each(model, options, stream, on_error);
+    model.generate_stream(stream, options);
     return std::move(stream.results);
   });
   nb::list list;
-  for (const auto& result : results) list.append(result ? to_python(*result) : nb::none());
+  for (const GenerateResult& result : results) list.append(to_python(result));
   return list;
 }
 

@@ -38,6 +38,7 @@ nb::object to_python(const Hypothesis& hypothesis) {
 }  // namespace
 
 nb::object to_python(const GenerateResult& result) {
+  if (result.hypotheses.empty()) return nb::none();
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : result.hypotheses) hypotheses.append(to_python(hypothesis));
   return nb::make_tuple(hypotheses, result.source_tokens, result.source_truncated);

@@ -192,9 +192,9 @@ def test_names_of_both_are_the_same_option(model: encdec.Model) -> None:
 
 
 def test_bad_sources_give_none_where_that_is_asked_for(model: encdec.Model) -> None:
-    sources = ["cat", None, [10**6], [2**40], "a\ud800", "dog", [99]]
+    sources: list[Any] = ["cat", None, [10**6], [2**40], "a\ud800", "dog", [99], float("nan")]
     texts = model.translate(sources, on_error="null")
-    assert texts == ["K AE1 T", None, None, None, None, "D AO1 G", None]
+    assert texts == ["K AE1 T", None, None, None, None, "D AO1 G", None, None]
     with pytest.raises(encdec.ConfigError):
         model.translate(sources, on_error="null", num_beams=0)
     assert [each and each.text for each in model.generate_iter(sources, on_error="null")] == texts

@@ -187,7 +187,14 @@ class ListStream final : public GenerateStream {
   }
   void write(GenerateResult result) override { results.push_back(std::move(result)); }
 
+  bool passes_over(const Error& error) override {
+    passed_over.emplace_back(error.what());
+    return passes_over_all;
+  }
+
   std::size_t fail_at = 1000;
+  bool passes_over_all = true;
+  std::vector<std::string> passed_over;
   std::vector<GenerateResult> results;
 
  private:
@@ -217,6 +224,31 @@ TEST(ModelGeneration, AStreamThatFailsGetsTheResultsOfWhatCameBefore) {
   stream.fail_at = 5;
   EXPECT_THAT(failure([&] { model.generate_stream(stream, {.max_new_tokens = 8}); }), HasSubstr("line 6 is bad"));
   EXPECT_EQ(stream.results.size(), 5u);
+}
+
+TEST(ModelGeneration, AStreamMayPassOverSourcesThatTheModelCannotTake) {
+  const Model model = load("shared_swish");
+  auto sources = random_sources(30, 20, 20);
+  const auto expected = model.generate_ids(sources, {.max_new_tokens = 8});
+  for (const std::size_t bad : {0, 1, 9, 29}) sources[bad] = {1'000'000};
+  for (const int workers : {1, 3}) {
+    ListStream stream(sources);
+    model.generate_stream(stream, {.max_new_tokens = 8, .batch_size = 4, .workers = workers});
+    ASSERT_EQ(stream.results.size(), sources.size());
+    EXPECT_THAT(stream.passed_over, testing::ElementsAre(HasSubstr("source 1:"), HasSubstr("source 2:"),
+                                                         HasSubstr("source 10:"), HasSubstr("source 30:")));
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const auto& hypotheses = stream.results[i].hypotheses;
+      if (sources[i].front() == 1'000'000) {
+        EXPECT_TRUE(hypotheses.empty());
+      } else {
+        EXPECT_EQ(hypotheses.front().token_ids, expected[i].hypotheses.front().token_ids);
+      }
+    }
+  }
+  ListStream stream(sources);
+  stream.passes_over_all = false;
+  EXPECT_THAT(failure([&] { model.generate_stream(stream, {.max_new_tokens = 8}); }), HasSubstr("source 1:"));
 }
 
 TEST(ModelGeneration, WhatProgressThrowsEndsTheWorkOfAllWorkers) {
