@@ -1,0 +1,35 @@
+"""A service on a Ray cluster: POST {"text": "..."} gives {"result": "..."}.
+
+    serve run ray_serve:app model=MODEL precision=int8
+
+Requests that are there at the same time share batches, whoever sent them: the model does that, so no @serve.batch. One
+that is given up by its client is no longer computed.
+"""
+
+import os
+
+from ray import serve
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+import encdec
+
+CPUS = int(os.environ.get("CPUS", "1"))  # of a replica
+
+
+@serve.deployment(max_ongoing_requests=256, ray_actor_options={"num_cpus": CPUS})
+class Generate:
+    def __init__(self, model: str, options: dict):
+        self.model = encdec.Model(model, threads=CPUS, **options)
+
+    async def __call__(self, request: Request):
+        try:
+            text = (await request.json())["text"]
+            [result] = await self.model.agenerate(text)
+        except (ValueError, TypeError, KeyError) as error:  # encdec's InputError and ConfigError are ValueErrors
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return {"result": result.text}
+
+
+def app(arguments: dict) -> serve.Application:
+    return Generate.bind(arguments.pop("model"), arguments)

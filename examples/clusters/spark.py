@@ -1,0 +1,47 @@
+"""Adds to tables of texts what a model makes of them, with Spark.
+
+    spark-submit spark.py MODEL INPUT OUTPUT
+
+INPUT and OUTPUT are folders of Parquet files; MODEL is there on every node. The column "text" is read, "result" is
+added: null where there is no text, or one that the model cannot take.
+"""
+
+import argparse
+import platform
+
+from pyspark.sql import SparkSession
+
+import encdec
+
+parser = argparse.ArgumentParser()
+parser.add_argument("model")
+parser.add_argument("input")
+parser.add_argument("output")
+parser.add_argument("--precision", default="int8")
+parser.add_argument("--weights-cache", help="folder of each node's own, for packed weights that its processes share")
+parser.add_argument("--fingerprint", help="model.fingerprint() of any node: one with another is an error")
+
+
+def generator(path, fingerprint, options):
+    def generate(frames):
+        model = encdec.open_model(path, **options)  # once in a process, and Spark keeps its processes
+        if fingerprint and model.fingerprint() != fingerprint:
+            raise ValueError(f"{platform.node()} gives other results: {encdec.build_info()['instructions']}")
+        for frame in frames:
+            yield frame.assign(result=model.translate(frame["text"].tolist(), on_error="null"))
+
+    return generate
+
+
+def main():
+    arguments = parser.parse_args()
+    options = {"precision": arguments.precision, "weights_cache": arguments.weights_cache}
+    session = SparkSession.builder.appName("encdec").getOrCreate()
+    table = session.read.parquet(arguments.input)
+    columns = ", ".join(f"`{column}` {kind}" for column, kind in table.dtypes) + ", result string"
+    generate = generator(arguments.model, arguments.fingerprint, options)
+    table.mapInPandas(generate, columns).write.parquet(arguments.output)
+
+
+if __name__ == "__main__":
+    main()
