@@ -32,7 +32,13 @@ def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
         return [sources], True
     if not isinstance(sources, Iterable) or isinstance(sources, dict):
         raise TypeError(f"{what}: {type(sources).__name__}, expected str, token ids or a list of them")
-    return list(sources), False
+    return list(plain(sources)), False
+
+
+def plain(sources: Iterable[Any]) -> Iterable[Any]:
+    """The same; of a column of Arrow, whose elements are no str, a list."""
+    found: Iterable[Any] = sources.to_pylist() if hasattr(sources, "to_pylist") else sources
+    return found
 
 
 def as_prefixes(prefix: Any, count: int, single: bool) -> list[Any] | None:

@@ -147,7 +147,7 @@ class Model(Waiting):
         options = self._generate_options("generate_iter", options)
         if _inputs.is_single(sources) or not isinstance(sources, Iterable):
             raise TypeError(f"sources: {type(sources).__name__}, expected an iterable of sources")
-        return iterate(self._core, self._tokenizer, sources, _inputs.is_null(on_error), options)
+        return iterate(self._core, self._tokenizer, _inputs.plain(sources), _inputs.is_null(on_error), options)
 
     def embed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
         """One vector a text: float32 [N, D]; [D] for a single text. Encoder-only models; needs numpy.

@@ -13,13 +13,22 @@ namespace {
 
 namespace nb = nanobind;
 
+std::string class_name(nb::handle value) {
+  return nb::cast<std::string>(value.type().attr("__name__"));
+}
+
 [[noreturn]] void refuse_type(nb::handle value, std::string_view what, std::string_view expected) {
-  const auto name = nb::cast<std::string>(value.type().attr("__name__"));
-  throw nb::type_error(fmt::format("{}: {}, expected {}", what, name, expected).c_str());
+  throw nb::type_error(fmt::format("{}: {}, expected {}", what, class_name(value), expected).c_str());
 }
 
 bool is_text(nb::handle value) {
   return PyUnicode_Check(value.ptr()) != 0;
+}
+
+// By None, or as pandas tells it: by not-a-number or pandas.NA.
+bool is_missing(nb::handle value) {
+  if (PyFloat_Check(value.ptr()) != 0) return std::isnan(PyFloat_AsDouble(value.ptr()));
+  return value.is_none() || (!is_text(value) && class_name(value) == "NAType");
 }
 
 // What a variant of the input holds becomes what it is.
@@ -82,10 +91,7 @@ GenerateInput input_from(nb::handle source, nb::handle prefix, std::size_t numbe
   using Prefix = decltype(GenerateInput::prefix);
   // Stands for what no model can take, so that it has no result.
   const GenerateInput bad{.source = TokenIds{-1}};
-  // pandas tells by not-a-number what is missing.
-  const bool is_missing =
-      source.is_none() || (PyFloat_Check(source.ptr()) != 0 && std::isnan(PyFloat_AsDouble(source.ptr())));
-  if (on_error == OnError::null && is_missing) return bad;
+  if (on_error == OnError::null && is_missing(source)) return bad;
   try {
     GenerateInput input{.source =
                             text_or_ids<decltype(GenerateInput::source)>(source, fmt::format("source {}", number))};

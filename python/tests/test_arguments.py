@@ -201,6 +201,24 @@ def test_bad_sources_give_none_where_that_is_asked_for(model: encdec.Model) -> N
     assert model.translate([None] * 50, on_error="null") == [None] * 50
 
 
+def test_columns_of_tables_are_lists(model: encdec.Model) -> None:
+    class NAType: ...
+
+    class Arrow(list[str | None]):
+        def __iter__(self) -> Any:
+            return map(object, self.to_pylist())
+
+        def to_pylist(self) -> list[str | None]:
+            return self[:]
+
+    assert model.translate(["cat", NAType(), float("nan")], on_error="null") == ["K AE1 T", None, None]
+    assert model.translate(Arrow(["cat", None]), on_error="null") == ["K AE1 T", None]
+    assert [each and each.text for each in model.generate_iter(Arrow(["cat", None]), on_error="null")] == ["K AE1 T", None]
+    assert model.translate(numpy.array(["cat", "dog"]), on_error="null") == ["K AE1 T", "D AO1 G"]
+    with pytest.raises(TypeError, match="source 1: float"):
+        model.translate([float("nan")])
+
+
 def test_long_sources_are_refused_or_cut(model: encdec.Model) -> None:
     result = model.generate("catcat", max_source_tokens=5, long_sources="truncate")[0]
     assert result.source_truncated and result.source_tokens == 5
