@@ -24,9 +24,11 @@ class Generate:
 
     async def __call__(self, request: Request):
         try:
-            text = (await request.json())["text"]
-            [result] = await self.model.agenerate(text)
-        except (ValueError, TypeError, KeyError) as error:  # encdec's InputError and ConfigError are ValueErrors
+            body = await request.json()
+            if not isinstance(body, dict) or not isinstance(body.get("text"), str):
+                raise ValueError('expected {"text": "..."}')
+            [result] = await self.model.agenerate(body["text"])
+        except ValueError as error:  # among them encdec's InputError
             return JSONResponse({"error": str(error)}, status_code=400)
         return {"result": result.text}
 
