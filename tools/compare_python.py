@@ -8,7 +8,7 @@
 A cell is BATCH-PRECISION, one call of translate() against translate_batch() with sentencepiece before and after it; `command`, the same
 texts from `encdec generate`, without loading; or `tasks`: 200 callers at once, each with one text and a length of its own, by
 agenerate(), by CTranslate2's asynchronous calls, and by encdec one after the other. In each round every engine runs once, in a process
-of its own, another one first each time. Numbers are seconds, the best of three calls (of one, for `tasks`); the ratio to encdec is the median over the rounds.
+of its own, another one first each time. Numbers are seconds, the best of three calls (the only one of `tasks` and `embed`); the ratio to encdec is the median over the rounds.
 `embed` is 5,000 sentences through a random BERT of MiniLM-L6's sizes, float32, in batches of 32, against sentence-transformers with its
 backends torch, onnx and openvino.
 
@@ -66,7 +66,7 @@ def make_embedder(folder):
     """A sentence-transformers folder with random weights, and a word-piece vocabulary of the corpus."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     target = folder / "minilm"
@@ -132,7 +132,7 @@ def encdec_call(folder, cell, threads):
         model = encdec.Model(folder / "minilm", threads=threads)
         sentences = sentences_of(folder)
         return lambda: model.encode(sentences)
-    precision = cell.split("-")[1] if "-" in cell else "int8"
+    precision = "int8" if cell.startswith("tasks") else cell.split("-")[1]
     model = encdec.Model(folder / "hf", precision=precision, threads=threads)
     if cell.startswith("tasks"):
         work = list(zip(texts_of(folder, CALLERS), lengths_of(CALLERS)))
@@ -152,7 +152,7 @@ def ctranslate2_call(folder, cell, threads):
     import ctranslate2
     import sentencepiece
 
-    precision = cell.split("-")[1] if "-" in cell else "int8"
+    precision = "int8" if cell == "tasks" else cell.split("-")[1]
     sp = sentencepiece.SentencePieceProcessor(str(folder / "corpus.model"))
     converted = folder / f"ct2-{precision}"
     translator = ctranslate2.Translator(str(converted), compute_type=precision, inter_threads=1, intra_threads=threads)
@@ -205,10 +205,11 @@ def worker(engine, folder, cell, threads):
         call = backend_call(folder, engine, threads)
     else:
         call = (ctranslate2_call if engine == "ctranslate2" else encdec_call)(folder, cell, threads)
-    if not cell.startswith("tasks"):  # is long enough without
+    is_long = cell.startswith("tasks") or cell == "embed"
+    if not is_long:
         call()
     times = []
-    for _ in range(1 if cell.startswith("tasks") else 3):
+    for _ in range(1 if is_long else 3):
         begin = time.perf_counter()
         call()
         times.append(time.perf_counter() - begin)
