@@ -36,8 +36,7 @@ TokenIds EmbeddingTask::tokens(const std::string& text, std::size_t number) cons
   if (limit_ != 0 && ids.size() > limit_) {
     throw InputError(fmt::format("text {}: {} tokens, expected at most {}", number, ids.size(), limit_));
   }
-  // A vocabulary without tokenizer adds no tokens to an empty text.
-  if (ids.empty()) throw InputError(fmt::format("text {}: no tokens, expected at least one", number));
+  check_not_empty(ids, "text", number);  // a vocabulary without tokenizer adds no tokens to an empty text
   check_tokens(ids, parts_.network.config.encoder, "text", number);
   return ids;
 }

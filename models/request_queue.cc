@@ -94,7 +94,6 @@ void Request::cancel() const {
 
 // The requests that wait, and the threads that serve them.
 struct RequestQueue::Workers {
- public:
   using State = Request::State;
 
   Workers(const Model& model, const RequestQueueOptions& options) : parts_(model.impl_->parts()), options_(options) {

@@ -29,6 +29,7 @@ import sys
 from pathlib import Path
 
 from peers.make_model import END, UNKNOWN, add_size_options, size_arguments, sizes_of
+from peers.turns import in_turns
 
 TOOLS = Path(__file__).resolve().parent
 # The precisions that each peer has on CPUs.
@@ -203,18 +204,16 @@ def measure_cell(cell, precision, engines, options):
     sources = write_sources(options, cell)
     results = {engine.name: [] for engine in engines}
     failed = set()
-    for number in range(options.rounds):
-        first = number % len(engines)
-        for engine in engines[first:] + engines[:first]:
-            if engine.name in failed:
-                continue
-            try:
-                results[engine.name].append(engine.measure(cell, precision, sources))
-            except Failed as failure:
-                failed.add(engine.name)
-                print(f"{engine.name}, {precision} {cell.text}: skipped: {failure}", file=sys.stderr)
-                if engine.name == Encdec.name:
-                    return {}
+    for engine in in_turns(engines, options.rounds):
+        if engine.name in failed:
+            continue
+        try:
+            results[engine.name].append(engine.measure(cell, precision, sources))
+        except Failed as failure:
+            failed.add(engine.name)
+            print(f"{engine.name}, {precision} {cell.text}: skipped: {failure}", file=sys.stderr)
+            if engine.name == Encdec.name:
+                return {}
     return {name: rounds for name, rounds in results.items() if name not in failed}
 
 

@@ -7,8 +7,9 @@
 
 A cell is BATCH-PRECISION, one call of translate() against translate_batch() with sentencepiece before and after it; `command`, the same
 texts from `encdec generate`, without loading; or `tasks`: 200 callers at once, each with one text and a length of its own, by
-agenerate(), by CTranslate2's asynchronous calls, and by encdec one after the other. In each round every engine runs once, in a process
-of its own, another one first each time. Numbers are seconds, the best of three calls (the only one of `tasks` and `embed`); the ratio to encdec is the median over the rounds.
+agenerate(), by CTranslate2's asynchronous calls, and by encdec one after the other. In each round every engine runs once, in a
+process of its own, another one first each time. Numbers are seconds, the best of three calls (the only one of `tasks` and `embed`);
+the ratio to encdec is the median over the rounds.
 `embed` is 5,000 sentences through a random BERT of MiniLM-L6's sizes, float32, in batches of 32, against sentence-transformers with its
 backends torch, onnx and openvino.
 
@@ -28,6 +29,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from peers.turns import in_turns
+
 TOOLS = Path(__file__).resolve().parent
 TOKENS = 64  # generated for each text
 WORDS = 24  # of a text
@@ -35,6 +38,7 @@ PIECES = 4000
 CALLERS = 200
 SENTENCES = 5000
 BACKENDS = ("torch", "onnx", "openvino")  # of sentence-transformers
+ENGINES = {"command": ["encdec", "command"], "tasks": ["encdec", "ctranslate2", "in turn"], "embed": ["encdec", *BACKENDS]}
 CELLS = ("1-float32", "32-float32", "1-int8", "32-int8", "command", "tasks", "embed")
 
 
@@ -248,13 +252,11 @@ def main():
         measure(options, "torch", "make")
     print("| cell | engine | seconds | ratio to encdec | rounds |\n|---|---|---:|---:|---|")
     for cell in options.cells:
-        engines = {"command": ["encdec", "command"], "tasks": ["encdec", "ctranslate2", "in turn"], "embed": ["encdec", *BACKENDS]}.get(cell, ["encdec", "ctranslate2"])
+        engines = ENGINES.get(cell, ["encdec", "ctranslate2"])
         measured = "32-int8" if cell == "command" else cell
         seconds = {engine: [] for engine in engines}
-        for round_number in range(options.rounds):
-            turn = round_number % len(engines)
-            for engine in engines[turn:] + engines[:turn]:
-                seconds[engine].append(measure(options, engine, measured))
+        for engine in in_turns(engines, options.rounds):
+            seconds[engine].append(measure(options, engine, measured))
         for engine, times in seconds.items():
             ratios = [time / own for time, own in zip(times, seconds["encdec"])]
             shown = " ".join(f"{ratio:.2f}" for ratio in ratios)

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"

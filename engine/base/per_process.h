@@ -21,19 +21,12 @@ class PerProcess {
   PerProcess(const PerProcess&) = delete;
   PerProcess& operator=(const PerProcess&) = delete;
 
-  // This process' T; null if it has none yet.
-  T* find() const {
-    const Entry* entry = entry_;
-    return entry != nullptr && entry->is_ours() ? entry->value.get() : nullptr;
-  }
-
   // This process' T, at first use what `make` gives: a unique_ptr. Where several threads make one, one of them stays.
   template <class Make>
   T& get(Make&& make) {
-    if (T* found = find()) return *found;
     const Entry* known = entry_;
-    auto fresh = std::make_unique<const Entry>(Entry{.value = std::forward<Make>(make)()});
     if (known != nullptr && known->is_ours()) return *known->value;
+    auto fresh = std::make_unique<const Entry>(Entry{.value = std::forward<Make>(make)()});
     return entry_.compare_exchange_strong(known, fresh.get()) ? *fresh.release()->value : *known->value;
   }
 

@@ -16,6 +16,11 @@ namespace encdec {
 
 enum class Architecture : std::uint8_t { encoder_decoder, encoder_only, decoder_only };
 
+inline std::string_view to_string(Architecture architecture) {
+  constexpr std::string_view kNames[] = {"encoder-decoder", "encoder-only", "decoder-only"};
+  return kNames[static_cast<std::size_t>(architecture)];
+}
+
 // Where a sub-layer's normalisation stands: after the addition (Vaswani et al. 2017), or before the sub-layer, and then
 // once more at the end of the stack (Xiong et al. 2020).
 enum class NormOrder : std::uint8_t { last, first };

@@ -27,11 +27,12 @@ void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::s
   for (std::size_t i = 0; i < rows.size(); ++i) check_tokens(rows[i], stack, what, i + 1);
 }
 
+void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number) {
+  if (tokens.empty()) throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, number));
+}
+
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what) {
-  const auto empty = std::ranges::find_if(rows, &TokenIds::empty);
-  if (empty != rows.end()) {
-    throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, empty - rows.begin() + 1));
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i) check_not_empty(rows[i], what, i + 1);
 }
 
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size) {

@@ -15,7 +15,8 @@ void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack
                   std::size_t number);
 // The same for rows with the numbers 1, 2, ..., before any work is done, so that a bad one is found at once.
 void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what);
-// Throws InputError for a row without tokens.
+// Throws InputError if there are no tokens; likewise for rows.
+void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number);
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what);
 
 // Tokens that keep a CPU busy when they are read together.

@@ -71,7 +71,7 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
     post = _post_of(loop)
     done: asyncio.Future[None] = loop.create_future()
     requests: list[_encdec.Request] = []
-    place_of: dict[int, int] = {}  # a request's number to its source, where each has one of its own
+    numbers: list[int] = []  # of the requests
     missing = count
 
     def settle() -> None:
@@ -96,20 +96,20 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
         if null:  # a request with a bad source is refused as a whole
             for index in range(count):
                 number = post.open(loop, receive_for(index))
-                place_of[number] = index
+                numbers.append(number)
                 try:
                     requests.append(submit(post.inbox, number, [index]))
                 except (InputError, TokenizerError):
                     settle()
         else:
             number = post.open(loop, receive_for(0))
-            place_of[number] = 0
+            numbers.append(number)
             requests.append(submit(post.inbox, number, list(range(count))))
         await done
     finally:
         for request in requests:
             request.cancel()
-        for number in place_of:
+        for number in numbers:
             post.close(loop, number)
     return values
 

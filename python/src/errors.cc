@@ -1,9 +1,9 @@
 #include "errors.h"
 
 #include <new>
-#include <string_view>
 
 #include "encdec/engine/base/error.h"
+#include "inputs.h"
 
 namespace encdec::python {
 namespace {
@@ -11,9 +11,8 @@ namespace {
 namespace nb = nanobind;
 
 // Messages name files, and those may have any bytes.
-nb::object text_of(const char* message) {
-  return nb::steal(
-      PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::string_view(message).size()), "backslashreplace"));
+nb::object message_text(const char* message) {
+  return text_of(message, "backslashreplace");
 }
 
 // The class's name, from the most special to the most general; null for what is not the library's.
@@ -31,11 +30,11 @@ const char* class_of(const Error& error) {
 }
 
 nb::object exception_of(const Error& error) {
-  return nb::module_::import_("encdec._errors").attr(class_of(error))(text_of(error.what()));
+  return nb::module_::import_("encdec._errors").attr(class_of(error))(message_text(error.what()));
 }
 
 nb::object builtin(PyObject* type, const char* message) {
-  return nb::borrow(type)(text_of(message));
+  return nb::borrow(type)(message_text(message));
 }
 
 }  // namespace

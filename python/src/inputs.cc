@@ -40,6 +40,10 @@ Variant text_or_ids(nb::handle value, std::string_view what) {
 
 }  // namespace
 
+nb::object text_of(std::string_view bytes, const char* errors) {
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), errors));
+}
+
 std::int64_t integer_from(nb::handle value, std::string_view what) {
   if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) refuse_type(value, what, "an integer");
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
@@ -68,6 +72,12 @@ std::string text_from(nb::handle value, std::string_view what) {
   const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogatepass"));
   if (!bytes.is_valid()) throw nb::python_error();
   return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+}
+
+std::vector<std::string> texts_from(nb::list values) {
+  std::vector<std::string> texts;
+  for (const nb::handle value : values) texts.push_back(text_from(value, fmt::format("text {}", texts.size() + 1)));
+  return texts;
 }
 
 TokenIds ids_from(nb::handle value, std::string_view what) {

@@ -13,6 +13,9 @@
 
 namespace encdec::python {
 
+// Bytes that need not be UTF-8, as a str; `errors` is as in bytes.decode().
+nanobind::object text_of(std::string_view bytes, const char* errors = "replace");
+
 // What Python's objects stand for. All throw TypeError, naming what was got and what was expected, for a wrong type;
 // `what` begins the message.
 
@@ -22,6 +25,8 @@ std::int64_t integer_from(nanobind::handle value, std::string_view what);
 std::int32_t token_from(nanobind::handle value, std::string_view what);
 // The UTF-8 of a str. What UTF-8 cannot spell is spelled nevertheless: tokenizers say where it stands.
 std::string text_from(nanobind::handle value, std::string_view what);
+// A list of str; messages count them from 1.
+std::vector<std::string> texts_from(nanobind::list values);
 // A list of ids, or an array of integers.
 TokenIds ids_from(nanobind::handle value, std::string_view what);
 std::vector<TokenIds> rows_from(nanobind::handle value, std::string_view what);

@@ -1,6 +1,5 @@
 #include "encdec/models/model.h"
 
-#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -52,8 +51,7 @@ nb::list generate(const Model& model, nb::list sources, nb::object prefixes, nb:
 
 nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
   const EmbedOptions options = embed_options(keywords);
-  std::vector<std::string> list;
-  for (const nb::handle text : texts) list.push_back(text_from(text, fmt::format("text {}", list.size() + 1)));
+  const std::vector<std::string> list = texts_from(texts);
   return to_array(compute([&] { return model.embed(list, options); }));
 }
 
@@ -96,12 +94,6 @@ nb::object attention(const Model& model, nb::object source, nb::object target, n
   return to_python(compute([&] { return model.attention_ids(source_ids, target_ids, options); }));
 }
 
-const char* name_of(Architecture architecture) {
-  return architecture == Architecture::encoder_decoder ? "encoder-decoder"
-         : architecture == Architecture::encoder_only  ? "encoder-only"
-                                                       : "decoder-only";
-}
-
 nb::dict to_dict(const StackConfig& stack) {
   nb::dict dict;
   dict["vocabulary"] = stack.vocabulary;
@@ -115,7 +107,7 @@ nb::dict to_dict(const StackConfig& stack) {
 nb::dict to_dict(const TransformerConfig& config) {
   nb::dict dict;
   dict["model_type"] = config.model_type;
-  dict["architecture"] = name_of(config.architecture);
+  dict["architecture"] = std::string(to_string(config.architecture));
   dict["model_dim"] = config.model_dim;
   dict["encoder"] = config.has_encoder() ? nb::object(to_dict(config.encoder)) : nb::none();
   dict["decoder"] = config.has_decoder() ? nb::object(to_dict(config.decoder)) : nb::none();

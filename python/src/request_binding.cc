@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
@@ -68,8 +67,7 @@ Request submit_texts(const ClosableQueue& holder, const Inbox& inbox, std::uint6
                      nb::dict keywords) {
   const std::shared_ptr<RequestQueue> queue = holder.get();
   const EmbedOptions options = embed_options(keywords);
-  std::vector<std::string> list;
-  for (const nb::handle text : texts) list.push_back(text_from(text, fmt::format("text {}", list.size() + 1)));
+  const std::vector<std::string> list = texts_from(texts);
   return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.embed_handlers(number)); });
 }
 

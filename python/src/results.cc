@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.h"
+#include "inputs.h"
 
 namespace encdec::python {
 namespace {
@@ -20,16 +21,14 @@ nb::object to_python(const std::vector<std::vector<TokenScore>>& places) {
   return lists;
 }
 
-const char* name_of(AttentionKind kind) {
+// The names of attention()'s `kinds`.
+const char* key_of(AttentionKind kind) {
   return kind == AttentionKind::encoder_self ? "encoder" : kind == AttentionKind::decoder_self ? "decoder" : "cross";
 }
 
 nb::object to_python(const Hypothesis& hypothesis) {
   const bool has_attention = !hypothesis.attention.maps.empty();
-  // What the tokens decode to is UTF-8 by then; a damaged vocabulary's need not be.
-  const nb::object text = nb::steal(
-      PyUnicode_DecodeUTF8(hypothesis.text.data(), static_cast<Py_ssize_t>(hypothesis.text.size()), "replace"));
-  return nb::make_tuple(text, hypothesis.token_ids, hypothesis.score,
+  return nb::make_tuple(text_of(hypothesis.text), hypothesis.token_ids, hypothesis.score,
                         hypothesis.finish_reason == FinishReason::stop ? "stop" : "length", hypothesis.token_scores,
                         to_python(hypothesis.top_log_probs),
                         has_attention ? encdec::python::to_python(hypothesis.attention) : nb::none());
@@ -46,7 +45,7 @@ nb::object to_python(const GenerateResult& result) {
 
 nb::object to_python(const AttentionMaps& maps) {
   nb::dict arrays;
-  for (const AttentionMap& map : maps.maps) arrays[name_of(map.kind)] = to_array(map.weights);
+  for (const AttentionMap& map : maps.maps) arrays[key_of(map.kind)] = to_array(map.weights);
   return nb::make_tuple(maps.source, maps.decoder_input, maps.target, arrays);
 }
 

@@ -31,11 +31,6 @@ class ModelTokenizer {
   Model model_;
 };
 
-// UTF-8, as far as the vocabulary is.
-nb::object text_of(std::string_view text) {
-  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-}
-
 std::vector<std::int32_t> encode(const ModelTokenizer& tokenizer, nb::object text, std::string source_lang,
                                  std::string target_lang, std::size_t max_length, bool is_target) {
   const std::string utf8 = text_from(text, "text");

@@ -47,7 +47,7 @@ class Soak:
     def pick(self) -> tuple[str, int]:
         return self.random.choice(WORDS), self.random.randrange(len(OPTIONS))
 
-    def check(self, key: tuple[str, int], text: str, model: encdec.Model | None = None) -> None:
+    def check(self, key: tuple[str, int], text: str) -> None:
         assert text == self.expected[key], (key, text)
 
     def call(self, model: encdec.Model) -> None:

@@ -89,6 +89,8 @@ TEST(Shards, WhatIsDoneIsNotDoneAgain) {
   EXPECT_TRUE(is_done_again({}));
   std::ofstream(input) << "1 2 4\n4 5\n6\n7\n";
   EXPECT_TRUE(is_done_again({}));
+  std::ofstream(input) << "1 2 4\n4 5\n8\n9\n";  // the lines of the other shard
+  EXPECT_FALSE(is_done_again({}));
   std::filesystem::remove(first);
   EXPECT_EQ(run_shard(input, output, 1, 2).status, 0);
   EXPECT_TRUE(std::filesystem::exists(first));

@@ -83,7 +83,7 @@ class Generation final : private GenerateStream {
     if (!options_.model.quiet) note_ignored_settings();
     const GenerateOptions options = generate_options();
     if (options_.shard.number > 0) {
-      manifest_.emplace(options_.shard, options_.input, output_path_, settings_text(options));
+      manifest_.emplace(options_.shard, options_.input, output_path_, result_settings(options));
       if (manifest_->is_done()) {
         if (!options_.model.quiet) spdlog::info("{}: is there already, made of the same; nothing to do", output_path_);
         return;
@@ -145,20 +145,19 @@ class Generation final : private GenerateStream {
     return options;
   }
 
-  // What a result depends on beside its source, as JSON.
-  std::string settings_text(const GenerateOptions& options) const {
-    WrittenJson json = {{"fingerprint", model_.fingerprint()},
-                        {"precision", to_string(model_.precision())},
-                        {"generation", to_json(model_.generation_config() | options)},
-                        {"source_lang", options.source_lang},
-                        {"target_lang", options.target_lang},
-                        {"max_source_tokens", options.max_source_tokens},
-                        {"truncates", options.long_sources == LongSources::truncate},
-                        {"token_ids", options_.form == LineForm::token_ids},
-                        {"json", options_.json},
-                        {"token_scores", options_.token_scores},
-                        {"top_log_probs", options.top_log_probs}};
-    return json.dump();
+  // What a result depends on beside its source.
+  WrittenJson result_settings(const GenerateOptions& options) const {
+    return {{"fingerprint", model_.fingerprint()},
+            {"precision", to_string(model_.precision())},
+            {"generation", to_json(model_.generation_config() | options)},
+            {"source_lang", options.source_lang},
+            {"target_lang", options.target_lang},
+            {"max_source_tokens", options.max_source_tokens},
+            {"truncates", options.long_sources == LongSources::truncate},
+            {"token_ids", options_.form == LineForm::token_ids},
+            {"json", options_.json},
+            {"token_scores", options_.token_scores},
+            {"top_log_probs", options.top_log_probs}};
   }
 
   std::optional<GenerateInput> next(Wait wait) override {

@@ -100,9 +100,7 @@ Json summary_of(const Model& model, const std::string& folder) {
   const TransformerConfig& config = model.config();
   const Tokenizer* tokenizer = model.tokenizer();
   Json json = {{"family", config.model_type},
-               {"architecture", !config.has_decoder()  ? "encoder-only"
-                                : config.has_encoder() ? "encoder-decoder"
-                                                       : "decoder-only"},
+               {"architecture", to_string(config.architecture)},
                {"format", to_string(model.format())},
                {"model_dim", config.model_dim}};
   if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);

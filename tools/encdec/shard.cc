@@ -1,17 +1,16 @@
 #include "shard.h"
 
 #include <encdec/models/checkpoint/file_names.h>
-#include <encdec/models/checkpoint/mapped_file.h>
 #include <encdec/models/checkpoint/packed_weights_file.h>
+#include <encdec/models/checkpoint/mapped_file.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/fingerprint.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
-#include <vector>
 
+#include "line_reader.h"
 #include "lines.h"
 #include "options.h"
 #include "output_file.h"
@@ -19,21 +18,14 @@
 namespace encdec::cli {
 namespace {
 
-using Json = WrittenJson;
-
 constexpr int kMaxShards = 99'999;  // as many digits as the names have
 constexpr std::size_t kMaxManifestBytes = std::size_t{1} << 20;
 
-std::string hash_of(const std::string& path) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  const auto file = MappedFile::open(path);
+std::string hash_of_lines(const std::string& path, const Shard& shard) {
+  LineReader lines(path, shard);
   ContentHasher hasher;
-  std::vector<std::byte> piece(std::min(kPieceBytes, file->bytes().size()));
-  for (std::size_t first = 0; first < file->bytes().size(); first += kPieceBytes) {
-    const auto bytes = file->bytes().subspan(first, std::min(kPieceBytes, file->bytes().size() - first));
-    file->read(bytes, piece.data());
-    hasher.add({piece.data(), bytes.size()});
-  }
+  std::string line;
+  while (lines.next(line)) hasher.add_text(line);
   return to_string(hasher.hash());
 }
 
@@ -58,10 +50,10 @@ Shard parse_shard(const std::string& text) {
 }
 
 ShardManifest::ShardManifest(const Shard& shard, const std::string& input, const std::string& output,
-                             const std::string& settings)
+                             const WrittenJson& settings)
     : output_(output) {
-  Json json = {{"shard", shard.number}, {"shards", shard.count}, {"input_hash", hash_of(input)}};
-  json.update(Json::parse(settings));
+  WrittenJson json = {{"shard", shard.number}, {"shards", shard.count}, {"input_hash", hash_of_lines(input, shard)}};
+  json.update(settings);
   description_ = json.dump();
 }
 

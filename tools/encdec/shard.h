@@ -1,5 +1,7 @@
 #pragma once
 
+#include <encdec/models/checkpoint/written_json_fwd.h>
+
 #include <cstdint>
 #include <string>
 
@@ -21,12 +23,12 @@ struct Shard {
 Shard parse_shard(const std::string& text);
 
 // What a shard's output was made of, in a file beside it, "OUTPUT-00002-of-00016.json", that is there when the shard is
-// done. It names the input's bytes by their hash.
+// done. It names the shard's lines by their hash.
 class ShardManifest {
  public:
-  // `output` is the shard's; `settings`, a JSON object, is what the output depends on beside the input. Throws
+  // `output` is the shard's; `settings`, a JSON object, is what the output depends on beside the lines. Throws
   // FileError.
-  ShardManifest(const Shard& shard, const std::string& input, const std::string& output, const std::string& settings);
+  ShardManifest(const Shard& shard, const std::string& input, const std::string& output, const WrittenJson& settings);
 
   // Whether it is done, with this input and these settings, and its output is there.
   bool is_done() const;
