@@ -20,6 +20,7 @@ import encdec
 
 START = """
 import asyncio, encdec, itertools, os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
 model = encdec.Model(sys.argv[1])
 words = [line.split("\\t")[0] for line in open(sys.argv[1] + "/test_words.tsv")]
 long = dict(num_beams=8, max_new_tokens=300, min_new_tokens=300)
