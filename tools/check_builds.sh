@@ -5,11 +5,11 @@
 #   ./tools/check_builds.sh --list
 #   ./tools/check_builds.sh                       all cases
 #   ./tools/check_builds.sh shared-12 clang-13    these
-# CHROOTS=DIR keeps the systems there for the next run; CCACHE_DIR=DIR, of user id 1000, is a cache for their compilers;
-# MIRROR=URL is where debootstrap gets packages.
+# CHROOTS=DIR keeps the systems there for the next run; CCACHE_DIR, MIRROR: see tools/systems.sh.
 # shellcheck disable=SC2016,SC2317  # cases are called by their names, and are text for the shell within a system
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tools/systems.sh
 
 cases='demo-12 demo-13          ./tools/demo.sh in a bare system
 test-12 test-13          ./tools/test.sh in a bare system
@@ -147,66 +147,6 @@ case_arm64() {
     ctest --preset arm64 -R "^(engine|layers|golden)_test|Graph|MatMul|Golden|Demo"'
 }
 
-# bare_system NUMBER: a fresh system as debootstrap leaves it, Debian 12 or 13.
-bare_system() {
-  local bare=$chroots/bare-$1 suite=bookworm
-  [[ $1 == 12 ]] || suite=trixie
-  if [[ ! -e $bare ]]; then
-    rm -rf "$bare.unfinished"
-    debootstrap --variant=minbase "$suite" "$bare.unfinished" ${MIRROR:+"$MIRROR"}
-    printf '%s\n' 'APT::Get::Assume-Yes "true";' 'APT::Install-Recommends "false";' 'Dpkg::Use-Pty "0";' \
-      >"$bare.unfinished/etc/apt/apt.conf.d/check_builds"
-    chroot "$bare.unfinished" useradd --create-home --uid 1000 user
-    mv "$bare.unfinished" "$bare"
-  fi
-  begin_with "$bare"
-}
-
-# ready_system NUMBER: the same with what tools/install_packages.sh installs.
-ready_system() {
-  local ready=$chroots/ready-$1
-  if [[ ! -e $ready ]]; then
-    bare_system "$1"
-    as_root './tools/install_packages.sh
-      apt-get install ccache'
-    mv "$root" "$ready"
-  fi
-  begin_with "$ready"
-}
-
-# begin_with SYSTEM: $root is a copy of it, with this folder in it and the ways of this machine to the network.
-begin_with() {
-  rm -rf "$root"
-  cp --archive --reflink=auto "$1" "$root"
-  rm -rf "${root:?}/$folder"  # as it was when the system was made
-  mkdir -p "$root/$folder"
-  cp /etc/resolv.conf /etc/hosts "$root/etc"
-  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
-  tar --create --exclude ./.git --exclude ./build . | tar --extract --directory "$root/$folder"
-  chown -R 1000:1000 "$root/$folder"
-}
-
-as_root() { inside 0 "$1"; }
-as_user() { inside 1000 "$1"; }
-
-# inside USER COMMANDS: stops at the first command that fails; mounts and processes end with it.
-inside() {
-  export ROOT=$root CACHE=${CCACHE_DIR:-}
-  unshare --mount --pid --fork --kill-child bash -euc '
-    mount -t proc proc "$ROOT/proc"
-    mount --rbind /dev "$ROOT/dev"
-    environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-      PIP_CERT=/etc/certificates.crt)
-    [[ $1 == 0 ]] && environment+=(HOME=/root) || environment+=(HOME=/home/user)
-    if [[ $CACHE && -e $ROOT/usr/bin/ccache ]]; then
-      mkdir -p "$ROOT/ccache"
-      mount --bind "$CACHE" "$ROOT/ccache"
-      environment+=(CCACHE_DIR=/ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    fi
-    exec chroot --userspec "$1:$1" "$ROOT" env --ignore-environment "${environment[@]}" \
-      bash -euo pipefail -c "cd \"/$2\"; $3"' bash "$1" "$folder" "$2" </dev/null
-}
-
 die() {
   echo "check_builds.sh: $*" >&2
   exit 1
@@ -220,10 +160,8 @@ fi
 for name in "$@"; do
   [[ " ${all[*]} " == *" $name "* ]] || die "no case '$name': see --list"
 done
-[[ $EUID == 0 ]] || die "needs root, for chroots"
-command -v debootstrap >/dev/null || die "needs debootstrap: apt install debootstrap"
+need_root_and_debootstrap
 
-folder="home/user/en code"
 logs=build/check_builds
 mkdir -p "$logs"
 chroots=${CHROOTS:-$(mktemp -d /var/tmp/check_builds.XXXXXX)}

@@ -1,0 +1,78 @@
+# To source: Debian 12 and 13, made from nothing in chroots, with a copy of the current folder, which has no .git but a
+# space in its path. Needs root, debootstrap and the network. The script sets
+#   chroots=DIR   where systems are kept: bare-12, ready-13, ...
+#   root=DIR      the one that commands run in, made anew from one of those and removed by the script
+# CCACHE_DIR=DIR, of user id 1000, is a cache for their compilers; MIRROR=URL is where debootstrap gets packages.
+# shellcheck shell=bash disable=SC2016,SC2154  # text for the shell within; chroots, root
+folder="home/user/en code"
+
+# need_root_and_debootstrap: or the script ends.
+need_root_and_debootstrap() {
+  local need=
+  [[ $EUID == 0 ]] || need="root, for chroots"
+  command -v debootstrap >/dev/null || need="debootstrap: apt install debootstrap"
+  if [[ $need ]]; then
+    echo "${0##*/}: needs $need" >&2
+    exit 1
+  fi
+}
+
+# bare_system NUMBER: a fresh system as debootstrap leaves it, Debian 12 or 13.
+bare_system() {
+  local bare=$chroots/bare-$1 suite=bookworm
+  [[ $1 == 12 ]] || suite=trixie
+  if [[ ! -e $bare ]]; then
+    rm -rf "$bare.unfinished"
+    debootstrap --variant=minbase "$suite" "$bare.unfinished" ${MIRROR:+"$MIRROR"}
+    printf '%s\n' 'APT::Get::Assume-Yes "true";' 'APT::Install-Recommends "false";' 'Dpkg::Use-Pty "0";' \
+      >"$bare.unfinished/etc/apt/apt.conf.d/encdec"
+    chroot "$bare.unfinished" useradd --create-home --uid 1000 user
+    mv "$bare.unfinished" "$bare"
+  fi
+  begin_with "$bare"
+}
+
+# ready_system NUMBER: the same with what tools/install_packages.sh installs.
+ready_system() {
+  local ready=$chroots/ready-$1
+  if [[ ! -e $ready ]]; then
+    bare_system "$1"
+    as_root './tools/install_packages.sh
+      apt-get install ccache'
+    mv "$root" "$ready"
+  fi
+  begin_with "$ready"
+}
+
+# begin_with SYSTEM: $root is a copy of it, with this folder in it and the ways of this machine to the network.
+begin_with() {
+  rm -rf "$root"
+  cp --archive --reflink=auto "$1" "$root"
+  rm -rf "${root:?}/$folder"  # as it was when the system was made
+  mkdir -p "$root/$folder"
+  cp /etc/resolv.conf /etc/hosts "$root/etc"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
+  tar --create --exclude ./.git --exclude ./build . | tar --extract --directory "$root/$folder"
+  chown -R 1000:1000 "$root/$folder"
+}
+
+as_root() { inside 0 "$1"; }
+as_user() { inside 1000 "$1"; }
+
+# inside USER COMMANDS: stops at the first command that fails; mounts and processes end with it.
+inside() {
+  export ROOT=$root CACHE=${CCACHE_DIR:-}
+  unshare --mount --pid --fork --kill-child bash -euc '
+    mount -t proc proc "$ROOT/proc"
+    mount --rbind /dev "$ROOT/dev"
+    environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+      PIP_CERT=/etc/certificates.crt)
+    [[ $1 == 0 ]] && environment+=(HOME=/root) || environment+=(HOME=/home/user)
+    if [[ $CACHE && -e $ROOT/usr/bin/ccache ]]; then
+      mkdir -p "$ROOT/ccache"
+      mount --bind "$CACHE" "$ROOT/ccache"
+      environment+=(CCACHE_DIR=/ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+    exec chroot --userspec "$1:$1" "$ROOT" env --ignore-environment "${environment[@]}" \
+      bash -euo pipefail -c "cd \"/$2\"; $3"' bash "$1" "$folder" "$2" </dev/null
+}
