@@ -63,9 +63,9 @@ build_wheel() {
     cp --recursive ~/wheels ~/looked-into
     cd ~/looked-into
     python -m zipfile --extract ./*.whl .
-    ldd $(find . -name "*.so*" -o -path "*scripts/encdec") | tee libraries
+    ldd $(find . -name "*.so*" -o -path "*.scripts/encdec") | tee libraries
     if grep --extended-regexp "libgomp|libOpenCL|libdnnl|not found" libraries; then exit 1; fi
-    [[ $(stat --format=%s ./*.whl) -lt 10000000 ]]'
+    [[ $(stat --format=%s ./*.whl) -lt 20000000 ]]'
   mkdir -p "$output/$1"
   rm -f "$output/$1"/*.whl
   cp "$root"/home/user/wheels/*.whl "$output/$1"
