@@ -110,17 +110,27 @@ struct RequestQueue::Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void add(std::shared_ptr<State> request) {
+  void add(std::shared_ptr<State> request, std::uint64_t client) {
     if (request->waiting.empty()) return;
     const std::size_t sources = request->waiting.size();
     {
       const std::lock_guard lock(mutex_);
-      requests_.push_back(std::move(request));
+      const auto known = client == 0 ? clients_.end() : std::ranges::find(clients_, client, &Client::number);
+      Client& owner = known != clients_.end() ? *known : clients_.emplace_back(client);
+      owner.requests.push_back(std::move(request));
     }
     sources == 1 ? arrived_.notify_one() : arrived_.notify_all();
   }
 
  private:
+  // Who asks, and what of it waits: at least one request.
+  struct Client {
+    explicit Client(std::uint64_t number_) : number(number_) {}
+
+    std::uint64_t number;
+    std::deque<std::shared_ptr<State>> requests = {};  // in the order of their turns
+  };
+
   // What a worker takes from as long as it is busy: requests without a shortlist, or one that has it.
   class Lane final : public DecodeFeed {
    public:
@@ -157,9 +167,9 @@ struct RequestQueue::Workers {
   std::shared_ptr<State> wait_for_request() {
     std::unique_lock lock(mutex_);
     ++idle_;
-    arrived_.wait(lock, [this] { return has_stopped_ || !requests_.empty(); });
+    arrived_.wait(lock, [this] { return has_stopped_ || !clients_.empty(); });
     --idle_;
-    return has_stopped_ ? nullptr : requests_.front();
+    return has_stopped_ ? nullptr : clients_.front().requests.front();
   }
 
   void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, std::vector<DecodeJob>& jobs) {
@@ -171,26 +181,31 @@ struct RequestQueue::Workers {
       std::size_t most = std::numeric_limits<std::size_t>::max();
       if (room.is_idle && idle_ > 0) {
         std::size_t waiting = 0;
-        for (const auto& request : requests_) waiting += request->waiting.size();
+        for_each_request([&](const State& request) { waiting += request.waiting.size(); });
         most = waiting / (idle_ + 1) + 1;
       }
-      while (!requests_.empty() && jobs.size() < most) {
-        State& request = *requests_.front();
+      while (!clients_.empty() && jobs.size() < most) {
+        std::deque<std::shared_ptr<State>>& requests = clients_.front().requests;
+        State& request = *requests.front();
         if (!request.is_over) {
           DecodeJob& job = request.waiting.front();
           const bool is_empty = request.generation && job.prompt.target.empty();
           if (request.shortlist() != shortlist || (!is_empty && !room.take(job))) break;
-          job.client = requests_.front();
+          job.client = requests.front();
           (is_empty ? empty : jobs).push_back(std::move(job));
           request.waiting.pop_front();
         }
         // The next one's turn; one with a shortlist has nobody beside it.
         const bool is_done = request.is_over || request.waiting.empty();
         if (is_done) {
-          requests_.pop_front();
+          requests.pop_front();
         } else if (shortlist == nullptr) {
-          requests_.push_back(std::move(requests_.front()));
-          requests_.pop_front();
+          move_to_back(requests);
+        }
+        if (requests.empty()) {
+          clients_.pop_front();
+        } else if (shortlist == nullptr) {
+          move_to_back(clients_);
         }
       }
     }
@@ -222,13 +237,29 @@ struct RequestQueue::Workers {
     }
   }
 
+  template <class Act>
+  void for_each_request(const Act& act) {
+    for (const Client& client : clients_) {
+      for (const auto& request : client.requests) act(*request);
+    }
+  }
+
+  template <class T>
+  static void move_to_back(std::deque<T>& turns) {
+    turns.push_back(std::move(turns.front()));
+    turns.pop_front();
+  }
+
   // A request's sources that still wait.
   void fail(State& request, const std::exception_ptr& failure) {
     std::deque<DecodeJob> jobs;
     {
       const std::lock_guard lock(mutex_);
       jobs.swap(request.waiting);
-      std::erase_if(requests_, [&](const auto& other) { return other.get() == &request; });
+      for (Client& client : clients_) {
+        std::erase_if(client.requests, [&](const auto& other) { return other.get() == &request; });
+      }
+      std::erase_if(clients_, [](const Client& client) { return client.requests.empty(); });
     }
     for (const DecodeJob& job : jobs) request.on_failure(job, failure);
   }
@@ -237,7 +268,7 @@ struct RequestQueue::Workers {
     {
       const std::lock_guard lock(mutex_);
       has_stopped_ = true;
-      for (const auto& request : requests_) request->is_over = true;
+      for_each_request([](State& request) { request.is_over = true; });
     }
     arrived_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -247,8 +278,8 @@ struct RequestQueue::Workers {
   RequestQueueOptions options_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<std::shared_ptr<State>> requests_;  // whose sources wait, in the order of their turns
-  std::size_t idle_ = 0;                         // workers that wait
+  std::deque<Client> clients_;  // whose sources wait, in the order of their turns
+  std::size_t idle_ = 0;        // workers that wait
   std::atomic<bool> has_stopped_ = false;
   std::vector<std::thread> threads_;
 };
@@ -265,7 +296,7 @@ RequestQueue::Workers& RequestQueue::workers() {
 }
 
 Request RequestQueue::submit(std::span<const GenerateInput> inputs, const GenerateOptions& options,
-                             GenerateHandlers handlers) {
+                             GenerateHandlers handlers, std::uint64_t client) {
   GenerateOptions asked = options;
   asked.batch_size = options_.batch_size;
   asked.workers = options_.workers;
@@ -279,11 +310,12 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
   for (const GenerateInput& input : inputs) {
     state->waiting.push_back(state->generation->job(input, state->waiting.size()));
   }
-  workers().add(state);
+  workers().add(state, client);
   return Request(std::move(state));
 }
 
-Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers) {
+Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
+                             std::uint64_t client) {
   auto state = std::make_shared<Request::State>(model_, model_.impl_->parts());
   state->embedding.emplace(state->parts, model_.impl_->embedder, options);
   state->on_embedded = std::move(handlers.on_result);
@@ -292,7 +324,7 @@ Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOpti
     const std::size_t index = state->waiting.size();
     state->waiting.push_back({.index = index, .prompt = {.source = state->embedding->tokens(text, index + 1)}});
   }
-  workers().add(state);
+  workers().add(state, client);
   return Request(std::move(state));
 }
 

@@ -64,7 +64,8 @@ class Request {
 // Many callers share one model: each submits sources, and its handlers get their results as they are finished. Sources
 // of all requests are decoded together, whatever the rules of each (continuous batching, Yu et al. 2022): one that is
 // finished leaves the batch, and one that waits takes its place at the next step. Requests take turns in order of
-// arrival, a source each, so none waits for another's thousand. Those with a shortlist are decoded apart.
+// arrival, a source each, so none waits for another's thousand; where they name a client, clients take turns, and each
+// one's requests among themselves. Those with a shortlist are decoded apart.
 //
 // A source's result is the same, bit by bit, as alone. All functions may be called from many threads at once, and in a
 // forked process, which begins with an empty queue.
@@ -79,10 +80,12 @@ class RequestQueue {
 
   // Reads the inputs, in the caller's thread, and has them wait for their turn. Of the options all counts but
   // batch_size, workers and the callbacks. Throws as Model::generate() does, for any input, and then nothing is
-  // submitted.
-  Request submit(std::span<const GenerateInput> inputs, const GenerateOptions& options, GenerateHandlers handlers);
+  // submitted. `client` is any number for who asks; 0: a client of its own.
+  Request submit(std::span<const GenerateInput> inputs, const GenerateOptions& options, GenerateHandlers handlers,
+                 std::uint64_t client = 0);
   // Texts whose vectors are wanted: texts of many requests are read in one pass. Throws as Model::embed() does.
-  Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers);
+  Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
+                 std::uint64_t client = 0);
 
  private:
   struct Workers;

@@ -74,7 +74,7 @@ case_small() {
 case_pictures() {
   ready_system "$1"
   as_root 'apt-get purge libpango1.0-dev'
-  as_user 'cmake --preset release -DENCDEC_PICTURES=OFF
+  as_user 'cmake --preset release -DENCDEC_PICTURES=OFF -DENCDEC_SERVER=OFF
     cmake --build --preset release --target tools_test pictures_test
     ctest --preset release -R "Attention|Page|Terminal|Token"
     if ldd build/release/bin/encdec | grep -E "pango|cairo"; then exit 1; fi'

@@ -3,12 +3,16 @@
 #   ./tools/demo.sh                        a sample of words
 #   ./tools/demo.sh transformer attention  these words
 #   ./tools/demo.sh < words.txt            the words of a file or pipe, one a line
+#   ./tools/demo.sh --serve [OPTION]...    a page to try it in a browser, and options of encdec serve
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 "$root/tools/build.sh" encdec encdec-demo </dev/null # standard input is the demo's
+model=models/pretrained/english-pronunciation
+if [[ ${1:-} == --serve ]]; then
+  exec "$root/build/release/bin/encdec" serve --model "$root/$model" "${@:2}"
+fi
 "$root/build/release/bin/encdec-demo" "$@"
 
-model=models/pretrained/english-pronunciation
 printf '\n$ echo hello | encdec generate --model %s\n' "$model"
 echo hello | "$root/build/release/bin/encdec" generate --model "$root/$model"

@@ -3,11 +3,16 @@
 #   ./tools/install_packages.sh --list   names them instead
 set -euo pipefail
 
+boost=libboost-dev
+# Debian 12 has an older one of that name.
+if grep --quiet --no-messages VERSION_CODENAME=bookworm /etc/os-release; then boost=libboost1.81-dev; fi
+
 packages=(
   g++ cmake ninja-build pkg-config
   libdnnl-dev libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev
   zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
   libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
+  "$boost" libicu-dev libcld2-dev libgumbo-dev prometheus-cpp-dev # encdec serve
   libbenchmark-dev libgtest-dev libgmock-dev
   python3-dev python3-pip python3-venv # the Python package
 )

@@ -218,6 +218,23 @@ TEST(RequestQueue, RequestsTakeTurns) {
   ASSERT_TRUE(many.wait(500));
 }
 
+TEST(RequestQueue, ClientsTakeTurnsHoweverManyRequestsTheyHave) {
+  const Model model = load("shared_swish");
+  RequestQueue queue(model, {.batch_size = 2});
+  constexpr std::size_t kRequests = 50, kSources = 10;
+  std::vector<Outcome> many(kRequests);
+  Outcome single;
+  const GenerateOptions options{.max_new_tokens = 10};
+  const auto inputs = inputs_of(random_sources(kSources, 9, 20));
+  for (Outcome& outcome : many) queue.submit(inputs, options, outcome.handlers(), 7);
+  queue.submit(inputs, options, single.handlers(), 8);
+  ASSERT_TRUE(single.wait(kSources));
+  std::size_t told = 0;
+  for (Outcome& outcome : many) told += outcome.told();
+  EXPECT_LT(told, kRequests * kSources / 2);  // one of 51 requests would be served nearly last
+  for (Outcome& outcome : many) ASSERT_TRUE(outcome.wait(kSources));
+}
+
 TEST(RequestQueue, BadInputIsRefusedWhole) {
   const Model model = load("shared_swish");
   RequestQueue queue(model);

@@ -23,6 +23,7 @@ Action add_forward(CLI::App& command);
 Action add_generate(CLI::App& command);
 Action add_inspect(CLI::App& command);
 Action add_score(CLI::App& command);
+Action add_serve(CLI::App& command);
 Action add_tokenize(CLI::App& command);
 
 }  // namespace encdec::cli

@@ -77,8 +77,7 @@ void ModelArguments::add_quiet_option(CLI::App& command, const std::string& desc
 }
 
 Model ModelArguments::load() const {
-  Model model =
-      Model::load(folder, {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache});
+  Model model = Model::load(folder, load_options());
   if (quiet) return model;
   if (!model.precision_note().empty()) spdlog::info("{}: {}", folder, model.precision_note());
   if (!model.weights_note().empty()) spdlog::warn("{}: {}", folder, without_controls(model.weights_note()));

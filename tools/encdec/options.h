@@ -40,6 +40,9 @@ struct ModelArguments {
   // --quiet
   void add_quiet_option(CLI::App& command, const std::string& description);
 
+  LoadOptions load_options() const {
+    return {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache};
+  }
   // Loads the model; says on standard error where its precision is not to the letter what was asked for, and what is
   // wrong with its cache of packed weights.
   Model load() const;

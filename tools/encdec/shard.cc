@@ -1,8 +1,8 @@
 #include "shard.h"
 
 #include <encdec/models/checkpoint/file_names.h>
-#include <encdec/models/checkpoint/packed_weights_file.h>
 #include <encdec/models/checkpoint/mapped_file.h>
+#include <encdec/models/checkpoint/packed_weights_file.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/fingerprint.h>
 #include <fmt/format.h>

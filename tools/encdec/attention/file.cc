@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lines.h"
 
 namespace encdec::cli {
@@ -18,14 +16,6 @@ AttentionFile::AttentionFile(const std::string& path, const TypedAttention& type
   if (format_ == AttentionFormat::page) page_.emplace([this](std::string_view text) { output_.write(text); });
 }
 
-// Its end token stands for nothing in the text.
-Alignment AttentionFile::alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const {
-  const TokenIds& ends = *model_.generation_config().eos_tokens;
-  std::size_t count = hypothesis.token_ids.size();
-  if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
-  return hard_alignment(attention, count);
-}
-
 void AttentionFile::write(const std::string& source, const GenerateResult& result) {
   const Hypothesis& best = result.hypotheses.front();
   const bool is_empty = best.token_ids.empty();
@@ -35,7 +25,7 @@ void AttentionFile::write(const std::string& source, const GenerateResult& resul
       break;
     case AttentionFormat::json: write_json(result); break;
     default:
-      if (!is_empty) output_.write(to_pharaoh(alignment_of(label_generated(model_, best, selection_), best)));
+      if (!is_empty) output_.write(to_pharaoh(hard_alignment(model_, label_generated(model_, best, selection_), best)));
       output_.write("\n");
   }
   output_.flush();
@@ -46,8 +36,9 @@ void AttentionFile::write_page(const std::string& source, const Hypothesis& best
   LabelledAttention attention = label_generated(model_, best, selection_);
   // One long text must not cost the page of all others.
   if (attention.map.weights.elements() > AttentionPage::kMaxWeights) attention = last_layer_mean(attention);
-  page_->add(
-      {.title = source + " \u2192 " + target, .attentions = {attention}, .alignment = alignment_of(attention, best)});
+  page_->add({.title = source + " \u2192 " + target,
+              .attentions = {attention},
+              .alignment = hard_alignment(model_, attention, best)});
 }
 
 void AttentionFile::write_json(const GenerateResult& result) {
@@ -56,7 +47,7 @@ void AttentionFile::write_json(const GenerateResult& result) {
     if (hypothesis.token_ids.empty()) continue;
     const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
     hypotheses += fmt::format(R"({}{{"alignment":"{}",{}}})", hypotheses.empty() ? "" : ",",
-                              to_pharaoh(alignment_of(attention, hypothesis)), json_members(attention));
+                              to_pharaoh(hard_alignment(model_, attention, hypothesis)), json_members(attention));
   }
   output_.write(fmt::format("{{\"hypotheses\":[{}]}}\n", hypotheses));
 }

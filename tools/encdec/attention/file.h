@@ -30,7 +30,6 @@ class AttentionFile {
   void commit();
 
  private:
-  Alignment alignment_of(const LabelledAttention& attention, const Hypothesis& hypothesis) const;
   void write_page(const std::string& source, const Hypothesis& best);
   void write_json(const GenerateResult& result);
 

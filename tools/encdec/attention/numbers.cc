@@ -40,6 +40,13 @@ Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries
   return alignment;
 }
 
+Alignment hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis) {
+  const TokenIds& ends = *model.generation_config().eos_tokens;
+  std::size_t count = hypothesis.token_ids.size();
+  if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
+  return hard_alignment(attention, count);
+}
+
 LabelledAttention last_layer_mean(const LabelledAttention& attention) {
   LabelledAttention mean = attention;
   const Shape& shape = attention.map.weights.shape();

@@ -13,6 +13,8 @@ using Alignment = std::vector<std::size_t>;
 
 // Of the first `queries` rows, in the mean of the heads of the map's last layer; of equal keys the first.
 Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries);
+// The same for what was generated, without its end token, which stands for nothing in the text.
+Alignment hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
 // The mean of the heads of the last layer of a map, under the names "LAYER" and "mean".
 LabelledAttention last_layer_mean(const LabelledAttention& attention);
 // In the format of Pharaoh: "0-0 2-1", key and query, numbered from 0.

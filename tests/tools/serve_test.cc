@@ -1,0 +1,349 @@
+// encdec serve as clients meet it, and as nobody should treat it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+#include "tests/tools/serve_process.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kCat = R"({"q":"cat","source":"en","target":"arpabet"})";
+// Takes a while: many long results that nobody may shorten.
+const std::string kLong = [] {
+  const json request = {{"inputs", std::vector<std::string>(100, "photography")},
+                        {"parameters", {{"num_beams", 4}, {"min_new_tokens", 120}, {"max_new_tokens", 120}}}};
+  return request.dump();
+}();
+
+json answer_of(const std::string& answer) {
+  return json::parse(body_of(answer));
+}
+
+TEST(Serve, ProtocolsAgree) {
+  const ServeProcess server;
+  EXPECT_EQ(answer_of(server.post("/translate", kCat)), json::parse(R"({"translatedText":"K AE1 T"})"));
+  const json deepl = answer_of(server.post("/v2/translate", R"({"text":["cat"],"target_lang":"arpabet"})"));
+  EXPECT_EQ(deepl["translations"][0]["text"], "K AE1 T");
+  EXPECT_EQ(deepl["translations"][0]["billed_characters"], 3);
+  EXPECT_EQ(answer_of(server.post("/v1/completions", R"({"prompt":"cat"})"))["choices"][0]["text"], "K AE1 T");
+  const json task = answer_of(server.post("/models/english-pronunciation/pipeline/translation", R"({"inputs":"cat"})"));
+  EXPECT_EQ(task, json::parse(R"([{"translation_text":"K AE1 T"}])"));
+  const json native = answer_of(server.post("/v1/generate", R"({"inputs":"cat"})"));
+  EXPECT_EQ(native["results"][0]["hypotheses"][0]["text"], "K AE1 T");
+  EXPECT_EQ(status_of(server.get("/")), "200");
+  EXPECT_EQ(status_of(server.get("/openapi.json")), "200");
+}
+
+TEST(Serve, WhatItsDescriptionShowsIsDone) {
+  const ServeProcess server(
+      {"--model", std::string(ENCDEC_GOLDEN_DIR) + "/sentence_transformers/mean_normalized/model"});
+  std::size_t examples = 0;
+  const json api = answer_of(server.get("/openapi.json"));
+  for (const auto& [path, operations] : api["paths"].items()) {
+    for (const auto& [method, operation] : operations.items()) {
+      std::string address = path;
+      for (const auto& [name, value] :
+           {std::pair("{model}", "english-pronunciation"), {"{task}", "translation"}, {"{name}", "x"}}) {
+        const std::size_t place = address.find(name);
+        if (place != std::string::npos) address.replace(place, std::string(name).size(), value);
+      }
+      if (method == "get") {
+        EXPECT_EQ(status_of(server.get(address)), path == "/download_file/{name}" ? "404" : "200") << address;
+        continue;
+      }
+      const json body = operation.value("/requestBody/content/application~1json/example"_json_pointer, json());
+      if (body.is_null()) continue;
+      EXPECT_EQ(status_of(server.post(address, body.dump())), "200") << address;
+      ++examples;
+    }
+  }
+  EXPECT_GE(examples, 15u);
+}
+
+TEST(Serve, StreamsEndWithTheWholeResult) {
+  const ServeProcess server;
+  const std::string answer = server.post("/v1/generate", R"({"inputs":"photography","stream":true})");
+  EXPECT_THAT(answer, HasSubstr("text/event-stream"));
+  std::string text, last;
+  for (std::size_t place = answer.find("data: "); place != std::string::npos;
+       place = answer.find("data: ", place + 1)) {
+    last = answer.substr(place + 6, answer.find("\n\n", place) - place - 6);
+    text += json::parse(last)["text"];
+  }
+  EXPECT_EQ(json::parse(last)["result"]["hypotheses"][0]["text"], text);
+}
+
+TEST(Serve, WhatIsNotThereIsRefusedInTheProtocolsForm) {
+  const ServeProcess server;
+  const auto expect = [](const std::string& answer, const std::string& status, const std::string& part) {
+    EXPECT_EQ(status_of(answer), status) << answer;
+    EXPECT_THAT(body_of(answer), HasSubstr(part));
+  };
+  expect(server.get("/nothing"), "404", "GET / tells");
+  const std::string wrong = server.get("/translate");
+  expect(wrong, "405", "GET");
+  EXPECT_THAT(wrong, HasSubstr("Allow: POST"));
+  expect(server.post("/translate", R"({"q":"x","source":"en","target":"fr"})"), "400", "arpabet");
+  expect(server.post("/translate", R"({"q":"x","source":"xx","target":"arpabet"})"), "400", "one of en");
+  expect(server.post("/translate", R"({"q":"","source":"en","target":"arpabet"})"), "400", R"({"error":)");
+  expect(server.post("/v2/translate", "{}"), "400", R"({"message":)");
+  expect(server.post("/v1/completions", R"({"model":"m","prompt":"x"})"), "404", R"("code":"model_not_found")");
+  expect(server.post("/v1/embeddings", R"({"input":"x"})"), "404", "no model here embeds");
+  expect(server.post("/embed", "{"), "422", R"("error_type":"Validation")");
+  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"beams":2}})"), "400", "'beams'");
+  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":17}})"), "400", "--max-beams");
+  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":"2"}})"), "400", "num_beams");
+  expect(server.post("/v1/generate", R"({"inputs":[[99999]]})"), "400", "token id 99999");
+  expect(server.post("/v1/generate", R"({"inputs":"x","extra":1})"), "400", "'extra'");
+  const std::string unknown = server.post("/v1/generate", R"({"inputs":"x","parameters":{"tgt_lang":"xx"}})");
+  expect(unknown, "400", "english-pronunciation");
+  EXPECT_THAT(unknown, Not(HasSubstr(ENCDEC_PRETRAINED_DIR)));  // where it lies
+  EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","parameters":{"src_lang":"eng_Latn"}})")), "200");
+}
+
+TEST(Serve, BodiesAreHostile) {
+  const ServeProcess server({"--max-body-bytes", "100000"});
+  std::string nested(70, '[');
+  nested = "{\"q\":" + nested + std::string(70, ']') + "}";
+  for (const std::string& body :
+       {std::string("[]"), std::string("\xff"), std::string("{\"q\":\"\xff\"}"), nested, std::string("{\"q\":1e999}"),
+        std::string("null"), std::string("{\"q\":\"\\ud800\"}"), std::string(), std::string("{\"q\":\"a\"")}) {
+    EXPECT_EQ(status_of(server.post("/translate", body)), "400") << body;
+  }
+  EXPECT_THAT(server.post("/v1/generate", "{\"inputs\":\"" + std::string(200'000, 'a') + "\"}"),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 100000 bytes")));
+
+  Connection connection(server.socket());
+  const auto send_form = [&](const std::string& type, const std::string& body) {
+    connection.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: " + type +
+                    "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return status_of(connection.receive());
+  };
+  const std::string type = "application/x-www-form-urlencoded";
+  EXPECT_EQ(send_form(type, "q=c%61t&source=en&target=arpabet"), "200");
+  EXPECT_EQ(send_form(type, "q=%ff%fe&source=en&target=arpabet"), "400");
+  EXPECT_EQ(send_form(type, "&&=&%&=%4"), "400");
+  EXPECT_EQ(send_form("multipart/form-data", "x"), "400");
+  EXPECT_EQ(send_form("multipart/form-data; boundary=b", "--b\r\n\r\n"), "400");
+  EXPECT_EQ(send_form("multipart/form-data; boundary=b",
+                      "--b\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\ncat\r\n--b\r\nContent-Disposition: "
+                      "form-data; name=source\r\n\r\nen\r\n--b\r\ncontent-disposition: form-data; "
+                      "name=target\r\n\r\narpabet\r\n--b--\r\n"),
+            "200");
+}
+
+TEST(Serve, HeadsAreHostile) {
+  const ServeProcess server;
+  const std::string body = "\r\nContent-Type: application/json\r\n";
+  const std::string many = [] {
+    std::string fields;
+    for (int i = 0; i < 101; ++i) fields += "X-" + std::to_string(i) + ": 1\r\n";
+    return fields;
+  }();
+  const struct {
+    std::string bytes, status;
+  } cases[] = {
+      {"GET / HTTP/1.1\r\n\r\n", "400"},  // no Host
+      {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"},
+      {"GET /health HTTP/1.0\r\n\r\n", "200"},
+      {"GET http://x/health HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+      {"GET health HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
+      {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"},
+      {"\x16\x03\x01\x02\x01", "400"},  // TLS
+      {"GET / HTTP/1.1\r\nHost : x\r\n\r\n", "400"},
+      {"GET / HTTP/1.1\r\nHost: x\r\nA: \x01\r\n\r\n", "400"},
+      {"GET /" + std::string(20'000, 'a') + " HTTP/1.1\r\nHost: x\r\n\r\n", "431"},
+      {"GET / HTTP/1.1\r\nHost: x\r\n" + many + "\r\n", "431"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", "400"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "400"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+       "400"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nxx", "415"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", "413"},
+      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n", "400"},
+  };
+  for (const auto& [bytes, status] : cases) {
+    Connection connection(server.socket());
+    connection.send(bytes);
+    connection.shut();
+    const std::string answer = connection.receive_all();
+    EXPECT_EQ(status_of(answer), status) << bytes.substr(0, 200);
+    EXPECT_EQ(answer.find("HTTP/1.1 ", 1), std::string::npos) << bytes;  // nothing behind it was taken for a request
+  }
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+}
+
+TEST(Serve, RequestsOfOneConnectionAreAnsweredInTheirOrder) {
+  const ServeProcess server;
+  Connection connection(server.socket());
+  std::string all;
+  for (const char* word : {"cat", "dog", "photography"}) {
+    all += post_text("/v1/completions", std::string(R"({"prompt":")") + word + "\"}");
+  }
+  connection.send(all + "HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (const char* text : {"K AE1 T", "D AO1 G", "F AH0 T AA1 G R AH0 F IY0"}) {
+    EXPECT_EQ(answer_of(connection.receive())["choices"][0]["text"], text);
+  }
+  connection.shut();
+  const std::string head = connection.receive_all();
+  EXPECT_EQ(status_of(head), "200");
+  EXPECT_THAT(body_of(head), IsEmpty());
+}
+
+TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
+  const ServeProcess server;
+  {
+    const Connection gone(server.socket());
+    gone.send(post_text("/v1/generate", kLong));
+    while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();  // that and the asking itself
+  }
+  while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();
+  EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}"), 1);
+  EXPECT_LT(server.metric("encdec_generated_tokens_total{model=\"english-pronunciation\"}"), 100 * 120);
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+}
+
+TEST(Serve, LimitsAreNamed) {
+  const ServeProcess server({"--max-requests", "1", "--max-inputs", "101"});
+  Connection busy(server.socket());
+  busy.send(post_text("/v1/generate", kLong, "X-Request-Timeout-Ms: 60000\r\n"));
+  std::string full;
+  while (status_of(full = server.post("/translate", kCat)) == "200") {
+  }
+  EXPECT_EQ(status_of(full), "429") << full;
+  EXPECT_THAT(full, AllOf(HasSubstr("Retry-After: "), HasSubstr("--max-requests")));
+  EXPECT_EQ(status_of(server.get("/health")), "200");
+  EXPECT_EQ(status_of(busy.receive()), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", kLong, "X-Request-Timeout-Ms: 1\r\n")), "504");
+  const json inputs = {{"inputs", std::vector<std::string>(102, "a")}};
+  EXPECT_THAT(server.post("/v1/generate", inputs.dump()), AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("--max-inputs")));
+}
+
+TEST(Serve, KeysOpen) {
+  const TemporaryFolder folder;
+  const ServeProcess server({"--api-key-file", folder.write("keys", "# ours\nfirst\r\n\nsecond\n"),
+                             "--metrics-key-file", folder.write("metrics", "third\n")});
+  EXPECT_EQ(status_of(server.get("/health")), "200");
+  EXPECT_EQ(status_of(server.get("/")), "200");
+  EXPECT_EQ(status_of(server.get("/openapi.json")), "200");
+  EXPECT_EQ(status_of(server.get("/frontend/settings")), "200");
+  EXPECT_EQ(status_of(server.post("/", R"({"inputs":"x"})")), "401");
+  EXPECT_EQ(status_of(server.get("/languages")), "403");
+  EXPECT_EQ(status_of(server.get("/v1/models")), "401");
+  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer secon\r\n")), "401");
+  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer # ours\r\n")), "401");
+  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer second\r\n")), "200");
+  EXPECT_EQ(status_of(server.get("/v1/models", "X-API-Key: first\r\n")), "200");
+  EXPECT_EQ(status_of(server.get("/v2/usage", "Authorization: DeepL-Auth-Key first\r\n")), "200");
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "403");
+  json with_key = json::parse(kCat);
+  with_key["api_key"] = "first";
+  EXPECT_EQ(status_of(server.post("/translate", with_key.dump())), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","api_key":"first"})")), "401");
+  EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: first\r\n")), "401");
+  EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: third\r\n")), "200");
+}
+
+TEST(Serve, OtherPagesMayCallOnlyIfTheyAreNamed) {
+  const std::string origin = "Origin: https://a.example\r\n";
+  const ServeProcess closed, open({"--cors-origin", "https://a.example"});
+  EXPECT_THAT(closed.get("/languages", origin), Not(HasSubstr("Access-Control-Allow-Origin")));
+  EXPECT_THAT(open.get("/languages", origin), HasSubstr("Access-Control-Allow-Origin: https://a.example\r\n"));
+  EXPECT_THAT(open.get("/languages", "Origin: https://b.example\r\n"), Not(HasSubstr("Access-Control-Allow-Origin")));
+}
+
+TEST(Serve, IdsAreTheClientsOrOurs) {
+  const ServeProcess server;
+  EXPECT_THAT(server.get("/health", "X-Request-ID: a.B-1_2\r\n"), HasSubstr("X-Request-ID: a.B-1_2\r\n"));
+  EXPECT_THAT(server.get("/health", "X-Request-ID: a b\r\n"), Not(HasSubstr("a b")));
+}
+
+TEST(Serve, WhatWasAcceptedIsFinishedBeforeItEnds) {
+  ServeProcess server;
+  Connection busy(server.socket()), idle(server.socket());
+  busy.send(post_text("/v1/generate", kLong));
+  while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
+  server.send(SIGTERM);
+  EXPECT_EQ(server.told(), "STOPPING=1");
+  const std::string answer = busy.receive();
+  EXPECT_EQ(status_of(answer), "200");
+  EXPECT_EQ(answer_of(answer)["results"].size(), 100u);
+  EXPECT_THAT(idle.receive_all(), IsEmpty());
+  EXPECT_EQ(server.wait().status, 0);
+}
+
+TEST(Serve, ASecondSignalEndsItAtOnce) {
+  ServeProcess server;
+  const Connection busy(server.socket());
+  busy.send(post_text("/v1/generate", kLong));
+  server.send(SIGTERM);
+  EXPECT_EQ(server.told(), "STOPPING=1");
+  server.send(SIGINT);
+  EXPECT_EQ(server.wait().status, 0);
+}
+
+TEST(Serve, SlowClientsAreCutOff) {
+  const ServeProcess server({"--header-timeout", "1", "--body-timeout", "1"});
+  Connection head(server.socket()), body(server.socket());
+  head.send("POST /translate HTTP/1.1\r\nHos");
+  body.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
+  EXPECT_THAT(head.receive_all(), IsEmpty());
+  EXPECT_THAT(body.receive_all(), IsEmpty());
+}
+
+TEST(Serve, SocketsOfTheDeadAreReplaced) {
+  const TemporaryFolder folder;
+  const std::string socket = folder.path("socket");
+  {
+    ServeProcess first({}, socket);
+    EXPECT_TRUE(failed(encdec_command({"serve", "--host", "", "--unix", socket, "--model", "x"}), 1,
+                       {socket, "another process listens there"}));
+    first.send(SIGKILL);
+    first.wait();
+  }
+  ServeProcess second({}, socket);
+  EXPECT_EQ(status_of(second.get("/health")), "200");
+  second.send(SIGTERM);
+  EXPECT_EQ(second.wait().status, 0);
+  EXPECT_FALSE(std::filesystem::exists(socket));
+}
+
+TEST(Serve, WrongUseIsOneLine) {
+  const TemporaryFolder folder;
+  const std::string model = std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation";
+  EXPECT_TRUE(failed(encdec_command({"serve"}), 2, {"--model"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", "/nowhere", "--port", "0"}), 1, {"/nowhere"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--model", model}), 2, {"two are called"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--host", "nowhere.invalid"}), 1, {"nowhere.invalid"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--languages", "x=en:fr"}), 2, {"--languages"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--api-key-file", folder.write("keys", "\n")}), 2,
+                     {"no key in it"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--unix", folder.path(std::string(120, 'a'))}), 1,
+                     {"expected a path of at most"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--unix", folder.write("file", "x"), "--host", ""}), 1,
+                     {"file"}));
+  EXPECT_EQ(read_file(folder.path("file")), "x");
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,170 @@
+#include "serve.h"
+
+#include <encdec/models/checkpoint/mapped_file.h>
+#include <fmt/format.h>
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "options.h"
+
+namespace encdec::cli {
+namespace {
+
+struct ServeArguments {
+  std::vector<std::string> models;
+  std::vector<std::string> languages;
+  std::string key_file;
+  std::string metrics_key_file;
+  ModelArguments model;
+  serve::ServeSettings settings;
+};
+
+// "NAME=DIR", or a folder, whose name it is then.
+serve::ModelSource parse_model(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0) return {text.substr(0, equals), text.substr(equals + 1)};
+  const std::filesystem::path folder = std::filesystem::absolute(text).lexically_normal();
+  return {(folder.has_filename() ? folder : folder.parent_path()).filename().string(), text};
+}
+
+// One a line; empty lines and those that begin with '#' are none.
+std::vector<std::string> read_keys(const std::string& path) {
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  std::istringstream lines(read_text_file(path, kMaxBytes));
+  std::vector<std::string> keys;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty() && line.front() != '#') keys.push_back(line);
+  }
+  if (keys.empty()) throw UsageError(fmt::format("{}: no key in it, expected one a line", path));
+  return keys;
+}
+
+// Lines that the disk or a pipe does not take must not hold up anybody: the oldest ones that wait are lost.
+void log_aside(bool is_json) {
+  constexpr std::size_t kWaiting = 8192;
+  spdlog::init_thread_pool(kWaiting, 1);
+  auto logger =
+      std::make_shared<spdlog::async_logger>("encdec", std::make_shared<spdlog::sinks::stderr_sink_mt>(),
+                                             spdlog::thread_pool(), spdlog::async_overflow_policy::overrun_oldest);
+  logger->set_pattern(is_json ? "%v" : "%n: %l: %v");
+  logger->set_error_handler([](const std::string&) {});
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void run(const ServeArguments& arguments) {
+  serve::ServeSettings settings = arguments.settings;
+  for (const std::string& text : arguments.models) settings.models.push_back(parse_model(text));
+  for (const std::string& text : arguments.languages) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const auto model = std::ranges::find(settings.models, text.substr(0, equals), &serve::ModelSource::name);
+    if (model == settings.models.end() || equals == text.size()) {
+      throw UsageError(fmt::format("--languages: '{}', expected NAME=en:fr with the name of a model", text));
+    }
+    model->languages = text.substr(equals + 1);
+  }
+  for (std::size_t i = 0; i < settings.models.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (settings.models[i].name == settings.models[k].name) {
+        throw UsageError(fmt::format("--model: two are called '{}', expected NAME=DIR with a name for each",
+                                     settings.models[i].name));
+      }
+    }
+  }
+  settings.load = arguments.model.load_options();
+  if (!arguments.key_file.empty()) settings.keys = read_keys(arguments.key_file);
+  if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
+  settings.quiet = arguments.model.quiet;
+  log_aside(settings.log_json);
+  try {
+    serve::serve(settings);
+  } catch (...) {
+    spdlog::shutdown();
+    throw;
+  }
+  spdlog::shutdown();
+}
+
+// An option of whole numbers whatever their type is.
+template <class Number>
+void add_limit(CLI::App& command, const char* name, Number& value, std::int64_t max, const char* help) {
+  command.add_option(name, value, help)->type_name("N")->capture_default_str()->check(integer_from(1, max));
+}
+
+template <class Duration>
+void add_time(CLI::App& command, const char* name, Duration& time, const char* help) {
+  constexpr int kDay = 86'400;
+  command
+      .add_option_function<int>(
+          name, [&time](int seconds) { time = std::chrono::seconds(seconds); }, help)
+      ->type_name("SECONDS")
+      ->default_str(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()))
+      ->check(integer_from(1, kDay));
+}
+
+}  // namespace
+
+Action add_serve(CLI::App& command) {
+  const auto arguments = std::make_shared<ServeArguments>();
+  serve::ServeSettings& settings = arguments->settings;
+  command.add_option("--model", arguments->models, "Checkpoint folder, under its own name or another; may be repeated")
+      ->required()
+      ->type_name("[NAME=]DIR");
+  command
+      .add_option("--languages", arguments->languages,
+                  "What a model translates from and to, where its files do not say: opus=en:fr, t5=en:de,fr")
+      ->type_name("NAME=FROM:TO");
+  arguments->model.add_load_options(command);
+  add_number_option(command, "--workers", settings.workers, "Batches of a model side by side, each with --threads")
+      ->check(integer_from(1, kMaxThreads));
+  add_batch_size_option(command, settings.batch_size);
+  command.add_option("--host", settings.host, "Address to listen at; 0.0.0.0 for all of IPv4, empty for none")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
+  command.add_option("--port", settings.port, "Port to listen at, 0 for any")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(integer_from(0, 65535));
+  add_file_option(command, "--unix", settings.unix_path, "Listen at a Unix socket too");
+  add_file_option(command, "--api-key-file", arguments->key_file, "Keys that open the service, one a line");
+  add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "The key of /metrics");
+  command
+      .add_option("--cors-origin", settings.cors_origins, "Pages of that origin may call, * for all; may be repeated")
+      ->type_name("URL");
+  command.add_flag("--log-json", settings.log_json, "Log lines are JSON objects");
+  arguments->model.add_quiet_option(command, "No line for each request");
+
+  serve::HttpLimits& http = settings.http;
+  serve::ServiceLimits& limits = settings.limits;
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 34, kMaxCount = 1'000'000;
+  add_limit(command, "--max-header-bytes", http.header_bytes, 1 << 20, "Of a request's header");
+  add_limit(command, "--max-header-fields", http.header_fields, 10'000, "In a request's header");
+  add_limit(command, "--max-body-bytes", http.body_bytes, kMaxBytes, "Of a request's body");
+  add_limit(command, "--max-connections", http.connections, kMaxCount, "Open at once");
+  add_limit(command, "--max-requests", limits.requests, kMaxCount,
+            "That wait or run at once; others are told when to come again");
+  add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes, "Of the bodies of all these");
+  add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Texts of a request");
+  add_limit(command, "--max-sentences", limits.sentences, kMaxCount, "Of these, where texts are cut into them");
+  add_limit(command, "--max-beams", limits.beams, kMaxBeams, "Of a request, and results for one source");
+  add_limit(command, "--max-new-tokens", limits.new_tokens, kMaxTokens, "That a request may ask for");
+  add_limit(command, "--max-alternatives", limits.alternatives, kMaxBeams, "Beside a translation");
+  add_time(command, "--header-timeout", http.header_time, "For a request's header to arrive");
+  add_time(command, "--body-timeout", http.body_time, "For its body");
+  add_time(command, "--write-timeout", http.write_time, "For a client to take what it asked for");
+  add_time(command, "--idle-timeout", http.idle_time, "Between two requests of a connection");
+  add_time(command, "--request-timeout", limits.request_time, "For a request to be done");
+  add_time(command, "--drain-timeout", limits.drain_time, "For what runs to be done, after SIGTERM");
+  return [arguments] { run(*arguments); };
+}
+
+}  // namespace encdec::cli

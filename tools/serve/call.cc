@@ -1,0 +1,126 @@
+#include "call.h"
+
+#include <encdec/engine/base/cancellation.h>
+#include <encdec/models/checkpoint/json_events.h>
+#include <encdec/models/checkpoint/written_json.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "http/form.h"
+#include "metrics.h"
+
+namespace encdec::serve {
+namespace {
+
+// A client may want less time than it may have.
+Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseconds longest) {
+  const std::string_view text = request.headers["x-request-timeout-ms"];
+  std::int64_t asked = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), asked);
+  const bool is_asked = error == std::errc() && end == text.data() + text.size() && asked > 0;
+  return Clock::now() + (is_asked ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
+}
+
+// Who asks: by the key, else by the address. Never 0.
+std::uint64_t client_of(const HttpRequest& request) {
+  const std::string_view authorization = request.headers["authorization"], key = request.headers["x-api-key"];
+  return std::hash<std::string_view>()(!authorization.empty() ? authorization : !key.empty() ? key : request.peer) | 1;
+}
+
+}  // namespace
+
+std::string to_text(const WrittenJson& json) {
+  return json.dump(-1, ' ', false, WrittenJson::error_handler_t::replace);
+}
+
+Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::any_io_executor executor)
+    : parts_(parts),
+      exchange_(std::move(exchange)),
+      executor_(std::move(executor)),
+      client_(client_of(exchange_->request())),
+      deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)) {}
+
+JsonObject Call::json() const {
+  const std::string type = media_type(request().headers["content-type"]);
+  // Clients may leave it out, and curl -d calls everything a form.
+  if (type == "multipart/form-data" || type.starts_with("image/") || type.starts_with("audio/")) {
+    throw HttpError(415, fmt::format("a body of {}, expected application/json", type));
+  }
+  try {
+    return {parse_json(request().body, "the request's body"), "the request's body"};
+  } catch (const Error& error) {
+    throw HttpError(400, error.what());
+  }
+}
+
+void Call::check_inputs(std::size_t count) const {
+  if (count <= limits().inputs) return;
+  throw HttpError(413, fmt::format("{} inputs, expected at most {} (--max-inputs)", count, limits().inputs));
+}
+
+template <class Submit>
+Work Call::submit(const Submit& submit) const {
+  const std::function<void()> check = [this] {
+    if (is_abandoned_) throw HttpError(499, "the client has gone");
+    if (Clock::now() > deadline_) throw HttpError(504, "not done within the time that a request may take");
+  };
+  const CancellationScope scope(check);
+  return submit();
+}
+
+asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
+                                                            GenerateOptions options) {
+  Work work = submit([&] { return Work::generate(executor_, model.queue(), inputs, options, false, client_); });
+  std::vector<GenerateResult> results(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    WorkNews news = co_await work.next(deadline_);
+    auto& result = std::get<GenerateResult>(news.what);
+    count(model, result);
+    results[news.source] = std::move(result);
+  }
+  co_return results;
+}
+
+asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
+                                                      EmbedOptions options) {
+  check_inputs(texts.size());
+  Work work = submit([&] { return Work::embed(executor_, model.queue(), texts, options, client_); });
+  std::vector<EmbedResult> results(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    WorkNews news = co_await work.next(deadline_);
+    auto& result = std::get<EmbedResult>(news.what);
+    parts_.metrics.count_tokens(model.name(), result.source_tokens, 0);
+    results[news.source] = std::move(result);
+  }
+  co_return results;
+}
+
+Work Call::start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options) {
+  return submit([&] { return Work::generate(executor_, model.queue(), std::span(&input, 1), options, true, client_); });
+}
+
+void Call::count(const ServedModel& model, const GenerateResult& result) const {
+  std::size_t generated = 0;
+  for (const Hypothesis& hypothesis : result.hypotheses) generated += hypothesis.token_ids.size();
+  parts_.metrics.count_tokens(model.name(), result.source_tokens, generated);
+}
+
+void Call::respond(const WrittenJson& json, int status) {
+  answer({.status = status, .body = to_text(json)});
+}
+
+void Call::begin_events() {
+  exchange_->begin({.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-cache"}}});
+}
+
+void Call::send_event(const WrittenJson& json) {
+  send_line(to_text(json));
+}
+
+void Call::send_line(std::string_view line) {
+  exchange_->write(fmt::format("data: {}\n\n", line));
+}
+
+}  // namespace encdec::serve

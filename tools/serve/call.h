@@ -1,0 +1,86 @@
+#pragma once
+
+#include <encdec/models/checkpoint/json.h>
+#include <encdec/models/checkpoint/written_json_fwd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/exchange.h"
+#include "served_model.h"
+#include "settings.h"
+#include "work.h"
+
+namespace encdec::serve {
+
+class Downloads;
+class Metrics;
+
+// What handlers have in common.
+struct ServiceParts {
+  const ServeSettings& settings;
+  const ModelSet& models;
+  Metrics& metrics;
+  Downloads& downloads;
+};
+
+// One request on its way through a handler: a coroutine that runs on one of the service's threads at a time. What it
+// throws becomes the answer, in its protocol's form.
+class Call {
+ public:
+  Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::any_io_executor executor);
+
+  const ServiceParts& parts() const { return parts_; }
+  const ServiceLimits& limits() const { return parts_.settings.limits; }
+  const HttpRequest& request() const { return exchange_->request(); }
+  // The body, a JSON object. Throws HttpError, 400 or 415.
+  JsonObject json() const;
+  // Words of the path that stand for the asterisks of the route's.
+  std::vector<std::string> path_words;
+
+  // Throws HttpError, 413, for more than a request may have.
+  void check_inputs(std::size_t count) const;
+
+  // Generates from all inputs, and counts them. The results are in the order of the inputs.
+  asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
+                                                        GenerateOptions options);
+  asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
+                                                  EmbedOptions options);
+  // The same for one input, news by news, tokens too.
+  Work start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options);
+  asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
+  // Counts what a result took.
+  void count(const ServedModel& model, const GenerateResult& result) const;
+
+  // Answers.
+  void respond(const WrittenJson& json, int status = 200);
+  void answer(HttpResponse response) { exchange_->respond(std::move(response)); }
+  // Answers with server-sent events (WHATWG HTML, section 9.2): of one line each, and the end.
+  void begin_events();
+  void send_event(const WrittenJson& json);
+  void send_line(std::string_view line);
+  void finish() { exchange_->finish(); }
+  bool is_answered() const { return exchange_->is_answered(); }
+
+  // Nobody waits for the answer any more; from any thread.
+  void abandon() { is_abandoned_ = true; }
+
+ private:
+  template <class Submit>
+  Work submit(const Submit& submit) const;
+
+  ServiceParts parts_;
+  std::shared_ptr<Exchange> exchange_;
+  asio::any_io_executor executor_;
+  std::uint64_t client_;  // as RequestQueue::submit() has it
+  Clock::time_point deadline_;
+  std::atomic<bool> is_abandoned_ = false;
+};
+
+// Text that is one line of JSON; what is not UTF-8 is replaced.
+std::string to_text(const WrittenJson& json);
+
+}  // namespace encdec::serve

@@ -1,0 +1,322 @@
+#include "http/connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http.hpp>
+#include <cctype>
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "http/form.h"
+#include "http/random_id.h"
+
+namespace encdec::serve {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::system::error_code;
+
+constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kReadBytes = 2048;           // at once, of what may be the beginning of a request
+constexpr std::size_t kReadAheadBytes = 32 << 10;  // of requests that have not had their turn
+constexpr std::size_t kSkippedBytes = 64 << 10;    // of a body that nobody wants; else the connection is closed
+constexpr std::chrono::seconds kLingerTime{2};     // for a client to read why it was refused
+constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
+
+int status_of(error_code error) {
+  if (error == http::error::header_limit) return 431;
+  if (error == http::error::body_limit) return 413;
+  if (error == http::error::bad_version) return 505;
+  return 400;
+}
+
+bool is_malformed(error_code error) {
+  return error.category() == make_error_code(http::error::bad_method).category() &&
+         error != http::error::end_of_stream && error != http::error::partial_message;
+}
+
+std::string message_of(error_code error, const HttpLimits& limits) {
+  if (error == http::error::header_limit) return fmt::format("a header of more than {} bytes", limits.header_bytes);
+  if (error == http::error::body_limit) return fmt::format("a body of more than {} bytes", limits.body_bytes);
+  return "not HTTP/1.1: " + error.message();
+}
+
+// "http://host/path?query" is as good as "/path?query".
+std::string_view origin_form(std::string_view target) {
+  const std::size_t scheme = target.starts_with("http://") ? 7 : target.starts_with("https://") ? 8 : 0;
+  if (scheme == 0) return target;
+  const std::size_t path = target.find('/', scheme);
+  return path == std::string_view::npos ? "/" : target.substr(path);
+}
+
+// What may go into a header, a log or a file's name as it is.
+bool is_plain_word(std::string_view text) {
+  constexpr std::size_t kLongest = 128;
+  return !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+}
+
+// Throws HttpError for what a proxy before this server may have understood in another way.
+void check_head(const http::request_header<>& head, const HttpLimits& limits) {
+  std::size_t fields = 0, hosts = 0, encodings = 0;
+  for (const auto& field : head) {
+    ++fields;
+    hosts += field.name() == http::field::host ? 1 : 0;
+    encodings += field.name() == http::field::transfer_encoding ? 1 : 0;
+  }
+  if (fields > limits.header_fields) {
+    throw HttpError(431, fmt::format("{} header fields, expected at most {}", fields, limits.header_fields));
+  }
+  if (hosts > 1 || (hosts == 0 && head.version() >= 11)) {
+    throw HttpError(400, fmt::format("{} Host fields, expected one", hosts));
+  }
+  const auto encoding = head[http::field::transfer_encoding];
+  if (encodings > 1 || (encodings == 1 && (head.version() < 11 || !beast::iequals(encoding, "chunked")))) {
+    throw HttpError(501, "Transfer-Encoding other than chunked");
+  }
+  const auto compression = head[http::field::content_encoding];
+  if (!compression.empty() && !beast::iequals(compression, "identity")) {
+    throw HttpError(415, "a body with Content-Encoding, expected none");
+  }
+  const std::string_view target = origin_form({head.target().data(), head.target().size()});
+  if (!target.starts_with('/') && target != "*") throw HttpError(400, "a target that is no path");
+}
+
+void read_head(const http::request_header<>& head, HttpRequest& request) {
+  request.method = std::string(head.method_string());
+  const std::string_view target = origin_form({head.target().data(), head.target().size()});
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  request.path = percent_decoded(target.substr(0, mark));
+  if (mark < target.size()) request.query = parse_form(target.substr(mark + 1));
+  for (const auto& field : head) {
+    request.headers.add(lower_case({field.name_string().data(), field.name_string().size()}),
+                        std::string(field.value()));
+  }
+  request.id = request.headers["x-request-id"];
+  if (!is_plain_word(request.id)) request.id = random_id();
+}
+
+}  // namespace
+
+// The answer to one request.
+struct Connection::Writing {
+  const HttpRequest& request;
+  unsigned version = 11;
+  bool keep_alive = true;
+  Clock::time_point begin = Clock::now();
+  Answered answered = {.request = request};
+
+  template <class Body>
+  http::response<Body> response(HttpApplication& application, HttpResponse& from) {
+    application.add_headers(request, from);
+    http::response<Body> to(static_cast<http::status>(from.status), version);
+    if (!from.content_type.empty()) to.set(http::field::content_type, from.content_type);
+    for (const auto& [name, value] : from.headers) to.set(name, value);
+    if (!request.id.empty()) to.set("X-Request-ID", request.id);
+    to.keep_alive(keep_alive);
+    answered.status = from.status;
+    return to;
+  }
+  bool is_head() const { return request.method == "HEAD"; }
+};
+
+Connection::Connection(HttpServer& server, Stream stream, std::string peer)
+    : server_(server), stream_(std::move(stream)), peer_(std::move(peer)), buffer_(kReadAheadBytes) {}
+
+asio::awaitable<void> Connection::run() {
+  const auto self = shared_from_this();
+  try {
+    bool goes_on = true;
+    while (goes_on && !server_.is_draining()) {
+      // Apart from each other: gcc 12 loses what a co_await within && gives.
+      goes_on = co_await wait_for_request();
+      if (goes_on) goes_on = co_await serve_request();
+    }
+  } catch (const std::exception&) {
+    // There is nobody to tell.
+  }
+  close();
+}
+
+void Connection::close() {
+  stream_.close();
+}
+
+asio::awaitable<bool> Connection::wait_for_request() {
+  if (buffer_.size() > 0) co_return true;
+  buffer_.shrink_to_fit();
+  is_idle_ = true;
+  stream_.expires_after(server_.limits().idle_time);
+  const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kResult);
+  is_idle_ = false;
+  buffer_.commit(size);
+  co_return !error;
+}
+
+asio::awaitable<bool> Connection::serve_request() {
+  const HttpLimits& limits = server_.limits();
+  HttpApplication& application = server_.application();
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  parser.body_limit(limits.body_bytes);
+  HttpRequest request;
+  request.peer = peer_;
+  Writing writing{.request = request};
+  std::optional<HttpResponse> refusal;
+  HttpApplication::Admission admission;
+
+  stream_.expires_after(limits.header_time);
+  const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kResult);
+  if (error && !is_malformed(error)) co_return false;
+  const bool is_chunked = !error && parser.chunked();
+  std::size_t body_bytes = 0;
+  try {
+    read_head(parser.get().base(), request);
+    if (error) throw HttpError(status_of(error), message_of(error, limits));
+    writing.version = parser.get().version();
+    writing.keep_alive = parser.get().keep_alive() && !server_.is_draining();
+    check_head(parser.get().base(), limits);
+    body_bytes = is_chunked ? limits.body_bytes : parser.content_length().value_or(0);
+    admission = application.admit(request, body_bytes);
+  } catch (const HttpError& refused) {
+    writing.keep_alive = false;
+    refusal = application.refusal(request, refused);
+  }
+  const bool is_wanted = !refusal && !admission.answer;
+  if (!is_wanted && body_bytes > kSkippedBytes) writing.keep_alive = false;
+
+  if (!refusal && !parser.is_done() && (is_wanted || writing.keep_alive)) {
+    stream_.expires_after(limits.body_time);
+    if (beast::iequals(request.headers["expect"], "100-continue")) {
+      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
+    }
+    const auto [body_error, body_size] = co_await http::async_read(stream_, buffer_, parser, kResult);
+    if (body_error && !is_malformed(body_error)) co_return false;
+    if (body_error) {
+      writing.keep_alive = false;
+      refusal = application.refusal(request, HttpError(status_of(body_error), message_of(body_error, limits)));
+    }
+    request.body = std::move(parser.get().body());
+  }
+
+  bool goes_on = false;
+  if (refusal || admission.answer) {
+    goes_on = co_await answer(std::move(refusal ? *refusal : *admission.answer), writing);
+  } else {
+    using asio::experimental::awaitable_operators::operator||;
+    const auto exchange = std::make_shared<Exchange>(std::move(request), stream_.get_executor());
+    application.handle(exchange);
+    Writing answering{.request = exchange->request(),
+                      .version = writing.version,
+                      .keep_alive = writing.keep_alive,
+                      .begin = writing.begin};
+    stream_.expires_never();
+    const auto ended = co_await (watch() || deliver(exchange, answering));
+    goes_on = ended.index() == 1 && std::get<1>(ended);
+    answering.answered.is_cut = answering.answered.is_cut || ended.index() == 0;
+    if (answering.answered.is_cut && exchange->on_abandoned) exchange->on_abandoned();
+    answering.answered.seconds = std::chrono::duration<double>(Clock::now() - answering.begin).count();
+    application.on_answered(answering.answered);
+    co_return goes_on;
+  }
+  writing.answered.seconds = std::chrono::duration<double>(Clock::now() - writing.begin).count();
+  application.on_answered(writing.answered);
+  if (!goes_on) co_await linger();
+  co_return goes_on;
+}
+
+// Until the client goes away. What it sends ahead is kept, up to a limit.
+asio::awaitable<void> Connection::watch() {
+  while (buffer_.size() + kReadBytes <= kReadAheadBytes) {
+    const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kResult);
+    buffer_.commit(size);
+    if (error) co_return;
+  }
+  asio::steady_timer never(stream_.get_executor(), Clock::time_point::max());
+  co_await never.async_wait(kResult);
+}
+
+// False where the connection cannot go on. Throws only where it is cancelled.
+asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Writing& writing) {
+  using Kind = Exchange::Piece::Kind;
+  Exchange::Piece piece = *co_await exchange->pieces_->take();
+  if (piece.kind == Kind::whole) co_return co_await answer(std::move(piece.response), writing);
+
+  const bool is_chunked = writing.version >= 11;
+  if (!is_chunked) writing.keep_alive = false;
+  auto head = writing.response<http::empty_body>(server_.application(), piece.response);
+  head.chunked(is_chunked);
+  http::response_serializer<http::empty_body> serializer(head);
+  stream_.expires_after(server_.limits().write_time);
+  const auto [head_error, head_size] = co_await http::async_write_header(stream_, serializer, kResult);
+  if (head_error) writing.answered.is_cut = true;
+  while (!writing.answered.is_cut) {
+    piece = *co_await exchange->pieces_->take();
+    const std::string& bytes = piece.response.body;
+    error_code error;
+    if (piece.kind == Kind::body && (bytes.empty() || writing.is_head())) continue;
+    stream_.expires_after(server_.limits().write_time);
+    if (piece.kind == Kind::end) {
+      if (is_chunked && !writing.is_head()) {
+        std::tie(error, std::ignore) = co_await asio::async_write(stream_, http::make_chunk_last(), kResult);
+      }
+      writing.answered.is_cut = error.failed();
+      break;
+    }
+    if (is_chunked) {
+      std::tie(error, std::ignore) =
+          co_await asio::async_write(stream_, http::make_chunk(asio::buffer(bytes)), kResult);
+    } else {
+      std::tie(error, std::ignore) = co_await asio::async_write(stream_, asio::buffer(bytes), kResult);
+    }
+    writing.answered.bytes += bytes.size();
+    writing.answered.is_cut = error.failed();
+  }
+  co_return writing.keep_alive && !writing.answered.is_cut;
+}
+
+asio::awaitable<bool> Connection::answer(HttpResponse from, Writing& writing) {
+  stream_.expires_after(server_.limits().write_time);
+  writing.answered.bytes = from.body.size();
+  error_code error;
+  if (writing.is_head()) {
+    auto response = writing.response<http::empty_body>(server_.application(), from);
+    response.content_length(from.body.size());
+    http::response_serializer<http::empty_body> serializer(response);
+    std::tie(error, std::ignore) = co_await http::async_write_header(stream_, serializer, kResult);
+  } else {
+    auto response = writing.response<http::string_body>(server_.application(), from);
+    response.body() = std::move(from.body);
+    response.prepare_payload();
+    std::tie(error, std::ignore) = co_await http::async_write(stream_, response, kResult);
+  }
+  writing.answered.is_cut = error.failed();
+  co_return writing.keep_alive && !error;
+}
+
+// A socket that is closed with bytes unread takes back what was written.
+asio::awaitable<void> Connection::linger() {
+  error_code ignored;
+  stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
+  stream_.expires_after(kLingerTime);
+  for (std::size_t skipped = 0; skipped < kLingerBytes;) {
+    buffer_.clear();
+    const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kResult);
+    if (error) break;
+    skipped += size;
+  }
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,137 @@
+#include "http/form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace encdec::serve {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// What stands before the first `end`, which goes with it; all of it where there is none.
+std::string_view take_until(std::string_view& text, std::string_view end) {
+  const std::size_t place = text.find(end);
+  const std::string_view taken = text.substr(0, place);
+  text.remove_prefix(place == std::string_view::npos ? text.size() : place + end.size());
+  return taken;
+}
+
+std::string form_decoded(std::string_view text) {
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  return percent_decoded(spaced);
+}
+
+}  // namespace
+
+std::string percent_decoded(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* digits = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      decoded += static_cast<char>(byte);
+      i += 2;
+    } else {
+      decoded += text[i];
+    }
+  }
+  return decoded;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+Fields parse_form(std::string_view text) {
+  Fields fields;
+  while (!text.empty()) {
+    std::string_view pair = take_until(text, "&");
+    if (pair.empty()) continue;
+    const std::string_view name = take_until(pair, "=");
+    fields.add(form_decoded(name), form_decoded(pair));
+  }
+  return fields;
+}
+
+std::string media_type(std::string_view content_type) {
+  return lower_case(trimmed(take_until(content_type, ";")));
+}
+
+std::string parameter_of(std::string_view header, std::string_view name) {
+  take_until(header, ";");
+  while (!header.empty()) {
+    std::string_view rest = header;
+    const std::string key = lower_case(trimmed(take_until(rest, "=")));
+    if (key.find(';') != std::string::npos) {  // one without a value
+      take_until(header, ";");
+      continue;
+    }
+    rest = trimmed(rest);
+    std::string value;
+    if (rest.starts_with('"')) {
+      rest.remove_prefix(1);
+      while (!rest.empty() && rest.front() != '"') {
+        if (rest.front() == '\\' && rest.size() > 1) rest.remove_prefix(1);
+        value += rest.front();
+        rest.remove_prefix(1);
+      }
+      take_until(rest, ";");
+    } else {
+      value = trimmed(take_until(rest, ";"));
+    }
+    if (key == name) return value;
+    header = rest;
+  }
+  return {};
+}
+
+std::vector<FormPart> parse_multipart(std::string_view body, std::string_view content_type) {
+  const std::string boundary = parameter_of(content_type, "boundary");
+  if (boundary.empty() || boundary.size() > 70) throw HttpError(400, "multipart: no boundary of 1 to 70 bytes");
+  const std::string delimiter = "\r\n--" + boundary;
+  // The first one may stand at the very beginning.
+  if (body.starts_with(std::string_view(delimiter).substr(2))) {
+    body.remove_prefix(delimiter.size() - 2);
+  } else if (const std::size_t first = body.find(delimiter); first != std::string_view::npos) {
+    body.remove_prefix(first + delimiter.size());
+  } else {
+    throw HttpError(400, "multipart: the boundary is not there");
+  }
+  std::vector<FormPart> parts;
+  while (!body.starts_with("--")) {
+    if (parts.size() == kMaxFormParts) {
+      throw HttpError(400, fmt::format("multipart: more than {} parts", kMaxFormParts));
+    }
+    take_until(body, "\r\n");
+    FormPart part;
+    for (;;) {
+      if (body.find("\r\n") == std::string_view::npos) throw HttpError(400, "multipart: it ends within a part");
+      std::string_view line = take_until(body, "\r\n");
+      if (line.empty()) break;
+      if (lower_case(trimmed(take_until(line, ":"))) != "content-disposition") continue;
+      part.name = parameter_of(line, "name");
+      part.file_name = parameter_of(line, "filename");
+    }
+    const std::size_t end = body.find(delimiter);
+    if (end == std::string_view::npos) throw HttpError(400, "multipart: it ends within a part");
+    part.content = body.substr(0, end);
+    body.remove_prefix(end + delimiter.size());
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace encdec::serve {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+// Values from any threads for one coroutine, which waits for them without a thread.
+template <class T>
+class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
+ public:
+  // That of the coroutine; it runs one thing at a time.
+  explicit Mailbox(const asio::any_io_executor& executor) : news_(executor) {}
+
+  void put(T value) {
+    {
+      const std::lock_guard lock(mutex_);
+      values_.push_back(std::move(value));
+    }
+    // Behind the coroutine's own turn, so that it waits by then if it has found nothing.
+    asio::post(news_.get_executor(), [self = this->shared_from_this()] { self->news_.cancel(); });
+  }
+
+  // The next one, in order; nullopt if none has come until then. Throws operation_aborted where the coroutine is
+  // cancelled.
+  asio::awaitable<std::optional<T>> take(Clock::time_point until = Clock::time_point::max()) {
+    for (;;) {
+      if (std::optional<T> value = next()) co_return value;
+      if (Clock::now() >= until) co_return std::nullopt;
+      news_.expires_at(until);
+      co_await news_.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+  }
+
+ private:
+  std::optional<T> next() {
+    const std::lock_guard lock(mutex_);
+    if (values_.empty()) return std::nullopt;
+    std::optional<T> value = std::move(values_.front());
+    values_.pop_front();
+    return value;
+  }
+
+  asio::steady_timer news_;
+  std::mutex mutex_;
+  std::deque<T> values_;
+};
+
+}  // namespace encdec::serve

@@ -1,0 +1,17 @@
+#include "http/random_id.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <array>
+#include <cstdint>
+
+namespace encdec::serve {
+
+std::string random_id() {
+  std::array<std::uint64_t, 2> words = {};
+  [[maybe_unused]] const auto filled = ::getrandom(words.data(), sizeof words, 0);  // so few bytes never fail
+  return fmt::format("{:016x}{:016x}", words[0], words[1]);
+}
+
+}  // namespace encdec::serve

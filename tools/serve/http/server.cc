@@ -1,0 +1,124 @@
+#include "http/server.h"
+
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "http/connection.h"
+
+namespace encdec::serve {
+namespace {
+
+constexpr std::chrono::milliseconds kShortage{100};  // of descriptors or memory: how long to wait for better times
+
+std::string address_of(const sockaddr_storage& name, socklen_t size) {
+  std::array<char, NI_MAXHOST> host = {};
+  const auto* address = reinterpret_cast<const sockaddr*>(&name);
+  if (name.ss_family == AF_UNIX ||
+      ::getnameinfo(address, size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return "unix";
+  }
+  return host.data();
+}
+
+}  // namespace
+
+HttpServer::HttpServer(HttpApplication& application, const HttpLimits& limits)
+    : application_(application), limits_(limits) {}
+
+HttpServer::~HttpServer() = default;
+
+void HttpServer::listen(Listener listener) {
+  const int descriptor = ::dup(listener.descriptor());
+  const bool is_local = listener.is_local();
+  listeners_.push_back(std::make_shared<asio::posix::stream_descriptor>(context_, descriptor));
+  sockets_.push_back(std::move(listener));
+  asio::co_spawn(context_, accept(*listeners_.back(), is_local), asio::detached);
+}
+
+void HttpServer::run() {
+  context_.run();
+}
+
+asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listener, bool is_local) {
+  asio::steady_timer pause(context_);
+  for (;;) {
+    const auto [error] =
+        co_await listener.async_wait(asio::posix::stream_descriptor::wait_read, asio::as_tuple(asio::use_awaitable));
+    if (error || is_draining_) co_return;
+    sockaddr_storage name = {};
+    socklen_t size = sizeof name;
+    const int descriptor =
+        ::accept4(listener.native_handle(), reinterpret_cast<sockaddr*>(&name), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (descriptor >= 0) {
+      add(descriptor, is_local ? "unix" : address_of(name, size));
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      make_room();
+      pause.expires_after(kShortage);
+      co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+  }
+}
+
+void HttpServer::add(int descriptor, std::string peer) {
+  if (connections_.size() >= limits_.connections && !make_room()) {
+    constexpr std::string_view kFull =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    [[maybe_unused]] const auto sent = ::send(descriptor, kFull.data(), kFull.size(), MSG_NOSIGNAL);
+    ::close(descriptor);
+    return;
+  }
+  sockaddr_storage name = {};
+  socklen_t size = sizeof name;
+  ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &size);
+  const int on = 1;  // pieces of a stream go at once
+  if (name.ss_family != AF_UNIX) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  Connection::Stream stream(context_);
+  stream.socket().assign(asio::generic::stream_protocol(name.ss_family, 0), descriptor);
+  connections_.push_back(std::make_shared<Connection>(*this, std::move(stream), std::move(peer)));
+  const auto place = std::prev(connections_.end());
+  asio::co_spawn(context_, (*place)->run(), [this, place](const std::exception_ptr&) {
+    connections_.erase(place);
+    if (is_draining_ && connections_.empty()) context_.stop();
+  });
+}
+
+// Closes the connection that is idle and was there first; false if all are busy.
+bool HttpServer::make_room() {
+  const auto idle = std::ranges::find_if(connections_, [](const auto& connection) { return connection->is_idle(); });
+  if (idle == connections_.end()) return false;
+  (*idle)->close();
+  connections_.splice(connections_.end(), connections_, idle);  // is about to go
+  return true;
+}
+
+void HttpServer::drain(std::chrono::seconds longest) {
+  asio::post(context_, [this, longest] {
+    if (std::exchange(is_draining_, true)) return;
+    for (const auto& listener : listeners_) listener->cancel();
+    sockets_.clear();
+    for (const auto& connection : connections_) {
+      if (connection->is_idle()) connection->close();
+    }
+    if (connections_.empty()) context_.stop();
+    deadline_.expires_after(longest);
+    deadline_.async_wait([this](boost::system::error_code error) {
+      if (!error) context_.stop();
+    });
+  });
+}
+
+void HttpServer::stop() {
+  context_.stop();
+}
+
+}  // namespace encdec::serve

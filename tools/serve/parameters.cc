@@ -1,0 +1,98 @@
+#include "parameters.h"
+
+#include <encdec/engine/base/error.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace encdec::serve {
+namespace {
+
+// What JsonObject throws is the client's fault.
+template <class Read>
+auto read_json_value(const Read& read) {
+  try {
+    return read();
+  } catch (const ConfigError& error) {
+    throw HttpError(400, error.what());
+  }
+}
+
+}  // namespace
+
+Parameters::Parameters(const Call& call) {
+  const HttpRequest& request = call.request();
+  const std::string_view content_type = request.headers["content-type"];
+  const std::string type = media_type(content_type);
+  if (type == "multipart/form-data") {
+    for (FormPart& part : parse_multipart(request.body, content_type)) {
+      if (part.file_name.empty()) {
+        form_.add(part.name, part.content);
+      } else {
+        files_.push_back(std::move(part));
+      }
+    }
+  } else if (request.method == "GET" ||
+             (type == "application/x-www-form-urlencoded" && !request.body.starts_with('{'))) {  // curl -d calls it so
+    form_ = parse_form(request.body);
+    for (const auto& [name, value] : request.query) form_.add(name, value);
+  } else {
+    json_ = call.json();
+  }
+}
+
+bool Parameters::has(const std::string& name) const {
+  return json_ ? json_->has(name) : form_.find(name) != nullptr;
+}
+
+std::string Parameters::text(const std::string& name, const std::string& otherwise) const {
+  if (json_) return read_json_value([&] { return json_->string(name); }).value_or(otherwise);
+  const std::string* value = form_.find(name);
+  return value != nullptr ? *value : otherwise;
+}
+
+std::vector<std::string> Parameters::texts(const std::string& name, bool& is_list) const {
+  if (json_) {
+    is_list = json_->has(name) && json_->value().at(name).is_array();
+    return read_json_value([&] { return json_->strings(name); });
+  }
+  std::vector<std::string> values;
+  for (const auto& [key, value] : form_) {
+    if (key == name) values.push_back(value);
+  }
+  is_list = values.size() > 1;
+  return values;
+}
+
+int Parameters::number(const std::string& name, int otherwise, int min, int max) const {
+  if (json_ && json_->has(name) && !json_->value().at(name).is_string()) {
+    return static_cast<int>(*read_json_value([&] { return json_->integer(name, {.min = min, .max = max}); }));
+  }
+  if (!has(name)) return otherwise;
+  const std::string value = text(name);
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || number < min || number > max) {
+    throw HttpError(400, fmt::format("'{}' is '{}', expected an integer from {} to {}", name, value, min, max));
+  }
+  return number;
+}
+
+bool Parameters::flag(const std::string& name, bool otherwise) const {
+  if (!has(name)) return otherwise;
+  if (json_ && json_->value().at(name).is_boolean()) return *json_->boolean(name);
+  const std::string value = text(name);
+  if (value == "1" || value == "true") return true;
+  if (value == "0" || value == "false" || value.empty()) return false;
+  throw HttpError(400, fmt::format("'{}' is '{}', expected true or false", name, value));
+}
+
+const FormPart* Parameters::file(const std::string& name) const {
+  for (const FormPart& file : files_) {
+    if (file.name == name) return &file;
+  }
+  return nullptr;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,113 @@
+// DeepL's protocol, version 2 (github.com/DeepLcom/openapi).
+#include <encdec/models/checkpoint/written_json.h>
+#include <fmt/format.h>
+#include <unicode/utf8.h>
+
+#include <array>
+#include <set>
+
+#include "parameters.h"
+#include "routes.h"
+#include "text/language.h"
+#include "translation.h"
+
+namespace encdec::serve {
+namespace deepl {
+
+using Json = WrittenJson;
+
+HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+  const int status = error.status() == 401 ? 403 : error.status();
+  return {.status = status, .body = to_text({{"message", error.what()}})};
+}
+
+std::string upper_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
+std::size_t characters_of(const std::string& text) {
+  std::size_t count = 0;
+  for (const char c : text) count += U8_IS_TRAIL(static_cast<std::uint8_t>(c)) ? 0 : 1;
+  return count;
+}
+
+asio::awaitable<void> translate_texts(Call& call) {
+  const Parameters parameters(call);
+  bool is_list = false;
+  std::vector<std::string> texts = parameters.texts("text", is_list);
+  if (texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
+  const std::string target = parameters.text("target_lang");
+  if (target.empty()) throw HttpError(400, "Value for 'target_lang' not supported.");
+  const std::string tags = parameters.text("tag_handling");
+  if (!tags.empty() && tags != "html") throw HttpError(400, "Value for 'tag_handling' not supported, expected html.");
+  const std::string formality = parameters.text("formality", "default");
+  if (formality == "more" || formality == "less") {
+    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
+  }
+  if (parameters.has("glossary_id")) throw HttpError(400, "Value for 'glossary_id' not supported.");
+  const std::string split = parameters.text("split_sentences", "1");
+  Json characters = Json::array();
+  for (const std::string& text : texts) characters.push_back(characters_of(text));
+  const TranslateOptions options{.source = parameters.text("source_lang"),
+                                 .target = target,
+                                 .is_html = tags == "html",
+                                 .keeps_whole = split == "0"};
+  const auto translations = co_await translate(call, std::move(texts), options);
+  Json list = Json::array();
+  for (const Translation& translation : translations) {
+    // The client fails without billed_characters.
+    list.push_back({{"detected_source_language", upper_case(translation.source)},
+                    {"text", translation.text},
+                    {"billed_characters", characters[list.size()]}});
+  }
+  call.respond({{"translations", list}});
+}
+
+asio::awaitable<void> list_languages(Call& call) {
+  const Parameters parameters(call);
+  const ModelSet& models = call.parts().models;
+  const std::string type = parameters.text("type", "source");
+  std::vector<std::string> codes = models.source_languages();
+  if (type == "target") {
+    std::set<std::string> targets;
+    for (const std::string& source : codes) {
+      for (const std::string& target : models.target_languages(source)) targets.insert(target);
+    }
+    codes.assign(targets.begin(), targets.end());
+  } else if (type != "source") {
+    throw HttpError(400, "Value for 'type' not supported, expected source or target.");
+  }
+  Json list = Json::array();
+  for (const std::string& code : codes) {
+    Json language = {{"language", upper_case(code)}, {"name", language_name(code)}};
+    if (type == "target") language["supports_formality"] = false;
+    list.push_back(std::move(language));
+  }
+  call.respond(list);
+  co_return;
+}
+
+asio::awaitable<void> usage(Call& call) {
+  constexpr std::int64_t kNoLimit = 1'000'000'000'000;
+  call.respond({{"character_count", 0}, {"character_limit", kNoLimit}});
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v2/translate", &translate_texts, &error_form},
+    Route{"GET", "/v2/languages", &list_languages, &error_form},
+    Route{"POST", "/v2/languages", &list_languages, &error_form},
+    Route{"GET", "/v2/usage", &usage, &error_form},
+    Route{"POST", "/v2/usage", &usage, &error_form},
+};
+
+}  // namespace deepl
+
+std::span<const Route> deepl_routes() {
+  return deepl::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,217 @@
+// Task calls of Hugging Face's InferenceClient (huggingface_hub 2.4): POST {"inputs", "parameters"} to an address of
+// one model and one task.
+#include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/generation/text_stream.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "generation_request.h"
+#include "routes.h"
+
+namespace encdec::serve {
+namespace hugging_face {
+
+using Json = WrittenJson;
+
+HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+  const char* type = error.status() == 429 || error.status() == 503 ? "overloaded"
+                     : error.status() < 500                         ? "validation"
+                                                                    : "generation";
+  return {.status = error.status(), .body = to_text({{"error", error.what()}, {"error_type", type}})};
+}
+
+// "parameters" without what is none of GenerationConfig's, and with what "generate_parameters" has.
+class TaskParameters {
+ public:
+  explicit TaskParameters(const JsonObject& request) {
+    if (const auto parameters = request.object("parameters")) {
+      add(parameters->value());
+      if (const auto inner = parameters->object("generate_parameters")) add(inner->value());
+    }
+  }
+
+  bool flag(const char* name, bool otherwise) const {
+    const auto found = flags_.find(name);
+    return found != flags_.end() ? found->second : otherwise;
+  }
+  GenerateOptions options(const ServedModel& model, const ServiceLimits& limits) const {
+    return read_options(JsonObject(values_, "parameters"), model, limits);
+  }
+
+ private:
+  // Of the client and of transformers' pipelines.
+  static constexpr std::array<std::string_view, 7> kFlags = {
+      "details",    "return_full_text",   "clean_up_tokenization_spaces", "watermark", "decoder_input_details",
+      "truncation", "generate_parameters"};
+
+  void add(const nlohmann::json& parameters) {
+    for (const auto& item : parameters.items()) {
+      if (item.value().is_null()) continue;
+      if (std::ranges::find(kFlags, item.key()) == kFlags.end()) {
+        values_[item.key()] = item.value();
+      } else if (item.value().is_boolean()) {
+        flags_[item.key()] = item.value().get<bool>();
+      }
+    }
+  }
+
+  nlohmann::json values_ = nlohmann::json::object();
+  std::map<std::string, bool, std::less<>> flags_;
+};
+
+const char* reason_of(FinishReason reason) {
+  return reason == FinishReason::stop ? "eos_token" : "length";
+}
+
+Json details_of(const GenerateResult& result, const GenerateOptions& options) {
+  const Hypothesis& best = result.hypotheses.front();
+  return {{"finish_reason", reason_of(best.finish_reason)},
+          {"generated_tokens", best.token_ids.size()},
+          {"input_length", result.source_tokens},
+          {"seed", options.seed ? Json(*options.seed) : Json(nullptr)}};
+}
+
+asio::awaitable<void> stream_text(Call& call, ServedModel& model, const GenerateInput& input,
+                                  const GenerateOptions& options) {
+  Work work = call.start(model, input, options);
+  call.begin_events();
+  const Tokenizer& tokenizer = *model.model().tokenizer();
+  TextStream stream(tokenizer);
+  // The last token's event has the whole text: each waits for the next news.
+  std::optional<Json> held;
+  std::size_t index = 0;
+  for (;;) {
+    const WorkNews news = co_await call.next(work);
+    if (const auto* tokens = std::get_if<TokenIds>(&news.what)) {
+      for (const std::int32_t id : *tokens) {
+        if (held) call.send_event(*held);
+        const std::string text = stream.push(id);
+        held = Json{{"index", ++index},
+                    {"token", {{"id", id}, {"text", text}, {"logprob", 0.0}, {"special", text.empty()}}},
+                    {"generated_text", nullptr},
+                    {"details", nullptr}};
+      }
+      continue;
+    }
+    const auto& result = std::get<GenerateResult>(news.what);
+    call.count(model, result);
+    if (!held) held = Json{{"index", 0}, {"token", {{"id", 0}, {"text", ""}, {"logprob", 0.0}, {"special", true}}}};
+    (*held)["token"]["text"] = (*held)["token"]["text"].get<std::string>() + stream.finish();
+    (*held)["generated_text"] = result.hypotheses.front().text;
+    (*held)["details"] = details_of(result, options);
+    call.send_event(*held);
+    call.finish();
+    co_return;
+  }
+}
+
+// The member that a task's results have; null for a task that generates nothing.
+const char* result_key(std::string_view task) {
+  if (task == "translation") return "translation_text";
+  if (task == "summarization") return "summary_text";
+  if (task == "text-generation" || task == "text2text-generation") return "generated_text";
+  return nullptr;
+}
+
+asio::awaitable<void> generate(Call& call, const JsonObject& request, const std::string& name, std::string_view task) {
+  ServedModel& model = call.parts().models.generator(name);
+  std::vector<GenerateInput> inputs = read_inputs(call, request, "inputs", model);
+  if (inputs.empty()) throw HttpError(400, "'inputs' is missing or empty");
+  const TaskParameters parameters(request);
+  const GenerateOptions options = parameters.options(model, call.limits());
+  if (request.boolean("stream").value_or(false)) {
+    if (inputs.size() != 1) throw HttpError(400, "'stream' is for one input");
+    co_return co_await stream_text(call, model, inputs.front(), options);
+  }
+  const auto results = co_await call.generate(model, inputs, options);
+  const bool repeats = task == "text-generation" && parameters.flag("return_full_text", false);
+  Json answer = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto* source = std::get_if<std::string>(&inputs[i].source);
+    for (const Hypothesis& hypothesis : results[i].hypotheses) {
+      Json item = {{result_key(task), repeats && source != nullptr ? *source + hypothesis.text : hypothesis.text}};
+      if (parameters.flag("details", false)) {
+        item["details"] = details_of(results[i], options);
+        item["details"]["prefill"] = Json::array();
+        item["details"]["tokens"] = Json::array();
+      }
+      answer.push_back(std::move(item));
+    }
+  }
+  call.respond(answer);
+}
+
+asio::awaitable<void> extract_features(Call& call, const JsonObject& request, const std::string& name) {
+  ServedModel& model = call.parts().models.embedder(name);
+  std::vector<std::string> texts = read_texts(call, request, "inputs", model);
+  if (texts.empty()) throw HttpError(400, "'inputs' is missing or empty");
+  const bool is_list = request.value().at("inputs").is_array();
+  EmbedOptions options;
+  options.normalize = request.boolean("normalize").value_or(false);
+  options.prompt_name = request.string("prompt_name");
+  const auto results = co_await call.embed(model, std::move(texts), options);
+  Json vectors = Json::array();
+  for (const EmbedResult& result : results) vectors.push_back(result_array(result.values));
+  call.respond(is_list ? vectors : vectors.front());
+}
+
+asio::awaitable<void> run_task(Call& call, const JsonObject& request, const std::string& name, std::string_view task) {
+  if (task == "feature-extraction") co_return co_await extract_features(call, request, name);
+  if (result_key(task) == nullptr) {
+    throw HttpError(404,
+                    "not a task here, expected translation, summarization, text-generation, "
+                    "text2text-generation or feature-extraction");
+  }
+  co_await generate(call, request, name, task);
+}
+
+asio::awaitable<void> named_task(Call& call) {
+  const JsonObject request = call.json();
+  co_await run_task(call, request, call.path_words[0], call.path_words[1]);
+}
+
+// What the model was made for.
+asio::awaitable<void> natural_task(Call& call) {
+  const JsonObject request = call.json();
+  const std::string name = call.path_words.empty() ? std::string() : call.path_words[0];
+  const ServedModel& model = call.parts().models.any(name);
+  const char* task = model.embeds()                          ? "feature-extraction"
+                     : !model.model().config().has_encoder() ? "text-generation"
+                     : !model.languages().targets.empty()    ? "translation"
+                                                             : "text2text-generation";
+  co_await run_task(call, request, model.name(), task);
+}
+
+asio::awaitable<void> generate_stream(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.generator("");
+  const std::vector<GenerateInput> inputs = read_inputs(call, request, "inputs", model);
+  if (inputs.size() != 1) throw HttpError(400, "'inputs' is missing, expected one text");
+  const GenerateOptions options = TaskParameters(request).options(model, call.limits());
+  co_await stream_text(call, model, inputs.front(), options);
+}
+
+asio::awaitable<void> generate_text(Call& call) {
+  const JsonObject request = call.json();
+  const std::string any_model;
+  co_await generate(call, request, any_model, "text-generation");
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/", &natural_task, &error_form},
+    Route{"POST", "/models/*", &natural_task, &error_form},
+    Route{"POST", "/models/*/pipeline/*", &named_task, &error_form},
+    Route{"POST", "/generate", &generate_text, &error_form},
+    Route{"POST", "/generate_stream", &generate_stream, &error_form},
+};
+
+}  // namespace hugging_face
+
+std::span<const Route> hugging_face_routes() {
+  return hugging_face::kRoutes;
+}
+
+}  // namespace encdec::serve

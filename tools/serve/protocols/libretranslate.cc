@@ -1,0 +1,153 @@
+// LibreTranslate's protocol (github.com/LibreTranslate/LibreTranslate, libretranslate/app.py, 1.9).
+#include <encdec/models/checkpoint/written_json.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "downloads.h"
+#include "parameters.h"
+#include "routes.h"
+#include "text/language.h"
+#include "translation.h"
+
+namespace encdec::serve {
+namespace libretranslate {
+
+using Json = WrittenJson;
+
+HttpResponse error_form(const HttpError& error, const HttpRequest& request) {
+  // Its clients know no 401.
+  return plain_error(error.status() == 401 ? HttpError(403, error.what()) : error, request);
+}
+
+// Its codes are ours but for the usual scripts of Chinese, where clients send "zh-Hans".
+Json language_json(const std::string& code) {
+  return {{"code", code}, {"name", language_name(code)}};
+}
+
+asio::awaitable<void> translate_texts(Call& call) {
+  const Parameters parameters(call);
+  bool is_list = false;
+  std::vector<std::string> texts = parameters.texts("q", is_list);
+  if (texts.empty() || (!is_list && texts.front().empty()))
+    throw HttpError(400, "Invalid request: missing q parameter");
+  const std::string source = parameters.text("source"), target = parameters.text("target");
+  if (source.empty()) throw HttpError(400, "Invalid request: missing source parameter");
+  if (target.empty()) throw HttpError(400, "Invalid request: missing target parameter");
+  const std::string format = parameters.text("format", "text");
+  if (format != "text" && format != "html") {
+    throw HttpError(400, fmt::format("'{}' is not a format, expected text or html", format));
+  }
+  const int alternatives = parameters.number("alternatives", 0, 0, call.limits().alternatives);
+  if (parameters.is_form()) {
+    for (std::string& text : texts) std::erase(text, '\r');
+  }
+  const bool is_auto = source == "auto";
+  const TranslateOptions options{.source = is_auto ? std::string() : source,
+                                 .target = target,
+                                 .is_html = format == "html",
+                                 .alternatives = alternatives};
+  const auto translations = co_await translate(call, std::move(texts), options);
+  Json translated = Json::array(), detected = Json::array(), others = Json::array();
+  for (const Translation& translation : translations) {
+    translated.push_back(translation.text);
+    detected.push_back({{"confidence", translation.confidence}, {"language", translation.source}});
+    others.push_back(translation.alternatives);
+  }
+  Json answer = {{"translatedText", is_list ? translated : translated.front()}};
+  if (is_auto) answer["detectedLanguage"] = is_list ? detected : detected.front();
+  if (alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
+  call.respond(answer);
+}
+
+asio::awaitable<void> list_languages(Call& call) {
+  const ModelSet& models = call.parts().models;
+  Json languages = Json::array();
+  for (const std::string& source : models.source_languages()) {
+    Json language = language_json(source);
+    language["targets"] = models.target_languages(source);
+    languages.push_back(std::move(language));
+  }
+  call.respond(languages);
+  co_return;
+}
+
+asio::awaitable<void> detect(Call& call) {
+  const Parameters parameters(call);
+  const std::string text = parameters.text("q");
+  if (text.empty()) throw HttpError(400, "Invalid request: missing q parameter");
+  Json answer = Json::array();
+  for (const DetectedLanguage& found : detect_languages(text, call.parts().models.source_languages())) {
+    if (found.confidence == 0 && !answer.empty()) break;
+    answer.push_back({{"confidence", found.confidence}, {"language", found.language}});
+  }
+  call.respond(answer);
+  co_return;
+}
+
+asio::awaitable<void> settings(Call& call) {
+  const ModelSet& models = call.parts().models;
+  const bool needs_key = !call.parts().settings.keys.empty();
+  const auto sources = models.source_languages();
+  Json language = Json::object();
+  if (!sources.empty()) {
+    language["source"] = language_json(sources.front());
+    language["target"] = language_json(models.target_languages(sources.front()).front());
+  }
+  call.respond({{"apiKeys", needs_key},
+                {"keyRequired", needs_key},
+                {"charLimit", -1},
+                {"frontendTimeout", 500},
+                {"suggestions", false},
+                {"filesTranslation", true},
+                {"supportedFilesFormat", {".txt", ".html"}},
+                {"language", language}});
+  co_return;
+}
+
+// The file's translation is the answer to the next request, by an address that nobody can guess.
+asio::awaitable<void> translate_file(Call& call) {
+  const Parameters parameters(call);
+  const FormPart* file = parameters.file("file");
+  if (file == nullptr || file->content.empty()) throw HttpError(400, "Invalid request: missing file parameter");
+  const std::string name = lower_case(file->file_name);
+  const bool is_html = name.ends_with(".html") || name.ends_with(".htm");
+  if (!is_html && !name.ends_with(".txt"))
+    throw HttpError(400, "Invalid request: file format not supported, expected .txt or .html");
+  const std::string source = parameters.text("source");
+  std::vector<std::string> texts(1, file->content);
+  const TranslateOptions options{
+      .source = source == "auto" ? std::string() : source, .target = parameters.text("target"), .is_html = is_html};
+  const auto translations = co_await translate(call, std::move(texts), options);
+  const std::string path = call.parts().downloads.add(translations.front().text, is_html ? ".html" : ".txt");
+  // At the address that the client knows this server by.
+  call.respond({{"translatedFileUrl", fmt::format("http://{}{}", call.request().headers["host"], path)}});
+}
+
+asio::awaitable<void> download_file(Call& call) {
+  const std::optional<std::string> content = call.parts().downloads.find(call.path_words.front());
+  if (!content) throw HttpError(404, "no such file, or it was fetched long ago");
+  const bool is_html = call.path_words.front().ends_with(".html");
+  call.answer({.body = *content,
+               .content_type = is_html ? "text/html; charset=utf-8" : "text/plain; charset=utf-8",
+               .headers = {{"Content-Disposition", "attachment"}, {"X-Content-Type-Options", "nosniff"}}});
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/translate", &translate_texts, &error_form, true},
+    Route{"GET", "/languages", &list_languages, &error_form},
+    Route{"POST", "/detect", &detect, &error_form, true},
+    Route{"GET", "/frontend/settings", &settings, &error_form},
+    Route{"POST", "/translate_file", &translate_file, &error_form, true},
+    Route{"GET", "/download_file/*", &download_file, &error_form},
+};
+
+}  // namespace libretranslate
+
+std::span<const Route> libretranslate_routes() {
+  return libretranslate::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,167 @@
+// What no other protocol has: all of GenerateOptions, n-best lists with scores, and alignments; and the service's own
+// addresses.
+#include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/generation/text_stream.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "attention/numbers.h"
+#include "generation_request.h"
+#include "metrics.h"
+#include "openapi.h"
+#include "page.h"
+#include "routes.h"
+
+namespace encdec::serve {
+namespace native {
+
+using Json = WrittenJson;
+
+Json top_scores_json(const std::vector<std::vector<TokenScore>>& places) {
+  Json list = Json::array();
+  for (const auto& place : places) {
+    Json tokens = Json::array();
+    for (const TokenScore& score : place) {
+      tokens.push_back({{"token", score.token}, {"log_probability", result_array({&score.log_probability, 1})[0]}});
+    }
+    list.push_back(std::move(tokens));
+  }
+  return list;
+}
+
+Json hypothesis_json(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
+                     bool has_scores) {
+  Json json = {{"text", hypothesis.text},
+               {"token_ids", hypothesis.token_ids},
+               {"score", hypothesis.score},
+               {"finish_reason", hypothesis.finish_reason == FinishReason::stop ? "stop" : "length"}};
+  if (has_scores) json["token_scores"] = result_array(hypothesis.token_scores);
+  if (options.top_log_probs > 0) json["top_log_probs"] = top_scores_json(hypothesis.top_log_probs);
+  if (options.attention && !hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
+    const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, *options.attention);
+    attention.check();
+    Json rows = Json::array();
+    const auto weights = attention.weights_of(0);
+    for (std::size_t query = 0; query < attention.queries.size(); ++query) {
+      rows.push_back(result_array(weights.subspan(query * attention.keys.size(), attention.keys.size())));
+    }
+    json["alignment"] = {{"target", attention.queries},
+                         {"source", attention.keys},
+                         {"weights", std::move(rows)},
+                         {"pharaoh", cli::to_pharaoh(cli::hard_alignment(model, attention, hypothesis))}};
+  }
+  return json;
+}
+
+Json result_json(const Model& model, const GenerateResult& result, const GenerateOptions& options, bool has_scores) {
+  Json hypotheses = Json::array();
+  for (const Hypothesis& hypothesis : result.hypotheses) {
+    hypotheses.push_back(hypothesis_json(model, hypothesis, options, has_scores));
+  }
+  return {{"hypotheses", std::move(hypotheses)},
+          {"source_tokens", result.source_tokens},
+          {"source_truncated", result.source_truncated}};
+}
+
+asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput& input, const GenerateOptions& options,
+                             bool has_scores) {
+  Work work = call.start(model, input, options);
+  call.begin_events();
+  std::optional<TextStream> text;
+  if (model.model().tokenizer() != nullptr) text.emplace(*model.model().tokenizer());
+  for (;;) {
+    const WorkNews news = co_await call.next(work);
+    if (const auto* tokens = std::get_if<TokenIds>(&news.what)) {
+      call.send_event({{"text", text ? text->push(*tokens) : std::string()}, {"token_ids", *tokens}});
+      continue;
+    }
+    const auto& result = std::get<GenerateResult>(news.what);
+    call.count(model, result);
+    Json last = {{"text", text ? text->finish() : std::string()}, {"token_ids", Json::array()}};
+    last["result"] = result_json(model.model(), result, options, has_scores);
+    call.send_event(last);
+    call.finish();
+    co_return;
+  }
+}
+
+asio::awaitable<void> generate(Call& call) {
+  const JsonObject request = call.json();
+  for (const auto& item : request.value().items()) {
+    constexpr std::array<std::string_view, 7> kKeys = {"model",  "inputs",       "prefixes", "parameters",
+                                                       "stream", "token_scores", "alignment"};
+    if (std::ranges::find(kKeys, item.key()) == kKeys.end()) {
+      throw HttpError(400, fmt::format("'{}' is not known here, expected {}", item.key(), fmt::join(kKeys, ", ")));
+    }
+  }
+  ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));
+  std::vector<GenerateInput> inputs = read_inputs(call, request, "inputs", model);
+  if (inputs.empty()) throw HttpError(400, "'inputs' is missing or empty, expected texts or lists of token ids");
+  const std::vector<GenerateInput> prefixes = read_inputs(call, request, "prefixes", model);
+  if (!prefixes.empty() && prefixes.size() != inputs.size()) {
+    throw HttpError(400,
+                    fmt::format("{} prefixes, expected one for each of {} inputs", prefixes.size(), inputs.size()));
+  }
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    std::visit([&](const auto& prefix) { inputs[i].prefix = prefix; }, prefixes[i].source);
+  }
+  GenerateOptions options;
+  if (const auto parameters = request.object("parameters")) {
+    options = read_options(*parameters, model, call.limits());
+  }
+  if (request.boolean("alignment").value_or(false)) {
+    options.attention = {.kinds = {cli::main_kind(model.model().config())},
+                         .layers = {.of = AttentionChoice::Of::one, .number = -1},
+                         .heads = {.of = AttentionChoice::Of::mean}};
+  }
+  const bool has_scores = request.boolean("token_scores").value_or(false);
+  if (request.boolean("stream").value_or(false)) {
+    if (inputs.size() != 1) throw HttpError(400, "'stream' is for one input");
+    co_return co_await stream(call, model, inputs.front(), options, has_scores);
+  }
+  const auto results = co_await call.generate(model, std::move(inputs), options);
+  Json list = Json::array();
+  for (const GenerateResult& result : results) {
+    list.push_back(result_json(model.model(), result, options, has_scores));
+  }
+  call.respond({{"model", model.name()}, {"results", std::move(list)}});
+}
+
+asio::awaitable<void> metrics(Call& call) {
+  call.answer({.body = call.parts().metrics.text(), .content_type = "text/plain; version=0.0.4"});
+  co_return;
+}
+
+asio::awaitable<void> openapi(Call& call) {
+  call.answer({.body = std::string(kOpenApi)});
+  co_return;
+}
+
+asio::awaitable<void> page(Call& call) {
+  call.answer(
+      {.body = std::string(kPage),
+       .content_type = "text/html; charset=utf-8",
+       .headers = {{"Content-Security-Policy",
+                    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+                    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+                   {"X-Content-Type-Options", "nosniff"},
+                   {"Cache-Control", "no-cache"}}});
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/generate", &generate, &plain_error},
+    Route{"GET", "/metrics", &metrics, &plain_error},
+    Route{"GET", "/openapi.json", &openapi, &plain_error},
+    Route{"GET", "/", &page, &plain_error},
+};
+
+}  // namespace native
+
+std::span<const Route> native_routes() {
+  return native::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,268 @@
+// OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
+#include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/generation/text_stream.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <ctime>
+
+#include "generation_request.h"
+#include "http/random_id.h"
+#include "routes.h"
+
+namespace encdec::serve {
+namespace openai {
+
+using Json = WrittenJson;
+
+const char* type_of(int status) {
+  switch (status) {
+    case 401:
+    case 403: return "authentication_error";
+    case 404: return "not_found_error";
+    case 429: return "rate_limit_error";
+    default: return status < 500 ? "invalid_request_error" : "server_error";
+  }
+}
+
+HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+  const int status = error.status() == 403 ? 401 : error.status();
+  const Json code = status == 404 ? Json("model_not_found") : status == 401 ? Json("invalid_api_key") : Json(nullptr);
+  return {.status = status,
+          .body = to_text(
+              {{"error", {{"message", error.what()}, {"type", type_of(status)}, {"param", nullptr}, {"code", code}}}})};
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](std::size_t k) {
+      return i + k < bytes.size() ? std::to_integer<unsigned>(bytes[i + k]) : 0u;
+    };
+    const unsigned group = byte(0) << 16 | byte(1) << 8 | byte(2);
+    text += kDigits[group >> 18];
+    text += kDigits[group >> 12 & 63];
+    text += i + 1 < bytes.size() ? kDigits[group >> 6 & 63] : '=';
+    text += i + 2 < bytes.size() ? kDigits[group & 63] : '=';
+  }
+  return text;
+}
+
+asio::awaitable<void> embeddings(Call& call) {
+  static_assert(std::endian::native == std::endian::little);
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  std::vector<std::string> texts = read_texts(call, request, "input", model);
+  if (texts.empty()) throw HttpError(400, "'input' is missing or empty, expected a text or a list of texts");
+  const std::string format = request.string("encoding_format").value_or("float");
+  if (format != "float" && format != "base64") {
+    throw HttpError(400, fmt::format("'encoding_format' is '{}', expected float or base64", format));
+  }
+  EmbedOptions options;
+  options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
+  const auto results = co_await call.embed(model, std::move(texts), options);
+  Json data = Json::array();
+  std::size_t tokens = 0;
+  for (const EmbedResult& result : results) {
+    Json embedding = result_array(result.values);
+    if (format == "base64") embedding = base64(std::as_bytes(std::span(result.values)));
+    data.push_back({{"object", "embedding"}, {"index", data.size()}, {"embedding", std::move(embedding)}});
+    tokens += result.source_tokens;
+  }
+  call.respond({{"object", "list"},
+                {"data", std::move(data)},
+                {"model", model.name()},
+                {"usage", {{"prompt_tokens", tokens}, {"total_tokens", tokens}}}});
+}
+
+Json model_json(const ServedModel& model) {
+  const auto codes = [](const std::map<std::string, std::string>& languages) {
+    Json list = Json::array();
+    for (const auto& [code, own] : languages) list.push_back(code);
+    return list;
+  };
+  Json json = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
+  const ModelLanguages& languages = model.languages();
+  if (!languages.targets.empty()) {
+    json["languages"] = {{"sources", codes(languages.sources)}, {"targets", codes(languages.targets)}};
+  }
+  return json;
+}
+
+asio::awaitable<void> list_models(Call& call) {
+  Json data = Json::array();
+  for (const auto& model : call.parts().models.all()) data.push_back(model_json(*model));
+  call.respond({{"object", "list"}, {"data", std::move(data)}});
+  co_return;
+}
+
+asio::awaitable<void> one_model(Call& call) {
+  call.respond(model_json(call.parts().models.any(call.path_words.front())));
+  co_return;
+}
+
+// What /v1/completions takes beside names of GenerationConfig.
+GenerateOptions completion_options(const JsonObject& request, const ServedModel& model, const ServiceLimits& limits) {
+  GenerateOptions options;
+  const auto read_int = [&](const char* key, int min, int max) -> std::optional<int> {
+    const auto value = request.integer(key, {.min = min, .max = max});
+    return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  };
+  options.max_new_tokens = read_int("max_tokens", 1, kMaxTokenCount);
+  const auto temperature = request.number("temperature", {.min = 0, .max = 2});
+  options.do_sample = temperature.has_value() && *temperature > 0;
+  if (*options.do_sample) options.temperature = static_cast<float>(*temperature);
+  if (const auto top_p = request.number("top_p", {.min = 0, .max = 1}); top_p && *options.do_sample) {
+    options.top_p = static_cast<float>(*top_p);
+  }
+  if (const auto seed = request.integer("seed", {.min = 0})) options.seed = static_cast<std::uint64_t>(*seed);
+  if (const auto n = read_int("n", 1, limits.beams)) {
+    options.num_return_sequences = *n;
+    if (!*options.do_sample) options.num_beams = std::max(*n, model.model().generation_config().num_beams.value_or(1));
+  }
+  options.top_log_probs = read_int("logprobs", 0, 20).value_or(0);
+  for (const char* key : {"stop", "suffix", "best_of", "logit_bias"}) {
+    if (request.has(key)) throw HttpError(400, fmt::format("'{}' is not supported", key));
+  }
+  check_options(options, limits);
+  return options;
+}
+
+struct Completion {
+  std::string id = "cmpl-" + random_id();
+  std::int64_t created = std::time(nullptr);
+  std::string model;
+
+  Json choices(Json list) const {
+    return {{"id", id},
+            {"object", "text_completion"},
+            {"created", created},
+            {"model", model},
+            {"choices", std::move(list)}};
+  }
+  static Json choice(const std::string& text, std::size_t index, const char* finish_reason) {
+    return {{"text", text},
+            {"index", index},
+            {"logprobs", nullptr},
+            {"finish_reason", finish_reason != nullptr ? Json(finish_reason) : Json(nullptr)}};
+  }
+};
+
+Json log_probs(const Tokenizer& tokenizer, const Hypothesis& hypothesis) {
+  Json tokens = Json::array(), likeliest = Json::array(), offsets = Json::array();
+  std::size_t offset = 0;
+  for (const std::int32_t id : hypothesis.token_ids) {
+    const std::string& piece = tokenizer.piece(id, TextSide::target);
+    tokens.push_back(piece);
+    offsets.push_back(offset);
+    offset += piece.size();
+  }
+  for (const auto& place : hypothesis.top_log_probs) {
+    Json scores = Json::object();
+    for (const TokenScore& score : place) {
+      scores[tokenizer.piece(score.token, TextSide::target)] = score.log_probability;
+    }
+    likeliest.push_back(std::move(scores));
+  }
+  return {{"tokens", std::move(tokens)},
+          {"token_logprobs", result_array(hypothesis.token_scores)},
+          {"top_logprobs", std::move(likeliest)},
+          {"text_offset", std::move(offsets)}};
+}
+
+Json usage_json(std::size_t read, std::size_t generated) {
+  return {{"prompt_tokens", read}, {"completion_tokens", generated}, {"total_tokens", read + generated}};
+}
+
+const char* name_of(FinishReason reason) {
+  return reason == FinishReason::stop ? "stop" : "length";
+}
+
+asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const GenerateInput& input,
+                                        const GenerateOptions& options, bool includes_usage) {
+  const Completion completion{.model = model.name()};
+  Work work = call.start(model, input, options);
+  call.begin_events();
+  TextStream text(*model.model().tokenizer());
+  for (;;) {
+    const WorkNews news = co_await call.next(work);
+    if (const auto* tokens = std::get_if<TokenIds>(&news.what)) {
+      const std::string piece = text.push(*tokens);
+      if (!piece.empty()) call.send_event(completion.choices({Completion::choice(piece, 0, nullptr)}));
+      continue;
+    }
+    const auto& result = std::get<GenerateResult>(news.what);
+    call.count(model, result);
+    const Hypothesis& best = result.hypotheses.front();
+    call.send_event(completion.choices({Completion::choice(text.finish(), 0, name_of(best.finish_reason))}));
+    if (includes_usage) {
+      Json last = completion.choices(Json::array());
+      last["usage"] = usage_json(result.source_tokens, best.token_ids.size());
+      call.send_event(last);
+    }
+    call.send_line("[DONE]");
+    call.finish();
+    co_return;
+  }
+}
+
+asio::awaitable<void> completions(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));
+  std::vector<GenerateInput> inputs = read_inputs(call, request, "prompt", model);
+  if (inputs.empty()) throw HttpError(400, "'prompt' is missing or empty, expected a text");
+  GenerateOptions options = completion_options(request, model, call.limits());
+  const bool echoes = request.boolean("echo").value_or(false);
+  if (request.boolean("stream").value_or(false)) {
+    if (inputs.size() != 1 || options.num_return_sequences.value_or(1) != 1 || echoes) {
+      throw HttpError(400, "'stream' is for one prompt and one result, without 'echo'");
+    }
+    const auto stream_options = request.object("stream_options");
+    const bool includes_usage = stream_options && stream_options->boolean("include_usage").value_or(false);
+    co_return co_await stream_completion(call, model, inputs.front(), options, includes_usage);
+  }
+  const auto results = co_await call.generate(model, inputs, options);
+  Json choices = Json::array();
+  std::size_t read = 0, generated = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    read += results[i].source_tokens;
+    for (const Hypothesis& hypothesis : results[i].hypotheses) {
+      const auto* prompt = std::get_if<std::string>(&inputs[i].source);
+      const std::string text = echoes && prompt != nullptr ? *prompt + hypothesis.text : hypothesis.text;
+      Json choice = Completion::choice(text, choices.size(), name_of(hypothesis.finish_reason));
+      if (options.top_log_probs > 0) choice["logprobs"] = log_probs(*model.model().tokenizer(), hypothesis);
+      choices.push_back(std::move(choice));
+      generated += hypothesis.token_ids.size();
+    }
+  }
+  Json answer = Completion{.model = model.name()}.choices(std::move(choices));
+  answer["usage"] = usage_json(read, generated);
+  call.respond(answer);
+}
+
+asio::awaitable<void> chat_completions(Call& call) {
+  throw HttpError(404, fmt::format("no chat here: this server has /v1/completions, /v1/embeddings and translation; "
+                                   "see GET /openapi.json{}",
+                                   call.path_words.empty() ? "" : " "));
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/embeddings", &embeddings, &error_form},
+    Route{"GET", "/v1/models", &list_models, &error_form},
+    Route{"GET", "/v1/models/*", &one_model, &error_form},
+    Route{"POST", "/v1/completions", &completions, &error_form},
+    Route{"POST", "/v1/chat/completions", &chat_completions, &error_form},
+};
+
+}  // namespace openai
+
+std::span<const Route> openai_routes() {
+  return openai::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,151 @@
+// The protocol of Hugging Face's text-embeddings-inference (router/src/http, 1.9).
+#include <encdec/models/checkpoint/written_json.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "generation_request.h"
+#include "routes.h"
+
+namespace encdec::serve {
+namespace tei {
+
+using Json = WrittenJson;
+
+HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+  // Its clients know 422 and 424 where others have 400 and 500.
+  const auto [status, type] = [&]() -> std::pair<int, const char*> {
+    switch (error.status()) {
+      case 400: return {422, "Validation"};
+      case 429: return {429, "Overloaded"};
+      case 500: return {424, "Backend"};
+      case 503: return {503, "Unhealthy"};
+      default: return {error.status(), "Validation"};
+    }
+  }();
+  return {.status = status, .body = to_text({{"error", error.what()}, {"error_type", type}})};
+}
+
+// What is beside the texts; `is_normal` is what "normalize" means where it is missing.
+EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
+  EmbedOptions options;
+  options.normalize = request.boolean("normalize").value_or(is_normal);
+  options.prompt_name = request.string("prompt_name");
+  options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
+  options.long_texts = request.boolean("truncate").value_or(true) ? LongSources::truncate : LongSources::error;
+  if (const auto side = request.string("truncation_direction"); side && lower_case(*side) != "right") {
+    throw HttpError(400, "'truncation_direction' other than right is not supported");
+  }
+  return options;
+}
+
+asio::awaitable<void> embed(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  std::vector<std::string> texts = read_texts(call, request, "inputs", model);
+  if (texts.empty()) throw HttpError(400, "`inputs` cannot be empty");
+  const EmbedOptions options = read_embed_options(request, true);
+  const auto results = co_await call.embed(model, std::move(texts), options);
+  Json vectors = Json::array();
+  for (const EmbedResult& result : results) vectors.push_back(result_array(result.values));
+  call.respond(vectors);
+}
+
+asio::awaitable<void> similarity(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  const JsonObject inputs = request.required_object("inputs");
+  std::vector<std::string> texts = inputs.strings("sentences");
+  if (texts.empty()) throw HttpError(400, "`inputs.sentences` cannot be empty");
+  texts.insert(texts.begin(), inputs.required_string("source_sentence"));
+  const EmbedOptions options{.normalize = true};
+  const auto results = co_await call.embed(model, std::move(texts), options);
+  std::vector<float> cosines;
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < results[i].values.size(); ++k) sum += results[0].values[k] * results[i].values[k];
+    cosines.push_back(static_cast<float>(sum));
+  }
+  call.respond(result_array(cosines));
+}
+
+asio::awaitable<void> tokenize(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
+  const Tokenizer* tokenizer = model.model().tokenizer();
+  if (tokenizer == nullptr) throw HttpError(400, fmt::format("model '{}' has no tokenizer", model.name()));
+  Json answer = Json::array();
+  for (const std::string& text : request.strings("inputs")) {
+    Json tokens = Json::array();
+    for (const std::int32_t id : tokenizer->encode(text)) {
+      const std::string& piece = tokenizer->piece(id, TextSide::source);
+      const bool is_special = tokenizer->decode(std::span(&id, 1)).empty();
+      tokens.push_back({{"id", id}, {"text", piece}, {"special", is_special}, {"start", nullptr}, {"stop", nullptr}});
+    }
+    answer.push_back(std::move(tokens));
+  }
+  call.respond(answer);
+  co_return;
+}
+
+asio::awaitable<void> decode(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
+  Json answer = Json::array();
+  for (const std::string& text : read_texts(call, request, "ids", model)) answer.push_back(text);
+  call.respond(answer);
+  co_return;
+}
+
+asio::awaitable<void> info(Call& call) {
+  const ServedModel& model = call.parts().models.any(std::string(call.request().query["model"]));
+  const auto positions = model.model().config().input_stack().position_limit();
+  const ServeSettings& settings = call.parts().settings;
+  const ServiceLimits& limits = settings.limits;
+  const Json type = model.embeds() ? Json{{"embedding", {{"pooling", nullptr}}}} : Json{{"generation", Json::object()}};
+  Json names = Json::array();
+  for (const auto& other : call.parts().models.all()) names.push_back(other->name());
+  call.respond({{"model_id", model.name()},
+                {"model_sha", nullptr},
+                {"model_dtype", to_string(model.model().precision())},
+                {"served_model_name", model.name()},
+                {"model_type", type},
+                {"max_concurrent_requests", limits.requests},
+                {"max_input_length", positions ? Json(*positions) : Json(nullptr)},
+                {"max_batch_tokens", nullptr},
+                {"max_batch_requests", settings.batch_size > 0 ? Json(settings.batch_size) : Json(nullptr)},
+                {"max_client_batch_size", limits.inputs},
+                {"auto_truncate", true},
+                {"tokenization_workers", 2},
+                {"version", ENCDEC_VERSION},
+                {"models", names},
+                {"limits",
+                 {{"max_body_bytes", settings.http.body_bytes},
+                  {"max_header_bytes", settings.http.header_bytes},
+                  {"max_header_fields", settings.http.header_fields},
+                  {"max_connections", settings.http.connections},
+                  {"max_requests", limits.requests},
+                  {"max_request_bytes", limits.request_bytes},
+                  {"max_inputs", limits.inputs},
+                  {"max_beams", limits.beams},
+                  {"max_new_tokens", limits.new_tokens},
+                  {"max_alternatives", limits.alternatives},
+                  {"max_json_depth", kMaxJsonDepth},
+                  {"request_timeout_ms", limits.request_time.count()}}}});
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/embed", &embed, &error_form},       Route{"POST", "/similarity", &similarity, &error_form},
+    Route{"POST", "/tokenize", &tokenize, &error_form}, Route{"POST", "/decode", &decode, &error_form},
+    Route{"GET", "/info", &info, &error_form},
+};
+
+}  // namespace tei
+
+std::span<const Route> tei_routes() {
+  return tei::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "call.h"
+
+namespace encdec::serve {
+
+// A way that a protocol tells an error.
+using ErrorForm = HttpResponse (*)(const HttpError& error, const HttpRequest& request);
+
+// One address, and who answers there.
+struct Route {
+  std::string_view method;
+  std::string_view path;  // "/models/*/pipeline/*": an asterisk is any word
+  asio::awaitable<void> (*handle)(Call& call);
+  ErrorForm error;
+  bool has_key_in_body = false;  // as api_key, where no header has one
+};
+
+// Those of each protocol, in the file of its name.
+std::span<const Route> libretranslate_routes();
+std::span<const Route> openai_routes();
+std::span<const Route> tei_routes();
+std::span<const Route> deepl_routes();
+std::span<const Route> hugging_face_routes();
+std::span<const Route> native_routes();
+
+// {"error": "..."}, for addresses of no protocol.
+HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
+
+}  // namespace encdec::serve

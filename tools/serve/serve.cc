@@ -1,0 +1,114 @@
+#include "serve.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "http/listener.h"
+#include "service.h"
+
+namespace encdec::serve {
+namespace {
+
+// Tells a service manager (sd_notify(3)), if one has started this process.
+void notify(std::string_view state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  if (path == nullptr || std::strlen(path) >= sizeof name.sun_path) return;
+  std::strcpy(name.sun_path, path);
+  if (name.sun_path[0] == '@') name.sun_path[0] = '\0';
+  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return;
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(path));
+  ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&name), size);
+  ::close(descriptor);
+}
+
+// Descriptors for so many connections, as far as the system lets it.
+void allow_connections(std::size_t connections) {
+  constexpr rlim_t kOthers = 256;
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, std::max<rlim_t>(limit.rlim_cur, connections + kOthers));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::vector<Listener> open_listeners(const ServeSettings& settings) {
+  std::vector<Listener> listeners = Listener::inherited();
+  if (!listeners.empty()) return listeners;
+  if (!settings.host.empty()) listeners = Listener::tcp(settings.host, settings.port);
+  if (!settings.unix_path.empty()) listeners.push_back(Listener::unix_socket(settings.unix_path));
+  return listeners;
+}
+
+}  // namespace
+
+void serve(const ServeSettings& settings) {
+  allow_connections(settings.http.connections);
+  std::vector<Listener> listeners = open_listeners(settings);
+  Service service(settings);
+  HttpServer server(service, settings.http);
+  std::vector<std::string> addresses;
+  for (Listener& listener : listeners) {
+    addresses.push_back(listener.address());
+    server.listen(std::move(listener));
+  }
+
+  bool is_signalled = false;
+  asio::signal_set signals(server.context(), SIGINT, SIGTERM);
+  std::function<void(boost::system::error_code, int)> on_signal = [&](boost::system::error_code error, int signal) {
+    if (error) return;
+    if (is_signalled) return server.stop();
+    is_signalled = true;
+    notify("STOPPING=1");
+    spdlog::info("{}: finishing what was accepted", signal == SIGINT ? "SIGINT" : "SIGTERM");
+    service.begin_draining();
+    server.drain(settings.limits.drain_time);
+    signals.async_wait(on_signal);
+  };
+  signals.async_wait(on_signal);
+
+  std::exception_ptr failure;
+  std::thread loader([&] {
+    try {
+      service.load();
+      notify("READY=1");
+      std::vector<std::string> names;
+      for (const auto& model : service.models().all()) names.push_back(model->name());
+      spdlog::info("serving {} at {}", fmt::join(names, ", "), fmt::join(addresses, ", "));
+    } catch (...) {
+      failure = std::current_exception();
+      server.stop();
+    }
+  });
+  std::exception_ptr broken;
+  try {
+    server.run();
+  } catch (...) {
+    broken = std::current_exception();
+  }
+  service.begin_draining();
+  loader.join();
+  service.stop();
+  if (broken) std::rethrow_exception(broken);
+  if (failure && !is_signalled) std::rethrow_exception(failure);
+}
+
+}  // namespace encdec::serve

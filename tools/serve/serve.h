@@ -1,0 +1,11 @@
+#pragma once
+
+#include "settings.h"
+
+namespace encdec::serve {
+
+// Serves until SIGINT or SIGTERM, and then until all that was accepted is answered, but no longer than the limits say;
+// a second signal ends it at once. Throws what keeps it from listening or loading.
+void serve(const ServeSettings& settings);
+
+}  // namespace encdec::serve

@@ -1,0 +1,337 @@
+#include "service.h"
+
+#include <encdec/engine/base/cancellation.h>
+#include <encdec/engine/base/error.h>
+#include <encdec/models/checkpoint/written_json.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/strand.hpp>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "parameters.h"
+
+namespace encdec::serve {
+namespace {
+
+constexpr std::size_t kThreads = 2;
+
+// Takes as long whatever it finds.
+bool is_same(std::string_view given, std::string_view key) {
+  std::size_t differences = given.size() ^ key.size();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    differences |= static_cast<unsigned char>(given[i] ^ (key.empty() ? '\0' : key[i % key.size()]));
+  }
+  return differences == 0;
+}
+
+// "Bearer x", "DeepL-Auth-Key x", or X-API-Key: x; empty where a header has none.
+std::string_view key_in(const HttpRequest& head) {
+  const std::string_view authorization = head.headers["authorization"];
+  for (const std::string_view scheme : {"Bearer ", "DeepL-Auth-Key "}) {
+    if (authorization.starts_with(scheme)) return authorization.substr(scheme.size());
+  }
+  return head.headers["x-api-key"];
+}
+
+// Words of a path that stand for asterisks of a pattern; false if it is another path.
+bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& words) {
+  words.clear();
+  for (;;) {
+    const std::size_t star = pattern.find('*');
+    if (star == std::string_view::npos) return pattern == path;
+    if (!path.starts_with(pattern.substr(0, star))) return false;
+    path.remove_prefix(star);
+    pattern.remove_prefix(star + 1);
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end == 0) return false;
+    words.emplace_back(path.substr(0, end));
+    path.remove_prefix(end);
+  }
+}
+
+HttpResponse with_retry(HttpResponse response, const HttpError& error) {
+  if (error.retry_after() > 0) {
+    response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
+    response.headers.emplace_back("retry-after-ms", std::to_string(error.retry_after() * 1000));
+  }
+  return response;
+}
+
+// What an exception of a handler means to a client.
+HttpError http_error(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const HttpError& error) {
+    return error;
+  } catch (const InputError& error) {
+    return {400, error.what()};
+  } catch (const ConfigError& error) {
+    return {400, error.what()};
+  } catch (const TokenizerError& error) {
+    return {400, error.what()};
+  } catch (const ResourceError& error) {
+    return {503, error.what(), 1};
+  } catch (const std::bad_alloc&) {
+    return {503, "out of memory", 1};
+  } catch (const Error& error) {
+    return {500, error.what()};
+  } catch (const std::exception& error) {
+    return {500, fmt::format("internal error: {}", error.what())};
+  }
+}
+
+}  // namespace
+
+// Requests that are admitted; only the network's thread counts.
+struct Service::Load {
+  std::size_t requests = 0;
+  std::size_t bytes = 0;
+  Clock::time_point last_end = Clock::now();
+  double seconds_between_ends = 0.1;  // the mean of late
+
+  struct Ticket {
+    Ticket(std::shared_ptr<Load> load_, std::size_t bytes_) : load(std::move(load_)), bytes(bytes_) {
+      ++load->requests;
+      load->bytes += bytes;
+    }
+    ~Ticket() {
+      constexpr double kWeight = 0.1;
+      --load->requests;
+      load->bytes -= bytes;
+      const Clock::time_point now = Clock::now();
+      const double seconds = std::chrono::duration<double>(now - std::exchange(load->last_end, now)).count();
+      load->seconds_between_ends += kWeight * (seconds - load->seconds_between_ends);
+    }
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
+    std::shared_ptr<Load> load;
+    std::size_t bytes;
+  };
+};
+
+Service::Service(const ServeSettings& settings) : settings_(settings), load_(std::make_shared<Load>()) {
+  threads_.emplace(kThreads);
+  for (const auto routes : {libretranslate_routes(), openai_routes(), tei_routes(), deepl_routes(),
+                            hugging_face_routes(), native_routes()}) {
+    routes_.insert(routes_.end(), routes.begin(), routes.end());
+  }
+}
+
+Service::~Service() {
+  stop();
+}
+
+void Service::load() {
+  const std::function<void()> check = [this] {
+    if (is_draining_) throw Error("stopped while loading");
+  };
+  const CancellationScope scope(check);
+  for (const ModelSource& source : settings_.models) models_.add(std::make_unique<ServedModel>(source, settings_));
+  is_ready_ = true;
+}
+
+void Service::stop() {
+  if (!threads_) return;
+  threads_->stop();
+  threads_->join();
+  models_ = {};      // whose workers put news into mailboxes
+  threads_.reset();  // with all that waits in it
+}
+
+Service::Match Service::find_route(const HttpRequest& request) const {
+  Match match;
+  const std::string_view method = request.method == "HEAD" ? std::string_view("GET") : request.method;
+  for (const Route& route : routes_) {
+    if (!matches(route.path, request.path, match.words)) continue;
+    match.route = &route;
+    if (route.method == method) {
+      match.other_method = false;
+      return match;
+    }
+    match.other_method = true;
+  }
+  return match;
+}
+
+// What must be answered however busy the threads are.
+std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) const {
+  if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
+    return HttpResponse{.status = 204,
+                        .content_type = {},
+                        .headers = {{"Access-Control-Allow-Methods", "GET, POST"},
+                                    {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
+                                    {"Access-Control-Max-Age", "86400"}}};
+  }
+  if (head.method != "GET" && head.method != "HEAD") return std::nullopt;
+  if (head.path == "/health" || head.path == "/ping") return HttpResponse{.body = R"({"status":"ok"})"};
+  if (head.path != "/ready") return std::nullopt;
+  if (is_draining_) return HttpResponse{.status = 503, .body = R"({"status":"draining"})"};
+  if (!is_ready_) return HttpResponse{.status = 503, .body = R"({"status":"loading"})"};
+  return HttpResponse{.body = R"({"status":"ready"})"};
+}
+
+void Service::check_key(std::string_view given) const {
+  const bool opens =
+      std::ranges::count_if(settings_.keys, [given](const auto& key) { return is_same(given, key); }) > 0;
+  if (!opens)
+    throw HttpError(given.empty() ? 401 : 403, given.empty()
+                                                   ? "no key, expected Authorization: Bearer KEY or X-API-Key: KEY"
+                                                   : "this key is not known here");
+}
+
+void Service::check_key(const HttpRequest& head, const Match& match) const {
+  if (head.path == "/metrics") {
+    if (!settings_.metrics_key.empty() && !is_same(key_in(head), settings_.metrics_key)) {
+      throw HttpError(401, "/metrics needs its key");
+    }
+    return;
+  }
+  const bool is_open = head.path == "/" || head.path == "/openapi.json" || head.path == "/frontend/settings";
+  if (settings_.keys.empty() || (is_open && head.method != "POST")) return;
+  const std::string_view given = key_in(head);
+  if (!given.empty() || match.route == nullptr || !match.route->has_key_in_body) check_key(given);
+}
+
+int Service::retry_seconds() const {
+  constexpr double kLongest = 120;
+  return static_cast<int>(
+      std::clamp(std::ceil(load_->seconds_between_ends * static_cast<double>(load_->requests) / 2), 1.0, kLongest));
+}
+
+HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t body_bytes) {
+  if (auto answer = answer_at_once(head)) return {.answer = std::move(answer)};
+  const Match match = find_route(head);
+  check_key(head, match);
+  if (match.route == nullptr) throw HttpError(404, "nothing here of that name; GET / tells what there is");
+  if (match.other_method) throw HttpError(405, fmt::format("{} is not what this address takes", head.method));
+  if (is_draining_) throw HttpError(503, "the server is about to end", 5);
+  if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
+    throw HttpError(503, "the models are still being loaded", 2);
+  }
+  const ServiceLimits& limits = settings_.limits;
+  if (load_->requests >= limits.requests) {
+    throw HttpError(
+        429,
+        fmt::format("{} requests wait or run, expected at most {} (--max-requests)", load_->requests, limits.requests),
+        retry_seconds());
+  }
+  if (load_->requests > 0 && load_->bytes + body_bytes > limits.request_bytes) {
+    throw HttpError(429,
+                    fmt::format("requests of {} bytes wait or run, expected at most {} (--max-request-bytes)",
+                                load_->bytes, limits.request_bytes),
+                    retry_seconds());
+  }
+  return {.ticket = std::make_shared<Load::Ticket>(load_, body_bytes)};
+}
+
+void Service::handle(std::shared_ptr<Exchange> exchange) {
+  Match match = find_route(exchange->request());
+  const auto strand = asio::make_strand(threads_->get_executor());
+  const auto signal = std::make_shared<asio::cancellation_signal>();
+  const auto call = std::make_shared<Call>(ServiceParts{settings_, models_, metrics_, downloads_}, exchange, strand);
+  call->path_words = std::move(match.words);
+  exchange->on_abandoned = [strand, signal, weak = std::weak_ptr(call)] {
+    if (const auto waiting = weak.lock()) waiting->abandon();
+    asio::post(strand, [signal] { signal->emit(asio::cancellation_type::terminal); });
+  };
+  asio::co_spawn(strand, run(call, *match.route),
+                 asio::bind_cancellation_slot(signal->slot(), [signal, call](const std::exception_ptr&) {}));
+}
+
+asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& route) {
+  std::exception_ptr failure;
+  try {
+    if (!settings_.keys.empty() && route.has_key_in_body && key_in(call->request()).empty()) {
+      check_key(Parameters(*call).text("api_key"));
+    }
+    co_await route.handle(*call);
+    co_return;
+  } catch (const boost::system::system_error&) {
+    co_return;  // it was abandoned
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  HttpError error = http_error(failure);
+  if (error.status() >= 500) spdlog::error("{}: {}", call->request().id, error.what());
+  error = without_folders(error);
+  HttpResponse response = with_retry(route.error(error, call->request()), error);
+  if (!call->is_answered()) {
+    call->answer(std::move(response));
+  } else {
+    call->send_line(response.body);
+    call->finish();
+  }
+}
+
+// Where models lie is nobody's business: their names instead.
+HttpError Service::without_folders(const HttpError& error) const {
+  std::string message = error.what();
+  for (const ModelSource& model : settings_.models) {
+    for (std::size_t place = message.find(model.folder); place != std::string::npos;
+         place = message.find(model.folder, place + model.name.size())) {
+      message.replace(place, model.folder.size(), model.name);
+    }
+  }
+  return {error.status(), message, error.retry_after()};
+}
+
+HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error) {
+  const Match match = find_route(request);
+  HttpResponse response = (match.route != nullptr ? match.route->error : &plain_error)(error, request);
+  if (error.status() == 405) response.headers.emplace_back("Allow", match.route->method);
+  return with_retry(std::move(response), error);
+}
+
+void Service::add_headers(const HttpRequest& request, HttpResponse& response) {
+  response.headers.emplace_back("Server", "encdec");
+  const std::string_view origin = request.headers["origin"];
+  if (origin.empty()) return;
+  for (const std::string& allowed : settings_.cors_origins) {
+    if (allowed == "*" || allowed == origin) {
+      response.headers.emplace_back("Access-Control-Allow-Origin", allowed);
+      response.headers.emplace_back("Vary", "Origin");
+      return;
+    }
+  }
+}
+
+void Service::on_answered(const Answered& answered) {
+  const Match match = find_route(answered.request);
+  const std::string_view route = match.route != nullptr             ? match.route->path
+                                 : answer_at_once(answered.request) ? std::string_view(answered.request.path)
+                                                                    : std::string_view("-");
+  metrics_.count_request(route, answered.status, answered.seconds, answered.is_cut);
+  metrics_.set_requests(load_->requests);
+  if (settings_.quiet) return;
+  if (settings_.log_json) {
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const WrittenJson line = {{"time", fmt::format("{:%FT%TZ}", now)},
+                              {"id", answered.request.id},
+                              {"peer", answered.request.peer},
+                              {"method", answered.request.method.substr(0, 16)},
+                              {"route", route},
+                              {"status", answered.status},
+                              {"seconds", answered.seconds},
+                              {"bytes", answered.bytes},
+                              {"abandoned", answered.is_cut}};
+    spdlog::info("{}", to_text(line));
+  } else {
+    spdlog::info("{} {} {} {} {:.3f} s, {} bytes{}", answered.request.peer, answered.request.method.substr(0, 16),
+                 route, answered.status, answered.seconds, answered.bytes, answered.is_cut ? ", abandoned" : "");
+  }
+}
+
+HttpResponse plain_error(const HttpError& error, const HttpRequest& /*request*/) {
+  return {.status = error.status(), .body = to_text({{"error", error.what()}})};
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "downloads.h"
+#include "http/server.h"
+#include "metrics.h"
+#include "routes.h"
+#include "served_model.h"
+#include "settings.h"
+
+namespace encdec::serve {
+
+// All protocols over all models: who may ask what, and who answers.
+class Service final : public HttpApplication {
+ public:
+  // Keeps a reference.
+  explicit Service(const ServeSettings& settings);
+  ~Service() override;
+
+  // Loads the models; until then requests are told to come later. Throws as Model::load() does.
+  void load();
+  // From now on requests are refused; those that run go on.
+  void begin_draining() { is_draining_ = true; }
+  // Ends all that runs, while the server that it answers to is still there. Nothing is answered any more.
+  void stop();
+
+  Admission admit(const HttpRequest& head, std::size_t body_bytes) override;
+  void handle(std::shared_ptr<Exchange> exchange) override;
+  HttpResponse refusal(const HttpRequest& request, const HttpError& error) override;
+  void add_headers(const HttpRequest& request, HttpResponse& response) override;
+  void on_answered(const Answered& answered) override;
+
+  const ModelSet& models() const { return models_; }
+
+ private:
+  struct Match {
+    const Route* route = nullptr;
+    std::vector<std::string> words;
+    bool other_method = false;  // the path is known, for another method
+  };
+  Match find_route(const HttpRequest& request) const;
+  std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
+  void check_key(const HttpRequest& head, const Match& match) const;
+  void check_key(std::string_view given) const;
+  int retry_seconds() const;
+  HttpError without_folders(const HttpError& error) const;
+  asio::awaitable<void> run(std::shared_ptr<Call> call, const Route& route);
+
+  struct Load;
+  const ServeSettings& settings_;
+  Metrics metrics_;
+  Downloads downloads_;
+  ModelSet models_;
+  std::vector<Route> routes_;
+  std::shared_ptr<Load> load_;  // of the moment
+  std::atomic<bool> is_ready_ = false;
+  std::atomic<bool> is_draining_ = false;
+  std::optional<asio::thread_pool> threads_;  // that read requests and write answers; models have their own
+};
+
+}  // namespace encdec::serve

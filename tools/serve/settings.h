@@ -1,0 +1,53 @@
+#pragma once
+
+#include <encdec/models/model.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "http/server.h"
+
+namespace encdec::serve {
+
+// A model of `--model NAME=DIR`.
+struct ModelSource {
+  std::string name;
+  std::string folder;
+  std::string languages = {};  // as ModelLanguages::told; empty for what its files say
+};
+
+// What requests may ask for.
+struct ServiceLimits {
+  std::size_t inputs = 1024;             // texts of a request
+  std::size_t sentences = 16'384;        // of these, where texts are cut into them
+  int beams = 16;                        // and samples
+  int new_tokens = 4096;                 // of a result
+  int alternatives = 8;                  // beside the best translation
+  std::size_t requests = 512;            // that wait or run; one more is told to come later
+  std::size_t request_bytes = 64 << 20;  // of the bodies of all of these
+  std::chrono::milliseconds request_time{300'000};
+  std::chrono::seconds drain_time{30};
+};
+
+// What `encdec serve` is told.
+struct ServeSettings {
+  std::vector<ModelSource> models;
+  LoadOptions load = {};
+  int workers = 1;
+  int batch_size = 0;
+
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  std::string unix_path = {};  // empty for none; then a host counts only if it is named
+
+  HttpLimits http = {};
+  ServiceLimits limits = {};
+  std::vector<std::string> keys = {};          // any of them opens; none: open to all
+  std::string metrics_key = {};                // of /metrics, which is open without one
+  std::vector<std::string> cors_origins = {};  // of pages that may call; "*" for all
+  bool log_json = false;
+  bool quiet = false;  // no line for each request
+};
+
+}  // namespace encdec::serve

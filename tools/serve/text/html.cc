@@ -1,0 +1,199 @@
+#include "text/html.h"
+
+#include <gumbo.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "http/form.h"
+
+namespace encdec::serve {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\n\f\r";
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// A tag: "<name attribute=value>" or "</name>".
+struct Tag {
+  std::string name;  // in lower case
+  bool is_end = false;
+  bool is_marked = false;  // as not to be translated
+};
+
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t begin = std::min(list.find_first_not_of(kSpaces), list.size());
+    list.remove_prefix(begin);
+    const std::size_t end = std::min(list.find_first_of(kSpaces), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(end);
+  }
+  return false;
+}
+
+// Where the tag at the beginning of `text` ends, and what it says; the whole text where it does not end.
+std::size_t read_tag(std::string_view text, Tag& tag) {
+  std::size_t place = text[1] == '/' ? 2 : 1;
+  tag.is_end = place == 2;
+  const std::size_t name_end = std::min(text.find_first_of(" \t\n\f\r/>", place), text.size());
+  tag.name = lower_case(text.substr(place, name_end - place));
+  place = name_end;
+  for (;;) {
+    place = text.find_first_not_of(" \t\n\f\r/", place);
+    if (place == std::string_view::npos) return text.size();
+    if (text[place] == '>') return place + 1;
+    const std::size_t attribute_end = std::min(text.find_first_of(" \t\n\f\r/>=", place + 1), text.size());
+    const std::string attribute = lower_case(text.substr(place, attribute_end - place));
+    place = std::min(text.find_first_not_of(kSpaces, attribute_end), text.size());
+    std::string_view value;
+    if (place < text.size() && text[place] == '=') {
+      place = std::min(text.find_first_not_of(kSpaces, place + 1), text.size());
+      const char quote = place < text.size() ? text[place] : '\0';
+      const bool is_quoted = quote == '"' || quote == '\'';
+      const std::size_t begin = is_quoted ? place + 1 : place;
+      const std::size_t end =
+          std::min(is_quoted ? text.find(quote, begin) : text.find_first_of(" \t\n\f\r>", begin), text.size());
+      value = text.substr(begin, end - begin);
+      place = std::min(is_quoted ? end + 1 : end, text.size());
+    }
+    if (attribute == "translate" && lower_case(value) == "no") tag.is_marked = true;
+    if (attribute == "class" && has_word(value, "notranslate")) tag.is_marked = true;
+  }
+}
+
+// Elements without an end tag.
+bool is_void(std::string_view name) {
+  constexpr std::array<std::string_view, 13> kNames = {"area",  "base", "br",   "col",   "embed",  "hr", "img",
+                                                       "input", "link", "meta", "param", "source", "wbr"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+// Elements whose text is nobody's language.
+bool is_code(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kNames = {"code", "pre", "kbd", "samp", "var", "math", "svg", "template"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+// Elements in which tags are text.
+bool is_raw(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"script", "style", "xmp", "iframe", "noembed", "noframes"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+// Where a raw element's end tag begins.
+std::size_t raw_end(std::string_view text, const std::string& name) {
+  for (std::size_t place = text.find("</"); place != std::string_view::npos; place = text.find("</", place + 2)) {
+    if (lower_case(text.substr(place + 2, name.size())) == name) return place;
+  }
+  return text.size();
+}
+
+// How many bytes of markup `text` begins with, which begins with '<'; 0 if that is a text's.
+std::size_t markup_without_name(std::string_view text) {
+  const auto behind = [text](std::string_view end, std::size_t from) {
+    const std::size_t place = text.find(end, from);
+    return place == std::string_view::npos ? text.size() : place + end.size();
+  };
+  if (text.starts_with("<!-->")) return 5;
+  if (text.starts_with("<!--")) return behind("-->", 4);
+  if (text.starts_with("<!") || text.starts_with("<?")) return behind(">", 2);
+  if (text.starts_with("</") && text.size() > 2 && !is_letter(text[2])) return behind(">", 2);
+  return 0;
+}
+
+struct DestroyOutput {
+  void operator()(GumboOutput* output) const { gumbo_destroy_output(&kGumboDefaultOptions, output); }
+};
+
+// Text without tags, its entities as characters: all that HTML knows.
+std::string without_entities(std::string_view text) {
+  if (text.find('&') == std::string_view::npos) return std::string(text);
+  GumboOptions options = kGumboDefaultOptions;
+  options.fragment_context = GUMBO_TAG_BODY;
+  options.max_errors = 0;
+  const std::unique_ptr<GumboOutput, DestroyOutput> output(
+      gumbo_parse_with_options(&options, text.data(), text.size()));
+  std::string plain;
+  const GumboVector& children = output->root->v.element.children;
+  for (unsigned i = 0; i < children.length; ++i) {
+    const auto* child = static_cast<const GumboNode*>(children.data[i]);
+    if (child->type == GUMBO_NODE_TEXT || child->type == GUMBO_NODE_WHITESPACE) plain += child->v.text.text;
+  }
+  return plain;
+}
+
+class Parts {
+ public:
+  void add(bool is_text, std::string_view content) {
+    if (content.empty()) return;
+    if (parts_.empty() || parts_.back().is_text != is_text) parts_.push_back({.is_text = is_text, .content = {}});
+    parts_.back().content += content;
+  }
+  std::vector<HtmlPart> take() {
+    for (HtmlPart& part : parts_) {
+      if (part.is_text) part.content = without_entities(part.content);
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  std::vector<HtmlPart> parts_;
+};
+
+}  // namespace
+
+std::vector<HtmlPart> parse_html(std::string_view html) {
+  Parts parts;
+  std::string kept;       // the element that is not translated; empty for none
+  std::size_t depth = 0;  // of elements of that name in it, itself too
+  while (!html.empty()) {
+    const std::size_t less = std::min(html.find('<'), html.size());
+    parts.add(kept.empty(), html.substr(0, less));
+    html.remove_prefix(less);
+    if (html.empty()) break;
+    std::size_t size = markup_without_name(html);
+    const std::size_t name = html.starts_with("</") ? 2 : 1;
+    if (size == 0 && (html.size() <= name || !is_letter(html[name]))) {
+      parts.add(kept.empty(), html.substr(0, 1));
+      html.remove_prefix(1);
+      continue;
+    }
+    Tag tag;
+    if (size == 0) size = read_tag(html, tag);
+    if (is_raw(tag.name) && !tag.is_end) size += raw_end(html.substr(size), tag.name);
+    parts.add(false, html.substr(0, size));
+    html.remove_prefix(size);
+    if (!kept.empty()) {
+      if (tag.name == kept) tag.is_end ? --depth : ++depth;
+      if (depth == 0) kept.clear();
+    } else if (!tag.is_end && (is_code(tag.name) || tag.is_marked) && !is_void(tag.name) && !is_raw(tag.name)) {
+      kept = tag.name;
+      depth = 1;
+    }
+  }
+  return parts.take();
+}
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    if (c == '&') {
+      escaped += "&amp;";
+    } else if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '>') {
+      escaped += "&gt;";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,179 @@
+#include "text/sentences.h"
+
+#include <encdec/engine/base/error.h>
+#include <unicode/brkiter.h>
+#include <unicode/locid.h>
+#include <unicode/uchar.h>
+#include <unicode/utext.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace encdec::serve {
+namespace {
+
+struct CloseText {
+  void operator()(UText* text) const { utext_close(text); }
+};
+
+bool is_space(UChar32 c) {
+  return u_isUWhiteSpace(c) != 0;
+}
+
+// Conversions within ICU's macros.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+
+// Where the white space at the end of a text begins.
+std::size_t end_of_words(std::string_view text) {
+  auto place = static_cast<std::int32_t>(text.size());
+  while (place > 0) {
+    std::int32_t before = place;
+    UChar32 c = 0;
+    U8_PREV(text.data(), 0, before, c);
+    if (!is_space(c)) break;
+    place = before;
+  }
+  return static_cast<std::size_t>(place);
+}
+
+// Where the white space at the beginning of a text ends.
+std::size_t begin_of_words(std::string_view text) {
+  std::int32_t place = 0;
+  while (static_cast<std::size_t>(place) < text.size()) {
+    std::int32_t behind = place;
+    UChar32 c = 0;
+    U8_NEXT(text.data(), behind, static_cast<std::int32_t>(text.size()), c);
+    if (!is_space(c)) break;
+    place = behind;
+  }
+  return static_cast<std::size_t>(place);
+}
+
+#pragma GCC diagnostic pop
+
+void add(std::vector<Sentence>& sentences, std::string_view text) {
+  if (text.empty()) return;
+  const std::size_t end = end_of_words(text);
+  const std::string_view space = text.substr(end);
+  if (end == 0 && !sentences.empty()) {
+    sentences.back().space += space;
+  } else {
+    sentences.push_back({std::string(text.substr(0, end)), std::string(space)});
+  }
+}
+
+// Boundaries of one kind in a text, each a byte's place, the end included.
+std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_view text) {
+  UErrorCode error = U_ZERO_ERROR;
+  const std::unique_ptr<UText, CloseText> utext(
+      utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &error));
+  iterator.setText(utext.get(), error);
+  if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
+  std::vector<std::size_t> places;
+  iterator.first();
+  for (std::int32_t place = iterator.next(); place != icu::BreakIterator::DONE; place = iterator.next()) {
+    places.push_back(static_cast<std::size_t>(place));
+  }
+  return places;
+}
+
+std::unique_ptr<icu::BreakIterator> make_iterator(const std::string& language) {
+  UErrorCode error = U_ZERO_ERROR;
+  const icu::Locale locale((language + "@ss=standard").c_str());
+  std::unique_ptr<icu::BreakIterator> iterator(icu::BreakIterator::createSentenceInstance(locale, error));
+  if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
+  return iterator;
+}
+
+bool ends_clause(std::string_view text) {
+  constexpr std::string_view kMarks[] = {",", ";", ":", "\u3001", "\uff0c", "\uff1b", "\u060c", "\u2014"};
+  for (const std::string_view mark : kMarks) {
+    if (text.ends_with(mark)) return true;
+  }
+  return false;
+}
+
+// The place next to the middle where `may_cut` holds; 0 if there is none.
+template <class MayCut>
+std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
+  const std::size_t middle = text.size() / 2;
+  for (std::size_t distance = 0; distance <= middle; ++distance) {
+    for (const std::size_t place : {middle - distance, middle + distance}) {
+      if (place > 0 && place < text.size() && may_cut(place)) return place;
+    }
+  }
+  return 0;
+}
+
+std::size_t find_cut(std::string_view text) {
+  const auto is_behind_space = [text](std::size_t place) {
+    constexpr std::size_t kLongestCharacter = 4;
+    const std::size_t before = place - std::min(place, kLongestCharacter);
+    return U8_IS_TRAIL(static_cast<std::uint8_t>(text[place])) == 0 &&
+           end_of_words(text.substr(before, place - before)) < place - before &&
+           begin_of_words(text.substr(place, kLongestCharacter)) == 0;
+  };
+  const auto is_behind_clause = [&](std::size_t place) {
+    return is_behind_space(place) && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
+  };
+  if (const std::size_t place = cut_near_middle(text, is_behind_clause)) return place;
+  if (const std::size_t place = cut_near_middle(text, is_behind_space)) return place;
+  return cut_near_middle(
+      text, [text](std::size_t place) { return U8_IS_TRAIL(static_cast<std::uint8_t>(text[place])) == 0; });
+}
+
+}  // namespace
+
+std::vector<Sentence> split_text(std::string_view text, Split split, const std::string& language) {
+  std::vector<Sentence> sentences;
+  const auto take = [&](std::size_t bytes) {
+    add(sentences, text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  };
+  take(begin_of_words(text));
+  if (split == Split::never) {
+    take(text.size());
+    return sentences;
+  }
+  std::unique_ptr<icu::BreakIterator> iterator;
+  if (split == Split::sentences) iterator = make_iterator(language);
+  while (!text.empty()) {
+    const std::size_t line_end = std::min(text.find('\n'), text.size());
+    if (iterator) {
+      std::size_t begin = 0;
+      for (const std::size_t end : boundaries(*iterator, text.substr(0, line_end))) {
+        add(sentences, text.substr(begin, end - begin));
+        begin = end;
+      }
+      text.remove_prefix(line_end);
+    } else {
+      take(line_end);
+    }
+    take(begin_of_words(text));  // line ends, and what stands in front of the next line's words
+  }
+  return sentences;
+}
+
+std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits) {
+  std::vector<Sentence> parts;
+  std::vector<Sentence> rest(std::make_move_iterator(sentences.rbegin()), std::make_move_iterator(sentences.rend()));
+  while (!rest.empty()) {
+    Sentence sentence = std::move(rest.back());
+    rest.pop_back();
+    const std::size_t cut = sentence.text.empty() || fits(sentence.text) ? 0 : find_cut(sentence.text);
+    if (cut == 0) {
+      parts.push_back(std::move(sentence));
+      continue;
+    }
+    const std::size_t end = end_of_words(std::string_view(sentence.text).substr(0, cut));
+    rest.push_back({sentence.text.substr(cut), std::move(sentence.space)});
+    rest.push_back({sentence.text.substr(0, end), sentence.text.substr(end, cut - end)});
+  }
+  return parts;
+}
+
+}  // namespace encdec::serve

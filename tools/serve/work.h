@@ -1,0 +1,43 @@
+#pragma once
+
+#include <encdec/models/request_queue.h>
+
+#include <exception>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "http/mailbox.h"
+
+namespace encdec::serve {
+
+// What becomes of one source of a request: tokens that are certain, or its end.
+struct WorkNews {
+  std::size_t source = 0;
+  std::variant<TokenIds, GenerateResult, EmbedResult, std::exception_ptr> what = {};
+};
+
+// A request in a queue, of one coroutine, which is told by its mailbox. Cancelled with it.
+class Work {
+ public:
+  // As RequestQueue::submit().
+  static Work generate(const asio::any_io_executor& executor, RequestQueue& queue,
+                       std::span<const GenerateInput> inputs, const GenerateOptions& options, bool with_tokens,
+                       std::uint64_t client);
+  static Work embed(const asio::any_io_executor& executor, RequestQueue& queue, std::span<const std::string> texts,
+                    const EmbedOptions& options, std::uint64_t client);
+  Work(Work&& other) noexcept = default;
+  Work& operator=(Work&& other) = delete;
+  ~Work() { request_.cancel(); }
+
+  // The next news; rethrows a failure. Throws HttpError, 504, where none has come until then.
+  asio::awaitable<WorkNews> next(Clock::time_point deadline);
+
+ private:
+  explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
+
+  std::shared_ptr<Mailbox<WorkNews>> news_;
+  Request request_;
+};
+
+}  // namespace encdec::serve
