@@ -44,8 +44,8 @@ struct Request::State final : DecodeClient {
     if (!is_over) call([&] { on_failed(job.index, explained(failure, parts)); });
   }
 
-  void on_tokens(const DecodeJob& job, std::span<const std::int32_t> tokens) override {
-    if (!is_over) call([&] { on_certain(job.index, tokens); });
+  void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
+    if (!is_over) call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
   }
   bool wants_tokens() const override { return on_certain != nullptr; }
   bool is_cancelled() const override { return is_over; }
@@ -57,7 +57,7 @@ struct Request::State final : DecodeClient {
   // One of both, and what it tells.
   std::optional<GenerationTask> generation;
   std::function<void(std::size_t, GenerateResult)> on_generated;
-  std::function<void(std::size_t, std::span<const std::int32_t>)> on_certain;
+  decltype(GenerateHandlers::on_tokens) on_certain;
   std::optional<EmbeddingTask> embedding;
   std::function<void(std::size_t, EmbedResult)> on_embedded;
 

@@ -28,9 +28,10 @@ struct GenerateHandlers {
   std::function<void(std::size_t source, GenerateResult result)> on_result;
   // Instead of a result.
   std::function<void(std::size_t source, std::exception_ptr failure)> on_failure;
-  // Before it: tokens of the result, its prefix too, as soon as they are certain; none if empty. See
-  // GenerateOptions::on_token.
-  std::function<void(std::size_t source, std::span<const std::int32_t> tokens)> on_tokens = {};
+  // Before it: tokens of the result, its prefix too, as soon as they are certain, and of each what will be its
+  // Hypothesis::token_scores; none if empty. See GenerateOptions::on_token.
+  std::function<void(std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> token_scores)>
+      on_tokens = {};
 };
 
 // A text's vector, and what it cost.

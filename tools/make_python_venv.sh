@@ -1,25 +1,10 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with what requirements files say, where it is not there yet, and installs the Python
-# package into it:
+# As make_venv.sh, and installs the Python package into it:
 #   ./tools/make_python_venv.sh FOLDER REQUIREMENTS...
-# PYTHON is the interpreter to make it for, python3 if not set. Status 77: what is needed from PyPI cannot be had.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-./tools/install_packages.sh
-python=${PYTHON:-python3}
-venv=$1
-shift
-wanted=$("$python" -c 'import sys; print(sys.version, sys.base_prefix, sep="\n")' && cat "$@")
-if [[ $(cat "$venv/wanted" 2>/dev/null) != "$wanted" ]]; then
-  echo "Making $venv"
-  "$python" -m venv --clear "$venv"
-  if ! "$venv/bin/pip" --quiet --disable-pip-version-check install "${@/#/--requirement=}"; then
-    echo "${0##*/}: cannot install $*; is PyPI reachable?" >&2
-    exit 77
-  fi
-  echo "$wanted" >"$venv/wanted"
-fi
+./tools/make_venv.sh "$@"
 echo "Building and installing the Python package"
 # Without isolation the build folder, build/cp*, is used again: that takes seconds where nothing has changed.
-"$venv/bin/pip" --quiet --disable-pip-version-check install --no-build-isolation --no-deps .
+"$1/bin/pip" --quiet --disable-pip-version-check install --no-build-isolation --no-deps .

@@ -90,7 +90,8 @@ class BatchDecoder {
       running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
-        job.client->on_tokens(job, std::span(job.prompt.target).last(job.prompt.prefix_length));
+        const std::vector<float> scores(job.prompt.prefix_length);
+        job.client->on_tokens(job, {std::span(job.prompt.target).last(job.prompt.prefix_length), scores});
       }
     }
   }
@@ -140,10 +141,11 @@ class BatchDecoder {
     });
   }
 
-  void tell_tokens(Running& running, std::span<const std::int32_t> certain) {
-    if (certain.size() <= running.told) return;
-    running.job.client->on_tokens(running.job, certain.subspan(running.told));
-    running.told = certain.size();
+  void tell_tokens(Running& running, Search::ScoredTokens certain) {
+    if (certain.tokens.size() <= running.told) return;
+    running.job.client->on_tokens(running.job,
+                                  {certain.tokens.subspan(running.told), certain.scores.subspan(running.told)});
+    running.told = certain.tokens.size();
   }
 
   // A job that has moved on has no client.
@@ -163,7 +165,8 @@ class BatchDecoder {
   void finish(Running& running) {
     std::vector<Hypothesis> results = running.search->take_results();
     finished_tokens_ += results.front().token_ids.size();
-    if (running.job.client->wants_tokens()) tell_tokens(running, results.front().token_ids);
+    if (running.job.client->wants_tokens())
+      tell_tokens(running, {results.front().token_ids, results.front().token_scores});
     running.job.client->on_result(running.job, std::move(results));
   }
 

@@ -105,15 +105,16 @@ class BeamSearch final : public Search {
     return results;
   }
 
-  std::span<const std::int32_t> certain_tokens() const override {
+  ScoredTokens certain_tokens() const override {
     // The result will be the best that is finished, or go on from a beam.
-    std::span<const std::int32_t> common = generated((finished_.empty() ? beams_ : finished_).front().history);
+    const Beam& best = (finished_.empty() ? beams_ : finished_).front();
+    std::span<const std::int32_t> common = generated(best.history);
     for (const Beam& beam : beams_) {
       if (beam.score <= kImpossible / 2) continue;
       const auto tokens = generated(beam.history);
       common = common.first(static_cast<std::size_t>(std::ranges::mismatch(common, tokens).in1 - common.begin()));
     }
-    return common;
+    return {common, std::span(best.token_scores).first(common.size())};
   }
   std::size_t length() const override { return length_; }
 

@@ -25,7 +25,7 @@ class DecodeClient {
   // Instead of a result; NotANumber among others.
   virtual void on_failure(const DecodeJob& job, const std::exception_ptr& failure) = 0;
   // Token by token as they become certain; called only if they are wanted.
-  virtual void on_tokens(const DecodeJob& job, std::span<const std::int32_t> tokens) = 0;
+  virtual void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) = 0;
   virtual bool wants_tokens() const = 0;  // always the same
   // Its sources that are being decoded are dropped at the next step, without a word.
   virtual bool is_cancelled() const = 0;

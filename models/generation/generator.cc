@@ -78,9 +78,9 @@ class Generator final : DecodeClient {
   void on_failure(const DecodeJob& /*job*/, const std::exception_ptr& failure) override {
     feed_.stop(explained(failure, parts_));
   }
-  void on_tokens(const DecodeJob& job, std::span<const std::int32_t> tokens) override {
+  void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
     const std::lock_guard lock(telling_);
-    for (const std::int32_t token : tokens) settings_.on_token(job.index, token);
+    for (const std::int32_t token : tokens.tokens) settings_.on_token(job.index, token);
   }
   bool wants_tokens() const override { return settings_.on_token != nullptr; }
   bool is_cancelled() const override { return false; }

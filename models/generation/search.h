@@ -85,8 +85,13 @@ class Search {
 
   // What a finished search has found, best first: tokens after the prompt, and their scores.
   virtual std::vector<Hypothesis> take_results() = 0;
-  // The tokens that the best result begins with, as far as that is certain. Valid until advance().
-  virtual std::span<const std::int32_t> certain_tokens() const = 0;
+  // Tokens, and the model's log-probability of each, or 0 for a prefix.
+  struct ScoredTokens {
+    std::span<const std::int32_t> tokens;
+    std::span<const float> scores;
+  };
+  // What the best result begins with, as far as that is certain. Valid until advance().
+  virtual ScoredTokens certain_tokens() const = 0;
   // Tokens of the result so far.
   virtual std::size_t length() const = 0;
 

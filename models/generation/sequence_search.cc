@@ -91,7 +91,9 @@ class SequenceSearch final : public Search {
     std::ranges::stable_sort(results, std::greater(), &Hypothesis::score);
     return results;
   }
-  std::span<const std::int32_t> certain_tokens() const override { return generated(targets_.front().history); }
+  ScoredTokens certain_tokens() const override {
+    return {generated(targets_.front().history), targets_.front().result.token_scores};
+  }
   std::size_t length() const override { return generated(targets_.front().history).size(); }
 
  private:

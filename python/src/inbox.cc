@@ -82,7 +82,8 @@ GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_token
                                   state->put({request, source, failure});
                                 }};
   if (with_tokens) {
-    handlers.on_tokens = [state = state_, request](std::size_t source, std::span<const std::int32_t> tokens) {
+    handlers.on_tokens = [state = state_, request](std::size_t source, std::span<const std::int32_t> tokens,
+                                                   std::span<const float> /*scores*/) {
       state->put({request, source, TokenIds(tokens.begin(), tokens.end())});
     };
   }

@@ -141,10 +141,12 @@ TEST(RequestQueue, ResultsAreToldAsTheyAreFinishedAndTokensBeforeThem) {
   Outcome slow, quick;
   TokenIds told;
   GenerateHandlers handlers = quick.handlers();
-  handlers.on_tokens = [&](std::size_t source, std::span<const std::int32_t> tokens) {
+  std::vector<float> scores;
+  handlers.on_tokens = [&](std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> more) {
     EXPECT_EQ(source, 0u);
     EXPECT_EQ(quick.told(), 0u);
     told.insert(told.end(), tokens.begin(), tokens.end());
+    scores.insert(scores.end(), more.begin(), more.end());
   };
   queue.submit(inputs_of({sources[0]}), {.max_new_tokens = 400, .min_new_tokens = 400}, slow.handlers());
   const GenerateInput input{sources[1], TokenIds{5, 6}};
@@ -152,6 +154,7 @@ TEST(RequestQueue, ResultsAreToldAsTheyAreFinishedAndTokensBeforeThem) {
   ASSERT_TRUE(quick.wait(1));
   EXPECT_EQ(slow.told(), 0u);
   EXPECT_EQ(told, quick.results[0].hypotheses.front().token_ids);
+  EXPECT_EQ(scores, quick.results[0].hypotheses.front().token_scores);
   ASSERT_EQ(told.size(), 6u);
   EXPECT_EQ(told[1], 6);
   ASSERT_TRUE(slow.wait(1));
@@ -171,7 +174,7 @@ TEST(RequestQueue, ACancelledSourceIsDroppedAndItsNeighboursDoNotChange) {
       std::mutex submitting;
       std::size_t tokens = 0;
       GenerateHandlers handlers = cancelled.handlers();
-      handlers.on_tokens = [&](std::size_t, std::span<const std::int32_t> more) {
+      handlers.on_tokens = [&](std::size_t, std::span<const std::int32_t> more, std::span<const float>) {
         const std::lock_guard lock(submitting);
         tokens += more.size();
         if (tokens >= last_token) request.cancel();
@@ -246,7 +249,7 @@ TEST(RequestQueue, BadInputIsRefusedWhole) {
   EXPECT_THAT(failure([&] { queue.submit(inputs_of({{1}}), {.num_beams = 0}, outcome.handlers()); }),
               HasSubstr("num_beams is 0"));
   GenerateHandlers handlers = outcome.handlers();
-  handlers.on_tokens = [](std::size_t, std::span<const std::int32_t>) {};
+  handlers.on_tokens = [](std::size_t, std::span<const std::int32_t>, std::span<const float>) {};
   EXPECT_THAT(failure([&] { queue.submit(inputs_of({{1}}), {.num_beams = 2, .num_return_sequences = 2}, handlers); }),
               HasSubstr("num_return_sequences is 2, expected 1"));
   const std::vector<std::string> texts{"a"};

@@ -40,6 +40,8 @@ TEST(Sentences, EndWhereTheLanguageSaysSo) {
               ElementsAre("今天很好。", "我们走吧！"));
   EXPECT_THAT(texts_of(split_text("यह एक है। यह दो है।", Split::sentences, "hi")), ElementsAre("यह एक है।", "यह दो है।"));
   EXPECT_THAT(texts_of(split_text("one\ntwo. three", Split::sentences, "en")), ElementsAre("one", "two. three"));
+  EXPECT_THAT(texts_of(split_text("One. Two\nthree. Four.", Split::sentences_over_lines, "en")),
+              ElementsAre("One.", "Two\nthree.", "Four."));
   EXPECT_THAT(texts_of(split_text("One. Two.\n Three.", Split::newlines, "en")), ElementsAre("One. Two.", "Three."));
   EXPECT_THAT(texts_of(split_text(" One. Two.\n ", Split::never, "en")), ElementsAre("", "One. Two."));
   EXPECT_THAT(split_text("", Split::sentences, "en"), IsEmpty());
@@ -49,7 +51,7 @@ TEST(Sentences, AndSpacesAreTheTextAgain) {
   for (const std::string& text :
        {std::string("  A b.\r\n\r\n\tC d?  E.\n"), std::string("\n\n"), std::string("a\xff b. \xc2"), std::string("…"),
         std::string("\u3000あ。\u3000い。"), std::string("x\0y. z", 6), std::string("A.\u2029B.\u00a0C")}) {
-    for (const Split split : {Split::never, Split::newlines, Split::sentences}) {
+    for (const Split split : {Split::never, Split::newlines, Split::sentences, Split::sentences_over_lines}) {
       const auto sentences = split_text(text, split, "en");
       EXPECT_EQ(joined(sentences), text);
       const auto parts = cut_to_fit(sentences, [](const std::string& part) { return part.size() <= 3; });

@@ -94,6 +94,10 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
     parts_.metrics.count_tokens(model.name(), result.source_tokens, 0);
     results[news.source] = std::move(result);
   }
+  if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
+    throw HttpError(
+        400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));
+  }
   co_return results;
 }
 

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <ranges>
 
+#include "http/form.h"
 #include "text/language.h"
 
 namespace encdec::serve {
@@ -52,7 +54,13 @@ std::string language_of(const JsonObject& parameters, const char* name, const ch
                         const std::map<std::string, std::string>& known) {
   const std::string language = parameters.string(name).value_or(parameters.string(other).value_or(""));
   const auto found = known.find(canonical_language(language));
-  return found != known.end() ? found->second : language;
+  if (found != known.end()) return found->second;
+  const bool has_codes = std::ranges::any_of(known, [](const auto& entry) { return !entry.second.empty(); });
+  if (!language.empty() && !known.empty() && !has_codes) {
+    throw HttpError(
+        400, fmt::format("'{}' is '{}', expected one of {}", name, language, fmt::join(std::views::keys(known), ", ")));
+  }
+  return language;
 }
 
 }  // namespace
@@ -89,6 +97,9 @@ std::vector<std::string> read_texts(const Call& call, const JsonObject& request,
   std::vector<std::string> texts;
   for (const GenerateInput& input : read_inputs(call, request, key, model)) {
     const auto* text = std::get_if<std::string>(&input.source);
+    if (model.model().tokenizer() == nullptr) {
+      throw HttpError(400, fmt::format("model '{}' has no tokenizer, so it knows no texts", model.name()));
+    }
     texts.push_back(text != nullptr ? *text : model.model().tokenizer()->decode(std::get<TokenIds>(input.source)));
   }
   return texts;
@@ -128,6 +139,31 @@ void check_options(const GenerateOptions& options, const ServiceLimits& limits) 
   check_limit("max_new_tokens", options.max_new_tokens, limits.new_tokens, "--max-new-tokens");
   check_limit("max_length", options.max_length, limits.new_tokens, "--max-new-tokens");
   check_limit("min_new_tokens", options.min_new_tokens, limits.new_tokens, "--max-new-tokens");
+}
+
+EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
+  EmbedOptions options;
+  options.normalize = request.boolean("normalize").value_or(is_normal);
+  options.prompt_name = request.string("prompt_name");
+  options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
+  options.long_texts = request.boolean("truncate").value_or(true) ? LongSources::truncate : LongSources::error;
+  if (const auto side = request.string("truncation_direction"); side && lower_case(*side) != "right") {
+    throw HttpError(400, fmt::format("'truncation_direction' is '{}', expected right", *side));
+  }
+  return options;
+}
+
+std::string piece_of(const Model& model, std::int32_t id) {
+  return model.tokenizer() != nullptr ? model.tokenizer()->piece(id, TextSide::target) : std::to_string(id);
+}
+
+bool is_special(const Model& model, std::int32_t id) {
+  const GenerateOptions& defaults = model.generation_config();
+  const auto has = [id](const std::optional<TokenIds>& tokens) {
+    return tokens && std::ranges::find(*tokens, id) != tokens->end();
+  };
+  return has(defaults.eos_tokens) || has(defaults.forced_eos_tokens) || id == defaults.decoder_start_token ||
+         id == defaults.forced_bos_token || id == model.config().pad_token;
 }
 
 WrittenJson result_array(std::span<const float> values) {

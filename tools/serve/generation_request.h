@@ -2,7 +2,9 @@
 
 #include <encdec/models/checkpoint/json.h>
 #include <encdec/models/checkpoint/written_json_fwd.h>
+#include <encdec/models/generation/text_stream.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,27 @@ GenerateOptions read_options(const JsonObject& parameters, const ServedModel& mo
 
 // Throws HttpError for what is beyond them.
 void check_options(const GenerateOptions& options, const ServiceLimits& limits);
+
+// EmbedOptions by text-embeddings-inference's names; `is_normal` is what a missing "normalize" means.
+EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
+
+// What a token stands for, as the vocabulary spells it; its number where there is no tokenizer.
+std::string piece_of(const Model& model, std::int32_t id);
+// Whether it is a token of the model's, no part of a text: an end, a beginning, padding.
+bool is_special(const Model& model, std::int32_t id);
+
+// The text of tokens that come one after the other; none where the model has no tokenizer.
+class StreamedText {
+ public:
+  explicit StreamedText(const Model& model) {
+    if (model.tokenizer() != nullptr) stream_.emplace(*model.tokenizer());
+  }
+  std::string push(std::span<const std::int32_t> tokens) { return stream_ ? stream_->push(tokens) : std::string(); }
+  std::string finish() { return stream_ ? stream_->finish() : std::string(); }
+
+ private:
+  std::optional<TextStream> stream_;
+};
 
 // Numbers with the shortest digits that stand for the same float.
 WrittenJson result_array(std::span<const float> values);

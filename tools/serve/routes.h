@@ -16,7 +16,14 @@ struct Route {
   std::string_view path;  // "/models/*/pipeline/*": an asterisk is any word
   asio::awaitable<void> (*handle)(Call& call);
   ErrorForm error;
-  bool has_key_in_body = false;  // as api_key, where no header has one
+
+  // Where a client says its key; a header always may have it.
+  enum class Key : std::uint8_t {
+    in_header,
+    in_body,  // as api_key
+    none,     // whoever asks
+  };
+  Key key = Key::in_header;
 };
 
 // Those of each protocol, in the file of its name.

@@ -16,6 +16,7 @@
 #include <new>
 #include <utility>
 
+#include "http/form.h"
 #include "parameters.h"
 
 namespace encdec::serve {
@@ -41,7 +42,8 @@ std::string_view key_in(const HttpRequest& head) {
   return head.headers["x-api-key"];
 }
 
-// Words of a path that stand for asterisks of a pattern; false if it is another path.
+// What stands in a path for the asterisks of a pattern, percent signs decoded; false if it is another path. A name may
+// have a slash in it.
 bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& words) {
   words.clear();
   for (;;) {
@@ -50,9 +52,10 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
     if (!path.starts_with(pattern.substr(0, star))) return false;
     path.remove_prefix(star);
     pattern.remove_prefix(star + 1);
-    const std::size_t end = std::min(path.find('/'), path.size());
-    if (end == 0) return false;
-    words.emplace_back(path.substr(0, end));
+    const std::string_view next = pattern.substr(0, pattern.find('*'));
+    const std::size_t end = next.empty() ? path.size() : path.find(next);
+    if (end == 0 || end == std::string_view::npos) return false;
+    words.push_back(percent_decoded(path.substr(0, end)));
     path.remove_prefix(end);
   }
 }
@@ -154,10 +157,11 @@ Service::Match Service::find_route(const HttpRequest& request) const {
     if (!matches(route.path, request.path, match.words)) continue;
     match.route = &route;
     if (route.method == method) {
-      match.other_method = false;
+      match.other_methods.clear();
       return match;
     }
-    match.other_method = true;
+    if (!match.other_methods.empty()) match.other_methods += ", ";
+    match.other_methods += route.method;
   }
   return match;
 }
@@ -171,9 +175,14 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
                                     {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
                                     {"Access-Control-Max-Age", "86400"}}};
   }
-  if (head.method != "GET" && head.method != "HEAD") return std::nullopt;
-  if (head.path == "/health" || head.path == "/ping") return HttpResponse{.body = R"({"status":"ok"})"};
-  if (head.path != "/ready") return std::nullopt;
+  const bool is_health = head.path == "/health" || head.path == "/ping";
+  if (!is_health && head.path != "/ready") return std::nullopt;
+  if (head.method != "GET" && head.method != "HEAD") {
+    HttpResponse refused = plain_error(HttpError(405, head.method + " is not what this address takes"), head);
+    refused.headers.emplace_back("Allow", "GET");
+    return refused;
+  }
+  if (is_health) return HttpResponse{.body = R"({"status":"ok"})"};
   if (is_draining_) return HttpResponse{.status = 503, .body = R"({"status":"draining"})"};
   if (!is_ready_) return HttpResponse{.status = 503, .body = R"({"status":"loading"})"};
   return HttpResponse{.body = R"({"status":"ready"})"};
@@ -195,10 +204,9 @@ void Service::check_key(const HttpRequest& head, const Match& match) const {
     }
     return;
   }
-  const bool is_open = head.path == "/" || head.path == "/openapi.json" || head.path == "/frontend/settings";
-  if (settings_.keys.empty() || (is_open && head.method != "POST")) return;
+  if (settings_.keys.empty() || (match.route != nullptr && match.route->key == Route::Key::none)) return;
   const std::string_view given = key_in(head);
-  if (!given.empty() || match.route == nullptr || !match.route->has_key_in_body) check_key(given);
+  if (!given.empty() || match.route == nullptr || match.route->key != Route::Key::in_body) check_key(given);
 }
 
 int Service::retry_seconds() const {
@@ -212,7 +220,7 @@ HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t b
   const Match match = find_route(head);
   check_key(head, match);
   if (match.route == nullptr) throw HttpError(404, "nothing here of that name; GET / tells what there is");
-  if (match.other_method) throw HttpError(405, fmt::format("{} is not what this address takes", head.method));
+  if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not what this address takes", head.method));
   if (is_draining_) throw HttpError(503, "the server is about to end", 5);
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
     throw HttpError(503, "the models are still being loaded", 2);
@@ -250,7 +258,7 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
 asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& route) {
   std::exception_ptr failure;
   try {
-    if (!settings_.keys.empty() && route.has_key_in_body && key_in(call->request()).empty()) {
+    if (!settings_.keys.empty() && route.key == Route::Key::in_body && key_in(call->request()).empty()) {
       check_key(Parameters(*call).text("api_key"));
     }
     co_await route.handle(*call);
@@ -286,8 +294,15 @@ HttpError Service::without_folders(const HttpError& error) const {
 
 HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error) {
   const Match match = find_route(request);
-  HttpResponse response = (match.route != nullptr ? match.route->error : &plain_error)(error, request);
-  if (error.status() == 405) response.headers.emplace_back("Allow", match.route->method);
+  // Where nothing is, the form of what is near.
+  const std::string_view near = std::string_view(request.path).substr(0, request.path.find('/', 1));
+  const auto neighbour = std::ranges::find_if(
+      routes_, [near](const Route& route) { return near.size() > 1 && route.path.starts_with(near); });
+  const ErrorForm form = match.route != nullptr       ? match.route->error
+                         : neighbour != routes_.end() ? neighbour->error
+                                                      : &plain_error;
+  HttpResponse response = form(error, request);
+  if (error.status() == 405) response.headers.emplace_back("Allow", match.other_methods);
   return with_retry(std::move(response), error);
 }
 

@@ -43,7 +43,7 @@ class Service final : public HttpApplication {
   struct Match {
     const Route* route = nullptr;
     std::vector<std::string> words;
-    bool other_method = false;  // the path is known, for another method
+    std::string other_methods;  // that the path is known for: "GET, POST"
   };
   Match find_route(const HttpRequest& request) const;
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;

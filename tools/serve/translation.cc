@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "text/html.h"
@@ -42,6 +43,15 @@ bool reads_sentences(const Model& model) {
   return std::ranges::find(kFamilies, model.config().model_type) != kFamilies.end();
 }
 
+[[noreturn]] void refuse_target(const Call& call, const std::string& target) {
+  std::set<std::string> targets;
+  for (const std::string& source : call.parts().models.source_languages()) {
+    for (std::string& code : call.parts().models.target_languages(source)) targets.insert(std::move(code));
+  }
+  throw HttpError(400, fmt::format("'{}' is not a language that anything is translated to here, expected one of {}",
+                                   target, fmt::join(targets, ", ")));
+}
+
 [[noreturn]] void refuse_pair(const Call& call, const std::string& source, const std::string& target) {
   const auto sources = call.parts().models.source_languages();
   if (std::ranges::find(sources, source) == sources.end()) {
@@ -63,7 +73,7 @@ void find_model(const Call& call, const std::string& text, const TranslateOption
     for (const std::string& source : models.source_languages()) {
       if (models.translator(source, target) != nullptr) sources.push_back(source);
     }
-    if (sources.empty()) refuse_pair(call, canonical_language(options.source), target);
+    if (sources.empty()) refuse_target(call, target);
     const DetectedLanguage detected = detect_languages(text, sources).front();
     document.translation.source = detected.language;
     document.translation.confidence = detected.confidence;
@@ -152,9 +162,8 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
     batch.options = options_for(document, options);
     const EncodeOptions languages{.source_language = batch.options.source_lang,
                                   .target_language = batch.options.target_lang};
-    const Split split = options.keeps_whole                                  ? Split::never
-                        : options.splits_newlines || !reads_sentences(model) ? Split::newlines
-                                                                             : Split::sentences;
+    Split split = options.split;
+    if (split == Split::sentences && !reads_sentences(model)) split = Split::newlines;
     std::vector<HtmlPart> parts;
     if (options.is_html) {
       parts = parse_html(text);

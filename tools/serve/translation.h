@@ -14,9 +14,8 @@ struct TranslateOptions {
   std::string target = {};
   std::string model = {};  // by name; empty for one that has these languages
   bool is_html = false;
-  int alternatives = 0;          // beside the best
-  bool keeps_whole = false;      // no sentences of its own
-  bool splits_newlines = false;  // only at line ends
+  int alternatives = 0;            // beside the best
+  Split split = Split::sentences;  // lines, where the model was trained on more than sentences
 };
 
 // A text in another language.

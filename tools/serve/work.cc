@@ -16,8 +16,10 @@ Work Work::generate(const asio::any_io_executor& executor, RequestQueue& queue, 
                                      news->put({source, std::move(failure)});
                                    }};
   if (with_tokens) {
-    handlers.on_tokens = [news = work.news_](std::size_t source, std::span<const std::int32_t> tokens) {
-      news->put({source, TokenIds(tokens.begin(), tokens.end())});
+    handlers.on_tokens = [news = work.news_](std::size_t source, std::span<const std::int32_t> tokens,
+                                             std::span<const float> scores) {
+      news->put({source, CertainTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
+                                       .scores = std::vector<float>(scores.begin(), scores.end())}});
     };
   }
   work.request_ = queue.submit(inputs, options, std::move(handlers), client);

@@ -6,15 +6,22 @@
 #include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "http/mailbox.h"
 
 namespace encdec::serve {
 
+// Tokens of a result that are certain, and the log-probability of each.
+struct CertainTokens {
+  TokenIds ids;
+  std::vector<float> scores;
+};
+
 // What becomes of one source of a request: tokens that are certain, or its end.
 struct WorkNews {
   std::size_t source = 0;
-  std::variant<TokenIds, GenerateResult, EmbedResult, std::exception_ptr> what = {};
+  std::variant<CertainTokens, GenerateResult, EmbedResult, std::exception_ptr> what = {};
 };
 
 // A request in a queue, of one coroutine, which is told by its mailbox. Cancelled with it.

@@ -31,7 +31,7 @@ constexpr std::size_t kReadBytes = 2048;           // at once, of what may be th
 constexpr std::size_t kReadAheadBytes = 32 << 10;  // of requests that have not had their turn
 constexpr std::size_t kSkippedBytes = 64 << 10;    // of a body that nobody wants; else the connection is closed
 constexpr std::chrono::seconds kLingerTime{2};     // for a client to read why it was refused
-constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
+constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
 
 int status_of(error_code error) {
   if (error == http::error::header_limit) return 431;
@@ -97,7 +97,7 @@ void read_head(const http::request_header<>& head, HttpRequest& request) {
   request.method = std::string(head.method_string());
   const std::string_view target = origin_form({head.target().data(), head.target().size()});
   const std::size_t mark = std::min(target.find('?'), target.size());
-  request.path = percent_decoded(target.substr(0, mark));
+  request.path = target.substr(0, mark);
   if (mark < target.size()) request.query = parse_form(target.substr(mark + 1));
   for (const auto& field : head) {
     request.headers.add(lower_case({field.name_string().data(), field.name_string().size()}),
@@ -154,12 +154,11 @@ void Connection::close() {
 }
 
 asio::awaitable<bool> Connection::wait_for_request() {
+  is_idle_ = true;
   if (buffer_.size() > 0) co_return true;
   buffer_.shrink_to_fit();
-  is_idle_ = true;
   stream_.expires_after(server_.limits().idle_time);
   const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kResult);
-  is_idle_ = false;
   buffer_.commit(size);
   co_return !error;
 }
@@ -211,6 +210,7 @@ asio::awaitable<bool> Connection::serve_request() {
     request.body = std::move(parser.get().body());
   }
 
+  is_idle_ = false;
   bool goes_on = false;
   if (refusal || admission.answer) {
     goes_on = co_await answer(std::move(refusal ? *refusal : *admission.answer), writing);

@@ -19,7 +19,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // To its end; never throws.
   asio::awaitable<void> run();
-  // Whether it is between two requests.
+  // Whether nobody waits for an answer: it is between two requests, or one has not arrived whole.
   bool is_idle() const { return is_idle_; }
   // At once.
   void close();

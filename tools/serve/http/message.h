@@ -38,8 +38,8 @@ class Fields {
 // A request of HTTP/1.1 (RFC 9112).
 struct HttpRequest {
   std::string method = {};  // "GET"
-  std::string path = {};    // without the query, percent signs decoded
-  Fields query = {};        // likewise
+  std::string path = {};    // without the query, as it came
+  Fields query = {};        // percent signs decoded
   Fields headers = {};      // names in lower case
   std::string body = {};    // as it came
   std::string peer = {};    // the address that it came from, or "unix"

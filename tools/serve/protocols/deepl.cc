@@ -34,6 +34,13 @@ std::size_t characters_of(const std::string& text) {
   return count;
 }
 
+Split split_of(const std::string& value) {
+  if (value == "0") return Split::never;
+  if (value == "1") return Split::sentences;
+  if (value == "nonewlines") return Split::sentences_over_lines;
+  throw HttpError(400, "Value for 'split_sentences' not supported, expected 0, 1 or nonewlines.");
+}
+
 asio::awaitable<void> translate_texts(Call& call) {
   const Parameters parameters(call);
   bool is_list = false;
@@ -48,13 +55,12 @@ asio::awaitable<void> translate_texts(Call& call) {
     throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
   }
   if (parameters.has("glossary_id")) throw HttpError(400, "Value for 'glossary_id' not supported.");
-  const std::string split = parameters.text("split_sentences", "1");
   Json characters = Json::array();
   for (const std::string& text : texts) characters.push_back(characters_of(text));
   const TranslateOptions options{.source = parameters.text("source_lang"),
                                  .target = target,
                                  .is_html = tags == "html",
-                                 .keeps_whole = split == "0"};
+                                 .split = split_of(parameters.text("split_sentences", "1"))};
   const auto translations = co_await translate(call, std::move(texts), options);
   Json list = Json::array();
   for (const Translation& translation : translations) {

@@ -1,11 +1,11 @@
 // Task calls of Hugging Face's InferenceClient (huggingface_hub 2.4): POST {"inputs", "parameters"} to an address of
 // one model and one task.
 #include <encdec/models/checkpoint/written_json.h>
-#include <encdec/models/generation/text_stream.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "generation_request.h"
@@ -66,31 +66,46 @@ const char* reason_of(FinishReason reason) {
   return reason == FinishReason::stop ? "eos_token" : "length";
 }
 
-Json details_of(const GenerateResult& result, const GenerateOptions& options) {
-  const Hypothesis& best = result.hypotheses.front();
-  return {{"finish_reason", reason_of(best.finish_reason)},
-          {"generated_tokens", best.token_ids.size()},
-          {"input_length", result.source_tokens},
+Json token_json(const Model& model, std::int32_t id, float score, const std::string& text) {
+  const bool is_number = std::isfinite(score);
+  return {{"id", id},
+          {"text", text},
+          {"logprob", is_number ? result_array({&score, 1})[0] : Json(nullptr)},
+          {"special", is_special(model, id)}};
+}
+
+Json details_of(const Hypothesis& hypothesis, std::size_t source_tokens, const GenerateOptions& options) {
+  return {{"finish_reason", reason_of(hypothesis.finish_reason)},
+          {"generated_tokens", hypothesis.token_ids.size()},
+          {"input_length", source_tokens},
           {"seed", options.seed ? Json(*options.seed) : Json(nullptr)}};
+}
+
+Json tokens_json(const Model& model, const Hypothesis& hypothesis) {
+  Json tokens = Json::array();
+  for (std::size_t i = 0; i < hypothesis.token_ids.size(); ++i) {
+    const std::int32_t id = hypothesis.token_ids[i];
+    tokens.push_back(token_json(model, id, hypothesis.token_scores[i], piece_of(model, id)));
+  }
+  return tokens;
 }
 
 asio::awaitable<void> stream_text(Call& call, ServedModel& model, const GenerateInput& input,
                                   const GenerateOptions& options) {
   Work work = call.start(model, input, options);
   call.begin_events();
-  const Tokenizer& tokenizer = *model.model().tokenizer();
-  TextStream stream(tokenizer);
+  StreamedText stream(model.model());
   // The last token's event has the whole text: each waits for the next news.
   std::optional<Json> held;
   std::size_t index = 0;
   for (;;) {
     const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<TokenIds>(&news.what)) {
-      for (const std::int32_t id : *tokens) {
+    if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+      for (std::size_t i = 0; i < tokens->ids.size(); ++i) {
         if (held) call.send_event(*held);
-        const std::string text = stream.push(id);
+        const std::string text = stream.push(std::span(tokens->ids).subspan(i, 1));
         held = Json{{"index", ++index},
-                    {"token", {{"id", id}, {"text", text}, {"logprob", 0.0}, {"special", text.empty()}}},
+                    {"token", token_json(model.model(), tokens->ids[i], tokens->scores[i], text)},
                     {"generated_text", nullptr},
                     {"details", nullptr}};
       }
@@ -99,9 +114,11 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
     const auto& result = std::get<GenerateResult>(news.what);
     call.count(model, result);
     if (!held) held = Json{{"index", 0}, {"token", {{"id", 0}, {"text", ""}, {"logprob", 0.0}, {"special", true}}}};
-    (*held)["token"]["text"] = (*held)["token"]["text"].get<std::string>() + stream.finish();
-    (*held)["generated_text"] = result.hypotheses.front().text;
-    (*held)["details"] = details_of(result, options);
+    Json& text = (*held)["token"]["text"];
+    text = text.get<std::string>() + stream.finish();
+    const Hypothesis& best = result.hypotheses.front();
+    (*held)["generated_text"] = best.text;
+    (*held)["details"] = details_of(best, result.source_tokens, options);
     call.send_event(*held);
     call.finish();
     co_return;
@@ -134,9 +151,9 @@ asio::awaitable<void> generate(Call& call, const JsonObject& request, const std:
     for (const Hypothesis& hypothesis : results[i].hypotheses) {
       Json item = {{result_key(task), repeats && source != nullptr ? *source + hypothesis.text : hypothesis.text}};
       if (parameters.flag("details", false)) {
-        item["details"] = details_of(results[i], options);
+        item["details"] = details_of(hypothesis, results[i].source_tokens, options);
         item["details"]["prefill"] = Json::array();
-        item["details"]["tokens"] = Json::array();
+        item["details"]["tokens"] = tokens_json(model.model(), hypothesis);
       }
       answer.push_back(std::move(item));
     }
@@ -149,9 +166,7 @@ asio::awaitable<void> extract_features(Call& call, const JsonObject& request, co
   std::vector<std::string> texts = read_texts(call, request, "inputs", model);
   if (texts.empty()) throw HttpError(400, "'inputs' is missing or empty");
   const bool is_list = request.value().at("inputs").is_array();
-  EmbedOptions options;
-  options.normalize = request.boolean("normalize").value_or(false);
-  options.prompt_name = request.string("prompt_name");
+  const EmbedOptions options = read_embed_options(request, false);
   const auto results = co_await call.embed(model, std::move(texts), options);
   Json vectors = Json::array();
   for (const EmbedResult& result : results) vectors.push_back(result_array(result.values));
@@ -202,8 +217,8 @@ asio::awaitable<void> generate_text(Call& call) {
 
 constexpr std::array kRoutes = {
     Route{"POST", "/", &natural_task, &error_form},
-    Route{"POST", "/models/*", &natural_task, &error_form},
     Route{"POST", "/models/*/pipeline/*", &named_task, &error_form},
+    Route{"POST", "/models/*", &natural_task, &error_form},
     Route{"POST", "/generate", &generate_text, &error_form},
     Route{"POST", "/generate_stream", &generate_stream, &error_form},
 };

@@ -26,15 +26,19 @@ Json language_json(const std::string& code) {
   return {{"code", code}, {"name", language_name(code)}};
 }
 
+std::string required(const Parameters& parameters, const char* name) {
+  const std::string text = parameters.text(name);
+  if (text.empty()) throw HttpError(400, fmt::format("Invalid request: missing {} parameter", name));
+  return text;
+}
+
 asio::awaitable<void> translate_texts(Call& call) {
   const Parameters parameters(call);
   bool is_list = false;
   std::vector<std::string> texts = parameters.texts("q", is_list);
   if (texts.empty() || (!is_list && texts.front().empty()))
     throw HttpError(400, "Invalid request: missing q parameter");
-  const std::string source = parameters.text("source"), target = parameters.text("target");
-  if (source.empty()) throw HttpError(400, "Invalid request: missing source parameter");
-  if (target.empty()) throw HttpError(400, "Invalid request: missing target parameter");
+  const std::string source = required(parameters, "source"), target = required(parameters, "target");
   const std::string format = parameters.text("format", "text");
   if (format != "text" && format != "html") {
     throw HttpError(400, fmt::format("'{}' is not a format, expected text or html", format));
@@ -115,10 +119,10 @@ asio::awaitable<void> translate_file(Call& call) {
   const bool is_html = name.ends_with(".html") || name.ends_with(".htm");
   if (!is_html && !name.ends_with(".txt"))
     throw HttpError(400, "Invalid request: file format not supported, expected .txt or .html");
-  const std::string source = parameters.text("source");
+  const std::string source = required(parameters, "source"), target = required(parameters, "target");
   std::vector<std::string> texts(1, file->content);
   const TranslateOptions options{
-      .source = source == "auto" ? std::string() : source, .target = parameters.text("target"), .is_html = is_html};
+      .source = source == "auto" ? std::string() : source, .target = target, .is_html = is_html};
   const auto translations = co_await translate(call, std::move(texts), options);
   const std::string path = call.parts().downloads.add(translations.front().text, is_html ? ".html" : ".txt");
   // At the address that the client knows this server by.
@@ -136,12 +140,12 @@ asio::awaitable<void> download_file(Call& call) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/translate", &translate_texts, &error_form, true},
-    Route{"GET", "/languages", &list_languages, &error_form},
-    Route{"POST", "/detect", &detect, &error_form, true},
-    Route{"GET", "/frontend/settings", &settings, &error_form},
-    Route{"POST", "/translate_file", &translate_file, &error_form, true},
-    Route{"GET", "/download_file/*", &download_file, &error_form},
+    Route{"POST", "/translate", &translate_texts, &error_form, Route::Key::in_body},
+    Route{"GET", "/languages", &list_languages, &error_form, Route::Key::none},
+    Route{"POST", "/detect", &detect, &error_form, Route::Key::in_body},
+    Route{"GET", "/frontend/settings", &settings, &error_form, Route::Key::none},
+    Route{"POST", "/translate_file", &translate_file, &error_form, Route::Key::in_body},
+    Route{"GET", "/download_file/*", &download_file, &error_form, Route::Key::none},
 };
 
 }  // namespace libretranslate

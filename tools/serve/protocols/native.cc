@@ -1,7 +1,6 @@
 // What no other protocol has: all of GenerateOptions, n-best lists with scores, and alignments; and the service's own
 // addresses.
 #include <encdec/models/checkpoint/written_json.h>
-#include <encdec/models/generation/text_stream.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -69,17 +68,18 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
                              bool has_scores) {
   Work work = call.start(model, input, options);
   call.begin_events();
-  std::optional<TextStream> text;
-  if (model.model().tokenizer() != nullptr) text.emplace(*model.model().tokenizer());
+  StreamedText text(model.model());
   for (;;) {
     const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<TokenIds>(&news.what)) {
-      call.send_event({{"text", text ? text->push(*tokens) : std::string()}, {"token_ids", *tokens}});
+    if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+      Json event = {{"text", text.push(tokens->ids)}, {"token_ids", tokens->ids}};
+      if (has_scores) event["token_scores"] = result_array(tokens->scores);
+      call.send_event(event);
       continue;
     }
     const auto& result = std::get<GenerateResult>(news.what);
     call.count(model, result);
-    Json last = {{"text", text ? text->finish() : std::string()}, {"token_ids", Json::array()}};
+    Json last = {{"text", text.finish()}, {"token_ids", Json::array()}};
     last["result"] = result_json(model.model(), result, options, has_scores);
     call.send_event(last);
     call.finish();
@@ -154,8 +154,8 @@ asio::awaitable<void> page(Call& call) {
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/generate", &generate, &plain_error},
     Route{"GET", "/metrics", &metrics, &plain_error},
-    Route{"GET", "/openapi.json", &openapi, &plain_error},
-    Route{"GET", "/", &page, &plain_error},
+    Route{"GET", "/openapi.json", &openapi, &plain_error, Route::Key::none},
+    Route{"GET", "/", &page, &plain_error, Route::Key::none},
 };
 
 }  // namespace native

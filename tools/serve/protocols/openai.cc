@@ -1,6 +1,5 @@
 // OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
 #include <encdec/models/checkpoint/written_json.h>
-#include <encdec/models/generation/text_stream.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -128,6 +127,10 @@ GenerateOptions completion_options(const JsonObject& request, const ServedModel&
   for (const char* key : {"stop", "suffix", "best_of", "logit_bias"}) {
     if (request.has(key)) throw HttpError(400, fmt::format("'{}' is not supported", key));
   }
+  for (const char* key : {"frequency_penalty", "presence_penalty"}) {
+    if (request.number(key).value_or(0) != 0)
+      throw HttpError(400, fmt::format("'{}' other than 0 is not supported", key));
+  }
   check_options(options, limits);
   return options;
 }
@@ -152,11 +155,11 @@ struct Completion {
   }
 };
 
-Json log_probs(const Tokenizer& tokenizer, const Hypothesis& hypothesis) {
+Json log_probs(const Model& model, const Hypothesis& hypothesis) {
   Json tokens = Json::array(), likeliest = Json::array(), offsets = Json::array();
   std::size_t offset = 0;
   for (const std::int32_t id : hypothesis.token_ids) {
-    const std::string& piece = tokenizer.piece(id, TextSide::target);
+    const std::string piece = piece_of(model, id);
     tokens.push_back(piece);
     offsets.push_back(offset);
     offset += piece.size();
@@ -164,7 +167,7 @@ Json log_probs(const Tokenizer& tokenizer, const Hypothesis& hypothesis) {
   for (const auto& place : hypothesis.top_log_probs) {
     Json scores = Json::object();
     for (const TokenScore& score : place) {
-      scores[tokenizer.piece(score.token, TextSide::target)] = score.log_probability;
+      scores[piece_of(model, score.token)] = score.log_probability;
     }
     likeliest.push_back(std::move(scores));
   }
@@ -187,12 +190,18 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
   const Completion completion{.model = model.name()};
   Work work = call.start(model, input, options);
   call.begin_events();
-  TextStream text(*model.model().tokenizer());
+  StreamedText text(model.model());
   for (;;) {
     const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<TokenIds>(&news.what)) {
-      const std::string piece = text.push(*tokens);
-      if (!piece.empty()) call.send_event(completion.choices({Completion::choice(piece, 0, nullptr)}));
+    if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+      const std::string piece = text.push(tokens->ids);
+      Json choice = Completion::choice(piece, 0, nullptr);
+      if (options.top_log_probs > 0) {
+        // Those of tokens that were not taken come with the result, too late.
+        const Hypothesis part{.token_ids = tokens->ids, .token_scores = tokens->scores};
+        choice["logprobs"] = log_probs(model.model(), part);
+      }
+      if (!piece.empty() || options.top_log_probs > 0) call.send_event(completion.choices({std::move(choice)}));
       continue;
     }
     const auto& result = std::get<GenerateResult>(news.what);
@@ -234,7 +243,7 @@ asio::awaitable<void> completions(Call& call) {
       const auto* prompt = std::get_if<std::string>(&inputs[i].source);
       const std::string text = echoes && prompt != nullptr ? *prompt + hypothesis.text : hypothesis.text;
       Json choice = Completion::choice(text, choices.size(), name_of(hypothesis.finish_reason));
-      if (options.top_log_probs > 0) choice["logprobs"] = log_probs(*model.model().tokenizer(), hypothesis);
+      if (options.top_log_probs > 0) choice["logprobs"] = log_probs(model.model(), hypothesis);
       choices.push_back(std::move(choice));
       generated += hypothesis.token_ids.size();
     }

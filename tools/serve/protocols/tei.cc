@@ -1,4 +1,5 @@
 // The protocol of Hugging Face's text-embeddings-inference (router/src/http, 1.9).
+#include <encdec/models/checkpoint/json_events.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
@@ -27,24 +28,14 @@ HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) 
   return {.status = status, .body = to_text({{"error", error.what()}, {"error_type", type}})};
 }
 
-// What is beside the texts; `is_normal` is what "normalize" means where it is missing.
-EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
-  EmbedOptions options;
-  options.normalize = request.boolean("normalize").value_or(is_normal);
-  options.prompt_name = request.string("prompt_name");
-  options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
-  options.long_texts = request.boolean("truncate").value_or(true) ? LongSources::truncate : LongSources::error;
-  if (const auto side = request.string("truncation_direction"); side && lower_case(*side) != "right") {
-    throw HttpError(400, "'truncation_direction' other than right is not supported");
-  }
-  return options;
-}
-
 asio::awaitable<void> embed(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
   std::vector<std::string> texts = read_texts(call, request, "inputs", model);
-  if (texts.empty()) throw HttpError(400, "`inputs` cannot be empty");
+  if (texts.empty()) {
+    call.respond({{"error", "`inputs` cannot be empty"}, {"error_type", "Empty"}}, 400);
+    co_return;
+  }
   const EmbedOptions options = read_embed_options(request, true);
   const auto results = co_await call.embed(model, std::move(texts), options);
   Json vectors = Json::array();
@@ -132,6 +123,7 @@ asio::awaitable<void> info(Call& call) {
                   {"max_new_tokens", limits.new_tokens},
                   {"max_alternatives", limits.alternatives},
                   {"max_json_depth", kMaxJsonDepth},
+                  {"max_text_bytes", kMaxJsonTokenBytes},
                   {"request_timeout_ms", limits.request_time.count()}}}});
   co_return;
 }

@@ -140,7 +140,18 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     return sentences;
   }
   std::unique_ptr<icu::BreakIterator> iterator;
-  if (split == Split::sentences) iterator = make_iterator(language);
+  if (split != Split::newlines) iterator = make_iterator(language);
+  if (split == Split::sentences_over_lines) {
+    std::string spaced(text);
+    std::ranges::replace_if(
+        spaced, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    std::size_t begin = 0;
+    for (const std::size_t end : boundaries(*iterator, spaced)) {
+      add(sentences, text.substr(begin, end - begin));
+      begin = end;
+    }
+    return sentences;
+  }
   while (!text.empty()) {
     const std::size_t line_end = std::min(text.find('\n'), text.size());
     if (iterator) {

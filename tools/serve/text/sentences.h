@@ -14,7 +14,12 @@ struct Sentence {
 };
 
 // Where a text may be cut.
-enum class Split : std::uint8_t { never, newlines, sentences };
+enum class Split : std::uint8_t {
+  never,
+  newlines,
+  sentences,
+  sentences_over_lines,  // where lines are no sentences
+};
 
 // Cuts at the ends of lines, and at those of sentences as the Unicode standard tells them (annex 29) with the
 // language's abbreviations (CLDR). Texts and spaces, one after the other, are the text again.

@@ -1,0 +1,181 @@
+"""`encdec serve` as a process, and what the command gives for the same lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = Path(os.environ.get("ENCDEC", ROOT / "build/release/bin/encdec")).absolute()
+GOLDEN = ROOT / "tests/golden"
+PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
+EMBEDDER = GOLDEN / "sentence_transformers/mean_normalized/model"
+DECODER = GOLDEN / "gpt2/with_prefix/model"  # no tokenizer
+KEY = "a-key-of-the-tests"
+
+# Clients must not send what they find on this machine, nor by way of its proxies.
+os.environ["HF_HUB_DISABLE_IMPLICIT_TOKEN"] = "1"
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
+
+Options = dict[str, Any]  # of the command: {"num_beams": 2, "json": True} is --num-beams 2 --json
+StartServer = Callable[..., AbstractContextManager["Server"]]
+
+
+@dataclass
+class Server:
+    url: str
+    process: subprocess.Popen[str]
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[Server]:
+    """A server that serves; in the end it must stop at SIGTERM, with success."""
+    command = [str(PROGRAM), "serve", "--port", "0", "--threads", "1", "--quiet", *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    lines: list[str] = []
+    address: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in process.stderr or ():
+            lines.append(line)
+            if found := re.search(r"serving .* at (http://\S+)", line):
+                address.put(found[1])
+        address.put(None)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        url = address.get(timeout=60)
+        assert url is not None, "".join(lines)
+        yield Server(url, process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            status = process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        finally:
+            reader.join()
+            process.stderr.close()
+    assert status == 0, "".join(lines)
+
+
+def model_arguments(models: dict[str, Path]) -> list[str]:
+    return [word for name, folder in models.items() for word in ("--model", f"{name}={folder}")]
+
+
+@pytest.fixture(scope="session")
+def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A decoder-only model of random weights whose tokens are letters."""
+    folder = tmp_path_factory.mktemp("models") / "speller"
+    shutil.copytree(DECODER, folder)
+    end = {"content": "<|end|>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    vocabulary = {token: i for i, token in enumerate([*"abcdefghijklmnopqrstuvwx", "Ġ", end["content"]])}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    tokenizer = {
+        "version": "1.0",
+        "added_tokens": [{"id": len(vocabulary) - 1, **end, "special": True}],
+        "pre_tokenizer": level,
+        "decoder": level,
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": []},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "GPT2Tokenizer"}', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def models(speller: Path) -> dict[str, Path]:
+    """By name, as on the command line; the last one has a name as on the hub."""
+    return {
+        "english-pronunciation": PRONUNCIATION,
+        "embedder": EMBEDDER,
+        "speller": speller,
+        "tests/embedder": EMBEDDER,
+    }
+
+
+@pytest.fixture(scope="session")
+def server(models: dict[str, Path]) -> Iterator[Server]:
+    with running(*model_arguments(models)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def guarded(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that wants KEY."""
+    keys = tmp_path_factory.mktemp("keys") / "keys"
+    keys.write_text(f"# keys\nanother-key\n{KEY}\n", encoding="utf-8")
+    with running("--api-key-file", str(keys), *model_arguments(models)) as server:
+        yield server
+
+
+@pytest.fixture
+def start_server() -> StartServer:
+    return running
+
+
+@pytest.fixture(scope="session")
+def words() -> list[str]:
+    lines = (PRONUNCIATION / "test_words.tsv").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
+
+
+def run(command: str, folder: Path, lines: Sequence[str], options: Options) -> list[Any]:
+    """What the command writes, one JSON value for each line."""
+    words: list[str] = []
+    for name, value in options.items():
+        words += ["--" + name.replace("_", "-"), *([] if value is True else [str(value)])]
+    output = subprocess.run(
+        [PROGRAM, command, "--model", folder, "--threads", "1", "--quiet", *words],
+        input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout  # fmt: skip
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def generate(folder: Path, lines: Sequence[str], **options: Any) -> list[list[Any]]:
+    """The hypotheses of each line, by `encdec generate`."""
+    rows = run("generate", folder, lines, {"json": True, **options})
+    return [row["hypotheses"] for row in rows]
+
+
+def like(hypotheses: list[Any], served: list[Any]) -> list[Any]:
+    """Of the server's hypotheses, what the command's have."""
+    return [{name: each[name] for name in hypotheses[0]} for each in served]
+
+
+def texts(folder: Path, lines: Sequence[str], **options: Any) -> list[str]:
+    return [hypotheses[0]["text"] for hypotheses in generate(folder, lines, **options)]
+
+
+def pronounced(*lines: str, **options: Any) -> list[str]:
+    return texts(PRONUNCIATION, lines, **options)
+
+
+def embeddings(lines: Sequence[str], **options: Any) -> numpy.ndarray:
+    """float32 rows, by `encdec embed`."""
+    return numpy.array(run("embed", EMBEDDER, lines, options), dtype=numpy.float32)
+
+
+def float32_bytes(rows: Any) -> bytes:
+    return numpy.array(rows, dtype=numpy.float32).tobytes()

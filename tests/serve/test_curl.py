@@ -1,0 +1,341 @@
+"""curl: what HTTP allows, and what no other client here sends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import EMBEDDER, KEY, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
+
+pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+
+CAT = {"q": "cat", "source": "en", "target": "arpabet"}
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]  # of the last answer; names in lower case
+    head: str  # all of them
+    body: str
+    connections: int  # that were opened
+
+    @property
+    def json(self) -> Any:
+        assert self.headers["content-type"] == "application/json"
+        return json.loads(self.body)
+
+
+class Curl:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def all(self, *requests: list[str]) -> list[Answer]:
+        """The answers to requests one after the other, each an address and options."""
+        words: list[str] = []
+        for i, request in enumerate(requests):
+            words += ["--next"] if i > 0 else []
+            words += ["-sS", "-m", "60", "-w", r"%{http_code} %{num_connects}\n"]
+            words += ["-D", f"head-{i}", "-o", f"body-{i}", *request]
+        run = subprocess.run(["curl", "-q", *words], cwd=self.folder, stdout=subprocess.PIPE, text=True, check=True)
+        return [self.answer(i, line, requests[i]) for i, line in enumerate(run.stdout.splitlines())]
+
+    def answer(self, i: int, line: str, request: list[str]) -> Answer:
+        head = (self.folder / f"head-{i}").read_bytes().decode().removesuffix("\r\n\r\n")
+        fields = [each.partition(":") for each in head.rpartition("\r\n\r\n")[2].split("\r\n")[1:]]
+        body = self.folder / f"body-{i}"
+        # With -I, curl writes the header there.
+        text = body.read_bytes().decode() if body.exists() and "-I" not in request else ""
+        body.unlink(missing_ok=True)
+        status, connections = map(int, line.split())
+        return Answer(status, {name.lower(): value.strip() for name, _, value in fields}, head, text, connections)
+
+    def __call__(self, *request: str) -> Answer:
+        (answer,) = self.all([*request])
+        return answer
+
+    def file(self, name: str, content: str) -> str:
+        (self.folder / name).write_bytes(content.encode())
+        return f"@{name}"
+
+
+@pytest.fixture
+def curl(tmp_path: Path) -> Curl:
+    return Curl(tmp_path)
+
+
+def as_json(value: Any) -> list[str]:
+    return ["-H", "Content-Type: application/json", "-d", json.dumps(value)]
+
+
+def test_json(server: Server, curl: Curl) -> None:
+    answer = curl(server.url + "/translate", *as_json(CAT))
+    assert answer.status == 200
+    assert answer.json == {"translatedText": pronounced("cat")[0]}
+
+
+def test_json_that_is_called_a_form(server: Server, curl: Curl) -> None:
+    """As by `curl -d` alone."""
+    answer = curl(server.url + "/v1/generate", "-d", '{"inputs": "cat"}')
+    assert answer.json["results"][0]["hypotheses"][0]["text"] == pronounced("cat")[0]
+
+
+def test_form(server: Server, curl: Curl) -> None:
+    cat, dog = pronounced("cat", "dog")
+    languages = ["-d", "source=en&target=arpabet"]
+    answer = curl(server.url + "/translate", "--data-urlencode", "q=cat\r\n\r\ndog", *languages)
+    assert answer.json == {"translatedText": f"{cat}\n\n{dog}"}
+    answer = curl(server.url + "/translate", "-d", "q=cat", "-d", "q=dog", *languages)
+    assert answer.json == {"translatedText": [cat, dog]}
+    answer = curl(server.url + "/v2/translate", "-d", "text=cat&text=dog&target_lang=ARPABET")
+    assert [each["text"] for each in answer.json["translations"]] == [cat, dog]
+
+
+def test_multipart_form(server: Server, curl: Curl) -> None:
+    answer = curl(server.url + "/translate", "-F", "q=cat", "-F", "source=en", "-F", "target=arpabet")
+    assert answer.json == {"translatedText": pronounced("cat")[0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted", "media_type"),
+    [
+        ("words.txt", "cat\n\n  dog\n", "{cat}\n\n  {dog}\n", "text/plain"),
+        ("Words.HTML", "<p id=a>cat</p>\n<!-- dog --><p>dog", "<p id=a>{cat}</p>\n<!-- dog --><p>{dog}", "text/html"),
+    ],
+)
+def test_files(server: Server, curl: Curl, name: str, content: str, wanted: str, media_type: str) -> None:
+    cat, dog = pronounced("cat", "dog")
+    upload = curl.file(name, content)
+    answer = curl(server.url + "/translate_file", "-F", f"file={upload}", "-F", "source=en", "-F", "target=arpabet")
+    address = answer.json["translatedFileUrl"]
+    assert address.startswith(server.url + "/download_file/")
+    for _ in range(2):
+        answer = curl(address)
+        assert answer.status == 200
+        assert answer.body == wanted.format(cat=cat, dog=dog)
+        assert answer.headers["content-type"].startswith(media_type)
+        assert answer.headers["content-disposition"].startswith("attachment")
+    assert curl("-I", address).headers["content-length"] == answer.headers["content-length"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        (["source=en", "target=arpabet"], "file"),
+        (["file=cat;filename=a.txt", "target=arpabet"], "source"),
+        (["file=cat;filename=a.txt", "source=en"], "target"),
+        (["file=cat;filename=a.txt", "source=en", "target=xx"], "'xx'"),
+        (["file=cat;filename=a.docx", "source=en", "target=arpabet"], "format"),
+    ],
+)
+def test_refused_files(server: Server, curl: Curl, fields: list[str], named: str) -> None:
+    answer = curl(server.url + "/translate_file", *(word for field in fields for word in ("-F", field)))
+    assert answer.status == 400
+    assert named in answer.json["error"]
+
+
+def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl) -> None:
+    """As with LibreTranslate: who knows the address may have the file."""
+    fields = ["-F", "file=cat;filename=a.txt", "-F", "source=en", "-F", "target=arpabet"]
+    assert curl(guarded.url + "/translate_file", *fields).status == 403
+    answer = curl(guarded.url + "/translate_file", *fields, "-F", f"api_key={KEY}")
+    answer = curl(answer.json["translatedFileUrl"])
+    assert answer.status == 200
+    assert answer.body == pronounced("cat")[0]
+
+
+@pytest.mark.parametrize("path", ["/", "/languages", "/v1/models", "/health", "/ready", "/info", "/openapi.json"])
+def test_head(server: Server, curl: Curl, path: str) -> None:
+    """A body behind the first answer would be taken for the second."""
+    head, get = curl.all(["-I", server.url + path], [server.url + path])
+    assert (head.status, head.connections) == (get.status, get.connections + 1) == (200, 1)
+    assert head.headers["content-length"] == get.headers["content-length"] == str(len(get.body.encode()))
+    assert head.headers["content-type"] == get.headers["content-type"]
+
+
+def test_a_connection_is_kept(server: Server, curl: Curl) -> None:
+    answers = curl.all(*[[server.url + "/translate", *as_json(CAT)]] * 3)
+    assert [each.connections for each in answers] == [1, 0, 0]
+    assert [each.json for each in answers] == [{"translatedText": pronounced("cat")[0]}] * 3
+
+
+def test_a_connection_is_kept_after_a_refusal(server: Server, curl: Curl) -> None:
+    request = [server.url + "/translate", *as_json(CAT | {"target": "xx"})]
+    answers = curl.all(request, request)
+    assert [(each.status, each.connections) for each in answers] == [(400, 1), (400, 0)]
+
+
+def test_http_1_0(server: Server, curl: Curl) -> None:
+    answer = curl("--http1.0", server.url + "/translate", *as_json(CAT))
+    assert answer.json == {"translatedText": pronounced("cat")[0]}
+    answer = curl("--http1.0", server.url + "/v1/generate", *as_json({"inputs": "cat", "stream": True}))
+    assert "transfer-encoding" not in answer.headers
+    assert streamed(answer) == pronounced("cat")[0]
+
+
+def test_large_body_with_expect(server: Server, curl: Curl) -> None:
+    body = curl.file("body", json.dumps(CAT) + " " * (3 << 19))
+    answer = curl(server.url + "/translate", "-H", "Expect: 100-continue", "-H", "Content-Type: application/json",
+                  "--data-binary", body)  # fmt: skip
+    assert "HTTP/1.1 100 Continue" in answer.head
+    assert answer.json == {"translatedText": pronounced("cat")[0]}
+
+
+def test_chunked_body(server: Server, curl: Curl) -> None:
+    for size in (0, 1 << 20):
+        body = curl.file("body", json.dumps(CAT) + " " * size)
+        answer = curl(server.url + "/translate", "-H", "Transfer-Encoding: chunked", "-H", "Expect:", "-H",
+                      "Content-Type: application/json", "--data-binary", body)  # fmt: skip
+        assert answer.json == {"translatedText": pronounced("cat")[0]}
+
+
+@pytest.mark.parametrize(
+    "headers", [[], ["Expect: 100-continue"], ["Expect:"], ["Expect:", "Transfer-Encoding: chunked"]]
+)
+@pytest.mark.parametrize("mebibytes", [5, 20])
+def test_too_large_body(server: Server, curl: Curl, headers: list[str], mebibytes: int) -> None:
+    body = curl.file("body", json.dumps(CAT) + " " * (mebibytes << 20))
+    answer = curl(server.url + "/translate", *(word for each in headers for word in ("-H", each)), "-H",
+                  "Content-Type: application/json", "--data-binary", body)  # fmt: skip
+    assert answer.status == 413
+    assert "4194304 bytes" in answer.json["error"]
+
+
+def test_unknown_paths(server: Server, curl: Curl) -> None:
+    for path in ("/nothing", "/translate/", "/v1", "/download_file/nothing.txt"):
+        answer = curl(server.url + path)
+        assert answer.status == 404, path
+        assert answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/translate", {"POST"}),
+        ("HEAD", "/v1/generate", {"POST"}),
+        ("POST", "/languages", {"GET"}),
+        ("DELETE", "/v1/models", {"GET"}),
+        ("PUT", "/v2/languages", {"GET", "POST"}),
+        ("DELETE", "/", {"GET", "POST"}),
+        ("PATCH", "/health", {"GET"}),
+    ],
+)
+def test_other_methods(server: Server, curl: Curl, method: str, path: str, allowed: set[str]) -> None:
+    answer = curl(server.url + path, *(["-I"] if method == "HEAD" else ["-X", method]))
+    assert answer.status == 405
+    assert allowed <= set(answer.headers["allow"].replace(" ", "").split(","))
+
+
+def test_compressed_body(server: Server, curl: Curl) -> None:
+    answer = curl(server.url + "/translate", "-H", "Content-Encoding: gzip", *as_json(CAT))
+    assert answer.status == 415
+    assert "Content-Encoding" in answer.json["error"]
+
+
+def test_large_header(server: Server, curl: Curl) -> None:
+    answer = curl(server.url + "/languages", "-H", "X-Long: " + "a" * 20_000)
+    assert answer.status == 431
+    assert "16384" in answer.body
+    answer = curl(server.url + "/languages", *(word for i in range(200) for word in ("-H", f"X-{i}: a")))
+    assert answer.status == 431
+    assert "100" in answer.body
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{", "[1]", '"cat"', '{"inputs": "cat",}', '{"inputs": "\\ud800"}', "[" * 100_000]
+)
+def test_bodies_that_are_no_request(server: Server, curl: Curl, body: str) -> None:
+    answer = curl(server.url + "/v1/generate", "--data-binary", curl.file("body", body))
+    assert answer.status == 400
+    assert "body" in answer.json["error"]
+
+
+def streamed(answer: Answer) -> str:
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [json.loads(line.removeprefix("data: ")) for line in answer.body.split("\n") if line.startswith("data: ")]
+    assert all("result" not in each for each in events[:-1])
+    text = "".join(each["text"] for each in events)
+    assert events[-1]["result"]["hypotheses"][0]["text"] == text
+    return text
+
+
+def test_stream(server: Server, curl: Curl) -> None:
+    answer = curl("-N", server.url + "/v1/generate", *as_json({"inputs": "pronunciation", "stream": True}))
+    assert streamed(answer) == pronounced("pronunciation")[0]
+
+
+def test_native_options(server: Server, curl: Curl, speller: Path) -> None:
+    body = {"model": "speller", "inputs": ["abc", [1, 2, 3]], "token_scores": True,
+            "parameters": {"num_beams": 3, "num_return_sequences": 2, "max_new_tokens": 7}}  # fmt: skip
+    answer = curl(server.url + "/v1/generate", *as_json(body))
+    wanted = generate(speller, ["abc", "bcd"], num_beams=3, num_return_sequences=2, max_new_tokens=7, token_scores=True)
+    results = answer.json["results"]
+    assert [like(row, result["hypotheses"]) for row, result in zip(wanted, results, strict=True)] == wanted
+    assert [each["source_tokens"] for each in results] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"inputs": []}, "inputs"),
+        ({"input": "cat"}, "'input'"),
+        ({"prefixes": ["a", "b"]}, "2 prefixes"),
+        ({"parameters": {"num_beam": 2}}, "'num_beam'"),
+        ({"parameters": {"num_beams": "two"}}, "num_beams"),
+        ({"parameters": {"num_return_sequences": 2}}, "num_return_sequences"),
+        ({"parameters": {"num_beams": 17}}, "--max-beams"),
+    ],
+)
+def test_bad_native_requests(server: Server, curl: Curl, change: dict[str, Any], named: str) -> None:
+    answer = curl(server.url + "/v1/generate", *as_json({"inputs": "cat", **change}))
+    assert answer.status == 400
+    assert named in answer.json["error"]
+
+
+def test_text_embeddings_inference(server: Server, curl: Curl) -> None:
+    (tokens,) = curl(server.url + "/tokenize", *as_json({"model": "embedder", "inputs": ["the cat"]})).json
+    vocabulary = (EMBEDDER / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    assert [vocabulary[each["id"]] for each in tokens] == [each["text"] for each in tokens]
+    assert [each["special"] for each in tokens] == [True, *[False] * (len(tokens) - 2), True]
+    ids = [each["id"] for each in tokens]
+    assert curl(server.url + "/decode", *as_json({"model": "embedder", "ids": ids})).json == ["the cat"]
+    inputs = {"source_sentence": "the cat", "sentences": ["the cat", "a dog"]}
+    same, other = curl(server.url + "/similarity", *as_json({"inputs": inputs})).json
+    one, two = embeddings(["the cat", "a dog"], normalize=True)
+    assert same == pytest.approx(1)
+    assert other == pytest.approx(float(one @ two), abs=1e-6)
+
+
+def test_keys_in_headers(guarded: Server, curl: Curl) -> None:
+    address = guarded.url + "/languages"
+    for header in (f"Authorization: Bearer {KEY}", f"X-API-Key: {KEY}", f"Authorization: DeepL-Auth-Key {KEY}"):
+        assert curl(guarded.url + "/v1/models", "-H", header).status == 200
+    for header in ("Authorization: Bearer wrong", "X-API-Key: wrong", f"Authorization: Basic {KEY}", "X-None: none"):
+        assert curl(guarded.url + "/v1/models", "-H", header).status in (401, 403)
+        assert curl(guarded.url + "/v1/generate", "-H", header, "-d", '{"inputs": "cat"}').status in (401, 403)
+    for path in ("/health", "/ready", "/metrics", "/"):
+        assert curl(guarded.url + path).status == 200
+    assert KEY not in curl(guarded.url + "/metrics").body
+    assert curl(address, "-H", f"X-API-Key: {KEY}").json[0]["code"] == "en"
+
+
+def test_request_ids(server: Server, curl: Curl) -> None:
+    address = server.url + "/languages"
+    assert curl(address, "-H", "X-Request-ID: a.request-of_1").headers["x-request-id"] == "a.request-of_1"
+    made = {curl(address, *header).headers["x-request-id"] for header in ([], ["-H", "X-Request-ID: a b"])}
+    assert len(made) == 2
+    assert "a b" not in made
+
+
+def test_unix_socket(start_server: StartServer, curl: Curl, models: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with start_server("--unix", str(path), "--host", "127.0.0.1", *model_arguments(models)):
+        answer = curl("--unix-socket", str(path), "http://any-host/translate", *as_json(CAT))
+        assert answer.json == {"translatedText": pronounced("cat")[0]}
+    assert not path.exists()

@@ -1,0 +1,137 @@
+"""DeepL's own client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import deepl
+import pytest
+
+from conftest import KEY, Server, pronounced
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[deepl.DeepLClient]:
+    with closing(deepl.DeepLClient("any-key", server_url=server.url)) as client:
+        yield client
+
+
+def translated(client: deepl.DeepLClient, text: str, **options: Any) -> deepl.TextResult:
+    result = client.translate_text(text, **{"target_lang": "ARPABET", **options})
+    assert isinstance(result, deepl.TextResult)
+    return result
+
+
+def test_one_text(client: deepl.DeepLClient) -> None:
+    result = translated(client, "cat", source_lang="EN")
+    assert result.text == pronounced("cat")[0]
+    assert result.detected_source_lang == "EN"
+    assert result.billed_characters == 3
+
+
+def test_several_texts(client: deepl.DeepLClient) -> None:
+    sources = ["dog", "", "naïve café", "cat"]
+    results = client.translate_text(sources, target_lang="arpabet")
+    assert isinstance(results, list)
+    dog, cafe, cat = pronounced("dog", "naïve café", "cat")
+    assert [each.text for each in results] == [dog, "", cafe, cat]
+    assert [each.billed_characters for each in results] == [3, 0, 10, 3]
+
+
+def test_detection_and_regions(client: deepl.DeepLClient) -> None:
+    assert translated(client, "The cat sat on the mat.").detected_source_lang == "EN"
+    assert translated(client, "cat", source_lang="EN-GB").text == pronounced("cat")[0]
+
+
+def test_html(client: deepl.DeepLClient) -> None:
+    result = translated(client, '<p id="dog">cat</p>\n<p translate="no">dog</p>', tag_handling="html")
+    assert result.text == f'<p id="dog">{pronounced("cat")[0]}</p>\n<p translate="no">dog</p>'
+
+
+def test_split_sentences(client: deepl.DeepLClient) -> None:
+    text = "A cat. A\ndog."
+    cat, a, dog, whole, a_dog = pronounced("A cat.", "A", "dog.", "A cat. A dog.", "A dog.")
+
+    for split in (None, deepl.SplitSentences.ALL):
+        assert translated(client, text, split_sentences=split).text == f"{cat} {a}\n{dog}"
+    assert translated(client, text, split_sentences=deepl.SplitSentences.OFF).text == whole
+    assert translated(client, text, split_sentences=deepl.SplitSentences.NO_NEWLINES).text == f"{cat} {a_dog}"
+
+
+def test_languages(client: deepl.DeepLClient) -> None:
+    assert [(each.code, each.name) for each in client.get_source_languages()] == [("EN", "English")]
+    (target,) = client.get_target_languages()
+    assert (target.code, target.supports_formality) == ("ARPABET", False)
+
+
+def test_usage(client: deepl.DeepLClient) -> None:
+    usage = client.get_usage()
+    assert usage.character.valid
+    assert not usage.any_limit_reached
+
+
+def test_a_connection_serves_many_calls(client: deepl.DeepLClient) -> None:
+    """GETs with a body between the others."""
+    for _ in range(3):
+        assert len(client.get_target_languages()) == 1
+        assert translated(client, "dog").text == pronounced("dog")[0]
+        assert client.get_usage().character.valid
+
+
+def test_keys(guarded: Server) -> None:
+    with closing(deepl.DeepLClient(KEY, server_url=guarded.url)) as client:
+        assert translated(client, "cat").text == pronounced("cat")[0]
+        assert client.get_source_languages()
+        assert client.get_usage().character.valid
+    with closing(deepl.DeepLClient("wrong", server_url=guarded.url)) as client:
+        for call in (lambda: client.translate_text("cat", target_lang="DE"), client.get_usage,
+                     client.get_source_languages, client.get_target_languages):  # fmt: skip
+            with pytest.raises(deepl.AuthorizationException, match=r"message: .*key"):
+                call()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "named"),
+    [(None, "DE", "'de'"), ("EN", "DE", "'de'"), ("FR", "ARPABET", "'fr'"), ("EN", "EN-GB", "'en'")],
+)
+def test_unknown_languages(client: deepl.DeepLClient, source: str | None, target: str, named: str) -> None:
+    with pytest.raises(deepl.DeepLException, match=rf"Bad request, message: .*{named}") as error:
+        client.translate_text("cat", source_lang=source, target_lang=target)
+    assert error.value.http_status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [
+        ({"formality": "more"}, "formality"),
+        ({"tag_handling": "xml"}, "tag_handling"),
+        ({"split_sentences": "sometimes"}, "split_sentences"),
+        ({"glossary": "an-id", "source_lang": "EN"}, "glossary_id"),
+        ({"extra_body_parameters": {"text": 5}}, "text"),
+        ({"extra_body_parameters": {"target_lang": ["DE"]}}, "target_lang"),
+    ],
+)
+def test_bad_parameters(client: deepl.DeepLClient, parameters: dict[str, Any], named: str) -> None:
+    with pytest.raises(deepl.DeepLException, match=rf"Bad request, message: .*{named}"):
+        translated(client, "cat", **parameters)
+
+
+def test_formality_that_is_only_preferred(client: deepl.DeepLClient) -> None:
+    result = translated(client, "cat", formality="prefer_more")
+    assert result.text == pronounced("cat")[0]
+
+
+def test_too_much(client: deepl.DeepLClient) -> None:
+    with pytest.raises(deepl.DeepLException, match="1024") as error:
+        client.translate_text(["cat"] * 1025, target_lang="ARPABET")
+    assert error.value.http_status_code in (400, 413)
+    with pytest.raises(deepl.DeepLException, match="4194304 bytes") as error:
+        client.translate_text("cat " * (5 << 18), target_lang="ARPABET")
+    assert error.value.http_status_code == 413
+
+
+def test_what_is_not_there(client: deepl.DeepLClient) -> None:
+    with pytest.raises(deepl.DeepLException, match="Not found"):
+        client.get_glossary_languages()

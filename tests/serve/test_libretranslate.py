@@ -1,0 +1,153 @@
+"""libretranslatepy, and what other clients of LibreTranslate send."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+from collections.abc import Callable
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from libretranslatepy import LibreTranslateAPI  # type: ignore[import-untyped]
+
+from conftest import KEY, PRONUNCIATION, Server, generate, pronounced
+
+
+@pytest.fixture
+def client(server: Server) -> LibreTranslateAPI:
+    return LibreTranslateAPI(server.url)
+
+
+def message_of(error: pytest.ExceptionInfo[urllib.error.HTTPError]) -> str:
+    message = json.loads(error.value.read())["error"]
+    assert isinstance(message, str)
+    return message
+
+
+def post(url: str, body: Any, **headers: str) -> Any:
+    request = Request(url, json.dumps(body).encode(), {"Content-Type": "application/json", **headers})
+    with urlopen(request) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("text", ["cat", "pronunciation", "a & b=c%41+d"])
+def test_translate(client: LibreTranslateAPI, text: str) -> None:
+    assert client.translate(text, "en", "arpabet") == pronounced(text)[0]
+
+
+def test_sentences_and_white_space_stay(client: LibreTranslateAPI) -> None:
+    cat, dog, bird = pronounced("A cat.", "A dog.", "bird")
+    assert client.translate("  A cat. A dog.\n\n\tbird \n", "en", "arpabet") == f"  {cat} {dog}\n\n\t{bird} \n"
+
+
+def test_auto(client: LibreTranslateAPI) -> None:
+    assert client.translate("cat", "auto", "arpabet") == pronounced("cat")[0]
+
+
+def test_codes_in_other_spellings(client: LibreTranslateAPI) -> None:
+    assert client.translate("cat", "EN-us", "Arpabet") == pronounced("cat")[0]
+
+
+def test_languages(client: LibreTranslateAPI) -> None:
+    assert client.languages() == [{"code": "en", "name": "English", "targets": ["arpabet"]}]
+
+
+def test_detect(client: LibreTranslateAPI) -> None:
+    best = client.detect("This is certainly a sentence that somebody has written in English.")[0]
+    assert best["language"] == "en"
+    assert 50 < best["confidence"] <= 100
+
+
+def test_key_in_the_body(guarded: Server) -> None:
+    client = LibreTranslateAPI(guarded.url, api_key=KEY)
+    assert client.translate("cat", "en", "arpabet") == pronounced("cat")[0]
+    assert client.detect("cat")[0]["language"] == "en"
+
+
+def test_languages_need_no_key(guarded: Server) -> None:
+    """As LibreTranslate's own; the client sends its key in the body of a GET."""
+    for key in (KEY, "wrong", None):
+        assert LibreTranslateAPI(guarded.url, api_key=key).languages()[0]["code"] == "en"
+    with urlopen(guarded.url + "/frontend/settings") as answer:
+        assert json.load(answer)["keyRequired"] is True
+
+
+@pytest.mark.parametrize("key", ["wrong", None, ""])
+def test_wrong_key(guarded: Server, key: str | None) -> None:
+    client = LibreTranslateAPI(guarded.url, api_key=key)
+    calls: list[Callable[[], Any]] = [lambda: client.translate("cat", "en", "arpabet"), lambda: client.detect("cat")]
+    for call in calls:
+        with pytest.raises(urllib.error.HTTPError) as error:
+            call()
+        assert error.value.code == 403
+        assert "key" in message_of(error)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "named"),
+    [
+        ("en", "xx", "'xx'"),
+        ("auto", "xx", "'xx'"),
+        ("xx", "arpabet", "'xx'"),
+        ("en", "en", "'en'"),
+        ("", "arpabet", "source"),
+        ("en", "", "target"),
+    ],
+)
+def test_unknown_languages(client: LibreTranslateAPI, source: str, target: str, named: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        client.translate("cat", source, target)
+    assert error.value.code == 400
+    assert named in message_of(error)
+
+
+def test_empty_text(client: LibreTranslateAPI) -> None:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        client.translate("", "en", "arpabet")
+    assert error.value.code == 400
+    assert "q parameter" in message_of(error)
+
+
+@pytest.mark.parametrize("mebibytes", [5, 20])
+def test_too_long_text(client: LibreTranslateAPI, mebibytes: int) -> None:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        client.translate("cat " * (mebibytes << 18), "en", "arpabet")
+    assert error.value.code == 413
+    assert "4194304 bytes" in message_of(error)
+
+
+def test_too_many_texts(server: Server) -> None:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        post(server.url + "/translate", {"q": ["cat"] * 1025, "source": "en", "target": "arpabet"})
+    assert error.value.code in (400, 413)
+    assert "1024" in message_of(error)
+
+
+def test_lists_alternatives_and_detection_in_json(server: Server) -> None:
+    words = ["cat", "dog"]
+    body = {"q": words, "source": "auto", "target": "arpabet", "alternatives": 2}
+    answer = post(server.url + "/translate", body)
+    wanted = generate(PRONUNCIATION, words, num_beams=3, num_return_sequences=3)
+    assert answer["translatedText"] == [hypotheses[0]["text"] for hypotheses in wanted]
+    assert answer["alternatives"] == [[each["text"] for each in hypotheses[1:]] for hypotheses in wanted]
+    assert [each["language"] for each in answer["detectedLanguage"]] == ["en", "en"]
+
+
+def test_html_as_mastodon_sends_it(server: Server) -> None:
+    body = {"q": ["<p>cat <b title='dog'>dog</b></p>"], "source": "en", "target": "arpabet", "format": "html"}
+    cat, dog = pronounced("cat", "dog")
+    answer = post(server.url + "/translate", body, Authorization="Bearer none")
+    assert answer == {"translatedText": [f"<p>{cat} <b title='dog'>{dog}</b></p>"]}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("format", "xml"), ("alternatives", -1), ("alternatives", 9), ("alternatives", "many"), ("q", 5), ("q", None)],
+)
+def test_bad_parameters(server: Server, field: str, value: Any) -> None:
+    body = {"q": "cat", "source": "en", "target": "arpabet", field: value}
+    with pytest.raises(urllib.error.HTTPError) as error:
+        post(server.url + "/translate", body)
+    assert error.value.code == 400
+    assert field in message_of(error) or str(value) in message_of(error)

@@ -1,0 +1,297 @@
+"""OpenAI's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from pathlib import Path
+from typing import Any, cast
+
+import openai
+import pytest
+from openai import OpenAI
+
+from conftest import (
+    EMBEDDER,
+    KEY,
+    PRONUNCIATION,
+    Server,
+    embeddings,
+    float32_bytes,
+    generate,
+    pronounced,
+    texts,
+)
+
+TEXTS = ["the cat", "Singing in the rain!", "a", "An unknown ☃, and more than the model can take. " * 8]
+
+
+def client_of(server: Server, key: str = "any-key") -> OpenAI:
+    return OpenAI(base_url=server.url + "/v1", api_key=key, max_retries=0)
+
+
+@pytest.fixture
+def client(server: Server) -> OpenAI:
+    return client_of(server)
+
+
+def embed(client: OpenAI, texts: Any, **options: Any) -> bytes:
+    answer = client.embeddings.create(model="embedder", input=texts, **options)
+    assert [each.index for each in answer.data] == list(range(len(answer.data)))
+    if options.get("encoding_format") == "base64":  # what was asked for is not decoded by the client
+        return b"".join(base64.b64decode(cast(str, each.embedding), validate=True) for each in answer.data)
+    return float32_bytes([each.embedding for each in answer.data])
+
+
+def test_embeddings_equal_those_of_the_command(client: OpenAI) -> None:
+    wanted = embeddings(TEXTS).tobytes()
+    assert embed(client, TEXTS) == wanted  # base64, unless the client is told otherwise
+    assert embed(client, TEXTS, encoding_format="base64") == wanted
+    assert embed(client, TEXTS, encoding_format="float") == wanted
+
+
+def test_the_client_asks_for_base64(client: OpenAI) -> None:
+    raw = client.embeddings.with_raw_response.create(model="embedder", input="a")
+    assert b'"encoding_format":"base64"' in raw.http_request.content.replace(b" ", b"")
+    assert isinstance(raw.http_response.json()["data"][0]["embedding"], str)
+
+
+def test_dimensions(client: OpenAI) -> None:
+    for encoding in ("base64", "float"):
+        vectors = embed(client, TEXTS, dimensions=5, encoding_format=encoding)
+        assert vectors == embeddings(TEXTS, dimensions=5).tobytes()
+
+
+def test_token_ids(client: OpenAI) -> None:
+    vocabulary = (EMBEDDER / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    ids = [vocabulary.index("the"), vocabulary.index("a")]
+    assert embed(client, [ids, ids[1:]]) == embed(client, ["the a", "a"])
+    assert embed(client, ids) == embed(client, "the a")
+
+
+def test_embedding_usage(client: OpenAI) -> None:
+    answer = client.embeddings.create(model="embedder", input=["a", "the a"])
+    assert (answer.model, answer.object) == ("embedder", "list")
+    assert answer.usage.prompt_tokens == answer.usage.total_tokens == (1 + 2) + (2 + 2)
+
+
+def test_completions(client: OpenAI) -> None:
+    words = ["cat", "pronunciation", "cat"]
+    answer = client.completions.create(model="english-pronunciation", prompt=words)
+    wanted = generate(PRONUNCIATION, words)
+    assert [each.text for each in answer.choices] == [each[0]["text"] for each in wanted]
+    assert [each.index for each in answer.choices] == [0, 1, 2]
+    assert {each.finish_reason for each in answer.choices} == {"stop"}
+    assert answer.object == "text_completion"
+    assert answer.id.startswith("cmpl-")
+    assert answer.usage is not None
+    assert answer.usage.completion_tokens == sum(len(each[0]["token_ids"]) for each in wanted)
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
+
+
+def test_max_tokens(client: OpenAI, speller: Path) -> None:
+    answer = client.completions.create(model="speller", prompt="abc def", max_tokens=3)
+    assert answer.choices[0].text == texts(speller, ["abc def"], max_new_tokens=3)[0]
+    assert answer.choices[0].finish_reason == "length"
+    assert answer.usage is not None
+    assert answer.usage.completion_tokens == 3
+
+
+def test_several_results_are_the_best_of_beams(client: OpenAI) -> None:
+    answer = client.completions.create(model="english-pronunciation", prompt=["read", "lead"], n=3)
+    wanted = generate(PRONUNCIATION, ["read", "lead"], num_beams=3, num_return_sequences=3)
+    assert [each.text for each in answer.choices] == [each["text"] for row in wanted for each in row]
+
+
+def test_sampling(client: OpenAI, speller: Path) -> None:
+    options: dict[str, Any] = {"temperature": 1.25, "top_p": 0.75, "seed": 7}
+    answer = client.completions.create(model="speller", prompt=["abc", "face"], n=2, max_tokens=9, **options)
+    options |= {"do_sample": True, "num_return_sequences": 2, "max_new_tokens": 9}
+    wanted = generate(speller, ["abc", "face"], **options)
+    assert [each.text for each in answer.choices] == [each["text"] for row in wanted for each in row]
+
+
+def test_greedy(client: OpenAI) -> None:
+    answer = client.completions.create(model="english-pronunciation", prompt="cat", temperature=0)
+    assert answer.choices[0].text == pronounced("cat")[0]
+
+
+def test_echo_and_log_probabilities(client: OpenAI, speller: Path) -> None:
+    answer = client.completions.create(model="speller", prompt="abc", max_tokens=5, echo=True, logprobs=2)
+    wanted = generate(speller, ["abc"], max_new_tokens=5, token_scores=True, top_log_probs=2)[0][0]
+    assert answer.choices[0].text == "abc" + wanted["text"]
+    logs = answer.choices[0].logprobs
+    assert logs is not None
+    assert logs.token_logprobs is not None
+    assert logs.tokens is not None
+    assert "".join(logs.tokens) == wanted["text"]
+    assert float32_bytes(logs.token_logprobs) == float32_bytes(wanted["token_scores"])
+    for token, score, best in zip(logs.tokens, logs.token_logprobs, logs.top_logprobs or [], strict=True):
+        assert len(best) == 2
+        assert float32_bytes(best[token]) == float32_bytes(score)
+
+
+def test_streamed_completion(client: OpenAI) -> None:
+    whole = client.completions.create(model="english-pronunciation", prompt="pronunciation")
+    stream = client.completions.create(
+        model="english-pronunciation", prompt="pronunciation", stream=True, stream_options={"include_usage": True}
+    )
+    *chunks, last = list(stream)
+    assert len(chunks) > 2
+    assert "".join(each.choices[0].text for each in chunks) == whole.choices[0].text
+    assert [each.choices[0].finish_reason for each in chunks] == [None] * (len(chunks) - 1) + ["stop"]
+    assert {each.id for each in chunks} == {last.id}
+    assert all(each.usage is None for each in chunks)
+    assert last.choices == []
+    assert last.usage == whole.usage
+
+
+def test_streamed_completion_without_usage(client: OpenAI, speller: Path) -> None:
+    chunks = list(client.completions.create(model="speller", prompt="abc", max_tokens=4, stream=True))
+    assert "".join(each.choices[0].text for each in chunks) == texts(speller, ["abc"], max_new_tokens=4)[0]
+    assert chunks[-1].choices[0].finish_reason == "length"
+
+
+def test_a_stream_that_is_closed_early(client: OpenAI) -> None:
+    for _ in range(3):
+        with client.completions.create(model="english-pronunciation", prompt="pronunciation", stream=True) as stream:
+            next(iter(stream))
+    assert embed(client, "a") == embeddings(["a"]).tobytes()
+
+
+def test_streamed_log_probabilities(client: OpenAI) -> None:
+    whole = client.completions.create(model="speller", prompt="abc", max_tokens=4, logprobs=1)
+    chunks = list(client.completions.create(model="speller", prompt="abc", max_tokens=4, stream=True, logprobs=1))
+    logs = [each.choices[0].logprobs for each in chunks if each.choices[0].logprobs]
+    assert whole.choices[0].logprobs is not None
+    assert [score for each in logs for score in each.token_logprobs or []] == whole.choices[0].logprobs.token_logprobs
+
+
+def test_models(client: OpenAI, models: dict[str, Path]) -> None:
+    listed = client.models.list().data
+    assert [each.id for each in listed] == list(models)
+    for name in models:
+        model = client.models.retrieve(name)
+        assert (model.id, model.object, model.owned_by) == (name, "model", "encdec")
+        assert model.created > 0
+
+
+def test_model_with_a_name_as_on_the_hub(client: OpenAI) -> None:
+    answer = client.embeddings.create(model="tests/embedder", input="a")
+    assert answer.model == "tests/embedder"
+
+
+def test_unknown_model(client: OpenAI) -> None:
+    for call in (
+        lambda: client.models.retrieve("nobody"),
+        lambda: client.embeddings.create(model="nobody", input="a"),
+        lambda: client.completions.create(model="nobody", prompt="a"),
+        lambda: client.completions.create(model="nobody", prompt="a", stream=True),
+    ):
+        with pytest.raises(openai.NotFoundError, match="'nobody'") as error:
+            call()
+        assert error.value.code == "model_not_found"
+
+
+def test_model_that_does_something_else(client: OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError, match="english-pronunciation"):
+        client.embeddings.create(model="english-pronunciation", input="a")
+    with pytest.raises(openai.NotFoundError, match="embedder"):
+        client.completions.create(model="embedder", prompt="a")
+
+
+def test_no_chat(client: OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError, match="/v1/completions"):
+        client.chat.completions.create(model="speller", messages=[{"role": "user", "content": "a"}])
+
+
+def test_keys(guarded: Server) -> None:
+    assert embed(client_of(guarded, KEY), "a") == embeddings(["a"]).tobytes()
+    for key in ("wrong", KEY + "x", KEY[:-1]):
+        client = client_of(guarded, key)
+        for call in (
+            lambda: client.models.list(),
+            lambda: client.embeddings.create(model="embedder", input="a"),
+            lambda: client.completions.create(model="speller", prompt="a", stream=True),
+        ):
+            with pytest.raises(openai.AuthenticationError, match="key") as error:
+                call()
+            assert error.value.code == "invalid_api_key"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"input": []}, "input"),
+        ({"input": [[]]}, "input"),
+        ({"input": 5}, "input"),
+        ({"input": [1000]}, "1000"),
+        ({"dimensions": 0}, "dimensions"),
+        ({"dimensions": 17}, "dimensions"),  # more than it has
+        ({"encoding_format": "int8"}, "encoding_format"),
+    ],
+)
+def test_bad_parameters_of_embeddings(client: OpenAI, options: dict[str, Any], named: str) -> None:
+    with pytest.raises(openai.BadRequestError, match=named) as error:
+        client.embeddings.create(**{"model": "embedder", "input": "a", **options})
+    assert error.value.type == "invalid_request_error"
+    assert error.value.request_id
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"prompt": []}, "prompt"),
+        ({"prompt": 5}, "prompt"),
+        ({"prompt": "abc" * 30}, "30"),  # positions
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": 5000}, "4096"),
+        ({"temperature": 3}, "temperature"),
+        ({"temperature": "hot"}, "temperature"),
+        ({"n": 17}, "'n'"),
+        ({"n": 2, "stream": True}, "stream"),
+        ({"logprobs": -1}, "logprobs"),
+        ({"logit_bias": {"5": 100}}, "logit_bias"),
+        ({"suffix": "b"}, "suffix"),
+        ({"best_of": 3}, "best_of"),
+        ({"frequency_penalty": 1}, "frequency_penalty"),
+        ({"presence_penalty": 1}, "presence_penalty"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_parameters_of_completions(client: OpenAI, options: dict[str, Any], named: str) -> None:
+    with pytest.raises(openai.BadRequestError, match=named) as error:
+        client.completions.create(**{"model": "speller", "prompt": "a", **options})
+    assert error.value.type == "invalid_request_error"
+
+
+def test_too_many_inputs(client: OpenAI) -> None:
+    for call in (
+        lambda: client.embeddings.create(model="embedder", input=["a"] * 1025),
+        lambda: client.completions.create(model="speller", prompt=["a"] * 1025),
+    ):
+        with pytest.raises(openai.APIStatusError, match="1024") as error:
+            call()
+        assert error.value.status_code in (400, 413)
+
+
+def test_too_long_body(client: OpenAI) -> None:
+    with pytest.raises(openai.APIStatusError, match="4194304 bytes") as error:
+        client.embeddings.create(model="embedder", input="cat " * (5 << 18))
+    assert error.value.status_code == 413
+
+
+def test_async_client(server: Server) -> None:
+    words = [f"{first}{second}" for first in "abcdefgh" for second in "aeiou"]
+
+    async def calls() -> list[Any]:
+        async with openai.AsyncOpenAI(base_url=server.url + "/v1", api_key="any-key", max_retries=0) as client:
+            return await asyncio.gather(
+                *(client.embeddings.create(model="embedder", input=word) for word in words),
+                *(client.completions.create(model="english-pronunciation", prompt=word) for word in words),
+            )
+
+    answers = asyncio.run(calls())
+    vectors = float32_bytes([each.data[0].embedding for each in answers[: len(words)]])
+    assert vectors == embeddings(words).tobytes()
+    assert [each.choices[0].text for each in answers[len(words) :]] == pronounced(*words)

@@ -1,0 +1,24 @@
+"""SIGTERM ends a server at once where nothing runs. Time limits here are longer than the fixture waits for the end."""
+
+from __future__ import annotations
+
+from http.client import HTTPConnection
+
+import pytest
+
+from conftest import EMBEDDER, StartServer
+
+LONG = [word for name in ("header", "body", "idle", "drain") for word in (f"--{name}-timeout", "3600")]
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_connections_that_are_kept(start_server: StartServer, closes: bool) -> None:
+    """The signal comes as soon as the client has read its answer, and as soon as it has gone."""
+    for _ in range(10):
+        with start_server("--model", f"embedder={EMBEDDER}", *LONG) as server:
+            connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request("POST", "/embed", '{"inputs": "a"}')
+            assert connection.getresponse().read()
+            if closes:
+                connection.close()
+        connection.close()
