@@ -54,7 +54,7 @@ std::string bytes_of(const GenerateResult& result) {
     bytes += std::to_string(count) + ':';
     bytes.append(reinterpret_cast<const char*>(data), count * sizeof(*data));
   };
-  append("", result.hypotheses.size());
+  bytes += std::to_string(result.hypotheses.size()) + ':';
   for (const Hypothesis& hypothesis : result.hypotheses) {
     append(hypothesis.token_ids.data(), hypothesis.token_ids.size());
     append(&hypothesis.score, 1);

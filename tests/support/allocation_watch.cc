@@ -78,6 +78,14 @@ void* allocate(std::size_t size, std::size_t alignment, void* caller) {
 [[gnu::noinline]] void* operator new[](std::size_t size) {
   return allocate(size, 16, __builtin_return_address(0));
 }
+// What sorting asks for its buffer; address sanitizers have one of their own.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return allocate(size, 16, __builtin_return_address(0));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }

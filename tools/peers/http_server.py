@@ -9,6 +9,7 @@ Each request is a call of its own, in one of FastAPI's threads; the engine has a
 
 import argparse
 import os
+import threading
 from pathlib import Path
 
 import uvicorn
@@ -52,9 +53,13 @@ def add_embedding(app, folder, backend, cpus):
         arguments = {"provider": "CPUExecutionProvider"}
     model = SentenceTransformer(str(folder / "minilm"), backend=backend, device="cpu", model_kwargs=arguments)
 
+    # The tokenizer is borrowed by one thread at a time, and fails in others.
+    lock = threading.Lock()
+
     @app.post("/embed")
     def embed(request: Texts):
-        return model.encode(request.texts).tolist()
+        with lock:
+            return model.encode(request.texts).tolist()
 
 
 def main():
