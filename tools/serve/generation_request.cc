@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <ranges>
 
 #include "http/form.h"
 #include "text/language.h"
@@ -57,8 +56,9 @@ std::string language_of(const JsonObject& parameters, const char* name, const ch
   if (found != known.end()) return found->second;
   const bool has_codes = std::ranges::any_of(known, [](const auto& entry) { return !entry.second.empty(); });
   if (!language.empty() && !known.empty() && !has_codes) {
-    throw HttpError(
-        400, fmt::format("'{}' is '{}', expected one of {}", name, language, fmt::join(std::views::keys(known), ", ")));
+    std::vector<std::string> codes;
+    for (const auto& [code, own] : known) codes.push_back(code);
+    throw HttpError(400, fmt::format("'{}' is '{}', expected one of {}", name, language, fmt::join(codes, ", ")));
   }
   return language;
 }

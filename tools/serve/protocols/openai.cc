@@ -1,5 +1,6 @@
 // OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
 #include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
 #include <array>
