@@ -55,6 +55,11 @@ JsonObject Call::json() const {
   }
 }
 
+void Call::abandon() {
+  is_abandoned_ = true;
+  asio::post(executor_, [self = shared_from_this()] { self->abandoned_.emit(asio::cancellation_type::terminal); });
+}
+
 void Call::check_inputs(std::size_t count) const {
   if (count <= limits().inputs) return;
   throw HttpError(413, fmt::format("{} inputs, expected at most {} (--max-inputs)", count, limits().inputs));

@@ -29,7 +29,7 @@ struct ServiceParts {
 
 // One request on its way through a handler: a coroutine that runs on one of the service's threads at a time. What it
 // throws becomes the answer, in its protocol's form.
-class Call {
+class Call : public std::enable_shared_from_this<Call> {
  public:
   Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::any_io_executor executor);
 
@@ -65,8 +65,9 @@ class Call {
   void finish() { exchange_->finish(); }
   bool is_answered() const { return exchange_->is_answered(); }
 
-  // Nobody waits for the answer any more; from any thread.
-  void abandon() { is_abandoned_ = true; }
+  // Nobody waits for the answer any more: what is connected to the slot is cancelled. From any thread.
+  void abandon();
+  asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
   template <class Submit>
@@ -78,6 +79,7 @@ class Call {
   std::uint64_t client_;  // as RequestQueue::submit() has it
   Clock::time_point deadline_;
   std::atomic<bool> is_abandoned_ = false;
+  asio::cancellation_signal abandoned_;
 };
 
 // Text that is one line of JSON; what is not UTF-8 is replaced.

@@ -244,15 +244,14 @@ HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t b
 void Service::handle(std::shared_ptr<Exchange> exchange) {
   Match match = find_route(exchange->request());
   const auto strand = asio::make_strand(threads_->get_executor());
-  const auto signal = std::make_shared<asio::cancellation_signal>();
   const auto call = std::make_shared<Call>(ServiceParts{settings_, models_, metrics_, downloads_}, exchange, strand);
   call->path_words = std::move(match.words);
-  exchange->on_abandoned = [strand, signal, weak = std::weak_ptr(call)] {
+  // The connection may outlive the call, and the threads.
+  exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();
-    asio::post(strand, [signal] { signal->emit(asio::cancellation_type::terminal); });
   };
   asio::co_spawn(strand, run(call, *match.route),
-                 asio::bind_cancellation_slot(signal->slot(), [signal, call](const std::exception_ptr&) {}));
+                 asio::bind_cancellation_slot(call->slot(), [call](const std::exception_ptr&) {}));
 }
 
 asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& route) {
