@@ -25,6 +25,9 @@ enum class FinishReason : std::uint8_t {
   stop,    // the model has ended it
   length,  // it has as many tokens as it may have
 };
+constexpr std::string_view to_string(FinishReason reason) {
+  return reason == FinishReason::stop ? "stop" : "length";
+}
 
 // One of the things that the model would say, and how likely it finds it.
 struct Hypothesis {

@@ -1,6 +1,7 @@
 #include "results.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.h"
@@ -29,7 +30,7 @@ const char* key_of(AttentionKind kind) {
 nb::object to_python(const Hypothesis& hypothesis) {
   const bool has_attention = !hypothesis.attention.maps.empty();
   return nb::make_tuple(text_of(hypothesis.text), hypothesis.token_ids, hypothesis.score,
-                        hypothesis.finish_reason == FinishReason::stop ? "stop" : "length", hypothesis.token_scores,
+                        to_string(hypothesis.finish_reason), hypothesis.token_scores,
                         to_python(hypothesis.top_log_probs),
                         has_attention ? encdec::python::to_python(hypothesis.attention) : nb::none());
 }

@@ -273,6 +273,20 @@ TEST(Serve, OtherPagesMayCallOnlyIfTheyAreNamed) {
   EXPECT_THAT(open.get("/languages", "Origin: https://b.example\r\n"), Not(HasSubstr("Access-Control-Allow-Origin")));
 }
 
+TEST(Serve, WhatClientsAskForNamesNoMetric) {
+  const ServeProcess server;
+  const std::string preflight = "/made-up HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n";
+  for (const std::string method : {"OPTIONS", "GET", "MADEUP"}) {
+    Connection connection(server.socket());
+    connection.send(method + " " + preflight);
+    EXPECT_EQ(status_of(connection.receive()), method == "OPTIONS" ? "204" : "404");
+  }
+  EXPECT_EQ(status_of(server.get("/health")), "200");
+  const std::string metrics = server.get("/metrics");
+  EXPECT_THAT(metrics, HasSubstr("route=\"/health\""));
+  EXPECT_THAT(metrics, AllOf(HasSubstr("route=\"-\""), Not(HasSubstr("made-up"))));
+}
+
 TEST(Serve, IdsAreTheClientsOrOurs) {
   const ServeProcess server;
   EXPECT_THAT(server.get("/health", "X-Request-ID: a.B-1_2\r\n"), HasSubstr("X-Request-ID: a.B-1_2\r\n"));

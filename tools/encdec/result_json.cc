@@ -1,40 +1,16 @@
 #include "result_json.h"
 
 #include <encdec/models/checkpoint/written_json.h>
-#include <fmt/format.h>
 
-#include <cstdlib>
 #include <utility>
 
+#include "json_arrays.h"
 #include "resources.h"
 
 namespace encdec::cli {
 namespace {
 
 using Json = WrittenJson;
-
-// The double with the float's shortest digits: 0.1, not 0.10000000149011612.
-double short_number(float value) {
-  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
-}
-
-Json to_array(const std::vector<float>& values) {
-  Json array = Json::array();
-  for (const float value : values) array.push_back(short_number(value));
-  return array;
-}
-
-Json to_array(const std::vector<std::vector<TokenScore>>& steps) {
-  Json array = Json::array();
-  for (const auto& step : steps) {
-    Json tokens = Json::array();
-    for (const TokenScore& likely : step) {
-      tokens.push_back({{"token", likely.token}, {"log_probability", short_number(likely.log_probability)}});
-    }
-    array.push_back(std::move(tokens));
-  }
-  return array;
-}
 
 std::string dump(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);

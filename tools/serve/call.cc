@@ -75,30 +75,27 @@ Work Call::submit(const Submit& submit) const {
   return submit();
 }
 
+template <class Result>
+asio::awaitable<std::vector<Result>> Call::results_of(Work& work, const ServedModel& model, std::size_t count) {
+  std::vector<Result> results(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    WorkNews news = co_await next(work, model);
+    results[news.source] = std::get<Result>(std::move(news.what));
+  }
+  co_return results;
+}
+
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                             GenerateOptions options) {
   Work work = submit([&] { return Work::generate(executor_, model.queue(), inputs, options, false, client_); });
-  std::vector<GenerateResult> results(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    WorkNews news = co_await work.next(deadline_);
-    auto& result = std::get<GenerateResult>(news.what);
-    count(model, result);
-    results[news.source] = std::move(result);
-  }
-  co_return results;
+  co_return co_await results_of<GenerateResult>(work, model, inputs.size());
 }
 
 asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
                                                       EmbedOptions options) {
   check_inputs(texts.size());
   Work work = submit([&] { return Work::embed(executor_, model.queue(), texts, options, client_); });
-  std::vector<EmbedResult> results(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    WorkNews news = co_await work.next(deadline_);
-    auto& result = std::get<EmbedResult>(news.what);
-    parts_.metrics.count_tokens(model.name(), result.source_tokens, 0);
-    results[news.source] = std::move(result);
-  }
+  auto results = co_await results_of<EmbedResult>(work, model, texts.size());
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
     throw HttpError(
         400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));
@@ -110,10 +107,16 @@ Work Call::start(ServedModel& model, const GenerateInput& input, const GenerateO
   return submit([&] { return Work::generate(executor_, model.queue(), std::span(&input, 1), options, true, client_); });
 }
 
-void Call::count(const ServedModel& model, const GenerateResult& result) const {
-  std::size_t generated = 0;
-  for (const Hypothesis& hypothesis : result.hypotheses) generated += hypothesis.token_ids.size();
-  parts_.metrics.count_tokens(model.name(), result.source_tokens, generated);
+asio::awaitable<WorkNews> Call::next(Work& work, const ServedModel& model) {
+  WorkNews news = co_await work.next(deadline_);
+  if (const auto* result = std::get_if<GenerateResult>(&news.what)) {
+    std::size_t generated = 0;
+    for (const Hypothesis& hypothesis : result->hypotheses) generated += hypothesis.token_ids.size();
+    parts_.metrics.count_tokens(model.name(), result->source_tokens, generated);
+  } else if (const auto* embedding = std::get_if<EmbedResult>(&news.what)) {
+    parts_.metrics.count_tokens(model.name(), embedding->source_tokens, 0);
+  }
+  co_return news;
 }
 
 void Call::respond(const WrittenJson& json, int status) {

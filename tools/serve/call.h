@@ -44,16 +44,15 @@ class Call : public std::enable_shared_from_this<Call> {
   // Throws HttpError, 413, for more than a request may have.
   void check_inputs(std::size_t count) const;
 
-  // Generates from all inputs, and counts them. The results are in the order of the inputs.
+  // Generates from all inputs. The results are in the order of the inputs.
   asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                         GenerateOptions options);
   asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
                                                   EmbedOptions options);
   // The same for one input, news by news, tokens too.
   Work start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options);
-  asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
-  // Counts what a result took.
-  void count(const ServedModel& model, const GenerateResult& result) const;
+  // Its next news; what a result took is counted.
+  asio::awaitable<WorkNews> next(Work& work, const ServedModel& model);
 
   // Answers.
   void respond(const WrittenJson& json, int status = 200);
@@ -72,6 +71,8 @@ class Call : public std::enable_shared_from_this<Call> {
  private:
   template <class Submit>
   Work submit(const Submit& submit) const;
+  template <class Result>
+  asio::awaitable<std::vector<Result>> results_of(Work& work, const ServedModel& model, std::size_t count);
 
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "http/form.h"
+#include "json_arrays.h"
 #include "text/language.h"
 
 namespace encdec::serve {
@@ -153,10 +153,6 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
   return options;
 }
 
-std::string piece_of(const Model& model, std::int32_t id) {
-  return model.tokenizer() != nullptr ? model.tokenizer()->piece(id, TextSide::target) : std::to_string(id);
-}
-
 bool is_special(const Model& model, std::int32_t id) {
   const GenerateOptions& defaults = model.generation_config();
   const auto has = [id](const std::optional<TokenIds>& tokens) {
@@ -166,11 +162,10 @@ bool is_special(const Model& model, std::int32_t id) {
          id == defaults.forced_bos_token || id == model.config().pad_token;
 }
 
-WrittenJson result_array(std::span<const float> values) {
-  WrittenJson array = WrittenJson::array();
-  // The double with the float's shortest digits: 0.1, not 0.10000000149011612.
-  for (const float value : values) array.push_back(std::strtod(fmt::format("{}", value).c_str(), nullptr));
-  return array;
+WrittenJson vectors_json(const std::vector<EmbedResult>& results) {
+  WrittenJson vectors = WrittenJson::array();
+  for (const EmbedResult& result : results) vectors.push_back(cli::to_array(result.values));
+  return vectors;
 }
 
 }  // namespace encdec::serve

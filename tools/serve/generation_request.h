@@ -33,8 +33,6 @@ void check_options(const GenerateOptions& options, const ServiceLimits& limits);
 // EmbedOptions by text-embeddings-inference's names; `is_normal` is what a missing "normalize" means.
 EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 
-// What a token stands for, as the vocabulary spells it; its number where there is no tokenizer.
-std::string piece_of(const Model& model, std::int32_t id);
 // Whether it is a token of the model's, no part of a text: an end, a beginning, padding.
 bool is_special(const Model& model, std::int32_t id);
 
@@ -51,7 +49,7 @@ class StreamedText {
   std::optional<TextStream> stream_;
 };
 
-// Numbers with the shortest digits that stand for the same float.
-WrittenJson result_array(std::span<const float> values);
+// [[0.1, ...]]: what protocols of embeddings answer.
+WrittenJson vectors_json(const std::vector<EmbedResult>& results);
 
 }  // namespace encdec::serve

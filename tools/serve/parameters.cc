@@ -79,15 +79,6 @@ int Parameters::number(const std::string& name, int otherwise, int min, int max)
   return number;
 }
 
-bool Parameters::flag(const std::string& name, bool otherwise) const {
-  if (!has(name)) return otherwise;
-  if (json_ && json_->value().at(name).is_boolean()) return *json_->boolean(name);
-  const std::string value = text(name);
-  if (value == "1" || value == "true") return true;
-  if (value == "0" || value == "false" || value.empty()) return false;
-  throw HttpError(400, fmt::format("'{}' is '{}', expected true or false", name, value));
-}
-
 const FormPart* Parameters::file(const std::string& name) const {
   for (const FormPart& file : files_) {
     if (file.name == name) return &file;

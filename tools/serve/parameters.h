@@ -19,7 +19,6 @@ class Parameters {
   // One text or a list of them; `is_list` tells which. Empty if it is missing.
   std::vector<std::string> texts(const std::string& name, bool& is_list) const;
   int number(const std::string& name, int otherwise, int min, int max) const;
-  bool flag(const std::string& name, bool otherwise) const;
   // A file of a multipart form; null if there is none.
   const FormPart* file(const std::string& name) const;
   bool is_form() const { return !json_; }

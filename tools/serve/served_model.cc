@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <set>
 
 #include "http/message.h"
@@ -62,11 +64,13 @@ std::vector<std::string> ModelSet::source_languages() const {
   return {sources.begin(), sources.end()};
 }
 
-std::vector<std::string> ModelSet::target_languages(const std::string& source) const {
+std::vector<std::string> ModelSet::target_languages(const std::optional<std::string>& source) const {
   std::set<std::string> targets;
   for (const auto& model : models_) {
     for (const auto& [code, own] : model->languages().targets) {
-      if (model->languages().translates(source, code)) targets.insert(code);
+      const auto leads_here = [&, &code = code](const auto& from) { return model->languages().translates(from, code); };
+      const auto& sources = model->languages().sources | std::views::keys;
+      if (source ? leads_here(*source) : std::ranges::any_of(sources, leads_here)) targets.insert(code);
     }
   }
   return {targets.begin(), targets.end()};

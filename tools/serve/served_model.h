@@ -4,6 +4,7 @@
 #include <encdec/models/request_queue.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,8 @@ class ModelSet {
   ServedModel* translator(const std::string& source, const std::string& target) const;
   // Canonical codes that any of them reads, in alphabetical order.
   std::vector<std::string> source_languages() const;
-  // What can be translated to from there.
-  std::vector<std::string> target_languages(const std::string& source) const;
+  // What can be translated to, from anything or from there.
+  std::vector<std::string> target_languages(const std::optional<std::string>& source = {}) const;
 
  private:
   template <class Fits>

@@ -60,6 +60,11 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
   }
 }
 
+// Paths that are answered however busy the threads are.
+bool is_probe(std::string_view path) {
+  return path == "/health" || path == "/ping" || path == "/ready";
+}
+
 HttpResponse with_retry(HttpResponse response, const HttpError& error) {
   if (error.retry_after() > 0) {
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
@@ -175,14 +180,13 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
                                     {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
                                     {"Access-Control-Max-Age", "86400"}}};
   }
-  const bool is_health = head.path == "/health" || head.path == "/ping";
-  if (!is_health && head.path != "/ready") return std::nullopt;
+  if (!is_probe(head.path)) return std::nullopt;
   if (head.method != "GET" && head.method != "HEAD") {
     HttpResponse refused = plain_error(HttpError(405, head.method + " is not what this address takes"), head);
     refused.headers.emplace_back("Allow", "GET");
     return refused;
   }
-  if (is_health) return HttpResponse{.body = R"({"status":"ok"})"};
+  if (head.path != "/ready") return HttpResponse{.body = R"({"status":"ok"})"};
   if (is_draining_) return HttpResponse{.status = 503, .body = R"({"status":"draining"})"};
   if (!is_ready_) return HttpResponse{.status = 503, .body = R"({"status":"loading"})"};
   return HttpResponse{.body = R"({"status":"ready"})"};
@@ -191,10 +195,9 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
 void Service::check_key(std::string_view given) const {
   const bool opens =
       std::ranges::count_if(settings_.keys, [given](const auto& key) { return is_same(given, key); }) > 0;
-  if (!opens)
-    throw HttpError(given.empty() ? 401 : 403, given.empty()
-                                                   ? "no key, expected Authorization: Bearer KEY or X-API-Key: KEY"
-                                                   : "this key is not known here");
+  if (opens) return;
+  if (given.empty()) throw HttpError(401, "no key, expected Authorization: Bearer KEY or X-API-Key: KEY");
+  throw HttpError(403, "this key is not known here");
 }
 
 void Service::check_key(const HttpRequest& head, const Match& match) const {
@@ -320,9 +323,8 @@ void Service::add_headers(const HttpRequest& request, HttpResponse& response) {
 
 void Service::on_answered(const Answered& answered) {
   const Match match = find_route(answered.request);
-  const std::string_view route = match.route != nullptr             ? match.route->path
-                                 : answer_at_once(answered.request) ? std::string_view(answered.request.path)
-                                                                    : std::string_view("-");
+  const std::string& path = answered.request.path;
+  const std::string_view route = match.route != nullptr ? match.route->path : is_probe(path) ? path : "-";
   metrics_.count_request(route, answered.status, answered.seconds, answered.is_cut);
   metrics_.set_requests(load_->requests);
   if (settings_.quiet) return;

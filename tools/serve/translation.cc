@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "text/html.h"
@@ -43,57 +42,39 @@ bool reads_sentences(const Model& model) {
   return std::ranges::find(kFamilies, model.config().model_type) != kFamilies.end();
 }
 
-[[noreturn]] void refuse_target(const Call& call, const std::string& target) {
-  std::set<std::string> targets;
-  for (const std::string& source : call.parts().models.source_languages()) {
-    for (std::string& code : call.parts().models.target_languages(source)) targets.insert(std::move(code));
-  }
+[[noreturn]] void refuse_target(const ModelSet& models, const std::string& target) {
   throw HttpError(400, fmt::format("'{}' is not a language that anything is translated to here, expected one of {}",
-                                   target, fmt::join(targets, ", ")));
+                                   target, fmt::join(models.target_languages(), ", ")));
 }
 
-[[noreturn]] void refuse_pair(const Call& call, const std::string& source, const std::string& target) {
-  const auto sources = call.parts().models.source_languages();
+[[noreturn]] void refuse_pair(const ModelSet& models, const std::string& source, const std::string& target) {
+  const auto sources = models.source_languages();
   if (std::ranges::find(sources, source) == sources.end()) {
     throw HttpError(400, fmt::format("'{}' is not a language that is read here, expected one of {}", source,
                                      fmt::join(sources, ", ")));
   }
   throw HttpError(400, fmt::format("'{}' is not a language that '{}' is translated to, expected one of {}", target,
-                                   source, fmt::join(call.parts().models.target_languages(source), ", ")));
+                                   source, fmt::join(models.target_languages(source), ", ")));
 }
 
-// Finds out the language, and who translates from it.
-void find_model(const Call& call, const std::string& text, const TranslateOptions& options, Document& document) {
-  const ModelSet& models = call.parts().models;
-  const std::string target = canonical_language(options.target);
+// The languages that a text may be in: the one that is asked for, or all from which somebody translates there.
+std::vector<std::string> sources_of(const ModelSet& models, const TranslateOptions& options) {
   if (!options.source.empty()) {
-    document.translation.source = canonical_language(options.source);
-  } else {
-    std::vector<std::string> sources;
-    for (const std::string& source : models.source_languages()) {
-      if (models.translator(source, target) != nullptr) sources.push_back(source);
-    }
-    if (sources.empty()) refuse_target(call, target);
-    const DetectedLanguage detected = detect_languages(text, sources).front();
-    document.translation.source = detected.language;
-    document.translation.confidence = detected.confidence;
+    if (models.translator(options.source, options.target) == nullptr)
+      refuse_pair(models, options.source, options.target);
+    return {options.source};
   }
-  document.model = models.translator(document.translation.source, target);
-  if (!options.model.empty()) {
-    ServedModel& named = models.generator(options.model);
-    document.model = named.languages().translates(document.translation.source, target) ? &named : nullptr;
-  }
-  if (document.model == nullptr) refuse_pair(call, document.translation.source, target);
+  std::vector<std::string> sources = models.source_languages();
+  std::erase_if(sources, [&](const auto& source) { return models.translator(source, options.target) == nullptr; });
+  if (sources.empty()) refuse_target(models, options.target);
+  return sources;
 }
 
 GenerateOptions options_for(const Document& document, const TranslateOptions& options) {
   const ModelLanguages& languages = document.model->languages();
   GenerateOptions generate;
-  // Marian knows no codes of sources.
-  const auto source = languages.sources.find(document.translation.source);
-  const auto target = languages.targets.find(canonical_language(options.target));
-  if (source != languages.sources.end()) generate.source_lang = source->second;
-  if (target != languages.targets.end()) generate.target_lang = target->second;
+  generate.source_lang = languages.sources.at(document.translation.source);
+  generate.target_lang = languages.targets.at(options.target);
   if (options.alternatives > 0) {
     const int beams = document.model->model().generation_config().num_beams.value_or(1);
     generate.num_return_sequences = options.alternatives + 1;
@@ -127,7 +108,7 @@ void append(std::string& text, const std::string& sentence, const std::string& s
 }
 
 std::string written(const Document& document, const Batch& batch, const TranslateOptions& options, std::size_t k) {
-  const bool is_spaceless = is_written_without_spaces(canonical_language(options.target));
+  const bool is_spaceless = is_written_without_spaces(options.target);
   std::string all;
   for (const Stretch& stretch : document.stretches) {
     std::string text;
@@ -151,12 +132,23 @@ using namespace parts_of_translation;
 asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,
                                                     TranslateOptions options) {
   call.check_inputs(texts.size());
+  const ModelSet& models = call.parts().models;
+  options.target = canonical_language(options.target);
+  if (!options.source.empty()) options.source = canonical_language(options.source);
+  const std::vector<std::string> sources = sources_of(models, options);
   std::size_t sentences = 0;
   std::map<BatchKey, Batch> batches;
   std::vector<Document> documents;
   for (const std::string& text : texts) {
     Document document;
-    find_model(call, text, options, document);
+    if (options.source.empty()) {
+      const DetectedLanguage detected = detect_languages(text, sources).front();
+      document.translation.source = detected.language;
+      document.translation.confidence = detected.confidence;
+    } else {
+      document.translation.source = options.source;
+    }
+    document.model = models.translator(document.translation.source, options.target);
     const Model& model = document.model->model();
     Batch& batch = batches[{document.model, document.translation.source}];
     batch.options = options_for(document, options);

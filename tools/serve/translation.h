@@ -12,7 +12,6 @@ namespace encdec::serve {
 struct TranslateOptions {
   std::string source = {};  // a code in any spelling; empty to find out
   std::string target = {};
-  std::string model = {};  // by name; empty for one that has these languages
   bool is_html = false;
   int alternatives = 0;            // beside the best
   Split split = Split::sentences;  // lines, where the model was trained on more than sentences

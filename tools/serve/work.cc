@@ -3,18 +3,26 @@
 #include "http/message.h"
 
 namespace encdec::serve {
+namespace {
+
+template <class Handlers, class Result>
+Handlers handlers_of(const std::shared_ptr<Mailbox<WorkNews>>& news) {
+  return {.on_result =
+              [news](std::size_t source, Result result) {
+                news->put({source, std::move(result)});
+              },
+          .on_failure =
+              [news](std::size_t source, std::exception_ptr failure) {
+                news->put({source, std::move(failure)});
+              }};
+}
+
+}  // namespace
 
 Work Work::generate(const asio::any_io_executor& executor, RequestQueue& queue, std::span<const GenerateInput> inputs,
                     const GenerateOptions& options, bool with_tokens, std::uint64_t client) {
   Work work(executor);
-  GenerateHandlers handlers = {.on_result =
-                                   [news = work.news_](std::size_t source, GenerateResult result) {
-                                     news->put({source, std::move(result)});
-                                   },
-                               .on_failure =
-                                   [news = work.news_](std::size_t source, std::exception_ptr failure) {
-                                     news->put({source, std::move(failure)});
-                                   }};
+  auto handlers = handlers_of<GenerateHandlers, GenerateResult>(work.news_);
   if (with_tokens) {
     handlers.on_tokens = [news = work.news_](std::size_t source, std::span<const std::int32_t> tokens,
                                              std::span<const float> scores) {
@@ -29,15 +37,7 @@ Work Work::generate(const asio::any_io_executor& executor, RequestQueue& queue, 
 Work Work::embed(const asio::any_io_executor& executor, RequestQueue& queue, std::span<const std::string> texts,
                  const EmbedOptions& options, std::uint64_t client) {
   Work work(executor);
-  EmbedHandlers handlers = {.on_result =
-                                [news = work.news_](std::size_t text, EmbedResult result) {
-                                  news->put({text, std::move(result)});
-                                },
-                            .on_failure =
-                                [news = work.news_](std::size_t text, std::exception_ptr failure) {
-                                  news->put({text, std::move(failure)});
-                                }};
-  work.request_ = queue.submit(texts, options, std::move(handlers), client);
+  work.request_ = queue.submit(texts, options, handlers_of<EmbedHandlers, EmbedResult>(work.news_), client);
   return work;
 }
 

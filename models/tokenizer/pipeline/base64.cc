@@ -10,6 +10,22 @@ constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 
 }  // namespace
 
+std::string encode_base64(std::span<const std::byte> bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](std::size_t k) {
+      return i + k < bytes.size() ? std::to_integer<unsigned>(bytes[i + k]) : 0u;
+    };
+    const unsigned group = byte(0) << 16 | byte(1) << 8 | byte(2);
+    text += kAlphabet[group >> 18];
+    text += kAlphabet[group >> 12 & 63];
+    text += i + 1 < bytes.size() ? kAlphabet[group >> 6 & 63] : '=';
+    text += i + 2 < bytes.size() ? kAlphabet[group & 63] : '=';
+  }
+  return text;
+}
+
 std::optional<std::string> decode_base64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   if (text.ends_with("==")) {

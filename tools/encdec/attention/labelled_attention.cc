@@ -16,21 +16,6 @@ std::span<const float> all_weights(const Tensor& weights) {
   return {weights.data<float>(), static_cast<std::size_t>(weights.elements())};
 }
 
-std::vector<std::string> token_names(const Model& model, std::span<const std::int32_t> ids, TextSide side) {
-  std::vector<std::string> names;
-  for (const std::int32_t& id : ids) {
-    std::string name = std::to_string(id);
-    if (model.tokenizer() != nullptr) {
-      try {
-        name = model.tokenizer()->pieces(std::span(&id, 1), side).front();
-      } catch (const InputError&) {  // models may have more rows than their vocabulary has pieces
-      }
-    }
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
 std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, int all) {
   if (choice.of == AttentionChoice::Of::mean) return {std::string(kMean)};
   if (choice.of == AttentionChoice::Of::one) return {std::to_string(choice.number_of(all))};
@@ -69,6 +54,22 @@ float LabelledAttention::largest_weight() const {
 AttentionKind main_kind(const TransformerConfig& config) {
   if (!config.has_decoder()) return AttentionKind::encoder_self;
   return config.has_encoder() ? AttentionKind::cross : AttentionKind::decoder_self;
+}
+
+std::string token_name(const Model& model, std::int32_t id, TextSide side) {
+  if (model.tokenizer() != nullptr) {
+    try {
+      return model.tokenizer()->pieces(std::span(&id, 1), side).front();
+    } catch (const InputError&) {  // models may have more rows than their vocabulary has pieces
+    }
+  }
+  return std::to_string(id);
+}
+
+std::vector<std::string> token_names(const Model& model, std::span<const std::int32_t> ids, TextSide side) {
+  std::vector<std::string> names;
+  for (const std::int32_t id : ids) names.push_back(token_name(model, id, side));
+  return names;
 }
 
 std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& attention,

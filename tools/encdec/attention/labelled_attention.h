@@ -37,6 +37,10 @@ struct LabelledAttention {
 // The kind of attention that tells most of what a model does: cross-attention where it has any.
 AttentionKind main_kind(const TransformerConfig& config);
 
+// What a token stands for, as the vocabulary spells it; its number where that has none, or there is no tokenizer.
+std::string token_name(const Model& model, std::int32_t id, TextSide side);
+std::vector<std::string> token_names(const Model& model, std::span<const std::int32_t> ids, TextSide side);
+
 // Maps with their tokens. A decoder's rows are named by the tokens that they led to, "?" where that is not known.
 std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& attention,
                                      const AttentionSelection& selection);

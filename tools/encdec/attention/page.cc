@@ -2,14 +2,16 @@
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/tokenizer/pipeline/base64.h>
 #include <encdec/models/tokenizer/pipeline/characters.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "token_text.h"
 
@@ -65,30 +67,21 @@ Json visible_tokens(const std::vector<std::string>& tokens) {
   return array;
 }
 
-// Base64 (RFC 4648) of three weights, as 16-bit numbers, low byte first.
-void append_base64(std::string& text, std::span<const float, 3> weights) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::uint64_t bits = 0;
-  for (const float weight : weights) {
-    const auto value = static_cast<std::uint64_t>(std::lround(std::min(weight, 1.0F) * 65535.0));
-    bits = bits << 16 | (value & 0xFF) << 8 | value >> 8;
-  }
-  for (int shift = 42; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 0x3F];
-}
-
+// Base64 of the weights as 16-bit numbers, low byte first, and of zeros up to a multiple of three.
 void write_weights(const Tensor& weights, const TextSink& write) {
-  constexpr std::size_t kPieceBytes = 1 << 16;
+  constexpr std::size_t kPieceBytes = 6 << 13;
   const std::span values(weights.data<float>(), static_cast<std::size_t>(weights.elements()));
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); i += 3) {
-    float three[3] = {};
-    std::ranges::copy(values.subspan(i, std::min<std::size_t>(3, values.size() - i)), three);
-    append_base64(text, three);
-    if (text.size() < kPieceBytes) continue;
-    write(text);
-    text.clear();
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < values.size() || i % 3 != 0; ++i) {
+    const float weight = i < values.size() ? values[i] : 0.0F;
+    const auto value = static_cast<unsigned>(std::lround(std::min(weight, 1.0F) * 65535.0));
+    bytes.push_back(static_cast<std::byte>(value & 0xFF));
+    bytes.push_back(static_cast<std::byte>(value >> 8));
+    if (bytes.size() < kPieceBytes) continue;
+    write(encode_base64(bytes));
+    bytes.clear();
   }
-  write(text);
+  write(encode_base64(bytes));
 }
 
 }  // namespace

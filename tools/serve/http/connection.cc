@@ -129,6 +129,10 @@ struct Connection::Writing {
     return to;
   }
   bool is_head() const { return request.method == "HEAD"; }
+  void tell(HttpApplication& application) {
+    answered.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    application.on_answered(answered);
+  }
 };
 
 Connection::Connection(HttpServer& server, Stream stream, std::string peer)
@@ -227,12 +231,10 @@ asio::awaitable<bool> Connection::serve_request() {
     goes_on = ended.index() == 1 && std::get<1>(ended);
     answering.answered.is_cut = answering.answered.is_cut || ended.index() == 0;
     if (answering.answered.is_cut && exchange->on_abandoned) exchange->on_abandoned();
-    answering.answered.seconds = std::chrono::duration<double>(Clock::now() - answering.begin).count();
-    application.on_answered(answering.answered);
+    answering.tell(application);
     co_return goes_on;
   }
-  writing.answered.seconds = std::chrono::duration<double>(Clock::now() - writing.begin).count();
-  application.on_answered(writing.answered);
+  writing.tell(application);
   if (!goes_on) co_await linger();
   co_return goes_on;
 }

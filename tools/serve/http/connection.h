@@ -25,7 +25,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();
 
  private:
-  struct Reading;
   struct Writing;
 
   asio::awaitable<bool> wait_for_request();

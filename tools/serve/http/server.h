@@ -2,11 +2,9 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -83,7 +81,6 @@ class HttpServer {
   HttpApplication& application() { return application_; }
   const HttpLimits& limits() const { return limits_; }
   bool is_draining() const { return is_draining_; }
-  std::size_t connections() const { return connections_.size(); }
 
  private:
   asio::awaitable<void> accept(asio::posix::stream_descriptor& listener, bool is_local);

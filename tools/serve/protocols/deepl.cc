@@ -4,7 +4,6 @@
 #include <unicode/utf8.h>
 
 #include <array>
-#include <set>
 
 #include "parameters.h"
 #include "routes.h"
@@ -76,18 +75,11 @@ asio::awaitable<void> list_languages(Call& call) {
   const Parameters parameters(call);
   const ModelSet& models = call.parts().models;
   const std::string type = parameters.text("type", "source");
-  std::vector<std::string> codes = models.source_languages();
-  if (type == "target") {
-    std::set<std::string> targets;
-    for (const std::string& source : codes) {
-      for (const std::string& target : models.target_languages(source)) targets.insert(target);
-    }
-    codes.assign(targets.begin(), targets.end());
-  } else if (type != "source") {
+  if (type != "source" && type != "target") {
     throw HttpError(400, "Value for 'type' not supported, expected source or target.");
   }
   Json list = Json::array();
-  for (const std::string& code : codes) {
+  for (const std::string& code : type == "source" ? models.source_languages() : models.target_languages()) {
     Json language = {{"language", upper_case(code)}, {"name", language_name(code)}};
     if (type == "target") language["supports_formality"] = false;
     list.push_back(std::move(language));

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "attention/labelled_attention.h"
 #include "generation_request.h"
+#include "json_arrays.h"
 #include "routes.h"
 
 namespace encdec::serve {
@@ -67,11 +68,7 @@ const char* reason_of(FinishReason reason) {
 }
 
 Json token_json(const Model& model, std::int32_t id, float score, const std::string& text) {
-  const bool is_number = std::isfinite(score);
-  return {{"id", id},
-          {"text", text},
-          {"logprob", is_number ? result_array({&score, 1})[0] : Json(nullptr)},
-          {"special", is_special(model, id)}};
+  return {{"id", id}, {"text", text}, {"logprob", cli::short_number(score)}, {"special", is_special(model, id)}};
 }
 
 Json details_of(const Hypothesis& hypothesis, std::size_t source_tokens, const GenerateOptions& options) {
@@ -85,7 +82,7 @@ Json tokens_json(const Model& model, const Hypothesis& hypothesis) {
   Json tokens = Json::array();
   for (std::size_t i = 0; i < hypothesis.token_ids.size(); ++i) {
     const std::int32_t id = hypothesis.token_ids[i];
-    tokens.push_back(token_json(model, id, hypothesis.token_scores[i], piece_of(model, id)));
+    tokens.push_back(token_json(model, id, hypothesis.token_scores[i], cli::token_name(model, id, TextSide::target)));
   }
   return tokens;
 }
@@ -99,7 +96,7 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
   std::optional<Json> held;
   std::size_t index = 0;
   for (;;) {
-    const WorkNews news = co_await call.next(work);
+    const WorkNews news = co_await call.next(work, model);
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
       for (std::size_t i = 0; i < tokens->ids.size(); ++i) {
         if (held) call.send_event(*held);
@@ -112,7 +109,6 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
       continue;
     }
     const auto& result = std::get<GenerateResult>(news.what);
-    call.count(model, result);
     if (!held) held = Json{{"index", 0}, {"token", {{"id", 0}, {"text", ""}, {"logprob", 0.0}, {"special", true}}}};
     Json& text = (*held)["token"]["text"];
     text = text.get<std::string>() + stream.finish();
@@ -168,8 +164,7 @@ asio::awaitable<void> extract_features(Call& call, const JsonObject& request, co
   const bool is_list = request.value().at("inputs").is_array();
   const EmbedOptions options = read_embed_options(request, false);
   const auto results = co_await call.embed(model, std::move(texts), options);
-  Json vectors = Json::array();
-  for (const EmbedResult& result : results) vectors.push_back(result_array(result.values));
+  const Json vectors = vectors_json(results);
   call.respond(is_list ? vectors : vectors.front());
 }
 

@@ -8,6 +8,7 @@
 
 #include "attention/numbers.h"
 #include "generation_request.h"
+#include "json_arrays.h"
 #include "metrics.h"
 #include "openapi.h"
 #include "page.h"
@@ -17,34 +18,23 @@ namespace encdec::serve {
 namespace native {
 
 using Json = WrittenJson;
-
-Json top_scores_json(const std::vector<std::vector<TokenScore>>& places) {
-  Json list = Json::array();
-  for (const auto& place : places) {
-    Json tokens = Json::array();
-    for (const TokenScore& score : place) {
-      tokens.push_back({{"token", score.token}, {"log_probability", result_array({&score.log_probability, 1})[0]}});
-    }
-    list.push_back(std::move(tokens));
-  }
-  return list;
-}
+using cli::to_array;
 
 Json hypothesis_json(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
                      bool has_scores) {
   Json json = {{"text", hypothesis.text},
                {"token_ids", hypothesis.token_ids},
                {"score", hypothesis.score},
-               {"finish_reason", hypothesis.finish_reason == FinishReason::stop ? "stop" : "length"}};
-  if (has_scores) json["token_scores"] = result_array(hypothesis.token_scores);
-  if (options.top_log_probs > 0) json["top_log_probs"] = top_scores_json(hypothesis.top_log_probs);
+               {"finish_reason", to_string(hypothesis.finish_reason)}};
+  if (has_scores) json["token_scores"] = to_array(hypothesis.token_scores);
+  if (options.top_log_probs > 0) json["top_log_probs"] = to_array(hypothesis.top_log_probs);
   if (options.attention && !hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
     const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, *options.attention);
     attention.check();
     Json rows = Json::array();
     const auto weights = attention.weights_of(0);
     for (std::size_t query = 0; query < attention.queries.size(); ++query) {
-      rows.push_back(result_array(weights.subspan(query * attention.keys.size(), attention.keys.size())));
+      rows.push_back(to_array(weights.subspan(query * attention.keys.size(), attention.keys.size())));
     }
     json["alignment"] = {{"target", attention.queries},
                          {"source", attention.keys},
@@ -70,15 +60,14 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
   call.begin_events();
   StreamedText text(model.model());
   for (;;) {
-    const WorkNews news = co_await call.next(work);
+    const WorkNews news = co_await call.next(work, model);
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
       Json event = {{"text", text.push(tokens->ids)}, {"token_ids", tokens->ids}};
-      if (has_scores) event["token_scores"] = result_array(tokens->scores);
+      if (has_scores) event["token_scores"] = to_array(tokens->scores);
       call.send_event(event);
       continue;
     }
     const auto& result = std::get<GenerateResult>(news.what);
-    call.count(model, result);
     Json last = {{"text", text.finish()}, {"token_ids", Json::array()}};
     last["result"] = result_json(model.model(), result, options, has_scores);
     call.send_event(last);

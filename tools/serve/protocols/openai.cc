@@ -1,21 +1,24 @@
 // OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
+#include <encdec/models/tokenizer/pipeline/base64.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <bit>
-#include <cstring>
 #include <ctime>
 
+#include "attention/labelled_attention.h"
 #include "generation_request.h"
 #include "http/random_id.h"
+#include "json_arrays.h"
 #include "routes.h"
 
 namespace encdec::serve {
 namespace openai {
 
 using Json = WrittenJson;
+using cli::to_array;
 
 const char* type_of(int status) {
   switch (status) {
@@ -35,23 +38,6 @@ HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) 
               {{"error", {{"message", error.what()}, {"type", type_of(status)}, {"param", nullptr}, {"code", code}}}})};
 }
 
-std::string base64(std::span<const std::byte> bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t k) {
-      return i + k < bytes.size() ? std::to_integer<unsigned>(bytes[i + k]) : 0u;
-    };
-    const unsigned group = byte(0) << 16 | byte(1) << 8 | byte(2);
-    text += kDigits[group >> 18];
-    text += kDigits[group >> 12 & 63];
-    text += i + 1 < bytes.size() ? kDigits[group >> 6 & 63] : '=';
-    text += i + 2 < bytes.size() ? kDigits[group & 63] : '=';
-  }
-  return text;
-}
-
 asio::awaitable<void> embeddings(Call& call) {
   static_assert(std::endian::native == std::endian::little);
   const JsonObject request = call.json();
@@ -68,8 +54,8 @@ asio::awaitable<void> embeddings(Call& call) {
   Json data = Json::array();
   std::size_t tokens = 0;
   for (const EmbedResult& result : results) {
-    Json embedding = result_array(result.values);
-    if (format == "base64") embedding = base64(std::as_bytes(std::span(result.values)));
+    Json embedding =
+        format == "base64" ? Json(encode_base64(std::as_bytes(std::span(result.values)))) : to_array(result.values);
     data.push_back({{"object", "embedding"}, {"index", data.size()}, {"embedding", std::move(embedding)}});
     tokens += result.source_tokens;
   }
@@ -148,19 +134,18 @@ struct Completion {
             {"model", model},
             {"choices", std::move(list)}};
   }
-  static Json choice(const std::string& text, std::size_t index, const char* finish_reason) {
+  static Json choice(const std::string& text, std::size_t index, std::optional<FinishReason> reason) {
     return {{"text", text},
             {"index", index},
             {"logprobs", nullptr},
-            {"finish_reason", finish_reason != nullptr ? Json(finish_reason) : Json(nullptr)}};
+            {"finish_reason", reason ? Json(to_string(*reason)) : Json(nullptr)}};
   }
 };
 
 Json log_probs(const Model& model, const Hypothesis& hypothesis) {
   Json tokens = Json::array(), likeliest = Json::array(), offsets = Json::array();
   std::size_t offset = 0;
-  for (const std::int32_t id : hypothesis.token_ids) {
-    const std::string piece = piece_of(model, id);
+  for (const std::string& piece : cli::token_names(model, hypothesis.token_ids, TextSide::target)) {
     tokens.push_back(piece);
     offsets.push_back(offset);
     offset += piece.size();
@@ -168,22 +153,18 @@ Json log_probs(const Model& model, const Hypothesis& hypothesis) {
   for (const auto& place : hypothesis.top_log_probs) {
     Json scores = Json::object();
     for (const TokenScore& score : place) {
-      scores[piece_of(model, score.token)] = score.log_probability;
+      scores[cli::token_name(model, score.token, TextSide::target)] = score.log_probability;
     }
     likeliest.push_back(std::move(scores));
   }
   return {{"tokens", std::move(tokens)},
-          {"token_logprobs", result_array(hypothesis.token_scores)},
+          {"token_logprobs", to_array(hypothesis.token_scores)},
           {"top_logprobs", std::move(likeliest)},
           {"text_offset", std::move(offsets)}};
 }
 
 Json usage_json(std::size_t read, std::size_t generated) {
   return {{"prompt_tokens", read}, {"completion_tokens", generated}, {"total_tokens", read + generated}};
-}
-
-const char* name_of(FinishReason reason) {
-  return reason == FinishReason::stop ? "stop" : "length";
 }
 
 asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const GenerateInput& input,
@@ -193,10 +174,10 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
   call.begin_events();
   StreamedText text(model.model());
   for (;;) {
-    const WorkNews news = co_await call.next(work);
+    const WorkNews news = co_await call.next(work, model);
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
       const std::string piece = text.push(tokens->ids);
-      Json choice = Completion::choice(piece, 0, nullptr);
+      Json choice = Completion::choice(piece, 0, std::nullopt);
       if (options.top_log_probs > 0) {
         // Those of tokens that were not taken come with the result, too late.
         const Hypothesis part{.token_ids = tokens->ids, .token_scores = tokens->scores};
@@ -206,9 +187,8 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
       continue;
     }
     const auto& result = std::get<GenerateResult>(news.what);
-    call.count(model, result);
     const Hypothesis& best = result.hypotheses.front();
-    call.send_event(completion.choices({Completion::choice(text.finish(), 0, name_of(best.finish_reason))}));
+    call.send_event(completion.choices({Completion::choice(text.finish(), 0, best.finish_reason)}));
     if (includes_usage) {
       Json last = completion.choices(Json::array());
       last["usage"] = usage_json(result.source_tokens, best.token_ids.size());
@@ -243,7 +223,7 @@ asio::awaitable<void> completions(Call& call) {
     for (const Hypothesis& hypothesis : results[i].hypotheses) {
       const auto* prompt = std::get_if<std::string>(&inputs[i].source);
       const std::string text = echoes && prompt != nullptr ? *prompt + hypothesis.text : hypothesis.text;
-      Json choice = Completion::choice(text, choices.size(), name_of(hypothesis.finish_reason));
+      Json choice = Completion::choice(text, choices.size(), hypothesis.finish_reason);
       if (options.top_log_probs > 0) choice["logprobs"] = log_probs(model.model(), hypothesis);
       choices.push_back(std::move(choice));
       generated += hypothesis.token_ids.size();
@@ -254,10 +234,10 @@ asio::awaitable<void> completions(Call& call) {
   call.respond(answer);
 }
 
-asio::awaitable<void> chat_completions(Call& call) {
-  throw HttpError(404, fmt::format("no chat here: this server has /v1/completions, /v1/embeddings and translation; "
-                                   "see GET /openapi.json{}",
-                                   call.path_words.empty() ? "" : " "));
+asio::awaitable<void> chat_completions(Call& /*call*/) {
+  throw HttpError(404,
+                  "no chat here: this server has /v1/completions, /v1/embeddings and translation; "
+                  "see GET /openapi.json");
   co_return;
 }
 

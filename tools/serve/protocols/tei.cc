@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "generation_request.h"
+#include "json_arrays.h"
 #include "routes.h"
 
 namespace encdec::serve {
@@ -38,9 +39,7 @@ asio::awaitable<void> embed(Call& call) {
   }
   const EmbedOptions options = read_embed_options(request, true);
   const auto results = co_await call.embed(model, std::move(texts), options);
-  Json vectors = Json::array();
-  for (const EmbedResult& result : results) vectors.push_back(result_array(result.values));
-  call.respond(vectors);
+  call.respond(vectors_json(results));
 }
 
 asio::awaitable<void> similarity(Call& call) {
@@ -58,7 +57,7 @@ asio::awaitable<void> similarity(Call& call) {
     for (std::size_t k = 0; k < results[i].values.size(); ++k) sum += results[0].values[k] * results[i].values[k];
     cosines.push_back(static_cast<float>(sum));
   }
-  call.respond(result_array(cosines));
+  call.respond(cli::to_array(cosines));
 }
 
 asio::awaitable<void> tokenize(Call& call) {

@@ -141,26 +141,22 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
   }
   std::unique_ptr<icu::BreakIterator> iterator;
   if (split != Split::newlines) iterator = make_iterator(language);
+  // Of the part that the text begins with, or its like.
+  const auto take_sentences = [&](std::string_view part) {
+    std::size_t begin = 0;
+    for (const std::size_t end : boundaries(*iterator, part)) take(end - std::exchange(begin, end));
+  };
   if (split == Split::sentences_over_lines) {
     std::string spaced(text);
     std::ranges::replace_if(
         spaced, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    std::size_t begin = 0;
-    for (const std::size_t end : boundaries(*iterator, spaced)) {
-      add(sentences, text.substr(begin, end - begin));
-      begin = end;
-    }
+    take_sentences(spaced);
     return sentences;
   }
   while (!text.empty()) {
     const std::size_t line_end = std::min(text.find('\n'), text.size());
     if (iterator) {
-      std::size_t begin = 0;
-      for (const std::size_t end : boundaries(*iterator, text.substr(0, line_end))) {
-        add(sentences, text.substr(begin, end - begin));
-        begin = end;
-      }
-      text.remove_prefix(line_end);
+      take_sentences(text.substr(0, line_end));
     } else {
       take(line_end);
     }
