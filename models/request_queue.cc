@@ -47,6 +47,9 @@ struct Request::State final : DecodeClient {
   void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
     if (!is_over) call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
   }
+  void on_start(const DecodeJob& job) {
+    if (!is_over && on_started) call([&] { on_started(job.index); });
+  }
   bool wants_tokens() const override { return on_certain != nullptr; }
   bool is_cancelled() const override { return is_over; }
 
@@ -61,6 +64,7 @@ struct Request::State final : DecodeClient {
   std::optional<EmbeddingTask> embedding;
   std::function<void(std::size_t, EmbedResult)> on_embedded;
 
+  std::function<void(std::size_t)> on_started;
   std::function<void(std::size_t, std::exception_ptr)> on_failed;
   std::atomic<bool> is_over = false;
   std::deque<DecodeJob> waiting;  // the queue's
@@ -96,10 +100,12 @@ void Request::cancel() const {
 struct RequestQueue::Workers {
   using State = Request::State;
 
-  Workers(const Model& model, const RequestQueueOptions& options) : parts_(model.impl_->parts()), options_(options) {
+  Workers(const Model& model, const RequestQueueOptions& options)
+      : parts_(model.impl_->parts()), options_(options), busy_since_(static_cast<std::size_t>(options.workers)) {
     try {
       for (int worker = 1; worker <= options.workers; ++worker) {
-        threads_.push_back(start_thread(worker, options.workers, [this] { work(); }));
+        auto& busy_since = busy_since_[static_cast<std::size_t>(worker) - 1];
+        threads_.push_back(start_thread(worker, options.workers, [this, &busy_since] { work(busy_since); }));
       }
     } catch (...) {
       stop();
@@ -118,11 +124,25 @@ struct RequestQueue::Workers {
       const auto known = client == 0 ? clients_.end() : std::ranges::find(clients_, client, &Client::number);
       Client& owner = known != clients_.end() ? *known : clients_.emplace_back(client);
       owner.requests.push_back(std::move(request));
+      waiting_ += sources;
     }
     sources == 1 ? arrived_.notify_one() : arrived_.notify_all();
   }
 
+  QueueStatus status() const {
+    QueueStatus status{.waiting = waiting_, .steps = steps_, .rows = rows_};
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    for (const Clock::rep since : busy_since_) {
+      if (since != kIdle)
+        status.step_time = std::max<std::chrono::duration<double>>(status.step_time, Clock::duration(now - since));
+    }
+    return status;
+  }
+
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::rep kIdle = 0;
+
   // Who asks, and what of it waits: at least one request.
   struct Client {
     explicit Client(std::uint64_t number_) : number(number_) {}
@@ -143,23 +163,32 @@ struct RequestQueue::Workers {
     const VocabularyShortlist* shortlist_;
   };
 
-  void work() {
+  // `busy_since` is when this worker began its step, or kIdle.
+  void work(std::atomic<Clock::rep>& busy_since) {
+    const auto on_step = [&](std::size_t rows) {
+      busy_since = Clock::now().time_since_epoch().count();
+      rows_ += rows;
+      steps_ += rows > 0 ? 1 : 0;
+    };
     while (const std::shared_ptr<State> request = wait_for_request()) {
+      on_step(0);
       try {
         SessionPool::Lease session(parts_.sessions);
         session->set_shortlist(request->shortlist());
         Lane lane(*this, request->shortlist());
         if (parts_.network.config.has_decoder()) {
           const auto rows = static_cast<std::size_t>(options_.batch_size);
-          decode_batches(lane,
-                         {.session = *session, .limits = choose_batch_limits(parts_.network, rows, options_.workers)});
+          decode_batches(lane, {.session = *session,
+                                .limits = choose_batch_limits(parts_.network, rows, options_.workers),
+                                .on_step = [&](const GenerateProgress&, std::size_t done) { on_step(done); }});
         } else {
-          embed_batches(lane, *session);
+          embed_batches(lane, *session, on_step);
         }
       } catch (...) {
         // What was taken has been told. That the next turn is not the same again, the one that began this is over.
         fail(*request, std::current_exception());
       }
+      busy_since = kIdle;
     }
   }
 
@@ -194,10 +223,13 @@ struct RequestQueue::Workers {
           job.client = requests.front();
           (is_empty ? empty : jobs).push_back(std::move(job));
           request.waiting.pop_front();
+          --waiting_;
         }
         // The next one's turn; one with a shortlist has nobody beside it.
         const bool is_done = request.is_over || request.waiting.empty();
         if (is_done) {
+          waiting_ -= request.waiting.size();
+          request.waiting.clear();
           requests.pop_front();
         } else if (shortlist == nullptr) {
           move_to_back(requests);
@@ -209,11 +241,16 @@ struct RequestQueue::Workers {
         }
       }
     }
-    for (const DecodeJob& job : empty) job.client->on_result(job, {});
+    for (const DecodeJob& job : jobs) static_cast<State&>(*job.client).on_start(job);
+    for (const DecodeJob& job : empty) {
+      static_cast<State&>(*job.client).on_start(job);
+      job.client->on_result(job, {});
+    }
   }
 
   // As many texts at a time as keep the CPU busy, whosever they are.
-  void embed_batches(Lane& lane, Session& session) {
+  template <class OnStep>
+  void embed_batches(Lane& lane, Session& session, const OnStep& on_step) {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
     const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
     std::vector<DecodeJob> jobs;
@@ -230,6 +267,7 @@ struct RequestQueue::Workers {
           static_cast<State&>(*job.client).on_hidden(job, hidden.slice(row, length));
           row += length;
         }
+        on_step(jobs.size());
       } catch (...) {
         for (const DecodeJob& job : jobs) job.client->on_failure(job, std::current_exception());
         throw;
@@ -256,6 +294,7 @@ struct RequestQueue::Workers {
     {
       const std::lock_guard lock(mutex_);
       jobs.swap(request.waiting);
+      waiting_ -= jobs.size();
       for (Client& client : clients_) {
         std::erase_if(client.requests, [&](const auto& other) { return other.get() == &request; });
       }
@@ -281,6 +320,10 @@ struct RequestQueue::Workers {
   std::deque<Client> clients_;  // whose sources wait, in the order of their turns
   std::size_t idle_ = 0;        // workers that wait
   std::atomic<bool> has_stopped_ = false;
+  // As status() tells it.
+  std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;
+  std::vector<std::atomic<Clock::rep>> busy_since_;  // by worker
   std::vector<std::thread> threads_;
 };
 
@@ -295,6 +338,11 @@ RequestQueue::Workers& RequestQueue::workers() {
   return workers_.get([this] { return std::make_unique<Workers>(model_, options_); });
 }
 
+QueueStatus RequestQueue::status() const {
+  const Workers* workers = workers_.find();
+  return workers != nullptr ? workers->status() : QueueStatus();
+}
+
 Request RequestQueue::submit(std::span<const GenerateInput> inputs, const GenerateOptions& options,
                              GenerateHandlers handlers, std::uint64_t client) {
   GenerateOptions asked = options;
@@ -306,6 +354,7 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
   state->generation.emplace(state->parts, asked);
   state->on_generated = std::move(handlers.on_result);
   state->on_certain = std::move(handlers.on_tokens);
+  state->on_started = std::move(handlers.on_start);
   state->on_failed = std::move(handlers.on_failure);
   for (const GenerateInput& input : inputs) {
     state->waiting.push_back(state->generation->job(input, state->waiting.size()));
@@ -319,6 +368,7 @@ Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOpti
   auto state = std::make_shared<Request::State>(model_, model_.impl_->parts());
   state->embedding.emplace(state->parts, model_.impl_->embedder, options);
   state->on_embedded = std::move(handlers.on_result);
+  state->on_started = std::move(handlers.on_start);
   state->on_failed = std::move(handlers.on_failure);
   for (const std::string& text : texts) {
     const std::size_t index = state->waiting.size();

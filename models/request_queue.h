@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -32,6 +33,8 @@ struct GenerateHandlers {
   // Hypothesis::token_scores; none if empty. See GenerateOptions::on_token.
   std::function<void(std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> token_scores)>
       on_tokens = {};
+  // When its turn has come.
+  std::function<void(std::size_t source)> on_start = {};
 };
 
 // A text's vector, and what it cost.
@@ -44,6 +47,16 @@ struct EmbedResult {
 struct EmbedHandlers {
   std::function<void(std::size_t text, EmbedResult result)> on_result;           // as it is finished
   std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;  // instead of a result
+  std::function<void(std::size_t text)> on_start = {};                           // when its turn has come
+};
+
+// What a queue does, for those who watch it.
+struct QueueStatus {
+  std::size_t waiting = 0;  // sources whose turn has not come
+  std::uint64_t steps = 0;  // of decoders, and passes over texts, since it began
+  std::uint64_t rows = 0;   // sequences in all of these: a source's beams each
+  // That a worker has spent on the same step, by now; of the slowest. 0 where all wait for work.
+  std::chrono::duration<double> step_time{0};
 };
 
 // What was submitted; see RequestQueue. Copies stand for the same request, and may outlive the queue.
@@ -87,6 +100,9 @@ class RequestQueue {
   // Texts whose vectors are wanted: texts of many requests are read in one pass. Throws as Model::embed() does.
   Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
                  std::uint64_t client = 0);
+
+  // Waits for nobody, whatever the workers do.
+  QueueStatus status() const;
 
  private:
   struct Workers;

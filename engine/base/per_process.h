@@ -21,7 +21,12 @@ class PerProcess {
   PerProcess(const PerProcess&) = delete;
   PerProcess& operator=(const PerProcess&) = delete;
 
-  // This process' T, at first use what `make` gives: a unique_ptr. Where several threads make one, one of them stays.
+  // This process' T; null if it has none yet.
+  T* find() const {
+    const Entry* known = entry_;
+    return known != nullptr && known->is_ours() ? known->value.get() : nullptr;
+  }
+  // The same, at first use what `make` gives: a unique_ptr. Where several threads make one, one of them stays.
   template <class Make>
   T& get(Make&& make) {
     const Entry* known = entry_;

@@ -174,7 +174,8 @@ class BatchDecoder {
     work_.on_step({.source_tokens = source_tokens_,
                    .generated_tokens = finished_tokens_ + running_tokens_,
                    .encode_seconds = work_.session.encode_seconds(),
-                   .decode_seconds = work_.session.decode_seconds()});
+                   .decode_seconds = work_.session.decode_seconds()},
+                  rows_.size());
   }
 
   const BatchWork& work_;

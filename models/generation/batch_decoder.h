@@ -11,8 +11,8 @@ namespace encdec {
 struct BatchWork {
   Session& session;  // is reset
   const BatchLimits& limits;
-  // After each step: what this worker has done; none if empty.
-  std::function<void(const GenerateProgress& done)> on_step = {};
+  // After each step: what this worker has done, and the sequences of this step; none if empty.
+  std::function<void(const GenerateProgress& done, std::size_t rows)> on_step = {};
 };
 
 // Decodes what a feed gives, many sources at once, until it has no more or has stopped. A source that is finished or

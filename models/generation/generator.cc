@@ -58,7 +58,7 @@ class Generator final : DecodeClient {
       }
       BatchWork batches{.session = *session, .limits = limits_};
       if (settings_.on_progress) {
-        batches.on_step = [this, worker](const GenerateProgress& done) { report(worker, done); };
+        batches.on_step = [this, worker](const GenerateProgress& done, std::size_t) { report(worker, done); };
       }
       decode_batches(feed_, batches);
     } catch (...) {

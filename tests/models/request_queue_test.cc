@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -331,6 +332,42 @@ TEST(RequestQueue, EmbeddingsOfManyCallersAreThoseOfOne) {
       EXPECT_EQ(outcomes[i].embeddings[t].source_tokens, model.tokenizer()->encode(texts[t], {}).size());
     }
   }
+}
+
+TEST(RequestQueue, WhatItDoesIsTold) {
+  const RandomMarian checkpoint;
+  RequestQueue queue(Model::load(checkpoint.folder(), {.threads = 1}), {.batch_size = 2});
+  EXPECT_EQ(queue.status().waiting, 0u);
+  EXPECT_EQ(queue.status().step_time.count(), 0.0);
+  Outcome outcome;
+  std::promise<void> is_started, may_go_on;
+  std::vector<std::size_t> started;
+  GenerateHandlers handlers = outcome.handlers();
+  handlers.on_start = [&](std::size_t source) {
+    started.push_back(source);
+    if (source > 0) return;
+    is_started.set_value();
+    may_go_on.get_future().wait();
+  };
+  const auto sources = random_sources(5, 9, RandomMarian::kVocabulary);
+  queue.submit(inputs_of(sources), {.max_new_tokens = 6}, handlers);
+  is_started.get_future().wait();
+  EXPECT_EQ(queue.status().waiting, 3u);
+  EXPECT_EQ(queue.status().steps, 0u);
+  const auto before = queue.status().step_time;
+  while (queue.status().step_time == before) std::this_thread::yield();
+  EXPECT_GT(queue.status().step_time, before);
+  may_go_on.set_value();
+  ASSERT_TRUE(outcome.wait(sources.size()));
+  while (queue.status().step_time.count() > 0) std::this_thread::yield();
+  EXPECT_THAT(started, testing::ElementsAre(0, 1, 2, 3, 4));
+  const QueueStatus status = queue.status();
+  EXPECT_EQ(status.waiting, 0u);
+  std::size_t tokens = 0;
+  for (const auto& [source, result] : outcome.results) tokens += result.hypotheses.front().token_ids.size();
+  EXPECT_EQ(status.rows, tokens);
+  EXPECT_GE(status.steps * 2, status.rows);
+  EXPECT_LT(status.steps, status.rows);
 }
 
 TEST(RequestQueue, EndsWhileItIsBusy) {

@@ -44,6 +44,7 @@ class Process {
   std::string read(std::size_t bytes);
   void close_output();
   void send(int signal);
+  int id() const { return process_; }
   // Closes its input and waits for its end.
   Finished wait();
 

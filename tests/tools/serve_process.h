@@ -56,6 +56,7 @@ class ServeProcess {
 
   const std::string& socket() const { return socket_; }
   void send(int signal) { process_.send(signal); }
+  int process() const { return process_.id(); }
   Finished wait() { return process_.wait(); }
   // What it tells its service manager next.
   std::string told() const { return ready_.wait(); }

@@ -1,10 +1,13 @@
 // encdec serve as clients meet it, and as nobody should treat it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -224,6 +227,31 @@ TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
 }
 
+TEST(Serve, AModelThatStandsStillIsSeen) {
+  const ServeProcess server({"--stall-timeout", "1"});
+  const Connection busy(server.socket());
+  busy.send(post_text("/v1/generate", kLong));
+  while (server.metric("encdec_steps_total{model=\"english-pronunciation\"}") == 0) std::this_thread::yield();
+  EXPECT_EQ(status_of(server.get("/health")), "200");
+  std::vector<pid_t> threads;  // all but the network's
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(server.process()) + "/task")) {
+    const pid_t thread = std::stoi(task.path().filename());
+    if (thread == server.process()) continue;
+    if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) GTEST_SKIP() << "no ptrace here";
+    ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+    threads.push_back(thread);
+  }
+  std::string answer;
+  while (status_of(answer = server.get("/health")) == "200") std::this_thread::yield();
+  EXPECT_EQ(status_of(answer), "503");
+  EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has been at a step"));
+  for (const pid_t thread : threads) {
+    EXPECT_EQ(::waitpid(thread, nullptr, __WALL), thread);
+    EXPECT_EQ(::ptrace(PTRACE_DETACH, thread, nullptr, nullptr), 0);
+  }
+  while (status_of(server.get("/health")) == "503") std::this_thread::yield();
+}
+
 TEST(Serve, LimitsAreNamed) {
   const ServeProcess server({"--max-requests", "1", "--max-inputs", "101"});
   Connection busy(server.socket());
@@ -285,6 +313,25 @@ TEST(Serve, WhatClientsAskForNamesNoMetric) {
   const std::string metrics = server.get("/metrics");
   EXPECT_THAT(metrics, HasSubstr("route=\"/health\""));
   EXPECT_THAT(metrics, AllOf(HasSubstr("route=\"-\""), Not(HasSubstr("made-up"))));
+}
+
+TEST(Serve, MetricsTellWhatTheModelsDo) {
+  const ServeProcess server;
+  const json three = {{"inputs", {"cat", "dog", "photography"}}};
+  EXPECT_EQ(status_of(server.post("/v1/generate", three.dump())), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"cat","stream":true})")), "200");
+  const std::string model = "{model=\"english-pronunciation\"}";
+  EXPECT_EQ(server.metric("encdec_queue_seconds_count" + model), 4);
+  EXPECT_EQ(server.metric("encdec_first_token_seconds_count" + model), 1);
+  EXPECT_EQ(server.metric("encdec_token_seconds_count" + model), 4);
+  EXPECT_EQ(server.metric("encdec_waiting_sources" + model), 0);
+  const double steps = server.metric("encdec_steps_total" + model),
+               rows = server.metric("encdec_step_rows_total" + model);
+  EXPECT_EQ(rows, server.metric("encdec_generated_tokens_total" + model));
+  EXPECT_LT(steps, rows);
+  EXPECT_GT(steps * 3, rows);
+  EXPECT_GE(server.metric("encdec_connections"), 1);
+  EXPECT_EQ(server.metric("encdec_connections_refused_total"), 0);
 }
 
 TEST(Serve, IdsAreTheClientsOrOurs) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "http/form.h"
-#include "metrics.h"
 
 namespace encdec::serve {
 namespace {
@@ -76,10 +75,10 @@ Work Call::submit(const Submit& submit) const {
 }
 
 template <class Result>
-asio::awaitable<std::vector<Result>> Call::results_of(Work& work, const ServedModel& model, std::size_t count) {
+asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t count) {
   std::vector<Result> results(count);
   for (std::size_t i = 0; i < count; ++i) {
-    WorkNews news = co_await next(work, model);
+    WorkNews news = co_await next(work);
     results[news.source] = std::get<Result>(std::move(news.what));
   }
   co_return results;
@@ -87,15 +86,15 @@ asio::awaitable<std::vector<Result>> Call::results_of(Work& work, const ServedMo
 
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                             GenerateOptions options) {
-  Work work = submit([&] { return Work::generate(executor_, model.queue(), inputs, options, false, client_); });
-  co_return co_await results_of<GenerateResult>(work, model, inputs.size());
+  Work work = submit([&] { return Work::generate(executor_, model, inputs, options, false, client_); });
+  co_return co_await results_of<GenerateResult>(work, inputs.size());
 }
 
 asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
                                                       EmbedOptions options) {
   check_inputs(texts.size());
-  Work work = submit([&] { return Work::embed(executor_, model.queue(), texts, options, client_); });
-  auto results = co_await results_of<EmbedResult>(work, model, texts.size());
+  Work work = submit([&] { return Work::embed(executor_, model, texts, options, client_); });
+  auto results = co_await results_of<EmbedResult>(work, texts.size());
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
     throw HttpError(
         400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));
@@ -104,19 +103,7 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 }
 
 Work Call::start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options) {
-  return submit([&] { return Work::generate(executor_, model.queue(), std::span(&input, 1), options, true, client_); });
-}
-
-asio::awaitable<WorkNews> Call::next(Work& work, const ServedModel& model) {
-  WorkNews news = co_await work.next(deadline_);
-  if (const auto* result = std::get_if<GenerateResult>(&news.what)) {
-    std::size_t generated = 0;
-    for (const Hypothesis& hypothesis : result->hypotheses) generated += hypothesis.token_ids.size();
-    parts_.metrics.count_tokens(model.name(), result->source_tokens, generated);
-  } else if (const auto* embedding = std::get_if<EmbedResult>(&news.what)) {
-    parts_.metrics.count_tokens(model.name(), embedding->source_tokens, 0);
-  }
-  co_return news;
+  return submit([&] { return Work::generate(executor_, model, std::span(&input, 1), options, true, client_); });
 }
 
 void Call::respond(const WrittenJson& json, int status) {

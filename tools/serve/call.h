@@ -51,8 +51,7 @@ class Call : public std::enable_shared_from_this<Call> {
                                                   EmbedOptions options);
   // The same for one input, news by news, tokens too.
   Work start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options);
-  // Its next news; what a result took is counted.
-  asio::awaitable<WorkNews> next(Work& work, const ServedModel& model);
+  asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
 
   // Answers.
   void respond(const WrittenJson& json, int status = 200);
@@ -72,7 +71,7 @@ class Call : public std::enable_shared_from_this<Call> {
   template <class Submit>
   Work submit(const Submit& submit) const;
   template <class Result>
-  asio::awaitable<std::vector<Result>> results_of(Work& work, const ServedModel& model, std::size_t count);
+  asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count);
 
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;

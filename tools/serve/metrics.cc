@@ -6,6 +6,8 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <vector>
+
 #include "resources.h"
 
 namespace encdec::serve {
@@ -14,33 +16,68 @@ namespace {
 namespace prom = prometheus;
 
 const prom::Histogram::BucketBoundaries kSeconds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+const prom::Histogram::BucketBoundaries kTokenSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                                         0.05,   0.1,   0.25,   0.5,   1};
+
+using Counters = prom::Family<prom::Counter>;
+using Histograms = prom::Family<prom::Histogram>;
+
+// Of a number that each model's queue tells.
+template <class ValueOf>
+prom::MetricFamily queue_family(const char* name, const char* help, prom::MetricType type,
+                                const std::map<std::string, QueueStatus>& queues, const ValueOf& value_of) {
+  prom::MetricFamily family{name, help, type, {}};
+  for (const auto& [model, status] : queues) {
+    prom::ClientMetric& metric = family.metric.emplace_back();
+    metric.label.push_back({"model", model});
+    (type == prom::MetricType::Counter ? metric.counter.value : metric.gauge.value) = value_of(status);
+  }
+  return family;
+}
 
 }  // namespace
 
 struct Metrics::Families {
+  Counters& counter(const char* name, const char* help) {
+    return prom::BuildCounter().Name(name).Help(help).Register(registry);
+  }
+  Histograms& histogram(const char* name, const char* help) {
+    return prom::BuildHistogram().Name(name).Help(help).Register(registry);
+  }
+  prom::Gauge& gauge(const char* name, const char* help) {
+    return prom::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+  }
+
   prom::Registry registry;
-  prom::Family<prom::Counter>& requests =
-      prom::BuildCounter().Name("encdec_requests_total").Help("Requests that were answered").Register(registry);
-  prom::Family<prom::Counter>& cut = prom::BuildCounter()
-                                         .Name("encdec_requests_abandoned_total")
-                                         .Help("Requests whose clients did not wait for the answer")
-                                         .Register(registry);
-  prom::Family<prom::Histogram>& seconds = prom::BuildHistogram()
-                                               .Name("encdec_request_seconds")
-                                               .Help("Time from a request's header to the end of its answer")
-                                               .Register(registry);
-  prom::Family<prom::Counter>& read =
-      prom::BuildCounter().Name("encdec_source_tokens_total").Help("Tokens that were read").Register(registry);
-  prom::Family<prom::Counter>& generated =
-      prom::BuildCounter().Name("encdec_generated_tokens_total").Help("Tokens that were generated").Register(registry);
-  prom::Gauge& running =
-      prom::BuildGauge().Name("encdec_requests_running").Help("Requests that wait or run").Register(registry).Add({});
-  prom::Gauge& memory = prom::BuildGauge()
-                            .Name("encdec_resident_bytes")
-                            .Help("Memory of the process that is resident")
-                            .Register(registry)
-                            .Add({});
+  Counters& requests = counter("encdec_requests_total", "Requests that were answered");
+  Counters& cut = counter("encdec_requests_abandoned_total", "Requests whose clients did not wait for the answer");
+  Histograms& seconds = histogram("encdec_request_seconds", "Time from a request's header to the end of its answer");
+  prom::Gauge& running = gauge("encdec_requests_running", "Requests that wait or run");
+  prom::Gauge& connections = gauge("encdec_connections", "Connections that are open");
+  prom::Counter& refused = counter("encdec_connections_refused_total", "Connections that found no place").Add({});
+  prom::Gauge& memory = gauge("encdec_resident_bytes", "Memory of the process that is resident");
+  // By model.
+  Counters& read = counter("encdec_source_tokens_total", "Tokens that were read");
+  Counters& generated = counter("encdec_generated_tokens_total", "Tokens that were generated");
+  Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited for its turn");
+  Histograms& first_token_seconds =
+      histogram("encdec_first_token_seconds", "Time to the first token, of requests that are streamed");
+  Histograms& token_seconds = histogram("encdec_token_seconds", "Time of a result, by each of its tokens");
 };
+
+void ModelMetrics::count_start(double seconds) const {
+  queue_seconds.Observe(seconds);
+}
+
+void ModelMetrics::count_first_token(double seconds) const {
+  first_token_seconds.Observe(seconds);
+}
+
+void ModelMetrics::count_result(std::size_t read_tokens, std::size_t generated_tokens, double seconds) const {
+  read.Increment(static_cast<double>(read_tokens));
+  generated.Increment(static_cast<double>(generated_tokens));
+  if (generated_tokens > 0) token_seconds.Observe(seconds / static_cast<double>(generated_tokens));
+}
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 
@@ -53,18 +90,44 @@ void Metrics::count_request(std::string_view route, int status, double seconds, 
   if (is_cut) families_->cut.Add({{"route", name}}).Increment();
 }
 
-void Metrics::count_tokens(const std::string& model, std::size_t read, std::size_t generated) {
-  families_->read.Add({{"model", model}}).Increment(static_cast<double>(read));
-  if (generated > 0) families_->generated.Add({{"model", model}}).Increment(static_cast<double>(generated));
-}
-
 void Metrics::set_requests(std::size_t running) {
   families_->running.Set(static_cast<double>(running));
 }
 
-std::string Metrics::text() const {
+void Metrics::set_connections(std::size_t open) {
+  families_->connections.Set(static_cast<double>(open));
+}
+
+void Metrics::count_refused_connection() {
+  families_->refused.Increment();
+}
+
+ModelMetrics Metrics::model(const std::string& name) {
+  const prom::Labels labels = {{"model", name}};
+  Families& all = *families_;
+  return {.read = all.read.Add(labels),
+          .generated = all.generated.Add(labels),
+          .queue_seconds = all.queue_seconds.Add(labels, kSeconds),
+          .first_token_seconds = all.first_token_seconds.Add(labels, kSeconds),
+          .token_seconds = all.token_seconds.Add(labels, kTokenSeconds)};
+}
+
+std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) const {
   families_->memory.Set(static_cast<double>(cli::resident_bytes()));
-  return prom::TextSerializer().Serialize(families_->registry.Collect());
+  std::vector<prom::MetricFamily> families = families_->registry.Collect();
+  const auto add = [&](const char* name, const char* help, prom::MetricType type, const auto& value_of) {
+    families.push_back(queue_family(name, help, type, queues, value_of));
+  };
+  using Type = prom::MetricType;
+  add("encdec_waiting_sources", "Sources whose turn has not come", Type::Gauge,
+      [](const QueueStatus& status) { return static_cast<double>(status.waiting); });
+  add("encdec_steps_total", "Steps of decoders, and passes over texts", Type::Counter,
+      [](const QueueStatus& status) { return static_cast<double>(status.steps); });
+  add("encdec_step_rows_total", "Sequences in all steps: by encdec_steps_total, the mean batch", Type::Counter,
+      [](const QueueStatus& status) { return static_cast<double>(status.rows); });
+  add("encdec_step_seconds", "Time of the step that is being made", Type::Gauge,
+      [](const QueueStatus& status) { return status.step_time.count(); });
+  return prom::TextSerializer().Serialize(families);
 }
 
 }  // namespace encdec::serve

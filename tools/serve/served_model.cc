@@ -12,8 +12,9 @@
 
 namespace encdec::serve {
 
-ServedModel::ServedModel(const ModelSource& source, const ServeSettings& settings)
+ServedModel::ServedModel(const ModelSource& source, const ServeSettings& settings, const ModelMetrics& metrics)
     : name_(source.name),
+      metrics_(metrics),
       model_(Model::load(source.folder, settings.load)),
       queue_(model_, {.workers = settings.workers, .batch_size = settings.batch_size}),
       languages_(source.languages.empty() ? ModelLanguages::of(model_, source.folder)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics.h"
 #include "model_languages.h"
 #include "settings.h"
 
@@ -17,11 +18,13 @@ namespace encdec::serve {
 class ServedModel {
  public:
   // Loads it. Throws as Model::load() does.
-  ServedModel(const ModelSource& source, const ServeSettings& settings);
+  ServedModel(const ModelSource& source, const ServeSettings& settings, const ModelMetrics& metrics);
 
   const std::string& name() const { return name_; }
   const Model& model() const { return model_; }
   RequestQueue& queue() { return queue_; }
+  QueueStatus status() const { return queue_.status(); }
+  const ModelMetrics& metrics() const { return metrics_; }
   const ModelLanguages& languages() const { return languages_; }
   bool embeds() const { return !model_.config().has_decoder(); }
   // In seconds since 1970.
@@ -29,6 +32,7 @@ class ServedModel {
 
  private:
   std::string name_;
+  ModelMetrics metrics_;
   Model model_;
   RequestQueue queue_;
   ModelLanguages languages_;

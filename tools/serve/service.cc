@@ -143,7 +143,8 @@ void Service::load() {
     if (is_draining_) throw Error("stopped while loading");
   };
   const CancellationScope scope(check);
-  for (const ModelSource& source : settings_.models) models_.add(std::make_unique<ServedModel>(source, settings_));
+  for (const ModelSource& source : settings_.models)
+    models_.add(std::make_unique<ServedModel>(source, settings_, metrics_.model(source.name)));
   is_ready_ = true;
 }
 
@@ -186,10 +187,27 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
     refused.headers.emplace_back("Allow", "GET");
     return refused;
   }
-  if (head.path != "/ready") return HttpResponse{.body = R"({"status":"ok"})"};
+  if (head.path != "/ready") return health();
   if (is_draining_) return HttpResponse{.status = 503, .body = R"({"status":"draining"})"};
   if (!is_ready_) return HttpResponse{.status = 503, .body = R"({"status":"loading"})"};
   return HttpResponse{.body = R"({"status":"ready"})"};
+}
+
+// Alive, and so are the models.
+HttpResponse Service::health() const {
+  for (const auto& model : ready_models().all()) {
+    const auto step_time = model->status().step_time;
+    if (step_time <= settings_.limits.stall_time) continue;
+    const std::string problem =
+        fmt::format("model '{}' has been at a step for {:.0f} s", model->name(), step_time.count());
+    return {.status = 503, .body = to_text({{"status", "stalled"}, {"error", problem}})};
+  }
+  return {.body = R"({"status":"ok"})"};
+}
+
+const ModelSet& Service::ready_models() const {
+  static const ModelSet kNone;
+  return is_ready_ ? models_ : kNone;
 }
 
 void Service::check_key(std::string_view given) const {
@@ -247,7 +265,8 @@ HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t b
 void Service::handle(std::shared_ptr<Exchange> exchange) {
   Match match = find_route(exchange->request());
   const auto strand = asio::make_strand(threads_->get_executor());
-  const auto call = std::make_shared<Call>(ServiceParts{settings_, models_, metrics_, downloads_}, exchange, strand);
+  const auto call =
+      std::make_shared<Call>(ServiceParts{settings_, ready_models(), metrics_, downloads_}, exchange, strand);
   call->path_words = std::move(match.words);
   // The connection may outlive the call, and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
@@ -344,6 +363,11 @@ void Service::on_answered(const Answered& answered) {
     spdlog::info("{} {} {} {} {:.3f} s, {} bytes{}", answered.request.peer, answered.request.method.substr(0, 16),
                  route, answered.status, answered.seconds, answered.bytes, answered.is_cut ? ", abandoned" : "");
   }
+}
+
+void Service::on_connections(std::size_t open, bool is_refused) {
+  metrics_.set_connections(open);
+  if (is_refused) metrics_.count_refused_connection();
 }
 
 HttpResponse plain_error(const HttpError& error, const HttpRequest& /*request*/) {

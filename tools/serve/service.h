@@ -36,6 +36,7 @@ class Service final : public HttpApplication {
   HttpResponse refusal(const HttpRequest& request, const HttpError& error) override;
   void add_headers(const HttpRequest& request, HttpResponse& response) override;
   void on_answered(const Answered& answered) override;
+  void on_connections(std::size_t open, bool is_refused) override;
 
   const ModelSet& models() const { return models_; }
 
@@ -47,6 +48,9 @@ class Service final : public HttpApplication {
   };
   Match find_route(const HttpRequest& request) const;
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
+  HttpResponse health() const;
+  // None while they are loaded.
+  const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head, const Match& match) const;
   void check_key(std::string_view given) const;
   int retry_seconds() const;

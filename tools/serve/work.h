@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "http/mailbox.h"
+#include "served_model.h"
 
 namespace encdec::serve {
 
@@ -27,11 +28,10 @@ struct WorkNews {
 // A request in a queue, of one coroutine, which is told by its mailbox. Cancelled with it.
 class Work {
  public:
-  // As RequestQueue::submit().
-  static Work generate(const asio::any_io_executor& executor, RequestQueue& queue,
-                       std::span<const GenerateInput> inputs, const GenerateOptions& options, bool with_tokens,
-                       std::uint64_t client);
-  static Work embed(const asio::any_io_executor& executor, RequestQueue& queue, std::span<const std::string> texts,
+  // As RequestQueue::submit(); the model counts what is done.
+  static Work generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
+                       const GenerateOptions& options, bool with_tokens, std::uint64_t client);
+  static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                     const EmbedOptions& options, std::uint64_t client);
   Work(Work&& other) noexcept = default;
   Work& operator=(Work&& other) = delete;
@@ -42,6 +42,8 @@ class Work {
 
  private:
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
+  template <class Handlers, class Result>
+  Handlers handlers(const ServedModel& model, std::size_t sources) const;
 
   std::shared_ptr<Mailbox<WorkNews>> news_;
   Request request_;

@@ -91,7 +91,7 @@ void SentencePieceModel::add_pieces() {
   std::int32_t id = 0;
   for (const auto& [text, score, type] : proto_.pieces) {
     poll_cancelled();
-    const auto refuse = [&](std::string_view what) {
+    const auto refuse = [&, &text = text](std::string_view what) {
       fail(fmt::format("piece {} '{}' {}", id, printable(text), what));
     };
     if (type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused) {

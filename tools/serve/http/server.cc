@@ -75,6 +75,7 @@ void HttpServer::add(int descriptor, std::string peer) {
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     [[maybe_unused]] const auto sent = ::send(descriptor, kFull.data(), kFull.size(), MSG_NOSIGNAL);
     ::close(descriptor);
+    application_.on_connections(connections_.size(), true);
     return;
   }
   sockaddr_storage name = {};
@@ -85,9 +86,11 @@ void HttpServer::add(int descriptor, std::string peer) {
   Connection::Stream stream(context_);
   stream.socket().assign(asio::generic::stream_protocol(name.ss_family, 0), descriptor);
   connections_.push_back(std::make_shared<Connection>(*this, std::move(stream), std::move(peer)));
+  application_.on_connections(connections_.size(), false);
   const auto place = std::prev(connections_.end());
   asio::co_spawn(context_, (*place)->run(), [this, place](const std::exception_ptr&) {
     connections_.erase(place);
+    application_.on_connections(connections_.size(), false);
     if (is_draining_ && connections_.empty()) context_.stop();
   });
 }

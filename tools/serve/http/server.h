@@ -57,6 +57,8 @@ class HttpApplication {
   // What every answer has.
   virtual void add_headers(const HttpRequest& /*request*/, HttpResponse& /*response*/) {}
   virtual void on_answered(const Answered& /*answered*/) {}
+  // Connections were opened or closed; `is_refused`: one found no place.
+  virtual void on_connections(std::size_t /*open*/, bool /*is_refused*/) {}
 };
 
 class Connection;

@@ -60,7 +60,7 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
   call.begin_events();
   StreamedText text(model.model());
   for (;;) {
-    const WorkNews news = co_await call.next(work, model);
+    const WorkNews news = co_await call.next(work);
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
       Json event = {{"text", text.push(tokens->ids)}, {"token_ids", tokens->ids}};
       if (has_scores) event["token_scores"] = to_array(tokens->scores);
@@ -119,7 +119,9 @@ asio::awaitable<void> generate(Call& call) {
 }
 
 asio::awaitable<void> metrics(Call& call) {
-  call.answer({.body = call.parts().metrics.text(), .content_type = "text/plain; version=0.0.4"});
+  std::map<std::string, QueueStatus> queues;
+  for (const auto& model : call.parts().models.all()) queues.emplace(model->name(), model->status());
+  call.answer({.body = call.parts().metrics.text(queues), .content_type = "text/plain; version=0.0.4"});
   co_return;
 }
 

@@ -174,7 +174,7 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
   call.begin_events();
   StreamedText text(model.model());
   for (;;) {
-    const WorkNews news = co_await call.next(work, model);
+    const WorkNews news = co_await call.next(work);
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
       const std::string piece = text.push(tokens->ids);
       Json choice = Completion::choice(piece, 0, std::nullopt);
