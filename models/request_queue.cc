@@ -48,7 +48,8 @@ struct Request::State final : DecodeClient {
     if (!is_over) call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
   }
   void on_start(const DecodeJob& job) {
-    if (!is_over && on_started) call([&] { on_started(job.index); });
+    if (!is_over && on_started)
+      call([&] { on_started(job.index, generation ? job.prompt.source_tokens : job.prompt.source.size()); });
   }
   bool wants_tokens() const override { return on_certain != nullptr; }
   bool is_cancelled() const override { return is_over; }
@@ -64,7 +65,7 @@ struct Request::State final : DecodeClient {
   std::optional<EmbeddingTask> embedding;
   std::function<void(std::size_t, EmbedResult)> on_embedded;
 
-  std::function<void(std::size_t)> on_started;
+  std::function<void(std::size_t, std::size_t)> on_started;
   std::function<void(std::size_t, std::exception_ptr)> on_failed;
   std::atomic<bool> is_over = false;
   std::deque<DecodeJob> waiting;  // the queue's

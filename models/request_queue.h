@@ -33,8 +33,8 @@ struct GenerateHandlers {
   // Hypothesis::token_scores; none if empty. See GenerateOptions::on_token.
   std::function<void(std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> token_scores)>
       on_tokens = {};
-  // When its turn has come.
-  std::function<void(std::size_t source)> on_start = {};
+  // When its turn has come, with what will be its GenerateResult::source_tokens.
+  std::function<void(std::size_t source, std::size_t source_tokens)> on_start = {};
 };
 
 // A text's vector, and what it cost.
@@ -45,9 +45,9 @@ struct EmbedResult {
 
 // As GenerateHandlers.
 struct EmbedHandlers {
-  std::function<void(std::size_t text, EmbedResult result)> on_result;           // as it is finished
-  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;  // instead of a result
-  std::function<void(std::size_t text)> on_start = {};                           // when its turn has come
+  std::function<void(std::size_t text, EmbedResult result)> on_result;             // as it is finished
+  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;    // instead of a result
+  std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // when its turn has come
 };
 
 // What a queue does, for those who watch it.

@@ -343,8 +343,10 @@ TEST(RequestQueue, WhatItDoesIsTold) {
   std::promise<void> is_started, may_go_on;
   std::vector<std::size_t> started;
   GenerateHandlers handlers = outcome.handlers();
-  handlers.on_start = [&](std::size_t source) {
+  std::vector<std::size_t> source_tokens;
+  handlers.on_start = [&](std::size_t source, std::size_t tokens) {
     started.push_back(source);
+    source_tokens.push_back(tokens);
     if (source > 0) return;
     is_started.set_value();
     may_go_on.get_future().wait();
@@ -364,7 +366,10 @@ TEST(RequestQueue, WhatItDoesIsTold) {
   const QueueStatus status = queue.status();
   EXPECT_EQ(status.waiting, 0u);
   std::size_t tokens = 0;
-  for (const auto& [source, result] : outcome.results) tokens += result.hypotheses.front().token_ids.size();
+  for (const auto& [source, result] : outcome.results) {
+    tokens += result.hypotheses.front().token_ids.size();
+    EXPECT_EQ(source_tokens[source], result.source_tokens);
+  }
   EXPECT_EQ(status.rows, tokens);
   EXPECT_GE(status.steps * 2, status.rows);
   EXPECT_LT(status.steps, status.rows);

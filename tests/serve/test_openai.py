@@ -131,6 +131,32 @@ def test_echo_and_log_probabilities(client: OpenAI, speller: Path) -> None:
         assert float32_bytes(best[token]) == float32_bytes(score)
 
 
+def test_stops(client: OpenAI, speller: Path) -> None:
+    whole = texts(speller, ["abc def"], max_new_tokens=12)[0]
+    parts = {whole[i : i + size] for size in (1, 2, 3) for i in range(len(whole) - size + 1)}
+    assert len(parts) > 5
+    options: dict[str, Any] = {"model": "speller", "prompt": "abc def", "max_tokens": 12}
+    ends = [(part, whole[: whole.index(part)], "stop") for part in sorted(parts)]
+    for stop, text, reason in [*ends, (["☃", "~~"], whole, "length"), (["~~", *sorted(parts)[:3]], None, "stop")]:
+        if text is None:
+            text = min((whole.split(each)[0] for each in stop), key=len)
+        answer = client.completions.create(stop=stop, **options)
+        assert (answer.choices[0].text, answer.choices[0].finish_reason) == (text, reason)
+        scored = client.completions.create(stop=stop, logprobs=1, **options)
+        assert scored.choices[0].text == text
+        assert scored.usage == answer.usage
+        stream = client.completions.create(stop=stop, stream=True, stream_options={"include_usage": True}, **options)
+        *chunks, last = list(stream)
+        assert "".join(each.choices[0].text for each in chunks) == text
+        assert chunks[-1].choices[0].finish_reason == reason
+        assert last.usage == answer.usage
+    several = client.completions.create(model="speller", prompt=["abc", "face"], n=2, max_tokens=9, stop=whole[0])
+    assert not any(whole[0] in each.text for each in several.choices)
+    for wrong in ("", ["a"] * 5, [1]):
+        with pytest.raises(openai.BadRequestError, match="stop"):
+            client.completions.create(stop=cast(Any, wrong), **options)
+
+
 def test_streamed_completion(client: OpenAI) -> None:
     whole = client.completions.create(model="english-pronunciation", prompt="pronunciation")
     stream = client.completions.create(

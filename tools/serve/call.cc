@@ -102,8 +102,8 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
   co_return results;
 }
 
-Work Call::start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options) {
-  return submit([&] { return Work::generate(executor_, model, std::span(&input, 1), options, true, client_); });
+Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
+  return submit([&] { return Work::generate(executor_, model, inputs, options, true, client_); });
 }
 
 void Call::respond(const WrittenJson& json, int status) {

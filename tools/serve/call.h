@@ -49,8 +49,8 @@ class Call : public std::enable_shared_from_this<Call> {
                                                         GenerateOptions options);
   asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
                                                   EmbedOptions options);
-  // The same for one input, news by news, tokens too.
-  Work start(ServedModel& model, const GenerateInput& input, const GenerateOptions& options);
+  // The same, news by news, tokens too.
+  Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
 
   // Answers.

@@ -5,10 +5,8 @@
 namespace encdec::serve {
 namespace {
 
-// The time since the last call, in seconds.
-double lap(Clock::time_point& since) {
-  const Clock::time_point now = Clock::now();
-  return std::chrono::duration<double>(now - std::exchange(since, now)).count();
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 std::size_t generated_tokens(const GenerateResult& result) {
@@ -23,34 +21,48 @@ std::size_t generated_tokens(const EmbedResult& /*result*/) {
 
 }  // namespace
 
+// What becomes of each source; only the worker that has it looks.
+struct Work::SourceState {
+  Clock::time_point since = Clock::now();  // it was submitted, then: its turn came
+  std::size_t tokens = 0;
+  bool has_told = false;
+};
+
+// The model outlives its queue's handlers.
 template <class Handlers, class Result>
-Handlers Work::handlers(const ServedModel& model, std::size_t sources) const {
-  // When each source was submitted, and then when its turn came. The model outlives its queue's handlers.
-  const auto times = std::make_shared<std::vector<Clock::time_point>>(sources, Clock::now());
+Handlers Work::handlers(const ServedModel& model, const SourceStates& states) const {
   const ModelMetrics& metrics = model.metrics();
   return {.on_result =
-              [news = news_, &metrics, times](std::size_t source, Result result) {
-                metrics.count_result(result.source_tokens, generated_tokens(result), lap((*times)[source]));
+              [news = news_, &metrics, states](std::size_t source, Result result) {
+                metrics.count_result(result.source_tokens, generated_tokens(result),
+                                     seconds_since((*states)[source].since));
                 news->put({source, std::move(result)});
               },
           .on_failure =
               [news = news_](std::size_t source, std::exception_ptr failure) {
                 news->put({source, std::move(failure)});
               },
-          .on_start = [&metrics, times](std::size_t source) { metrics.count_start(lap((*times)[source])); }};
+          .on_start =
+              [&metrics, states](std::size_t source, std::size_t tokens) {
+                SourceState& state = (*states)[source];
+                metrics.count_start(seconds_since(state.since));
+                state = {.tokens = tokens};
+              }};
 }
 
 Work Work::generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                     const GenerateOptions& options, bool with_tokens, std::uint64_t client) {
   Work work(executor);
-  auto handlers = work.handlers<GenerateHandlers, GenerateResult>(model, inputs.size());
+  const auto states = std::make_shared<std::vector<SourceState>>(inputs.size());
+  auto handlers = work.handlers<GenerateHandlers, GenerateResult>(model, states);
   if (with_tokens) {
-    handlers.on_tokens = [news = work.news_, &metrics = model.metrics(), begin = Clock::now(), is_first = true](
-                             std::size_t source, std::span<const std::int32_t> tokens,
-                             std::span<const float> scores) mutable {
-      if (std::exchange(is_first, false)) metrics.count_first_token(lap(begin));
+    handlers.on_tokens = [news = work.news_, &metrics = model.metrics(), states, begin = Clock::now()](
+                             std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> scores) {
+      SourceState& state = (*states)[source];
+      if (!std::exchange(state.has_told, true)) metrics.count_first_token(seconds_since(begin));
       news->put({source, CertainTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
-                                       .scores = std::vector<float>(scores.begin(), scores.end())}});
+                                       .scores = std::vector<float>(scores.begin(), scores.end()),
+                                       .source_tokens = state.tokens}});
     };
   }
   work.request_ = model.queue().submit(inputs, options, std::move(handlers), client);
@@ -60,8 +72,9 @@ Work Work::generate(const asio::any_io_executor& executor, ServedModel& model, s
 Work Work::embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                  const EmbedOptions& options, std::uint64_t client) {
   Work work(executor);
+  const auto states = std::make_shared<std::vector<SourceState>>(texts.size());
   work.request_ =
-      model.queue().submit(texts, options, work.handlers<EmbedHandlers, EmbedResult>(model, texts.size()), client);
+      model.queue().submit(texts, options, work.handlers<EmbedHandlers, EmbedResult>(model, states), client);
   return work;
 }
 

@@ -17,6 +17,7 @@ namespace encdec::serve {
 struct CertainTokens {
   TokenIds ids;
   std::vector<float> scores;
+  std::size_t source_tokens = 0;  // that were read for it
 };
 
 // What becomes of one source of a request: tokens that are certain, or its end.
@@ -42,8 +43,10 @@ class Work {
 
  private:
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
+  struct SourceState;
+  using SourceStates = std::shared_ptr<std::vector<SourceState>>;
   template <class Handlers, class Result>
-  Handlers handlers(const ServedModel& model, std::size_t sources) const;
+  Handlers handlers(const ServedModel& model, const SourceStates& states) const;
 
   std::shared_ptr<Mailbox<WorkNews>> news_;
   Request request_;

@@ -89,7 +89,7 @@ Json tokens_json(const Model& model, const Hypothesis& hypothesis) {
 
 asio::awaitable<void> stream_text(Call& call, ServedModel& model, const GenerateInput& input,
                                   const GenerateOptions& options) {
-  Work work = call.start(model, input, options);
+  Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
   StreamedText stream(model.model());
   // The last token's event has the whole text: each waits for the next news.

@@ -56,7 +56,7 @@ Json result_json(const Model& model, const GenerateResult& result, const Generat
 
 asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput& input, const GenerateOptions& options,
                              bool has_scores) {
-  Work work = call.start(model, input, options);
+  Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
   StreamedText text(model.model());
   for (;;) {

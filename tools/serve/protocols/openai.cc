@@ -4,6 +4,7 @@
 #include <encdec/models/tokenizer/pipeline/base64.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <ctime>
@@ -13,6 +14,7 @@
 #include "http/random_id.h"
 #include "json_arrays.h"
 #include "routes.h"
+#include "text/stop_texts.h"
 
 namespace encdec::serve {
 namespace openai {
@@ -111,7 +113,7 @@ GenerateOptions completion_options(const JsonObject& request, const ServedModel&
     if (!*options.do_sample) options.num_beams = std::max(*n, model.model().generation_config().num_beams.value_or(1));
   }
   options.top_log_probs = read_int("logprobs", 0, 20).value_or(0);
-  for (const char* key : {"stop", "suffix", "best_of", "logit_bias"}) {
+  for (const char* key : {"suffix", "best_of", "logit_bias"}) {
     if (request.has(key)) throw HttpError(400, fmt::format("'{}' is not supported", key));
   }
   for (const char* key : {"frequency_penalty", "presence_penalty"}) {
@@ -167,37 +169,122 @@ Json usage_json(std::size_t read, std::size_t generated) {
   return {{"prompt_tokens", read}, {"completion_tokens", generated}, {"total_tokens", read + generated}};
 }
 
-asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const GenerateInput& input,
-                                        const GenerateOptions& options, bool includes_usage) {
-  const Completion completion{.model = model.name()};
-  Work work = call.start(model, input, options);
-  call.begin_events();
-  StreamedText text(model.model());
-  for (;;) {
-    const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
-      const std::string piece = text.push(tokens->ids);
-      Json choice = Completion::choice(piece, 0, std::nullopt);
-      if (options.top_log_probs > 0) {
-        // Those of tokens that were not taken come with the result, too late.
-        const Hypothesis part{.token_ids = tokens->ids, .token_scores = tokens->scores};
-        choice["logprobs"] = log_probs(model.model(), part);
-      }
-      if (!piece.empty() || options.top_log_probs > 0) call.send_event(completion.choices({std::move(choice)}));
-      continue;
-    }
-    const auto& result = std::get<GenerateResult>(news.what);
-    const Hypothesis& best = result.hypotheses.front();
-    call.send_event(completion.choices({Completion::choice(text.finish(), 0, best.finish_reason)}));
-    if (includes_usage) {
-      Json last = completion.choices(Json::array());
-      last["usage"] = usage_json(result.source_tokens, best.token_ids.size());
-      call.send_event(last);
-    }
-    call.send_line("[DONE]");
-    call.finish();
-    co_return;
+// "stop": a text or a list of up to four.
+std::vector<std::string> read_stops(const JsonObject& request) {
+  constexpr std::size_t kMost = 4;
+  if (!request.has("stop")) return {};
+  const bool is_one = request.value().at("stop").is_string();
+  std::vector<std::string> stops = is_one ? std::vector{request.required_string("stop")} : request.strings("stop");
+  if (stops.size() > kMost)
+    throw HttpError(400, fmt::format("'stop' has {} texts, expected at most {}", stops.size(), kMost));
+  if (std::ranges::find(stops, "") != stops.end()) throw HttpError(400, "'stop' has an empty text");
+  return stops;
+}
+
+// What is left of a result that ends where a stop is.
+void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hypothesis) {
+  StoppedText text(model.tokenizer(), stops);
+  const std::size_t count = text.push(hypothesis.token_ids);
+  text.finish();
+  if (!text.is_stopped()) return;
+  hypothesis.text = text.text();
+  hypothesis.finish_reason = FinishReason::stop;
+  hypothesis.token_ids.resize(count);
+  hypothesis.token_scores.resize(count);
+  if (!hypothesis.top_log_probs.empty()) hypothesis.top_log_probs.resize(count);
+}
+
+// One result of a prompt, and its text as it grows; nothing is generated behind a stop.
+class GrowingResult {
+ public:
+  GrowingResult(const Tokenizer* tokenizer, std::span<const std::string> stops) : text_(tokenizer, stops) {
+    result_.hypotheses.emplace_back();
   }
+
+  // Takes news; the tokens that are new.
+  Hypothesis take(WorkNews news) {
+    Hypothesis fresh;
+    if (auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+      fresh = {.token_ids = std::move(tokens->ids), .token_scores = std::move(tokens->scores)};
+      const std::size_t count = text_.push(fresh.token_ids);
+      fresh.token_ids.resize(count);
+      fresh.token_scores.resize(count);
+      TokenIds& all = result_.hypotheses.front().token_ids;
+      all.insert(all.end(), fresh.token_ids.begin(), fresh.token_ids.end());
+      result_.source_tokens = tokens->source_tokens;
+    } else {
+      text_.finish();
+      is_done_ = true;
+      if (!text_.is_stopped()) result_ = std::get<GenerateResult>(std::move(news.what));
+    }
+    if (text_.is_stopped()) {
+      is_done_ = true;
+      result_.hypotheses.front().text = text_.text();
+    }
+    return fresh;
+  }
+  bool is_done() const { return is_done_; }
+  std::string take_text() { return text_.take(); }
+  const GenerateResult& result() const { return result_; }
+
+ private:
+  StoppedText text_;
+  GenerateResult result_;
+  bool is_done_ = false;
+};
+
+// As Call::generate(), for results that end where a stop is.
+asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedModel& model,
+                                                            std::vector<GenerateInput> inputs, GenerateOptions options,
+                                                            std::vector<std::string> stops) {
+  std::vector<GenerateResult> results;
+  if (stops.empty() || options.num_return_sequences.value_or(1) > 1 || options.top_log_probs > 0) {
+    results = co_await call.generate(model, inputs, options);
+    for (GenerateResult& result : results) {
+      for (Hypothesis& hypothesis : result.hypotheses) cut(model.model(), stops, hypothesis);
+    }
+    co_return results;
+  }
+  std::vector<GrowingResult> growing(inputs.size(), GrowingResult(model.model().tokenizer(), stops));
+  Work work = call.start(model, inputs, options);
+  for (std::size_t left = inputs.size(); left > 0;) {
+    WorkNews news = co_await call.next(work);
+    GrowingResult& result = growing[news.source];
+    if (result.is_done()) continue;
+    result.take(std::move(news));
+    if (result.is_done()) --left;
+  }
+  for (const GrowingResult& result : growing) results.push_back(result.result());
+  co_return results;
+}
+
+asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const GenerateInput& input,
+                                        const GenerateOptions& options, std::span<const std::string> stops,
+                                        bool includes_usage) {
+  const Completion completion{.model = model.name()};
+  GrowingResult growing(model.model().tokenizer(), stops);
+  Work work = call.start(model, std::span(&input, 1), options);
+  call.begin_events();
+  while (!growing.is_done()) {
+    WorkNews news = co_await call.next(work);
+    const Hypothesis fresh = growing.take(std::move(news));
+    const std::string piece = growing.is_done() ? std::string() : growing.take_text();
+    Json choice = Completion::choice(piece, 0, std::nullopt);
+    // Those of tokens that were not taken come with the result, too late.
+    const bool has_log_probs = options.top_log_probs > 0 && !fresh.token_ids.empty();
+    if (has_log_probs) choice["logprobs"] = log_probs(model.model(), fresh);
+    if (!piece.empty() || has_log_probs) call.send_event(completion.choices({std::move(choice)}));
+  }
+  const GenerateResult& result = growing.result();
+  const Hypothesis& best = result.hypotheses.front();
+  call.send_event(completion.choices({Completion::choice(growing.take_text(), 0, best.finish_reason)}));
+  if (includes_usage) {
+    Json last = completion.choices(Json::array());
+    last["usage"] = usage_json(result.source_tokens, best.token_ids.size());
+    call.send_event(last);
+  }
+  call.send_line("[DONE]");
+  call.finish();
 }
 
 asio::awaitable<void> completions(Call& call) {
@@ -205,7 +292,8 @@ asio::awaitable<void> completions(Call& call) {
   ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));
   std::vector<GenerateInput> inputs = read_inputs(call, request, "prompt", model);
   if (inputs.empty()) throw HttpError(400, "'prompt' is missing or empty, expected a text");
-  GenerateOptions options = completion_options(request, model, call.limits());
+  const GenerateOptions options = completion_options(request, model, call.limits());
+  const std::vector<std::string> stops = read_stops(request);
   const bool echoes = request.boolean("echo").value_or(false);
   if (request.boolean("stream").value_or(false)) {
     if (inputs.size() != 1 || options.num_return_sequences.value_or(1) != 1 || echoes) {
@@ -213,9 +301,9 @@ asio::awaitable<void> completions(Call& call) {
     }
     const auto stream_options = request.object("stream_options");
     const bool includes_usage = stream_options && stream_options->boolean("include_usage").value_or(false);
-    co_return co_await stream_completion(call, model, inputs.front(), options, includes_usage);
+    co_return co_await stream_completion(call, model, inputs.front(), options, stops, includes_usage);
   }
-  const auto results = co_await call.generate(model, inputs, options);
+  const auto results = co_await generate_until(call, model, inputs, options, stops);
   Json choices = Json::array();
   std::size_t read = 0, generated = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
