@@ -12,6 +12,7 @@
 #include "openapi.h"
 #include "routes.h"
 #include "text/html.h"
+#include "text/inline_tags.h"
 #include "text/language.h"
 #include "text/sentences.h"
 
@@ -71,6 +72,18 @@ TEST(Sentences, ThatAreTooLongAreCutAtClausesThenAtWords) {
   EXPECT_THAT(cut("あ", 1), ElementsAre("あ"));
 }
 
+// A part as it stood in its page.
+std::string html_of(const HtmlPart& part) {
+  if (!part.is_text) return part.content;
+  std::string html;
+  std::size_t begin = 0;
+  for (const InlineTag& tag : part.tags) {
+    html += escape_html(part.content.substr(begin, tag.place - begin)) + tag.markup;
+    begin = tag.place;
+  }
+  return html + escape_html(part.content.substr(begin));
+}
+
 TEST(Html, TagsStayAsTheyAre) {
   const std::string page =
       "<!DOCTYPE html><p class='a b'>Hello <a href=\"x?a=1&b=2>\">big &amp; <b>wide</b></a><BR/>world &lt;3</p><!-- "
@@ -80,11 +93,86 @@ TEST(Html, TagsStayAsTheyAre) {
       "</p>is &nbsp;</p><i class='x notranslate'>y</i>end";
   std::string again, text;
   for (const HtmlPart& part : parse_html(page)) {
-    again += part.is_text ? escape_html(part.content) : part.content;
+    again += html_of(part);
     if (part.is_text) text += "[" + part.content + "]";
   }
   EXPECT_EQ(again, page);
-  EXPECT_EQ(text, "[Hello ][big & ][wide][world <3][\n][end]");
+  EXPECT_EQ(text, "[Hello big & wide][world <3][\n][end]");
+}
+
+TEST(Html, InlineTagsBelongToTheirText) {
+  const auto parts = parse_html("&lt;a <b>x<i>y</b>z</i><IMG src=a><br><a>one<p>two</a>");
+  ASSERT_EQ(parts.size(), 5u);
+  EXPECT_EQ(parts[0].content, "<a xyz");
+  std::string tags;
+  for (const InlineTag& tag : parts[0].tags) {
+    tags += std::to_string(tag.place) + tag.markup + (tag.partner ? std::to_string(*tag.partner) : "") + " ";
+  }
+  // Only what is nested has a partner.
+  EXPECT_EQ(tags, "3<b> 4<i>3 5</b> 6</i>1 6<IMG src=a> ");
+  EXPECT_EQ(parts[1].content, "<br>");
+  ASSERT_EQ(parts[2].tags.size(), 1u);
+  EXPECT_FALSE(parts[2].tags[0].partner);
+  EXPECT_EQ(parts[3].content, "<p>");
+  EXPECT_EQ(parts[4].tags.front().place, 3u);
+}
+
+// Words of one letter each that stand for these units; tags as "<b1" (begins in front of unit 1), ">b4" (ends there),
+// "-x2"; in capitals without their other half.
+std::string tagged(const std::string& units, const std::vector<std::string>& tags) {
+  std::string text;
+  std::vector<AlignedWord> words;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (i > 0) text += ' ';
+    text += static_cast<char>('a' + static_cast<int>(i));
+    words.push_back({.begin = 2 * i, .end = 2 * i + 1, .unit = static_cast<std::size_t>(units[i] - '0')});
+  }
+  std::vector<std::string> markups;
+  for (const std::string& tag : tags) markups.push_back((tag[0] == '>' ? "</" : "<") + tag.substr(1, 1) + ">");
+  std::vector<AlignedTag> aligned;
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    using Kind = AlignedTag::Kind;
+    const std::string& tag = tags[i];
+    aligned.push_back({.kind = tag[0] == '<'   ? Kind::begin
+                               : tag[0] == '>' ? Kind::end
+                                               : Kind::alone,
+                       .markup = markups[i],
+                       .unit = static_cast<std::size_t>(tag[2] - '0'),
+                       .is_whole = tag[1] >= 'a'});
+  }
+  return with_tags(text, words, aligned);
+}
+
+TEST(InlineTags, StandByTheWordsForWhatTheyStoodBy) {
+  EXPECT_EQ(tagged("0123", {"<x1", ">x3"}), "a <x>b c</x> d");
+  EXPECT_EQ(tagged("3210", {"<x0", ">x2"}), "a b <x>c d</x>");
+  EXPECT_EQ(tagged("0210", {"<x1", ">x3"}), "a <x>b c</x> d");
+  // A word in between goes with them, one far away does not.
+  EXPECT_EQ(tagged("01012222", {"<x1", ">x2"}), "a <x>b</x> c d e f g h");
+  EXPECT_EQ(tagged("11011222", {"<x1", ">x2"}), "<x>a b c d e</x> f g h");
+  EXPECT_EQ(tagged("12222221", {"<x1", ">x2"}), "<x>a</x> b c d e f g h");
+  // Elements within elements, and side by side in another order.
+  EXPECT_EQ(tagged("012345", {"<x1", "<y2", ">y3", ">x5"}), "a <x>b <y>c</y> d e</x> f");
+  EXPECT_EQ(tagged("3412", {"<x1", ">x3", "<y3", ">y5"}), "<y>a b</y> <x>c d</x>");
+  EXPECT_EQ(tagged("5512", {"<x1", "<y5", ">y6", ">x3"}), "a b <x>c d<y></y></x>");
+}
+
+TEST(InlineTags, WithoutWordsStandWhereTheyWould) {
+  EXPECT_EQ(tagged("0123", {"-x2"}), "a b <x>c d");
+  EXPECT_EQ(tagged("3120", {"-x2"}), "a b <x>c d");
+  EXPECT_EQ(tagged("0011", {"-x5"}), "a b c d<x>");
+  EXPECT_EQ(tagged("0123", {"<x2", ">x2"}), "a b <x></x>c d");
+  EXPECT_EQ(tagged("0033", {"<x1", "<y1", ">y2", ">x2"}), "a b <x><y></y></x>c d");
+  EXPECT_EQ(tagged("", {"<x1", ">x2", "-y3"}), "<x></x><y>");
+}
+
+TEST(InlineTags, MayBeginBeforeOrEndBehind) {
+  EXPECT_EQ(tagged("0123", {">X2"}), "a b</X> c d");
+  EXPECT_EQ(tagged("0123", {"<X2"}), "a b <X>c d");
+  EXPECT_EQ(tagged("3210", {">X2"}), "</X>a b c d");
+  EXPECT_EQ(tagged("0123", {"<y0", ">y1", ">X2", "<Z3"}), "<y>a</y> b</X> c <Z>d");
+  EXPECT_EQ(tagged("0123", {">Y1", ">X2"}), "a</Y> b</X> c d");
+  EXPECT_EQ(tagged("0123", {"<X1", "<Y2"}), "a <X>b <Y>c d");
 }
 
 TEST(Html, EntitiesAreCharacters) {
@@ -108,7 +196,7 @@ TEST(Html, WhatIsNoneEndsSoon) {
         std::string("</p></p>"),  std::string("<"),           std::string("</"),
         std::string("<!"),        std::string("&"),           std::string("\xff<b>&amp;\0x", 11)}) {
     std::string again;
-    for (const HtmlPart& part : parse_html(html)) again += part.is_text ? escape_html(part.content) : part.content;
+    for (const HtmlPart& part : parse_html(html)) again += html_of(part);
     if (html.find('&') == std::string::npos && html.find("< ") == std::string::npos && html[0] != '<') {
       EXPECT_EQ(again, html);
     }

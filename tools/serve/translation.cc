@@ -5,20 +5,43 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <map>
+#include <span>
 #include <utility>
 
+#include "tagged_sentence.h"
 #include "text/html.h"
 #include "text/language.h"
 
 namespace encdec::serve {
 namespace parts_of_translation {
 
-// A stretch of a text: markup, or sentences and where their results stand.
+// What all sentences of one model and one pair of languages share.
+struct Batch {
+  GenerateOptions options;
+  std::vector<GenerateInput> inputs;
+  std::vector<GenerateResult> results;
+};
+struct BatchKey {
+  ServedModel* model = nullptr;
+  std::string source;       // language
+  bool is_aligned = false;  // with what their tags need
+  auto operator<=>(const BatchKey&) const = default;
+};
+
+// A sentence of a text, and where its result stands.
+struct Piece {
+  Sentence sentence;
+  std::size_t begin = 0;         // in its text
+  const Batch* batch = nullptr;  // null where it is only space
+  std::size_t result = 0;
+};
+
+// A stretch of a text.
 struct Stretch {
-  std::string markup;
-  std::vector<Sentence> sentences;
-  std::size_t first_result = 0;  // those of the sentences that are not empty, in order
+  HtmlPart part;
+  std::vector<Piece> pieces;
 };
 
 // One of the texts.
@@ -27,14 +50,6 @@ struct Document {
   Translation translation;
   std::vector<Stretch> stretches;
 };
-
-// What all sentences of one model and one pair of languages share.
-struct Batch {
-  GenerateOptions options;
-  std::vector<GenerateInput> inputs;
-  std::vector<GenerateResult> results;
-};
-using BatchKey = std::pair<ServedModel*, std::string>;  // and the source's language
 
 // Families whose models were trained on sentences, not on paragraphs.
 bool reads_sentences(const Model& model) {
@@ -92,37 +107,134 @@ bool fits(const Model& model, const std::string& text, const EncodeOptions& lang
   return text.size() + 8 <= most || model.tokenizer()->encode(text, languages).size() <= most;
 }
 
-// The k-th best text of a result; the best where there are fewer.
-const std::string& text_of(const GenerateResult& result, std::size_t k) {
-  return result.hypotheses[std::min(k, result.hypotheses.size() - 1)].text;
+// The space behind a sentence: none where the target's have none, one where the source's had none.
+std::string space_behind(const Sentence& sentence, bool is_last, bool is_spaceless) {
+  if (is_last || sentence.text.empty() || (sentence.space != " " && !sentence.space.empty())) return sentence.space;
+  return is_spaceless ? "" : " ";
 }
 
-// Text and the space behind it: none where the target's sentences have none, one where the source's had none.
-void append(std::string& text, const std::string& sentence, const std::string& space, bool is_last, bool is_spaceless) {
-  text += sentence;
-  if (is_last || sentence.empty() || (space != " " && !space.empty())) {
-    text += space;
-  } else if (!is_spaceless) {
-    text += ' ';
+// The tags that stand within a sentence.
+std::span<const InlineTag> tags_within(const HtmlPart& part, std::size_t begin, std::size_t end) {
+  const auto first = std::ranges::upper_bound(part.tags, begin, {}, &InlineTag::place);
+  const auto last = std::ranges::lower_bound(first, part.tags.end(), end, {}, &InlineTag::place);
+  return {first, last};
+}
+
+// Cuts sentences with so many tags that they say nothing any more of words, and those that do not fit.
+std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::string& language,
+                             const std::function<bool(const std::string&)>& fits) {
+  constexpr std::size_t kMostTags = 32;
+  std::vector<Piece> pieces;
+  std::size_t begin = 0;
+  const auto add = [&](Sentence sentence) {
+    const std::size_t size = sentence.text.size() + sentence.space.size();
+    pieces.push_back({.sentence = std::move(sentence), .begin = begin});
+    begin += size;
+  };
+  for (Sentence& sentence : cut_to_fit(split_text(part.content, split, language), fits)) {
+    const std::size_t end = begin + sentence.text.size();
+    const std::span<const InlineTag> tags = tags_within(part, begin, end);
+    if (tags.size() > kMostTags) {
+      for (const InlineTag& tag : tags) {
+        const std::string text = part.content.substr(begin, tag.place - begin);
+        for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between));
+      }
+      sentence.text = part.content.substr(begin, end - begin);
+    }
+    add(std::move(sentence));
   }
+  return pieces;
 }
 
-std::string written(const Document& document, const Batch& batch, const TranslateOptions& options, std::size_t k) {
+std::string written(const Document& document, const TranslateOptions& options, std::size_t k) {
   const bool is_spaceless = is_written_without_spaces(options.target);
   std::string all;
-  for (const Stretch& stretch : document.stretches) {
-    std::string text;
-    std::size_t result = stretch.first_result;
-    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-      const Sentence& sentence = stretch.sentences[i];
-      const bool is_last = i + 1 == stretch.sentences.size();
-      append(text, sentence.text.empty() ? std::string() : text_of(batch.results[result++], k), sentence.space, is_last,
-             is_spaceless);
+  for (const auto& [part, pieces] : document.stretches) {
+    if (!part.is_text) all += part.content;
+    std::size_t tag = 0;
+    const auto add_tags = [&, &part = part](std::size_t place) {
+      while (tag < part.tags.size() && part.tags[tag].place <= place) all += part.tags[tag++].markup;
+    };
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto& [sentence, begin, batch, result] = pieces[i];
+      add_tags(begin);
+      if (batch != nullptr) {
+        // The best where there are fewer.
+        const auto& hypotheses = batch->results[result].hypotheses;
+        const Hypothesis& hypothesis = hypotheses[std::min(k, hypotheses.size() - 1)];
+        const std::size_t end = begin + sentence.text.size();
+        const std::span<const InlineTag> tags = tags_within(part, begin, end);
+        if (!options.is_html) {
+          all += hypothesis.text;
+        } else if (tags.empty()) {
+          all += escape_html(hypothesis.text);
+        } else {
+          const TaggedSentence tagged{.text = sentence.text, .begin = begin, .tags = tags, .first_tag = tag};
+          all += translated_tags(document.model->model(), tagged, batch->options, hypothesis, is_spaceless);
+          tag += tags.size();
+        }
+        add_tags(end);
+      }
+      all += space_behind(sentence, i + 1 == pieces.size(), is_spaceless);
     }
-    all += stretch.markup;
-    all += options.is_html ? escape_html(text) : text;
+    add_tags(part.content.size());
   }
   return all;
+}
+
+// All texts of a request, in batches.
+struct Plan {
+  const Call& call;
+  const TranslateOptions& options;
+  std::vector<std::string> sources;  // languages that the texts may be in
+  std::vector<Document> documents = {};
+  std::map<BatchKey, Batch> batches = {};
+  std::size_t sentences = 0;
+
+  void add(const std::string& text);
+
+ private:
+  void add(HtmlPart part, Document& document);
+};
+
+void Plan::add(const std::string& text) {
+  Document& document = documents.emplace_back();
+  document.translation.source = options.source;
+  if (options.source.empty()) {
+    const DetectedLanguage detected = detect_languages(text, sources, options.is_html).front();
+    document.translation.source = detected.language;
+    document.translation.confidence = detected.confidence;
+  }
+  document.model = call.parts().models.translator(document.translation.source, options.target);
+  if (!options.is_html) return add({.is_text = true, .content = text}, document);
+  for (HtmlPart& part : parse_html(text)) add(std::move(part), document);
+}
+
+void Plan::add(HtmlPart part, Document& document) {
+  Stretch& stretch = document.stretches.emplace_back();
+  stretch.part = std::move(part);
+  if (!stretch.part.is_text) return;
+  const Model& model = document.model->model();
+  const GenerateOptions generate = options_for(document, options);
+  const EncodeOptions languages{.source_language = generate.source_lang, .target_language = generate.target_lang};
+  const Split split = options.split == Split::sentences && !reads_sentences(model) ? Split::newlines : options.split;
+  stretch.pieces = pieces_of(stretch.part, split, document.translation.source,
+                             [&](const std::string& sentence) { return fits(model, sentence, languages); });
+  sentences += stretch.pieces.size();
+  if (sentences > call.limits().sentences) {
+    throw HttpError(413, fmt::format("more than {} sentences (--max-sentences)", call.limits().sentences));
+  }
+  for (Piece& piece : stretch.pieces) {
+    const std::string& sentence = piece.sentence.text;
+    if (sentence.empty()) continue;
+    const bool is_aligned = !tags_within(stretch.part, piece.begin, piece.begin + sentence.size()).empty();
+    Batch& batch = batches[{document.model, document.translation.source, is_aligned}];
+    batch.options = generate;
+    if (is_aligned) batch.options.attention = alignment_selection();
+    piece.batch = &batch;
+    piece.result = batch.inputs.size();
+    batch.inputs.push_back({.source = sentence});
+  }
 }
 
 }  // namespace parts_of_translation
@@ -132,63 +244,20 @@ using namespace parts_of_translation;
 asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,
                                                     TranslateOptions options) {
   call.check_inputs(texts.size());
-  const ModelSet& models = call.parts().models;
   options.target = canonical_language(options.target);
   if (!options.source.empty()) options.source = canonical_language(options.source);
-  const std::vector<std::string> sources = sources_of(models, options);
-  std::size_t sentences = 0;
-  std::map<BatchKey, Batch> batches;
-  std::vector<Document> documents;
-  for (const std::string& text : texts) {
-    Document document;
-    if (options.source.empty()) {
-      const DetectedLanguage detected = detect_languages(text, sources).front();
-      document.translation.source = detected.language;
-      document.translation.confidence = detected.confidence;
-    } else {
-      document.translation.source = options.source;
-    }
-    document.model = models.translator(document.translation.source, options.target);
-    const Model& model = document.model->model();
-    Batch& batch = batches[{document.model, document.translation.source}];
-    batch.options = options_for(document, options);
-    const EncodeOptions languages{.source_language = batch.options.source_lang,
-                                  .target_language = batch.options.target_lang};
-    Split split = options.split;
-    if (split == Split::sentences && !reads_sentences(model)) split = Split::newlines;
-    std::vector<HtmlPart> parts;
-    if (options.is_html) {
-      parts = parse_html(text);
-    } else {
-      parts.push_back({.is_text = true, .content = text});
-    }
-    for (const HtmlPart& part : parts) {
-      Stretch stretch{
-          .markup = part.is_text ? std::string() : part.content, .sentences = {}, .first_result = batch.inputs.size()};
-      if (part.is_text) {
-        stretch.sentences = cut_to_fit(split_text(part.content, split, document.translation.source),
-                                       [&](const std::string& sentence) { return fits(model, sentence, languages); });
-      }
-      sentences += stretch.sentences.size();
-      if (sentences > call.limits().sentences) {
-        throw HttpError(413, fmt::format("more than {} sentences (--max-sentences)", call.limits().sentences));
-      }
-      for (const Sentence& sentence : stretch.sentences) {
-        if (!sentence.text.empty()) batch.inputs.push_back({.source = sentence.text});
-      }
-      document.stretches.push_back(std::move(stretch));
-    }
-    documents.push_back(std::move(document));
+  Plan plan{.call = call, .options = options, .sources = sources_of(call.parts().models, options)};
+  for (const std::string& text : texts) plan.add(text);
+  for (auto& [key, batch] : plan.batches) {
+    batch.results = co_await call.generate(*key.model, batch.inputs, batch.options);
   }
-  for (auto& [key, batch] : batches) batch.results = co_await call.generate(*key.first, batch.inputs, batch.options);
 
   std::vector<Translation> translations;
-  for (Document& document : documents) {
-    const Batch& batch = batches.at({document.model, document.translation.source});
+  for (Document& document : plan.documents) {
     Translation& translation = document.translation;
-    translation.text = written(document, batch, options, 0);
+    translation.text = written(document, options, 0);
     for (int k = 1; k <= options.alternatives; ++k) {
-      translation.alternatives.push_back(written(document, batch, options, static_cast<std::size_t>(k)));
+      translation.alternatives.push_back(written(document, options, static_cast<std::size_t>(k)));
     }
     translations.push_back(std::move(translation));
   }

@@ -85,6 +85,15 @@ bool is_raw(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
+// Elements that are parts of a sentence.
+bool is_inline(std::string_view name) {
+  constexpr std::array<std::string_view, 30> kNames = {
+      "a",     "abbr", "acronym", "b",      "bdi", "bdo", "big",   "cite", "data", "del",
+      "dfn",   "em",   "font",    "i",      "img", "ins", "label", "mark", "q",    "s",
+      "small", "span", "strike",  "strong", "sub", "sup", "time",  "tt",   "u",    "wbr"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
 // Where a raw element's end tag begins.
 std::size_t raw_end(std::string_view text, const std::string& name) {
   for (std::size_t place = text.find("</"); place != std::string_view::npos; place = text.find("</", place + 2)) {
@@ -131,18 +140,34 @@ class Parts {
  public:
   void add(bool is_text, std::string_view content) {
     if (content.empty()) return;
-    if (parts_.empty() || parts_.back().is_text != is_text) parts_.push_back({.is_text = is_text, .content = {}});
-    parts_.back().content += content;
+    part(is_text).content += is_text ? without_entities(content) : std::string(content);
   }
-  std::vector<HtmlPart> take() {
-    for (HtmlPart& part : parts_) {
-      if (part.is_text) part.content = without_entities(part.content);
+  void add_tag(const Tag& tag, std::string_view markup) {
+    HtmlPart& text = part(true);
+    InlineTag added{.place = text.content.size(), .markup = std::string(markup)};
+    const std::size_t number = text.tags.size();
+    if (tag.is_end && !open_.empty() && open_.back().first == tag.name) {
+      added.partner = open_.back().second;
+      text.tags[open_.back().second].partner = number;
+      open_.pop_back();
+    } else if (!tag.is_end && !is_void(tag.name)) {
+      open_.emplace_back(tag.name, number);
     }
-    return std::move(parts_);
+    text.tags.push_back(std::move(added));
   }
+  std::vector<HtmlPart> take() { return std::move(parts_); }
 
  private:
+  HtmlPart& part(bool is_text) {
+    if (parts_.empty() || parts_.back().is_text != is_text) {
+      parts_.push_back({.is_text = is_text, .content = {}});
+      open_.clear();
+    }
+    return parts_.back();
+  }
+
   std::vector<HtmlPart> parts_;
+  std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text, by their tags
 };
 
 }  // namespace
@@ -166,12 +191,17 @@ std::vector<HtmlPart> parse_html(std::string_view html) {
     Tag tag;
     if (size == 0) size = read_tag(html, tag);
     if (is_raw(tag.name) && !tag.is_end) size += raw_end(html.substr(size), tag.name);
-    parts.add(false, html.substr(0, size));
+    const bool is_kept = !tag.is_end && (is_code(tag.name) || tag.is_marked) && !is_void(tag.name) && !is_raw(tag.name);
+    if (kept.empty() && !is_kept && is_inline(tag.name)) {
+      parts.add_tag(tag, html.substr(0, size));
+    } else {
+      parts.add(false, html.substr(0, size));
+    }
     html.remove_prefix(size);
     if (!kept.empty()) {
       if (tag.name == kept) tag.is_end ? --depth : ++depth;
       if (depth == 0) kept.clear();
-    } else if (!tag.is_end && (is_code(tag.name) || tag.is_marked) && !is_void(tag.name) && !is_raw(tag.name)) {
+    } else if (is_kept) {
       kept = tag.name;
       depth = 1;
     }

@@ -48,14 +48,15 @@ bool is_written_without_spaces(const std::string& canonical) {
   return std::ranges::find(kLanguages, canonical) != kLanguages.end();
 }
 
-std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among) {
+std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among,
+                                               bool is_html) {
   std::array<CLD2::Language, 3> languages = {};
   std::array<int, 3> percents = {};
   std::array<double, 3> scores = {};
   int text_bytes = 0, valid_bytes = 0;
   bool is_reliable = false;
   const CLD2::CLDHints hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
-  CLD2::ExtDetectLanguageSummaryCheckUTF8(text.data(), static_cast<int>(text.size()), true, &hints,
+  CLD2::ExtDetectLanguageSummaryCheckUTF8(text.data(), static_cast<int>(text.size()), !is_html, &hints,
                                           CLD2::kCLDFlagBestEffort, languages.data(), percents.data(), scores.data(),
                                           nullptr, &text_bytes, &is_reliable, &valid_bytes);
   std::vector<DetectedLanguage> found;

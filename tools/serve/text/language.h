@@ -26,6 +26,7 @@ struct DetectedLanguage {
 };
 
 // The likeliest first, only of these; all with confidence 0 where the text tells nothing. Compact Language Detector 2.
-std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among);
+std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among,
+                                               bool is_html = false);
 
 }  // namespace encdec::serve

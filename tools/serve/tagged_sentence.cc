@@ -1,0 +1,125 @@
+#include "tagged_sentence.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "attention/labelled_attention.h"
+#include "attention/numbers.h"
+#include "text/inline_tags.h"
+
+namespace encdec::serve {
+namespace {
+
+std::size_t common_prefix(const TokenIds& a, const TokenIds& b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+// The tokens of a source: those of its text, and special ones around them.
+class SourceTokens {
+ public:
+  SourceTokens(const Tokenizer& tokenizer, const std::string& text, const GenerateOptions& options)
+      : tokenizer_(tokenizer),
+        languages_{.source_language = options.source_lang, .target_language = options.target_lang},
+        text_(text),
+        ids_(tokenizer.encode(text, languages_)) {
+    const TokenIds specials = tokenizer.encode("", languages_);
+    begin_ = common_prefix(specials, ids_);
+    end_ = std::max(begin_, ids_.size() - std::min(ids_.size(), specials.size() - begin_));
+  }
+
+  // The token that begins there in the text, or has that within it.
+  std::size_t token_at(std::size_t place) const {
+    const TokenIds before = tokenizer_.encode(std::string_view(text_).substr(0, place), languages_);
+    return std::clamp(common_prefix(before, ids_), begin_, end_);
+  }
+  // Of the text, first and one behind the last.
+  std::size_t begin() const { return begin_; }
+  std::size_t end() const { return end_; }
+
+ private:
+  const Tokenizer& tokenizer_;
+  EncodeOptions languages_;
+  const std::string& text_;
+  TokenIds ids_;
+  std::size_t begin_ = 0, end_ = 0;
+};
+
+// Where the text of each token ends.
+std::vector<std::size_t> token_ends(const Tokenizer& tokenizer, const Hypothesis& hypothesis, std::size_t count) {
+  std::vector<std::size_t> ends;
+  std::size_t last = 0;
+  for (std::size_t i = 1; i <= count; ++i) {
+    const std::size_t size = decode_known(tokenizer, std::span(hypothesis.token_ids).first(i)).size();
+    last = std::clamp(size, last, hypothesis.text.size());
+    ends.push_back(last);
+  }
+  if (!ends.empty()) ends.back() = hypothesis.text.size();
+  return ends;
+}
+
+bool is_trail(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+// Words as spaces tell them; in a language without spaces, what each token adds. Each stands for the source's token to
+// which most of the attention of its tokens goes.
+std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& hypothesis,
+                                  const cli::LabelledAttention& mean, const SourceTokens& source, bool is_spaceless) {
+  const std::string& text = hypothesis.text;
+  const std::size_t tokens = std::min(hypothesis.token_ids.size(), mean.queries.size());
+  const std::vector<std::size_t> ends = token_ends(tokenizer, hypothesis, tokens);
+  const std::size_t last = std::min(source.end(), mean.keys.size());
+  std::vector<AlignedWord> words;
+  if (source.begin() >= last) return words;
+  std::vector<float> sums(last - source.begin());
+  std::size_t token = 0;
+  for (std::size_t begin = text.find_first_not_of(' '); begin < text.size();) {
+    std::size_t end = std::min(text.find(' ', begin), text.size());
+    while (token < tokens && ends[token] <= begin) ++token;
+    if (is_spaceless && token < tokens) end = std::min(end, ends[token]);
+    while (end < text.size() && is_trail(text[end])) ++end;
+    std::ranges::fill(sums, 0.0F);
+    for (std::size_t other = token; other < tokens && (other == token || ends[other - 1] < end); ++other) {
+      const float* weights = mean.map.weights.row(static_cast<std::int64_t>(other));
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weights[source.begin() + i];
+    }
+    const auto best = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
+    words.push_back({.begin = begin, .end = end, .unit = source.begin() + best});
+    begin = std::min(text.find_first_not_of(' ', end), text.size());
+  }
+  return words;
+}
+
+}  // namespace
+
+AttentionSelection alignment_selection() {
+  return {.kinds = {AttentionKind::cross},
+          .layers = {.of = AttentionChoice::Of::one, .number = -1},
+          .heads = {.of = AttentionChoice::Of::mean}};
+}
+
+std::string translated_tags(const Model& model, const TaggedSentence& sentence, const GenerateOptions& options,
+                            const Hypothesis& hypothesis, bool is_spaceless) {
+  const Tokenizer& tokenizer = *model.tokenizer();
+  const SourceTokens source(tokenizer, sentence.text, options);
+  std::vector<AlignedWord> words;
+  if (!hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
+    words = words_of(tokenizer, hypothesis, cli::label_generated(model, hypothesis, *options.attention), source,
+                     is_spaceless);
+  }
+  std::vector<AlignedTag> tags;
+  const std::size_t end_tag = sentence.first_tag + sentence.tags.size();
+  for (const InlineTag& tag : sentence.tags) {
+    AlignedTag& aligned = tags.emplace_back();
+    aligned.markup = tag.markup;
+    aligned.unit = source.token_at(tag.place - sentence.begin);
+    if (!tag.partner) continue;
+    const std::size_t number = sentence.first_tag + tags.size() - 1;
+    aligned.kind = *tag.partner > number ? AlignedTag::Kind::begin : AlignedTag::Kind::end;
+    aligned.is_whole = *tag.partner >= sentence.first_tag && *tag.partner < end_tag;
+  }
+  return with_tags(hypothesis.text, words, tags);
+}
+
+}  // namespace encdec::serve
