@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/tools/command.h"
@@ -28,6 +30,7 @@ using testing::Not;
 using testing::StartsWith;
 
 const std::string kCat = R"({"q":"cat","source":"en","target":"arpabet"})";
+const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
 // Takes a while: many long results that nobody may shorten.
 const std::string kLong = [] {
   const json request = {{"inputs", std::vector<std::string>(100, "photography")},
@@ -42,7 +45,7 @@ json answer_of(const std::string& answer) {
 TEST(Serve, ProtocolsAgree) {
   const ServeProcess server;
   EXPECT_EQ(answer_of(server.post("/translate", kCat)), json::parse(R"({"translatedText":"K AE1 T"})"));
-  const json deepl = answer_of(server.post("/v2/translate", R"({"text":["cat"],"target_lang":"arpabet"})"));
+  const json deepl = answer_of(server.post("/v2/translate", kDeepL));
   EXPECT_EQ(deepl["translations"][0]["text"], "K AE1 T");
   EXPECT_EQ(deepl["translations"][0]["billed_characters"], 3);
   EXPECT_EQ(answer_of(server.post("/v1/completions", R"({"prompt":"cat"})"))["choices"][0]["text"], "K AE1 T");
@@ -227,28 +230,69 @@ TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
 }
 
+// Threads of a child that stand still: all but the first ones.
+class StoppedThreads {
+ public:
+  StoppedThreads(pid_t process, std::size_t running) {
+    std::vector<pid_t> all;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+      all.push_back(std::stoi(task.path().filename()));
+    }
+    std::ranges::sort(all);
+    for (const pid_t thread : std::span(all).subspan(running)) {
+      if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return;
+      ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+      threads_.push_back(thread);
+    }
+    has_stopped_ = true;
+  }
+  ~StoppedThreads() { go_on(); }
+  StoppedThreads(const StoppedThreads&) = delete;
+  StoppedThreads& operator=(const StoppedThreads&) = delete;
+
+  explicit operator bool() const { return has_stopped_; }
+  void go_on() {
+    for (const pid_t thread : std::exchange(threads_, {})) {
+      ::waitpid(thread, nullptr, __WALL);
+      ::ptrace(PTRACE_DETACH, thread, nullptr, nullptr);
+    }
+  }
+
+ private:
+  std::vector<pid_t> threads_;
+  bool has_stopped_ = false;
+};
+
+TEST(Serve, ClientsOfDeepLAreKeptWaiting) {
+  const ServeProcess server;
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // the model has its threads
+  // The network's thread and two for requests go on.
+  StoppedThreads threads(server.process(), 3);
+  if (!threads) GTEST_SKIP() << "no ptrace here";
+  Connection connection(server.socket());
+  connection.send("POST /v2/translate HTTP/1.0\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
+                  std::to_string(kDeepL.size()) + "\r\n\r\n" + kDeepL);
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+  threads.go_on();
+  const std::string answer = connection.receive_all();
+  EXPECT_EQ(status_of(answer), "200");
+  EXPECT_THAT(body_of(answer), StartsWith(" {"));
+  EXPECT_EQ(answer_of(answer)["translations"][0]["text"], "K AE1 T");
+}
+
 TEST(Serve, AModelThatStandsStillIsSeen) {
   const ServeProcess server({"--stall-timeout", "1"});
   const Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong));
   while (server.metric("encdec_steps_total{model=\"english-pronunciation\"}") == 0) std::this_thread::yield();
   EXPECT_EQ(status_of(server.get("/health")), "200");
-  std::vector<pid_t> threads;  // all but the network's
-  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(server.process()) + "/task")) {
-    const pid_t thread = std::stoi(task.path().filename());
-    if (thread == server.process()) continue;
-    if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) GTEST_SKIP() << "no ptrace here";
-    ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
-    threads.push_back(thread);
-  }
+  StoppedThreads threads(server.process(), 1);
+  if (!threads) GTEST_SKIP() << "no ptrace here";
   std::string answer;
   while (status_of(answer = server.get("/health")) == "200") std::this_thread::yield();
   EXPECT_EQ(status_of(answer), "503");
   EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has been at a step"));
-  for (const pid_t thread : threads) {
-    EXPECT_EQ(::waitpid(thread, nullptr, __WALL), thread);
-    EXPECT_EQ(::ptrace(PTRACE_DETACH, thread, nullptr, nullptr), 0);
-  }
+  threads.go_on();
   while (status_of(server.get("/health")) == "503") std::this_thread::yield();
 }
 

@@ -5,6 +5,8 @@
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <charconv>
 #include <utility>
 
@@ -39,7 +41,8 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::
       exchange_(std::move(exchange)),
       executor_(std::move(executor)),
       client_(client_of(exchange_->request())),
-      deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)) {}
+      deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)),
+      comfort_(executor_) {}
 
 JsonObject Call::json() const {
   const std::string type = media_type(request().headers["content-type"]);
@@ -104,6 +107,35 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
   return submit([&] { return Work::generate(executor_, model, inputs, options, true, client_); });
+}
+
+void Call::answer(HttpResponse response) {
+  is_over_ = true;
+  comfort_.cancel();
+  if (!has_spaces_) return exchange_->respond(std::move(response));
+  exchange_->write(std::move(response.body));
+  exchange_->finish();
+}
+
+void Call::refuse(HttpResponse response) {
+  if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
+  send_line(response.body);
+  finish();
+}
+
+void Call::comfort() {
+  asio::co_spawn(executor_, write_spaces(shared_from_this()), asio::detached);
+}
+
+asio::awaitable<void> Call::write_spaces(std::shared_ptr<Call> call) {
+  constexpr std::chrono::seconds kInterval{5};
+  while (!call->is_over_ && !call->is_abandoned_) {
+    call->comfort_.expires_after(kInterval);
+    const auto [error] = co_await call->comfort_.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (error || call->is_over_ || call->is_abandoned_) co_return;
+    if (!std::exchange(call->has_spaces_, true)) call->exchange_->begin({});
+    call->exchange_->write(" ");
+  }
 }
 
 void Call::respond(const WrittenJson& json, int status) {

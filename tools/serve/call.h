@@ -55,19 +55,24 @@ class Call : public std::enable_shared_from_this<Call> {
 
   // Answers.
   void respond(const WrittenJson& json, int status = 200);
-  void answer(HttpResponse response) { exchange_->respond(std::move(response)); }
+  void answer(HttpResponse response);
+  // With an error, whatever was answered before.
+  void refuse(HttpResponse response);
+  // The client hears something every few seconds until it is answered, for those that give up soon: white space, with
+  // which JSON may begin, behind a head that says 200.
+  void comfort();
   // Answers with server-sent events (WHATWG HTML, section 9.2): of one line each, and the end.
   void begin_events();
   void send_event(const WrittenJson& json);
   void send_line(std::string_view line);
   void finish() { exchange_->finish(); }
-  bool is_answered() const { return exchange_->is_answered(); }
 
   // Nobody waits for the answer any more: what is connected to the slot is cancelled. From any thread.
   void abandon();
   asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
+  static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
   template <class Submit>
   Work submit(const Submit& submit) const;
   template <class Result>
@@ -78,6 +83,9 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::any_io_executor executor_;
   std::uint64_t client_;  // as RequestQueue::submit() has it
   Clock::time_point deadline_;
+  asio::steady_timer comfort_;
+  bool has_spaces_ = false;  // the answer has begun with them
+  bool is_over_ = false;     // nothing is to be written behind the answer
   std::atomic<bool> is_abandoned_ = false;
   asio::cancellation_signal abandoned_;
 };

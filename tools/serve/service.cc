@@ -292,13 +292,7 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& rout
   HttpError error = http_error(failure);
   if (error.status() >= 500) spdlog::error("{}: {}", call->request().id, error.what());
   error = without_folders(error);
-  HttpResponse response = with_retry(route.error(error, call->request()), error);
-  if (!call->is_answered()) {
-    call->answer(std::move(response));
-  } else {
-    call->send_line(response.body);
-    call->finish();
-  }
+  call->refuse(with_retry(route.error(error, call->request()), error));
 }
 
 // Where models lie is nobody's business: their names instead.
