@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ranges>
 #include <set>
 
 #include "http/message.h"
@@ -68,10 +67,14 @@ std::vector<std::string> ModelSet::source_languages() const {
 std::vector<std::string> ModelSet::target_languages(const std::optional<std::string>& source) const {
   std::set<std::string> targets;
   for (const auto& model : models_) {
-    for (const auto& [code, own] : model->languages().targets) {
-      const auto leads_here = [&, &code = code](const auto& from) { return model->languages().translates(from, code); };
-      const auto& sources = model->languages().sources | std::views::keys;
-      if (source ? leads_here(*source) : std::ranges::any_of(sources, leads_here)) targets.insert(code);
+    const ModelLanguages& languages = model->languages();
+    for (const auto& [code, own] : languages.targets) {
+      const auto leads_here = [&languages, &code = code](const auto& from) {
+        return languages.translates(from.first, code);
+      };
+      const bool is_target =
+          source ? languages.translates(*source, code) : std::ranges::any_of(languages.sources, leads_here);
+      if (is_target) targets.insert(code);
     }
   }
   return {targets.begin(), targets.end()};
