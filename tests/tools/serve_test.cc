@@ -296,6 +296,14 @@ TEST(Serve, AModelThatStandsStillIsSeen) {
   while (status_of(server.get("/health")) == "503") std::this_thread::yield();
 }
 
+TEST(Serve, FeedsItsWatchdog) {
+  ::setenv("WATCHDOG_USEC", "100000", 1);
+  ServeProcess server;
+  ::unsetenv("WATCHDOG_USEC");
+  EXPECT_EQ(server.told(), "WATCHDOG=1");
+  EXPECT_EQ(server.told(), "WATCHDOG=1");
+}
+
 TEST(Serve, LimitsAreNamed) {
   const ServeProcess server({"--max-requests", "1", "--max-inputs", "101"});
   Connection busy(server.socket());

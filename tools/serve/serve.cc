@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -39,6 +42,12 @@ void notify(std::string_view state) {
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(path));
   ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&name), size);
   ::close(descriptor);
+}
+
+// How often the service manager wants to hear that all is well (sd_watchdog_enabled(3)); 0 for never.
+std::chrono::microseconds watchdog_interval() {
+  const char* text = std::getenv("WATCHDOG_USEC");
+  return std::chrono::microseconds(text != nullptr ? std::strtoll(text, nullptr, 10) / 2 : 0);
 }
 
 // Descriptors for so many connections, as far as the system lets it.
@@ -85,11 +94,22 @@ void serve(const ServeSettings& settings) {
   };
   signals.async_wait(on_signal);
 
+  std::atomic<bool> is_ready = false;
+  asio::steady_timer watchdog(server.context());
+  std::function<void(boost::system::error_code)> feed_watchdog = [&](boost::system::error_code error) {
+    if (error) return;
+    if (is_ready && service.health().status == 200) notify("WATCHDOG=1");
+    watchdog.expires_after(watchdog_interval());
+    watchdog.async_wait(feed_watchdog);
+  };
+  if (watchdog_interval().count() > 0) feed_watchdog({});
+
   std::exception_ptr failure;
   std::thread loader([&] {
     try {
       service.load();
       notify("READY=1");
+      is_ready = true;
       std::vector<std::string> names;
       for (const auto& model : service.models().all()) names.push_back(model->name());
       spdlog::info("serving {} at {}", fmt::join(names, ", "), fmt::join(addresses, ", "));

@@ -193,7 +193,6 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
   return HttpResponse{.body = R"({"status":"ready"})"};
 }
 
-// Alive, and so are the models.
 HttpResponse Service::health() const {
   for (const auto& model : ready_models().all()) {
     const auto step_time = model->status().step_time;

@@ -31,6 +31,9 @@ class Service final : public HttpApplication {
   // Ends all that runs, while the server that it answers to is still there. Nothing is answered any more.
   void stop();
 
+  // Whether the process lives and its models make steps: what /health answers.
+  HttpResponse health() const;
+
   Admission admit(const HttpRequest& head, std::size_t body_bytes) override;
   void handle(std::shared_ptr<Exchange> exchange) override;
   HttpResponse refusal(const HttpRequest& request, const HttpError& error) override;
@@ -48,7 +51,6 @@ class Service final : public HttpApplication {
   };
   Match find_route(const HttpRequest& request) const;
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
-  HttpResponse health() const;
   // None while they are loaded.
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head, const Match& match) const;
