@@ -1,0 +1,92 @@
+// What libsndfile reads, from files that it writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sndfile.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numbers>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/audio/audio_reader.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<float> tone() {
+  std::vector<float> samples(44'100);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i] = static_cast<float>(0.5 * std::sin(2 * std::numbers::pi * 440 * static_cast<double>(i) / 44'100));
+  }
+  return samples;
+}
+
+std::string written(int format) {
+  const std::string path = std::filesystem::temp_directory_path() / ("encdec-sound-" + std::to_string(format));
+  SF_INFO info = {.frames = 0, .samplerate = 44'100, .channels = 1, .format = format, .sections = 0, .seekable = 0};
+  SNDFILE* file = sf_open(path.c_str(), SFM_WRITE, &info);
+  if (file == nullptr) return "";
+  const std::vector<float> samples = tone();
+  sf_writef_float(file, samples.data(), static_cast<sf_count_t>(samples.size()));
+  sf_close(file);
+  return path;
+}
+
+std::string bytes_of_file(const std::string& path) {
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
+  std::fclose(file);
+  return bytes;
+}
+
+AudioInput input_of(const std::string& bytes) {
+  return {bytes_of(std::as_bytes(std::span(bytes))), "x"};
+}
+
+double power(const std::vector<float>& samples) {
+  double sum = 0;
+  for (const float sample : samples) sum += static_cast<double>(sample) * sample;
+  return sum / static_cast<double>(samples.size());
+}
+
+TEST(SoundFile, FormatsSoundTheSame) {
+  const struct {
+    int format;
+    double tolerance;
+  } cases[] = {{SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1e-5},
+               {SF_FORMAT_AIFF | SF_FORMAT_PCM_24, 1e-5},
+               {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1e-2},
+               {SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 1e-2}};
+  for (const auto& [format, tolerance] : cases) {
+    const std::string path = written(format);
+    ASSERT_NE(path, "");
+    AudioReader reader = AudioReader::open(path);
+    EXPECT_NEAR(*reader.seconds(), 1.0, 0.1);
+    const auto samples = reader.read_all();
+    EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
+    EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
+    EXPECT_FALSE(reader.is_cut());
+    // A pipe gives the same.
+    const std::string bytes = bytes_of_file(path);
+    std::FILE* pipe = ::popen(("cat " + path).c_str(), "r");
+    EXPECT_EQ(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-")).read_all(), samples);
+    ::pclose(pipe);
+    // Cut anywhere, it ends early or is refused.
+    for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 99u}) {
+      try {
+        AudioReader cut(input_of(bytes.substr(0, bytes.size() * part / 100)));
+        EXPECT_LE(cut.read_all().size(), samples.size());
+      } catch (const FileError& error) {
+        EXPECT_THAT(std::string(error.what()), HasSubstr("x: "));
+      }
+    }
+    std::filesystem::remove(path);
+  }
+}
+
+}  // namespace
+}  // namespace encdec
