@@ -124,6 +124,7 @@ void SentencePieceModel::add_pieces() {
 void SentencePieceModel::check_samples() const {
   constexpr double kEpsilon = 1e-7;
   for (const auto& [input, expected] : proto_.samples) {
+    if (find_invalid_utf8(input)) fail(fmt::format("its sample '{}' is not valid UTF-8", printable(input)));
     const std::string found = fmt::format("{}", fmt::join(encode(input), " "));
     const bool is_same = proto_.model_type == ModelType::unigram
                              ? std::abs(unigram_score(found) - unigram_score(expected)) <= kEpsilon
