@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/generation/batch_decoder.h"
 #include "encdec/models/generation/generation_task.h"
@@ -102,11 +103,11 @@ struct RequestQueue::Workers {
   using State = Request::State;
 
   Workers(const Model& model, const RequestQueueOptions& options)
-      : parts_(model.impl_->parts()), options_(options), busy_since_(static_cast<std::size_t>(options.workers)) {
+      : parts_(model.impl_->parts()), options_(options), alive_at_(static_cast<std::size_t>(options.workers)) {
     try {
       for (int worker = 1; worker <= options.workers; ++worker) {
-        auto& busy_since = busy_since_[static_cast<std::size_t>(worker) - 1];
-        threads_.push_back(start_thread(worker, options.workers, [this, &busy_since] { work(busy_since); }));
+        auto& alive_at = alive_at_[static_cast<std::size_t>(worker) - 1];
+        threads_.push_back(start_thread(worker, options.workers, [this, &alive_at] { work(alive_at); }));
       }
     } catch (...) {
       stop();
@@ -133,9 +134,9 @@ struct RequestQueue::Workers {
   QueueStatus status() const {
     QueueStatus status{.waiting = waiting_, .steps = steps_, .rows = rows_};
     const Clock::rep now = Clock::now().time_since_epoch().count();
-    for (const Clock::rep since : busy_since_) {
+    for (const Clock::rep since : alive_at_) {
       if (since != kIdle)
-        status.step_time = std::max<std::chrono::duration<double>>(status.step_time, Clock::duration(now - since));
+        status.silence = std::max<std::chrono::duration<double>>(status.silence, Clock::duration(now - since));
     }
     return status;
   }
@@ -164,15 +165,16 @@ struct RequestQueue::Workers {
     const VocabularyShortlist* shortlist_;
   };
 
-  // `busy_since` is when this worker began its step, or kIdle.
-  void work(std::atomic<Clock::rep>& busy_since) {
+  // `alive_at` is when this worker gave its last sign of life, or kIdle.
+  void work(std::atomic<Clock::rep>& alive_at) {
+    const std::function<void()> give_sign = [&] { alive_at = Clock::now().time_since_epoch().count(); };
     const auto on_step = [&](std::size_t rows) {
-      busy_since = Clock::now().time_since_epoch().count();
       rows_ += rows;
-      steps_ += rows > 0 ? 1 : 0;
+      ++steps_;
     };
     while (const std::shared_ptr<State> request = wait_for_request()) {
-      on_step(0);
+      give_sign();
+      const CancellationScope scope(give_sign);
       try {
         SessionPool::Lease session(parts_.sessions);
         session->set_shortlist(request->shortlist());
@@ -189,7 +191,7 @@ struct RequestQueue::Workers {
         // What was taken has been told. That the next turn is not the same again, the one that began this is over.
         fail(*request, std::current_exception());
       }
-      busy_since = kIdle;
+      alive_at = kIdle;
     }
   }
 
@@ -324,7 +326,7 @@ struct RequestQueue::Workers {
   // As status() tells it.
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;
-  std::vector<std::atomic<Clock::rep>> busy_since_;  // by worker
+  std::vector<std::atomic<Clock::rep>> alive_at_;  // by worker
   std::vector<std::thread> threads_;
 };
 

@@ -55,8 +55,9 @@ struct QueueStatus {
   std::size_t waiting = 0;  // sources whose turn has not come
   std::uint64_t steps = 0;  // of decoders, and passes over texts, since it began
   std::uint64_t rows = 0;   // sequences in all of these: a source's beams each
-  // That a worker has spent on the same step, by now; of the slowest. 0 where all wait for work.
-  std::chrono::duration<double> step_time{0};
+  // Since a busy worker's last sign of life, of the one that is silent longest: work gives one every 100 ms, as far as
+  // it can be cancelled; see CancellationScope. 0 where all wait for work.
+  std::chrono::duration<double> silence{0};
 };
 
 // What was submitted; see RequestQueue. Copies stand for the same request, and may outlive the queue.

@@ -338,7 +338,7 @@ TEST(RequestQueue, WhatItDoesIsTold) {
   const RandomMarian checkpoint;
   RequestQueue queue(Model::load(checkpoint.folder(), {.threads = 1}), {.batch_size = 2});
   EXPECT_EQ(queue.status().waiting, 0u);
-  EXPECT_EQ(queue.status().step_time.count(), 0.0);
+  EXPECT_EQ(queue.status().silence.count(), 0.0);
   Outcome outcome;
   std::promise<void> is_started, may_go_on;
   std::vector<std::size_t> started;
@@ -356,12 +356,12 @@ TEST(RequestQueue, WhatItDoesIsTold) {
   is_started.get_future().wait();
   EXPECT_EQ(queue.status().waiting, 3u);
   EXPECT_EQ(queue.status().steps, 0u);
-  const auto before = queue.status().step_time;
-  while (queue.status().step_time == before) std::this_thread::yield();
-  EXPECT_GT(queue.status().step_time, before);
+  const auto before = queue.status().silence;
+  while (queue.status().silence == before) std::this_thread::yield();
+  EXPECT_GT(queue.status().silence, before);
   may_go_on.set_value();
   ASSERT_TRUE(outcome.wait(sources.size()));
-  while (queue.status().step_time.count() > 0) std::this_thread::yield();
+  while (queue.status().silence.count() > 0) std::this_thread::yield();
   EXPECT_THAT(started, testing::ElementsAre(0, 1, 2, 3, 4));
   const QueueStatus status = queue.status();
   EXPECT_EQ(status.waiting, 0u);

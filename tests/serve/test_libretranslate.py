@@ -154,6 +154,8 @@ def test_html_as_mastodon_sends_it(server: Server) -> None:
         ("<p><b>cat</p>dog</b>", "<p><b>K AE1 T</p>D AO1 G</b>"),
         ("&lt;<b>&amp;</b>&nbsp;", None),
         ("<b>x</b>" * 100, None),
+        ("<b>a</b> " * 40, "<b>EY1</b> " * 40),
+        ("\u00e9<b>".encode()[:1].decode("latin-1") + "x", None),
     ],
 )
 def test_inline_tags_stand_by_their_words(server: Server, html: str, wanted: str | None) -> None:

@@ -1,6 +1,7 @@
 #include "tests/tools/serve_process.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -50,6 +51,11 @@ std::string Notified::wait() const {
   std::array<char, 64> text = {};
   const ssize_t size = ::recv(socket_, text.data(), text.size(), 0);
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+bool Notified::comes_within(std::chrono::milliseconds time) const {
+  pollfd waited = {.fd = socket_, .events = POLLIN, .revents = 0};
+  return ::poll(&waited, 1, static_cast<int>(time.count())) > 0;
 }
 
 Connection::Connection(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -107,6 +113,13 @@ std::string Connection::receive() {
   std::string answer = received_.substr(0, end + size);
   received_.erase(0, end + size);
   return answer;
+}
+
+bool Connection::wait_for(std::string_view text) {
+  while (received_.find(text) == std::string::npos) {
+    if (!fill()) return false;
+  }
+  return true;
 }
 
 std::string Connection::receive_all() {

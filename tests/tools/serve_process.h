@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ class Connection {
   void shut() const;
   // An answer of HTTP: its head, and so much of a body as the head says. Less where the server closes before.
   std::string receive();
+  // Until this has come; false where the server closes before.
+  bool wait_for(std::string_view text);
   // All until the server closes.
   std::string receive_all();
 
@@ -43,6 +46,8 @@ class Notified {
 
   // The next that is told; empty if there is nothing for a minute.
   std::string wait() const;
+  // Whether something is told by then.
+  bool comes_within(std::chrono::milliseconds time) const;
 
  private:
   int socket_;
@@ -60,6 +65,10 @@ class ServeProcess {
   Finished wait() { return process_.wait(); }
   // What it tells its service manager next.
   std::string told() const { return ready_.wait(); }
+  void forget_told() const {
+    while (tells_within(std::chrono::milliseconds(0))) told();
+  }
+  bool tells_within(std::chrono::milliseconds time) const { return ready_.comes_within(time); }
 
   // What it answers on a connection of its own.
   std::string get(const std::string& path, const std::string& headers = {}) const;

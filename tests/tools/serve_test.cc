@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <span>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -230,21 +230,25 @@ TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
 }
 
-// Threads of a child that stand still: all but the first ones.
+std::set<pid_t> threads_of(pid_t process) {
+  std::set<pid_t> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+    threads.insert(std::stoi(task.path().filename()));
+  }
+  return threads;
+}
+
+// Threads of a child that stand still: those that are not among `others`.
 class StoppedThreads {
  public:
-  StoppedThreads(pid_t process, std::size_t running) {
-    std::vector<pid_t> all;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
-      all.push_back(std::stoi(task.path().filename()));
-    }
-    std::ranges::sort(all);
-    for (const pid_t thread : std::span(all).subspan(running)) {
+  StoppedThreads(pid_t process, const std::set<pid_t>& others) {
+    for (const pid_t thread : threads_of(process)) {
+      if (others.contains(thread)) continue;
       if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return;
       ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
       threads_.push_back(thread);
     }
-    has_stopped_ = true;
+    has_stopped_ = !threads_.empty();
   }
   ~StoppedThreads() { go_on(); }
   StoppedThreads(const StoppedThreads&) = delete;
@@ -265,35 +269,52 @@ class StoppedThreads {
 
 TEST(Serve, ClientsOfDeepLAreKeptWaiting) {
   const ServeProcess server;
+  const std::set<pid_t> others = threads_of(server.process());
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // the model has its threads
-  // The network's thread and two for requests go on.
-  StoppedThreads threads(server.process(), 3);
+  StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
   Connection connection(server.socket());
   connection.send("POST /v2/translate HTTP/1.0\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
                   std::to_string(kDeepL.size()) + "\r\n\r\n" + kDeepL);
-  std::this_thread::sleep_for(std::chrono::seconds(6));
+  EXPECT_TRUE(connection.wait_for("\r\n\r\n "));
   threads.go_on();
   const std::string answer = connection.receive_all();
   EXPECT_EQ(status_of(answer), "200");
-  EXPECT_THAT(body_of(answer), StartsWith(" {"));
   EXPECT_EQ(answer_of(answer)["translations"][0]["text"], "K AE1 T");
 }
 
+TEST(Serve, ErrorsBehindSpacesAreCountedAsErrors) {
+  const ServeProcess server;
+  const std::set<pid_t> others = threads_of(server.process());
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  StoppedThreads threads(server.process(), others);
+  if (!threads) GTEST_SKIP() << "no ptrace here";
+  const std::string answer = server.post("/v2/translate", kDeepL, "X-Request-Timeout-Ms: 5500\r\n");
+  EXPECT_EQ(status_of(answer), "200");
+  EXPECT_THAT(answer, HasSubstr(R"({"message":"not done within)"));
+  EXPECT_EQ(server.metric(R"(encdec_requests_total{route="/v2/translate",status="504"})"), 1);
+}
+
 TEST(Serve, AModelThatStandsStillIsSeen) {
+  ::setenv("WATCHDOG_USEC", "100000", 1);
   const ServeProcess server({"--stall-timeout", "1"});
+  ::unsetenv("WATCHDOG_USEC");
+  const std::set<pid_t> others = threads_of(server.process());
   const Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong));
   while (server.metric("encdec_steps_total{model=\"english-pronunciation\"}") == 0) std::this_thread::yield();
   EXPECT_EQ(status_of(server.get("/health")), "200");
-  StoppedThreads threads(server.process(), 1);
+  StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
   std::string answer;
   while (status_of(answer = server.get("/health")) == "200") std::this_thread::yield();
   EXPECT_EQ(status_of(answer), "503");
-  EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has been at a step"));
+  EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has given no sign of life for"));
+  server.forget_told();
+  EXPECT_FALSE(server.tells_within(std::chrono::milliseconds(300)));  // the watchdog is not fed
   threads.go_on();
   while (status_of(server.get("/health")) == "503") std::this_thread::yield();
+  EXPECT_EQ(server.told(), "WATCHDOG=1");
 }
 
 TEST(Serve, FeedsItsWatchdog) {

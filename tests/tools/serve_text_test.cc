@@ -15,6 +15,7 @@
 #include "text/inline_tags.h"
 #include "text/language.h"
 #include "text/sentences.h"
+#include "text/stop_texts.h"
 
 namespace encdec::serve {
 namespace {
@@ -201,6 +202,56 @@ TEST(Html, WhatIsNoneEndsSoon) {
       EXPECT_EQ(again, html);
     }
   }
+}
+
+// Letters, a to z, by their numbers.
+class Letters final : public Tokenizer {
+ public:
+  std::string kind() const override { return "letters"; }
+  std::string decode(std::span<const std::int32_t> ids) const override {
+    std::string text;
+    for (const std::int32_t id : ids) text += pieces_.at(static_cast<std::size_t>(id));
+    return text;
+  }
+  const std::string& piece(std::int32_t id, TextSide) const override {
+    return pieces_.at(static_cast<std::size_t>(id));
+  }
+  std::optional<std::int32_t> token_id(std::string_view) const override { return std::nullopt; }
+
+ private:
+  std::vector<std::int32_t> encode_side(std::string_view, const EncodeOptions&, TextSide) const override { return {}; }
+
+  std::vector<std::string> pieces_ = [] {
+    std::vector<std::string> pieces;
+    for (char c = 'a'; c <= 'z'; ++c) pieces.emplace_back(1, c);
+    return pieces;
+  }();
+};
+
+// What is told token by token, a dot behind each, and how many were taken.
+std::string told(const std::string& letters, const std::vector<std::string>& stops) {
+  const Letters tokenizer;
+  StoppedText text(&tokenizer, stops);
+  std::string all;
+  std::size_t taken = 0;
+  for (const char letter : letters) {
+    const std::int32_t id = letter - 'a';
+    taken += text.push(std::span(&id, 1));
+    all += text.take() + ".";
+  }
+  text.finish();
+  return all + text.take() + "|" + std::to_string(taken) + (text.is_stopped() ? " stopped" : "");
+}
+
+TEST(StoppedText, WaitsForWhatMayBeAStop) {
+  EXPECT_EQ(told("abcd", {}), "a.b.c.d.|4");
+  EXPECT_EQ(told("abcd", {"c"}), "a.b...|3 stopped");
+  EXPECT_EQ(told("abcd", {"bcx"}), "a...bcd.|4");
+  EXPECT_EQ(told("abc", {"bcx"}), "a...bc|3");
+  EXPECT_EQ(told("aabab", {"abab"}), ".a....|5 stopped");
+  EXPECT_EQ(told("ababac", {"abac"}), "...ab...|6 stopped");
+  // The first of both that is there whole.
+  EXPECT_EQ(told("abcde", {"cd", "abcde"}), "...ab..|4 stopped");
 }
 
 TEST(Languages, HaveOneSpelling) {

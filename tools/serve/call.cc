@@ -59,7 +59,10 @@ JsonObject Call::json() const {
 
 void Call::abandon() {
   is_abandoned_ = true;
-  asio::post(executor_, [self = shared_from_this()] { self->abandoned_.emit(asio::cancellation_type::terminal); });
+  asio::post(executor_, [self = shared_from_this()] {
+    self->comfort_.cancel();
+    self->abandoned_.emit(asio::cancellation_type::terminal);
+  });
 }
 
 void Call::check_inputs(std::size_t count) const {
@@ -78,26 +81,29 @@ Work Call::submit(const Submit& submit) const {
 }
 
 template <class Result>
-asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t count) {
+asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t count,
+                                                      std::function<void(std::size_t, Result&)> on_result) {
   std::vector<Result> results(count);
   for (std::size_t i = 0; i < count; ++i) {
     WorkNews news = co_await next(work);
     results[news.source] = std::get<Result>(std::move(news.what));
+    if (on_result) on_result(news.source, results[news.source]);
   }
   co_return results;
 }
 
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
-                                                            GenerateOptions options) {
-  Work work = submit([&] { return Work::generate(executor_, model, inputs, options, false, client_); });
-  co_return co_await results_of<GenerateResult>(work, inputs.size());
+                                                            GenerateOptions options, OnResult on_result) {
+  Work work = submit([&] { return Work::generate(executor_, model, inputs, options, client_); });
+  co_return co_await results_of<GenerateResult>(work, inputs.size(), on_result);
 }
 
 asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
                                                       EmbedOptions options) {
   check_inputs(texts.size());
   Work work = submit([&] { return Work::embed(executor_, model, texts, options, client_); });
-  auto results = co_await results_of<EmbedResult>(work, texts.size());
+  const std::function<void(std::size_t, EmbedResult&)> nothing;
+  auto results = co_await results_of<EmbedResult>(work, texts.size(), nothing);
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
     throw HttpError(
         400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));
@@ -106,7 +112,7 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 }
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
-  return submit([&] { return Work::generate(executor_, model, inputs, options, true, client_); });
+  return submit([&] { return Work::stream(executor_, model, inputs, options, client_); });
 }
 
 void Call::answer(HttpResponse response) {
@@ -114,13 +120,13 @@ void Call::answer(HttpResponse response) {
   comfort_.cancel();
   if (!has_spaces_) return exchange_->respond(std::move(response));
   exchange_->write(std::move(response.body));
-  exchange_->finish();
+  exchange_->finish(response.status);
 }
 
 void Call::refuse(HttpResponse response) {
   if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
   send_line(response.body);
-  finish();
+  exchange_->finish(response.status);
 }
 
 void Call::comfort() {

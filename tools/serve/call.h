@@ -45,8 +45,10 @@ class Call : public std::enable_shared_from_this<Call> {
   void check_inputs(std::size_t count) const;
 
   // Generates from all inputs. The results are in the order of the inputs.
+  // Each is shown to `on_result`, if it is not empty, as it comes.
+  using OnResult = std::function<void(std::size_t input, GenerateResult& result)>;
   asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
-                                                        GenerateOptions options);
+                                                        GenerateOptions options, OnResult on_result = {});
   asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
                                                   EmbedOptions options);
   // The same, news by news, tokens too.
@@ -76,7 +78,8 @@ class Call : public std::enable_shared_from_this<Call> {
   template <class Submit>
   Work submit(const Submit& submit) const;
   template <class Result>
-  asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count);
+  asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count,
+                                                  std::function<void(std::size_t, Result&)> on_result);
 
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;

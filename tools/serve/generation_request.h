@@ -2,10 +2,7 @@
 
 #include <encdec/models/checkpoint/json.h>
 #include <encdec/models/checkpoint/written_json_fwd.h>
-#include <encdec/models/generation/text_stream.h>
 
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -35,19 +32,6 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 
 // Whether it is a token of the model's, no part of a text: an end, a beginning, padding.
 bool is_special(const Model& model, std::int32_t id);
-
-// The text of tokens that come one after the other; none where the model has no tokenizer.
-class StreamedText {
- public:
-  explicit StreamedText(const Model& model) {
-    if (model.tokenizer() != nullptr) stream_.emplace(*model.tokenizer());
-  }
-  std::string push(std::span<const std::int32_t> tokens) { return stream_ ? stream_->push(tokens) : std::string(); }
-  std::string finish() { return stream_ ? stream_->finish() : std::string(); }
-
- private:
-  std::optional<TextStream> stream_;
-};
 
 // [[0.1, ...]]: what protocols of embeddings answer.
 WrittenJson vectors_json(const std::vector<EmbedResult>& results);

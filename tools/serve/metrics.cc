@@ -61,11 +61,13 @@ struct Metrics::Families {
   Counters& generated = counter("encdec_generated_tokens_total", "Tokens that were generated");
   Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited for its turn");
   Histograms& first_token_seconds =
-      histogram("encdec_first_token_seconds", "Time to the first token, of requests that are streamed");
-  Histograms& token_seconds = histogram("encdec_token_seconds", "Time of a result, by each of its tokens");
+      histogram("encdec_first_token_seconds", "Time to the first token, where tokens are told as they come");
+  Histograms& token_seconds =
+      histogram("encdec_token_seconds", "Time of a result for each token of its longest hypothesis");
 };
 
-void ModelMetrics::count_start(double seconds) const {
+void ModelMetrics::count_start(std::size_t source_tokens, double seconds) const {
+  read.Increment(static_cast<double>(source_tokens));
   queue_seconds.Observe(seconds);
 }
 
@@ -73,10 +75,12 @@ void ModelMetrics::count_first_token(double seconds) const {
   first_token_seconds.Observe(seconds);
 }
 
-void ModelMetrics::count_result(std::size_t read_tokens, std::size_t generated_tokens, double seconds) const {
-  read.Increment(static_cast<double>(read_tokens));
-  generated.Increment(static_cast<double>(generated_tokens));
-  if (generated_tokens > 0) token_seconds.Observe(seconds / static_cast<double>(generated_tokens));
+void ModelMetrics::count_tokens(std::size_t tokens) const {
+  generated.Increment(static_cast<double>(tokens));
+}
+
+void ModelMetrics::count_result(std::size_t longest, double seconds) const {
+  if (longest > 0) token_seconds.Observe(seconds / static_cast<double>(longest));
 }
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
@@ -125,8 +129,8 @@ std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) cons
       [](const QueueStatus& status) { return static_cast<double>(status.steps); });
   add("encdec_step_rows_total", "Sequences in all steps: by encdec_steps_total, the mean batch", Type::Counter,
       [](const QueueStatus& status) { return static_cast<double>(status.rows); });
-  add("encdec_step_seconds", "Time of the step that is being made", Type::Gauge,
-      [](const QueueStatus& status) { return status.step_time.count(); });
+  add("encdec_silence_seconds", "Time since a busy model's last sign of life", Type::Gauge,
+      [](const QueueStatus& status) { return status.silence.count(); });
   return prom::TextSerializer().Serialize(families);
 }
 

@@ -20,12 +20,14 @@ struct ModelMetrics {
   prometheus::Counter &read, &generated;
   prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds;
 
-  // A source's turn has come, so many seconds after its request was read.
-  void count_start(double seconds) const;
+  // A source of so many tokens has its turn, so many seconds after its request was read.
+  void count_start(std::size_t source_tokens, double seconds) const;
   // The first of its tokens are certain, so many seconds after that.
   void count_first_token(double seconds) const;
-  // It is finished, so many seconds after its turn came.
-  void count_result(std::size_t read_tokens, std::size_t generated_tokens, double seconds) const;
+  // So many were generated.
+  void count_tokens(std::size_t tokens) const;
+  // It is finished, so many seconds after its turn came, its longest hypothesis of so many tokens.
+  void count_result(std::size_t longest, double seconds) const;
 };
 
 // What a service tells Prometheus. All functions may be called from any thread.

@@ -195,10 +195,10 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
 
 HttpResponse Service::health() const {
   for (const auto& model : ready_models().all()) {
-    const auto step_time = model->status().step_time;
-    if (step_time <= settings_.limits.stall_time) continue;
+    const auto silence = model->status().silence;
+    if (silence <= settings_.limits.stall_time) continue;
     const std::string problem =
-        fmt::format("model '{}' has been at a step for {:.0f} s", model->name(), step_time.count());
+        fmt::format("model '{}' has given no sign of life for {:.0f} s", model->name(), silence.count());
     return {.status = 503, .body = to_text({{"status", "stalled"}, {"error", problem}})};
   }
   return {.body = R"({"status":"ok"})"};
@@ -336,7 +336,9 @@ void Service::add_headers(const HttpRequest& request, HttpResponse& response) {
 void Service::on_answered(const Answered& answered) {
   const Match match = find_route(answered.request);
   const std::string& path = answered.request.path;
-  const std::string_view route = match.route != nullptr ? match.route->path : is_probe(path) ? path : "-";
+  const std::string_view route = match.route != nullptr ? match.route->path
+                                 : is_probe(path)       ? std::string_view(path)
+                                                        : std::string_view("-");
   metrics_.count_request(route, answered.status, answered.seconds, answered.is_cut);
   metrics_.set_requests(load_->requests);
   if (settings_.quiet) return;

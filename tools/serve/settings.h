@@ -28,7 +28,7 @@ struct ServiceLimits {
   std::size_t request_bytes = 64 << 20;  // of the bodies of all of these
   std::chrono::milliseconds request_time{300'000};
   std::chrono::seconds drain_time{30};
-  std::chrono::seconds stall_time{60};  // of one step, after which /health gives the process up
+  std::chrono::seconds stall_time{60};  // of silence of a busy model, after which /health gives the process up
 };
 
 // What `encdec serve` is told.

@@ -1,15 +1,20 @@
 #include "tagged_sentence.h"
 
+#include <unicode/utf8.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "attention/labelled_attention.h"
-#include "attention/numbers.h"
 #include "text/inline_tags.h"
 
 namespace encdec::serve {
 namespace {
+
+bool is_trail(char c) {
+  return U8_IS_TRAIL(static_cast<std::uint8_t>(c)) != 0;
+}
 
 std::size_t common_prefix(const TokenIds& a, const TokenIds& b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
@@ -30,6 +35,7 @@ class SourceTokens {
 
   // The token that begins there in the text, or has that within it.
   std::size_t token_at(std::size_t place) const {
+    while (place > 0 && is_trail(text_[place])) --place;  // hostile: within a character
     const TokenIds before = tokenizer_.encode(std::string_view(text_).substr(0, place), languages_);
     return std::clamp(common_prefix(before, ids_), begin_, end_);
   }
@@ -56,10 +62,6 @@ std::vector<std::size_t> token_ends(const Tokenizer& tokenizer, const Hypothesis
   }
   if (!ends.empty()) ends.back() = hypothesis.text.size();
   return ends;
-}
-
-bool is_trail(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
 // Words as spaces tell them; in a language without spaces, what each token adds. Each stands for the source's token to
@@ -93,33 +95,36 @@ std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& 
 
 }  // namespace
 
-AttentionSelection alignment_selection() {
-  return {.kinds = {AttentionKind::cross},
+AttentionSelection alignment_selection(const Model& model) {
+  return {.kinds = {cli::main_kind(model.config())},
           .layers = {.of = AttentionChoice::Of::one, .number = -1},
           .heads = {.of = AttentionChoice::Of::mean}};
 }
 
-std::string translated_tags(const Model& model, const TaggedSentence& sentence, const GenerateOptions& options,
-                            const Hypothesis& hypothesis, bool is_spaceless) {
+void write_tags(const Model& model, const std::string& source, const TaggedSentence& sentence,
+                const GenerateOptions& options, bool is_spaceless, GenerateResult& result) {
   const Tokenizer& tokenizer = *model.tokenizer();
-  const SourceTokens source(tokenizer, sentence.text, options);
-  std::vector<AlignedWord> words;
-  if (!hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
-    words = words_of(tokenizer, hypothesis, cli::label_generated(model, hypothesis, *options.attention), source,
-                     is_spaceless);
-  }
+  const SourceTokens tokens(tokenizer, source, options);
   std::vector<AlignedTag> tags;
   const std::size_t end_tag = sentence.first_tag + sentence.tags.size();
   for (const InlineTag& tag : sentence.tags) {
     AlignedTag& aligned = tags.emplace_back();
     aligned.markup = tag.markup;
-    aligned.unit = source.token_at(tag.place - sentence.begin);
+    aligned.unit = tokens.token_at(tag.place - sentence.begin);
     if (!tag.partner) continue;
     const std::size_t number = sentence.first_tag + tags.size() - 1;
     aligned.kind = *tag.partner > number ? AlignedTag::Kind::begin : AlignedTag::Kind::end;
     aligned.is_whole = *tag.partner >= sentence.first_tag && *tag.partner < end_tag;
   }
-  return with_tags(hypothesis.text, words, tags);
+  for (Hypothesis& hypothesis : result.hypotheses) {
+    std::vector<AlignedWord> words;
+    if (!hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
+      const cli::LabelledAttention mean = cli::label_generated(model, hypothesis, *options.attention);
+      words = words_of(tokenizer, hypothesis, mean, tokens, is_spaceless);
+    }
+    hypothesis.text = with_tags(hypothesis.text, words, tags);
+    hypothesis.attention = {};
+  }
 }
 
 }  // namespace encdec::serve

@@ -9,20 +9,20 @@
 
 namespace encdec::serve {
 
-// A sentence of a text with tags in it.
+// Where a sentence stands in a text, and the tags within it.
 struct TaggedSentence {
-  const std::string& text;
-  std::size_t begin = 0;            // in the whole text
-  std::span<const InlineTag> tags;  // within it
-  std::size_t first_tag = 0;        // the number of the first of these
+  std::size_t begin = 0;
+  std::span<const InlineTag> tags;
+  std::size_t first_tag = 0;  // the number of the first of these
 };
 
-// What a result must have that translated_tags() finds words: cross-attention.
-AttentionSelection alignment_selection();
+// What a result must have that write_tags() finds words, and that an alignment is made of: the mean of the heads of the
+// last layer, of cross-attention where the model has any.
+AttentionSelection alignment_selection(const Model& model);
 
-// A translation of the sentence as HTML: each tag stands by the words for what it stood by in the source, as the
-// attention of the decoder's last layer tells (the mean of its heads). `options` are those of the result.
-std::string translated_tags(const Model& model, const TaggedSentence& sentence, const GenerateOptions& options,
-                            const Hypothesis& hypothesis, bool is_spaceless);
+// Makes HTML of the texts of a result: each tag stands by the words for what it stood by in the source, as the
+// attention tells, which is given up then. `options` are those of the result.
+void write_tags(const Model& model, const std::string& source, const TaggedSentence& sentence,
+                const GenerateOptions& options, bool is_spaceless, GenerateResult& result);
 
 }  // namespace encdec::serve

@@ -21,6 +21,7 @@ namespace parts_of_translation {
 struct Batch {
   GenerateOptions options;
   std::vector<GenerateInput> inputs;
+  std::vector<TaggedSentence> tagged;  // of the inputs, if they are aligned
   std::vector<GenerateResult> results;
 };
 struct BatchKey {
@@ -34,6 +35,7 @@ struct BatchKey {
 struct Piece {
   Sentence sentence;
   std::size_t begin = 0;         // in its text
+  bool is_cut = false;           // at a tag: its space is as it stood
   const Batch* batch = nullptr;  // null where it is only space
   std::size_t result = 0;
 };
@@ -107,9 +109,10 @@ bool fits(const Model& model, const std::string& text, const EncodeOptions& lang
   return text.size() + 8 <= most || model.tokenizer()->encode(text, languages).size() <= most;
 }
 
-// The space behind a sentence: none where the target's have none, one where the source's had none.
-std::string space_behind(const Sentence& sentence, bool is_last, bool is_spaceless) {
-  if (is_last || sentence.text.empty() || (sentence.space != " " && !sentence.space.empty())) return sentence.space;
+// The space behind a piece: none where the target's sentences have none, one where the source's had none.
+std::string space_behind(const Piece& piece, bool is_last, bool is_spaceless) {
+  const auto& [text, space] = piece.sentence;
+  if (is_last || piece.is_cut || text.empty() || (space != " " && !space.empty())) return space;
   return is_spaceless ? "" : " ";
 }
 
@@ -126,22 +129,27 @@ std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::strin
   constexpr std::size_t kMostTags = 32;
   std::vector<Piece> pieces;
   std::size_t begin = 0;
-  const auto add = [&](Sentence sentence) {
+  const auto add = [&](Sentence sentence, bool is_cut) {
     const std::size_t size = sentence.text.size() + sentence.space.size();
-    pieces.push_back({.sentence = std::move(sentence), .begin = begin});
+    pieces.push_back({.sentence = std::move(sentence), .begin = begin, .is_cut = is_cut});
     begin += size;
+  };
+  const auto add_until = [&](std::size_t end) {
+    const std::string text = part.content.substr(begin, end - begin);
+    for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between), true);
   };
   for (Sentence& sentence : cut_to_fit(split_text(part.content, split, language), fits)) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineTag> tags = tags_within(part, begin, end);
-    if (tags.size() > kMostTags) {
-      for (const InlineTag& tag : tags) {
-        const std::string text = part.content.substr(begin, tag.place - begin);
-        for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between));
-      }
-      sentence.text = part.content.substr(begin, end - begin);
+    if (tags.size() <= kMostTags) {
+      add(std::move(sentence), false);
+      continue;
     }
-    add(std::move(sentence));
+    for (const InlineTag& tag : tags) add_until(tag.place);
+    add_until(end);
+    pieces.back().sentence.space += sentence.space;
+    pieces.back().is_cut = false;
+    begin += sentence.space.size();
   }
   return pieces;
 }
@@ -156,26 +164,18 @@ std::string written(const Document& document, const TranslateOptions& options, s
       while (tag < part.tags.size() && part.tags[tag].place <= place) all += part.tags[tag++].markup;
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const auto& [sentence, begin, batch, result] = pieces[i];
-      add_tags(begin);
-      if (batch != nullptr) {
+      const Piece& piece = pieces[i];
+      add_tags(piece.begin);
+      if (piece.batch != nullptr) {
         // The best where there are fewer.
-        const auto& hypotheses = batch->results[result].hypotheses;
-        const Hypothesis& hypothesis = hypotheses[std::min(k, hypotheses.size() - 1)];
-        const std::size_t end = begin + sentence.text.size();
-        const std::span<const InlineTag> tags = tags_within(part, begin, end);
-        if (!options.is_html) {
-          all += hypothesis.text;
-        } else if (tags.empty()) {
-          all += escape_html(hypothesis.text);
-        } else {
-          const TaggedSentence tagged{.text = sentence.text, .begin = begin, .tags = tags, .first_tag = tag};
-          all += translated_tags(document.model->model(), tagged, batch->options, hypothesis, is_spaceless);
-          tag += tags.size();
-        }
-        add_tags(end);
+        const auto& hypotheses = piece.batch->results[piece.result].hypotheses;
+        const std::string& text = hypotheses[std::min(k, hypotheses.size() - 1)].text;
+        const bool has_tags = !piece.batch->tagged.empty();
+        all += options.is_html && !has_tags ? escape_html(text) : text;
+        if (has_tags) tag += piece.batch->tagged[piece.result].tags.size();
+        add_tags(piece.begin + piece.sentence.text.size());
       }
-      all += space_behind(sentence, i + 1 == pieces.size(), is_spaceless);
+      all += space_behind(piece, i + 1 == pieces.size(), is_spaceless);
     }
     add_tags(part.content.size());
   }
@@ -227,14 +227,28 @@ void Plan::add(HtmlPart part, Document& document) {
   for (Piece& piece : stretch.pieces) {
     const std::string& sentence = piece.sentence.text;
     if (sentence.empty()) continue;
-    const bool is_aligned = !tags_within(stretch.part, piece.begin, piece.begin + sentence.size()).empty();
-    Batch& batch = batches[{document.model, document.translation.source, is_aligned}];
+    const std::span<const InlineTag> tags = tags_within(stretch.part, piece.begin, piece.begin + sentence.size());
+    Batch& batch = batches[{document.model, document.translation.source, !tags.empty()}];
     batch.options = generate;
-    if (is_aligned) batch.options.attention = alignment_selection();
+    if (!tags.empty()) {
+      batch.options.attention = alignment_selection(model);
+      batch.tagged.push_back({.begin = piece.begin,
+                              .tags = tags,
+                              .first_tag = static_cast<std::size_t>(tags.data() - stretch.part.tags.data())});
+    }
     piece.batch = &batch;
     piece.result = batch.inputs.size();
     batch.inputs.push_back({.source = sentence});
   }
+}
+
+// Makes HTML of results with tags as they come, so that their attention need not be kept.
+Call::OnResult place_tags(const Batch& batch, const Model& model, bool is_spaceless) {
+  if (batch.tagged.empty()) return {};
+  return [&batch, &model, is_spaceless](std::size_t input, GenerateResult& result) {
+    const auto& text = std::get<std::string>(batch.inputs[input].source);
+    write_tags(model, text, batch.tagged[input], batch.options, is_spaceless, result);
+  };
 }
 
 }  // namespace parts_of_translation
@@ -248,8 +262,10 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
   if (!options.source.empty()) options.source = canonical_language(options.source);
   Plan plan{.call = call, .options = options, .sources = sources_of(call.parts().models, options)};
   for (const std::string& text : texts) plan.add(text);
+  const bool is_spaceless = is_written_without_spaces(options.target);
   for (auto& [key, batch] : plan.batches) {
-    batch.results = co_await call.generate(*key.model, batch.inputs, batch.options);
+    const Call::OnResult on_result = place_tags(batch, key.model->model(), is_spaceless);
+    batch.results = co_await call.generate(*key.model, batch.inputs, batch.options, on_result);
   }
 
   std::vector<Translation> translations;

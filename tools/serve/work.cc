@@ -1,5 +1,7 @@
 #include "work.h"
 
+#include <algorithm>
+
 #include "http/message.h"
 
 namespace encdec::serve {
@@ -7,16 +9,6 @@ namespace {
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-std::size_t generated_tokens(const GenerateResult& result) {
-  std::size_t count = 0;
-  for (const Hypothesis& hypothesis : result.hypotheses) count += hypothesis.token_ids.size();
-  return count;
-}
-
-std::size_t generated_tokens(const EmbedResult& /*result*/) {
-  return 0;
 }
 
 }  // namespace
@@ -29,43 +21,61 @@ struct Work::SourceState {
 };
 
 // The model outlives its queue's handlers.
-template <class Handlers, class Result>
-Handlers Work::handlers(const ServedModel& model, const SourceStates& states) const {
-  const ModelMetrics& metrics = model.metrics();
-  return {.on_result =
-              [news = news_, &metrics, states](std::size_t source, Result result) {
-                metrics.count_result(result.source_tokens, generated_tokens(result),
-                                     seconds_since((*states)[source].since));
-                news->put({source, std::move(result)});
-              },
-          .on_failure =
-              [news = news_](std::size_t source, std::exception_ptr failure) {
-                news->put({source, std::move(failure)});
-              },
-          .on_start =
-              [&metrics, states](std::size_t source, std::size_t tokens) {
-                SourceState& state = (*states)[source];
-                metrics.count_start(seconds_since(state.since));
-                state = {.tokens = tokens};
-              }};
+void Work::count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens) {
+  metrics.count_start(tokens, seconds_since(state.since));
+  state = {.tokens = tokens};
 }
 
 Work Work::generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
-                    const GenerateOptions& options, bool with_tokens, std::uint64_t client) {
+                    const GenerateOptions& options, std::uint64_t client) {
   Work work(executor);
   const auto states = std::make_shared<std::vector<SourceState>>(inputs.size());
-  auto handlers = work.handlers<GenerateHandlers, GenerateResult>(model, states);
-  if (with_tokens) {
-    handlers.on_tokens = [news = work.news_, &metrics = model.metrics(), states, begin = Clock::now()](
-                             std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> scores) {
-      SourceState& state = (*states)[source];
-      if (!std::exchange(state.has_told, true)) metrics.count_first_token(seconds_since(begin));
-      news->put({source, CertainTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
-                                       .scores = std::vector<float>(scores.begin(), scores.end()),
-                                       .source_tokens = state.tokens}});
-    };
+  const ModelMetrics& metrics = model.metrics();
+  work.requests_.push_back(model.queue().submit(
+      inputs, options,
+      {.on_result =
+           [news = work.news_, &metrics, states](std::size_t source, GenerateResult result) {
+             std::size_t longest = 0;
+             for (const Hypothesis& hypothesis : result.hypotheses) {
+               metrics.count_tokens(hypothesis.token_ids.size());
+               longest = std::max(longest, hypothesis.token_ids.size());
+             }
+             metrics.count_result(longest, seconds_since((*states)[source].since));
+             news->put({source, std::move(result)});
+           },
+       .on_failure = work.on_failure(0),
+       .on_start = [&metrics, states](std::size_t source,
+                                      std::size_t tokens) { count_start(metrics, (*states)[source], tokens); }},
+      client));
+  return work;
+}
+
+Work Work::stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
+                  const GenerateOptions& options, std::uint64_t client) {
+  Work work(executor);
+  const ModelMetrics& metrics = model.metrics();
+  for (std::size_t number = 0; number < inputs.size(); ++number) {
+    const auto state = std::make_shared<SourceState>();
+    work.requests_.push_back(model.queue().submit(
+        inputs.subspan(number, 1), options,
+        {.on_result =
+             [news = work.news_, &metrics, state, number](std::size_t, GenerateResult result) {
+               metrics.count_result(result.hypotheses.front().token_ids.size(), seconds_since(state->since));
+               news->put({number, std::move(result)});
+             },
+         .on_failure = work.on_failure(number),
+         .on_tokens =
+             [news = work.news_, &metrics, state, number, begin = Clock::now()](
+                 std::size_t, std::span<const std::int32_t> tokens, std::span<const float> scores) {
+               if (!std::exchange(state->has_told, true)) metrics.count_first_token(seconds_since(begin));
+               metrics.count_tokens(tokens.size());
+               news->put({number, CertainTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
+                                                .scores = std::vector<float>(scores.begin(), scores.end()),
+                                                .source_tokens = state->tokens}});
+             },
+         .on_start = [&metrics, state](std::size_t, std::size_t tokens) { count_start(metrics, *state, tokens); }},
+        client));
   }
-  work.request_ = model.queue().submit(inputs, options, std::move(handlers), client);
   return work;
 }
 
@@ -73,9 +83,23 @@ Work Work::embed(const asio::any_io_executor& executor, ServedModel& model, std:
                  const EmbedOptions& options, std::uint64_t client) {
   Work work(executor);
   const auto states = std::make_shared<std::vector<SourceState>>(texts.size());
-  work.request_ =
-      model.queue().submit(texts, options, work.handlers<EmbedHandlers, EmbedResult>(model, states), client);
+  work.requests_.push_back(model.queue().submit(
+      texts, options,
+      {.on_result =
+           [news = work.news_](std::size_t text, EmbedResult result) {
+             news->put({text, std::move(result)});
+           },
+       .on_failure = work.on_failure(0),
+       .on_start = [&metrics = model.metrics(), states](
+                       std::size_t text, std::size_t tokens) { count_start(metrics, (*states)[text], tokens); }},
+      client));
   return work;
+}
+
+std::function<void(std::size_t, std::exception_ptr)> Work::on_failure(std::size_t first) const {
+  return [news = news_, first](std::size_t source, std::exception_ptr failure) {
+    news->put({first + source, std::move(failure)});
+  };
 }
 
 asio::awaitable<WorkNews> Work::next(Clock::time_point deadline) {

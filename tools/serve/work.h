@@ -3,6 +3,7 @@
 #include <encdec/models/request_queue.h>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -31,25 +32,31 @@ class Work {
  public:
   // As RequestQueue::submit(); the model counts what is done.
   static Work generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
-                       const GenerateOptions& options, bool with_tokens, std::uint64_t client);
+                       const GenerateOptions& options, std::uint64_t client);
+  // The same with tokens, each input a request of its own, which can be dropped.
+  static Work stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
+                     const GenerateOptions& options, std::uint64_t client);
   static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                     const EmbedOptions& options, std::uint64_t client);
   Work(Work&& other) noexcept = default;
   Work& operator=(Work&& other) = delete;
-  ~Work() { request_.cancel(); }
+  ~Work() {
+    for (const Request& request : requests_) request.cancel();
+  }
 
+  // No more of an input of a stream.
+  void drop(std::size_t input) const { requests_[input].cancel(); }
   // The next news; rethrows a failure. Throws HttpError, 504, where none has come until then.
   asio::awaitable<WorkNews> next(Clock::time_point deadline);
 
  private:
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
   struct SourceState;
-  using SourceStates = std::shared_ptr<std::vector<SourceState>>;
-  template <class Handlers, class Result>
-  Handlers handlers(const ServedModel& model, const SourceStates& states) const;
+  static void count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens);
+  std::function<void(std::size_t, std::exception_ptr)> on_failure(std::size_t first) const;
 
   std::shared_ptr<Mailbox<WorkNews>> news_;
-  Request request_;
+  std::vector<Request> requests_;
 };
 
 }  // namespace encdec::serve

@@ -275,6 +275,7 @@ asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Wr
         std::tie(error, std::ignore) = co_await asio::async_write(stream_, http::make_chunk_last(), kResult);
       }
       writing.answered.is_cut = error.failed();
+      if (piece.response.status != 200) writing.answered.status = piece.response.status;
       break;
     }
     if (is_chunked) {

@@ -25,7 +25,8 @@ class Exchange {
   // or a beginning, pieces of the body, and the end.
   void begin(HttpResponse head) { put({Piece::Kind::head, std::move(head)}); }
   void write(std::string bytes) { put({Piece::Kind::body, {.body = std::move(bytes)}}); }
-  void finish() { put({Piece::Kind::end, {}}); }
+  // `status` is what is told of it where the beginning promised too much.
+  void finish(int status = 200) { put({Piece::Kind::end, {.status = status}}); }
 
   // Whether respond() or begin() was called.
   bool is_answered() const { return is_answered_; }

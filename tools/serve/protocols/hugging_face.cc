@@ -11,6 +11,7 @@
 #include "generation_request.h"
 #include "json_arrays.h"
 #include "routes.h"
+#include "text/stop_texts.h"
 
 namespace encdec::serve {
 namespace hugging_face {
@@ -91,7 +92,7 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
                                   const GenerateOptions& options) {
   Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
-  StreamedText stream(model.model());
+  StoppedText stream(model.model().tokenizer());
   // The last token's event has the whole text: each waits for the next news.
   std::optional<Json> held;
   std::size_t index = 0;
@@ -100,7 +101,8 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
       for (std::size_t i = 0; i < tokens->ids.size(); ++i) {
         if (held) call.send_event(*held);
-        const std::string text = stream.push(std::span(tokens->ids).subspan(i, 1));
+        stream.push(std::span(tokens->ids).subspan(i, 1));
+        const std::string text = stream.take();
         held = Json{{"index", ++index},
                     {"token", token_json(model.model(), tokens->ids[i], tokens->scores[i], text)},
                     {"generated_text", nullptr},
@@ -111,7 +113,8 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
     const auto& result = std::get<GenerateResult>(news.what);
     if (!held) held = Json{{"index", 0}, {"token", {{"id", 0}, {"text", ""}, {"logprob", 0.0}, {"special", true}}}};
     Json& text = (*held)["token"]["text"];
-    text = text.get<std::string>() + stream.finish();
+    stream.finish();
+    text = text.get<std::string>() + stream.take();
     const Hypothesis& best = result.hypotheses.front();
     (*held)["generated_text"] = best.text;
     (*held)["details"] = details_of(best, result.source_tokens, options);

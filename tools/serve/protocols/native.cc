@@ -13,6 +13,8 @@
 #include "openapi.h"
 #include "page.h"
 #include "routes.h"
+#include "tagged_sentence.h"
+#include "text/stop_texts.h"
 
 namespace encdec::serve {
 namespace native {
@@ -58,17 +60,19 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
                              bool has_scores) {
   Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
-  StreamedText text(model.model());
+  StoppedText text(model.model().tokenizer());
   for (;;) {
     const WorkNews news = co_await call.next(work);
     if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
-      Json event = {{"text", text.push(tokens->ids)}, {"token_ids", tokens->ids}};
+      text.push(tokens->ids);
+      Json event = {{"text", text.take()}, {"token_ids", tokens->ids}};
       if (has_scores) event["token_scores"] = to_array(tokens->scores);
       call.send_event(event);
       continue;
     }
     const auto& result = std::get<GenerateResult>(news.what);
-    Json last = {{"text", text.finish()}, {"token_ids", Json::array()}};
+    text.finish();
+    Json last = {{"text", text.take()}, {"token_ids", Json::array()}};
     last["result"] = result_json(model.model(), result, options, has_scores);
     call.send_event(last);
     call.finish();
@@ -101,9 +105,7 @@ asio::awaitable<void> generate(Call& call) {
     options = read_options(*parameters, model, call.limits());
   }
   if (request.boolean("alignment").value_or(false)) {
-    options.attention = {.kinds = {cli::main_kind(model.model().config())},
-                         .layers = {.of = AttentionChoice::Of::one, .number = -1},
-                         .heads = {.of = AttentionChoice::Of::mean}};
+    options.attention = alignment_selection(model.model());
   }
   const bool has_scores = request.boolean("token_scores").value_or(false);
   if (request.boolean("stream").value_or(false)) {

@@ -108,9 +108,10 @@ GenerateOptions completion_options(const JsonObject& request, const ServedModel&
     options.top_p = static_cast<float>(*top_p);
   }
   if (const auto seed = request.integer("seed", {.min = 0})) options.seed = static_cast<std::uint64_t>(*seed);
-  if (const auto n = read_int("n", 1, limits.beams)) {
-    options.num_return_sequences = *n;
-    if (!*options.do_sample) options.num_beams = std::max(*n, model.model().generation_config().num_beams.value_or(1));
+  const auto n = read_int("n", 1, limits.beams);
+  options.num_return_sequences = n.value_or(1);
+  if (n && !*options.do_sample) {
+    options.num_beams = std::max(*n, model.model().generation_config().num_beams.value_or(1));
   }
   options.top_log_probs = read_int("logprobs", 0, 20).value_or(0);
   for (const char* key : {"suffix", "best_of", "logit_bias"}) {
@@ -172,9 +173,7 @@ Json usage_json(std::size_t read, std::size_t generated) {
 // "stop": a text or a list of up to four.
 std::vector<std::string> read_stops(const JsonObject& request) {
   constexpr std::size_t kMost = 4;
-  if (!request.has("stop")) return {};
-  const bool is_one = request.value().at("stop").is_string();
-  std::vector<std::string> stops = is_one ? std::vector{request.required_string("stop")} : request.strings("stop");
+  std::vector<std::string> stops = request.strings("stop");
   if (stops.size() > kMost)
     throw HttpError(400, fmt::format("'stop' has {} texts, expected at most {}", stops.size(), kMost));
   if (std::ranges::find(stops, "") != stops.end()) throw HttpError(400, "'stop' has an empty text");
@@ -194,7 +193,7 @@ void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hyp
   if (!hypothesis.top_log_probs.empty()) hypothesis.top_log_probs.resize(count);
 }
 
-// One result of a prompt, and its text as it grows; nothing is generated behind a stop.
+// One result of a prompt, and its text as it grows. Nothing behind a stop is part of it.
 class GrowingResult {
  public:
   GrowingResult(const Tokenizer* tokenizer, std::span<const std::string> stops) : text_(tokenizer, stops) {
@@ -233,7 +232,8 @@ class GrowingResult {
   bool is_done_ = false;
 };
 
-// As Call::generate(), for results that end where a stop is.
+// As Call::generate(), for results that end where a stop is. Where each prompt has one result, of which only its own
+// tokens are told, nothing is generated behind that.
 asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedModel& model,
                                                             std::vector<GenerateInput> inputs, GenerateOptions options,
                                                             std::vector<std::string> stops) {
@@ -241,7 +241,9 @@ asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedMo
   if (stops.empty() || options.num_return_sequences.value_or(1) > 1 || options.top_log_probs > 0) {
     results = co_await call.generate(model, inputs, options);
     for (GenerateResult& result : results) {
-      for (Hypothesis& hypothesis : result.hypotheses) cut(model.model(), stops, hypothesis);
+      for (Hypothesis& hypothesis : result.hypotheses) {
+        if (!stops.empty()) cut(model.model(), stops, hypothesis);
+      }
     }
     co_return results;
   }
@@ -249,10 +251,13 @@ asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedMo
   Work work = call.start(model, inputs, options);
   for (std::size_t left = inputs.size(); left > 0;) {
     WorkNews news = co_await call.next(work);
-    GrowingResult& result = growing[news.source];
+    const std::size_t number = news.source;
+    GrowingResult& result = growing[number];
     if (result.is_done()) continue;
     result.take(std::move(news));
-    if (result.is_done()) --left;
+    if (!result.is_done()) continue;
+    work.drop(number);
+    --left;
   }
   for (const GrowingResult& result : growing) results.push_back(result.result());
   co_return results;

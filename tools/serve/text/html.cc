@@ -143,6 +143,7 @@ class Parts {
     part(is_text).content += is_text ? without_entities(content) : std::string(content);
   }
   void add_tag(const Tag& tag, std::string_view markup) {
+    ++tags_;
     HtmlPart& text = part(true);
     InlineTag added{.place = text.content.size(), .markup = std::string(markup)};
     const std::size_t number = text.tags.size();
@@ -155,9 +156,13 @@ class Parts {
     }
     text.tags.push_back(std::move(added));
   }
+  // So many that a page has of them; what is more is markup, which takes no more memory than it has bytes.
+  bool takes_tags() const { return tags_ < kMostTags; }
   std::vector<HtmlPart> take() { return std::move(parts_); }
 
  private:
+  static constexpr std::size_t kMostTags = 1 << 16;
+
   HtmlPart& part(bool is_text) {
     if (parts_.empty() || parts_.back().is_text != is_text) {
       parts_.push_back({.is_text = is_text, .content = {}});
@@ -167,6 +172,7 @@ class Parts {
   }
 
   std::vector<HtmlPart> parts_;
+  std::size_t tags_ = 0;
   std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text, by their tags
 };
 
@@ -192,7 +198,7 @@ std::vector<HtmlPart> parse_html(std::string_view html) {
     if (size == 0) size = read_tag(html, tag);
     if (is_raw(tag.name) && !tag.is_end) size += raw_end(html.substr(size), tag.name);
     const bool is_kept = !tag.is_end && (is_code(tag.name) || tag.is_marked) && !is_void(tag.name) && !is_raw(tag.name);
-    if (kept.empty() && !is_kept && is_inline(tag.name)) {
+    if (kept.empty() && !is_kept && is_inline(tag.name) && parts.takes_tags()) {
       parts.add_tag(tag, html.substr(0, size));
     } else {
       parts.add(false, html.substr(0, size));

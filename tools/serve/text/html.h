@@ -26,8 +26,8 @@ struct HtmlPart {
 
 // The parts of an HTML text, cut where its tokens are (WHATWG HTML, section 13.2.5), in linear time. Tags and their
 // attributes, comments, scripts, styles and code are markup, as is what is marked as not to be translated
-// (translate="no", class "notranslate"); a text ends at every tag but those of inline elements. Written one after the
-// other, texts by escape_html() with their tags between, they are the page again.
+// (translate="no", class "notranslate"); a text ends at every tag but those of inline elements, of which the first
+// 65,536 count. Written one after the other, texts by escape_html() with their tags between, they are the page again.
 std::vector<HtmlPart> parse_html(std::string_view html);
 
 // Text for a page: with entities.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 

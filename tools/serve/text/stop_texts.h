@@ -14,7 +14,7 @@ namespace encdec::serve {
 class StoppedText {
  public:
   // Keeps references. Without a tokenizer there is no text.
-  StoppedText(const Tokenizer* tokenizer, std::span<const std::string> stops);
+  explicit StoppedText(const Tokenizer* tokenizer, std::span<const std::string> stops = {});
 
   // Takes tokens, none behind the one that ends the text. How many it took.
   std::size_t push(std::span<const std::int32_t> tokens);
