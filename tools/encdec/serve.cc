@@ -164,7 +164,8 @@ Action add_serve(CLI::App& command) {
   add_time(command, "--idle-timeout", http.idle_time, "Between two requests of a connection");
   add_time(command, "--request-timeout", limits.request_time, "For a request to be done");
   add_time(command, "--drain-timeout", limits.drain_time, "For what runs to be done, after SIGTERM");
-  add_time(command, "--stall-timeout", limits.stall_time, "Without a sign of life of a busy model, until /health says 503");
+  add_time(command, "--stall-timeout", limits.stall_time,
+           "Without a sign of life of a busy model, until /health says 503");
   return [arguments] { run(*arguments); };
 }
 
