@@ -417,7 +417,7 @@ TEST(Serve, IdsAreTheClientsOrOurs) {
 }
 
 TEST(Serve, WhatWasAcceptedIsFinishedBeforeItEnds) {
-  ServeProcess server;
+  ServeProcess server({"--drain-timeout", "600"});  // sanitizers take their time
   Connection busy(server.socket()), idle(server.socket());
   busy.send(post_text("/v1/generate", kLong));
   while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
