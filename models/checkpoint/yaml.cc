@@ -108,7 +108,8 @@ class DocumentTree final : public JsonTree {
       case YAML_DOCUMENT_START_EVENT:
         if (++documents_ > 1) refuse(where(), "a second document, expected one");
         return;
-      case YAML_ALIAS_EVENT: refuse(where(), "an alias, expected the value itself");
+      // Without "return" clang 14 destroys the text of where() in other cases too.
+      case YAML_ALIAS_EVENT: return refuse(where(), "an alias, expected the value itself");
       case YAML_SCALAR_EVENT: return add_scalar(event);
       case YAML_SEQUENCE_START_EVENT:
         check_opened(event.data.sequence_start.anchor, event.data.sequence_start.tag);
