@@ -12,8 +12,9 @@ namespace {
 constexpr double kZeros = 64;
 constexpr double kCutoff = 0.95;  // of half the smaller rate: the middle between passing and not
 constexpr double kBeta = 10.06;   // of Kaiser's window for 100 dB: 0.1102 (A - 8.7)
-// More places between two inputs than these are mixed of two: an error of -140 dB.
-constexpr std::uint64_t kMostPhases = 4096;
+// Places between two zeros of the filter: those between two of these are mixed of both, an error of -140 dB. So the
+// filter has no more than two megabytes, whatever a file says.
+constexpr double kMostPhases = 4096;
 
 // The modified Bessel function of order 0.
 double bessel(double x) {
@@ -55,9 +56,10 @@ Resampler::Resampler(int from_rate, int to_rate) {
   from_ = static_cast<std::uint64_t>(from_rate / divisor);
   to_ = static_cast<std::uint64_t>(to_rate / divisor);
   if (from_ == to_) return;
-  phases_ = static_cast<std::size_t>(std::min(to_, kMostPhases));
+  const double ratio = std::min(1.0, static_cast<double>(to_rate) / from_rate);
+  phases_ = static_cast<std::size_t>(std::min(to_, static_cast<std::uint64_t>(std::ceil(kMostPhases * ratio))));
   // Of the filter's zeros, in inputs.
-  const double width = kCutoff * std::min(1.0, static_cast<double>(to_rate) / from_rate);
+  const double width = kCutoff * ratio;
   half_ = static_cast<std::size_t>(std::ceil(kZeros / width));
   weights_.resize((phases_ + 1) * 2 * half_);
   for (std::size_t phase = 0; phase <= phases_; ++phase) {
