@@ -35,10 +35,10 @@ class Outcome {
             .on_failure = [this](std::size_t text, std::exception_ptr failure) { fail(text, failure); }};
   }
 
-  // Until so many sources have a result or have failed; false after a minute.
+  // Until so many sources have a result or have failed; false after ten minutes: sanitizers take their time.
   bool wait(std::size_t sources) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::minutes(1), [&] { return order.size() >= sources; });
+    return changed_.wait_for(lock, std::chrono::minutes(10), [&] { return order.size() >= sources; });
   }
   std::size_t told() {
     const std::lock_guard lock(mutex_);
