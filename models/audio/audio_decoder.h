@@ -31,6 +31,11 @@ class AudioDecoder {
   virtual std::size_t read(std::span<float> samples) = 0;
   // The file ended before its time.
   virtual bool is_cut() const { return false; }
+
+ protected:
+  // What every recording keeps to. Throw FileError, which begins with `name`.
+  static AudioFormat checked_format(const std::string& name, std::int64_t sample_rate, std::int64_t channels);
+  static void check_samples(const std::string& name, std::span<const float> samples);
 };
 
 // RIFF WAVE, RF64 and BW64 (Microsoft's and IBM's Multimedia Programming Interface 1.0; EBU Tech 3306; ITU-R BS.2088):

@@ -124,8 +124,4 @@ std::uint64_t AudioInput::skip(std::uint64_t count) {
   return done;
 }
 
-void AudioInput::refuse(const std::string& problem) const {
-  throw FileError(name_ + ": " + problem);
-}
-
 }  // namespace encdec

@@ -44,9 +44,6 @@ class AudioInput {
   std::size_t read(std::span<std::byte> bytes);
   std::uint64_t skip(std::uint64_t count);
 
-  // Throws FileError: the name, and what is wrong.
-  [[noreturn]] void refuse(const std::string& problem) const;
-
  private:
   std::unique_ptr<ByteSource> source_;
   std::string name_;

@@ -1,9 +1,11 @@
 #include "encdec/models/audio/audio_decoder.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input) {
-  input.refuse("not WAV, and this build reads nothing else (ENCDEC_SNDFILE=OFF): ffmpeg -i FILE -f wav FILE.wav");
+  refuse(input.name(),
+         "not WAV, and this build reads nothing else (ENCDEC_SNDFILE=OFF): ffmpeg -i FILE -f wav FILE.wav");
 }
 
 }  // namespace encdec

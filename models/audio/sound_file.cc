@@ -1,15 +1,16 @@
-#include <fmt/format.h>
 #include <sndfile.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/audio/audio_decoder.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -28,11 +29,10 @@ class VirtualFile {
       kept_.resize(had + count);
       if (count == 0) break;
     }
-    if (kept_.size() >= kMost) input_.refuse("more than 1 GiB by a pipe, expected WAV for so much, or a file");
+    if (kept_.size() >= kMost) refuse(input_.name(), "more than 1 GiB by a pipe, expected WAV for so much, or a file");
     input_ = AudioInput(bytes_of(kept_), input_.name());
   }
 
-  AudioInput& input() { return input_; }
   SNDFILE* open(SF_INFO& info) {
     static SF_VIRTUAL_IO calls = {&size, &seek, &read, nullptr, &tell};
     return sf_open_virtual(&calls, SFM_READ, &info, this);
@@ -81,22 +81,17 @@ struct CloseSoundFile {
 
 class SoundFile final : public AudioDecoder {
  public:
-  explicit SoundFile(AudioInput input) : bytes_(std::move(input)) {
+  explicit SoundFile(AudioInput input) : name_(input.name()), bytes_(std::move(input)) {
     SF_INFO info = {};
     file_.reset(bytes_.open(info));
     bytes_.rethrow();
     if (file_ == nullptr) {
-      bytes_.input().refuse(
-          fmt::format("{} (expected WAV, FLAC, MP3, Ogg or what else libsndfile reads; for others: "
-                      "ffmpeg -i FILE -f wav - | encdec ... -)",
-                      problem_of(nullptr)));
+      refuse(name_,
+             "{} (expected WAV, FLAC, MP3, Ogg or what else libsndfile reads; for others: "
+             "ffmpeg -i FILE -f wav - | encdec ... -)",
+             problem_of(nullptr));
     }
-    if (info.samplerate < kMinSampleRate || info.samplerate > kMaxSampleRate || info.channels < 1 ||
-        info.channels > kMaxChannels) {
-      bytes_.input().refuse(fmt::format("{} samples a second of {} channels, expected {} to {} of 1 to {}",
-                                        info.samplerate, info.channels, kMinSampleRate, kMaxSampleRate, kMaxChannels));
-    }
-    format_ = {.sample_rate = info.samplerate, .channels = info.channels};
+    format_ = checked_format(name_, info.samplerate, info.channels);
     if (info.frames > 0 && info.frames < SF_COUNT_MAX) format_.frames = static_cast<std::uint64_t>(info.frames);
   }
 
@@ -111,11 +106,9 @@ class SoundFile final : public AudioDecoder {
     read_ += static_cast<std::uint64_t>(count);
     if (count < frames) {
       is_cut_ = sf_error(file_.get()) != SF_ERR_NO_ERROR || read_ < format_.frames.value_or(0);
-      if (is_cut_ && read_ == 0) bytes_.input().refuse(problem_of(file_.get()));
+      if (is_cut_ && read_ == 0) refuse(name_, "{}", problem_of(file_.get()));
     }
-    for (const float sample : samples.first(static_cast<std::size_t>(count * format_.channels))) {
-      if (!std::isfinite(sample)) bytes_.input().refuse(fmt::format("a sample is {}, expected a number", sample));
-    }
+    check_samples(name_, samples.first(static_cast<std::size_t>(count * format_.channels)));
     return static_cast<std::size_t>(count);
   }
 
@@ -128,6 +121,7 @@ class SoundFile final : public AudioDecoder {
     return text;
   }
 
+  std::string name_;
   VirtualFile bytes_;
   std::unique_ptr<SNDFILE, CloseSoundFile> file_;
   AudioFormat format_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/audio/audio_decoder.h"
+#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -95,44 +95,6 @@ void convert(Encoding encoding, std::span<const std::byte> bytes, std::span<floa
   }
 }
 
-// Samples of one encoding, up to a number of bytes or to the end.
-class PlainDecoder final : public AudioDecoder {
- public:
-  PlainDecoder(AudioInput input, Encoding encoding, AudioFormat format, std::optional<std::uint64_t> bytes)
-      : input_(std::move(input)), encoding_(encoding), format_(std::move(format)), left_(bytes) {
-    if (left_) format_.frames = *left_ / frame_bytes();
-  }
-
-  const AudioFormat& format() const override { return format_; }
-  bool is_cut() const override { return is_cut_; }
-
-  std::size_t read(std::span<float> samples) override {
-    const std::size_t wanted = samples.size() / static_cast<std::size_t>(format_.channels) * frame_bytes();
-    const std::size_t size = left_ ? static_cast<std::size_t>(std::min<std::uint64_t>(*left_, wanted)) : wanted;
-    bytes_.resize(size);
-    const std::size_t count = input_.read(bytes_);
-    if (left_) *left_ = count < size ? 0 : *left_ - count;
-    const std::size_t frames = count / frame_bytes();
-    is_cut_ = is_cut_ || (left_ && count < size) || frames * frame_bytes() < count;
-    const std::span<float> read = samples.first(frames * static_cast<std::size_t>(format_.channels));
-    convert(encoding_, bytes_, read);
-    for (const float sample : read) {
-      if (!std::isfinite(sample)) input_.refuse(fmt::format("a sample is {}, expected a number", sample));
-    }
-    return frames;
-  }
-
- private:
-  std::size_t frame_bytes() const { return sample_bytes(encoding_) * static_cast<std::size_t>(format_.channels); }
-
-  AudioInput input_;
-  Encoding encoding_;
-  AudioFormat format_;
-  std::optional<std::uint64_t> left_;
-  std::vector<std::byte> bytes_;
-  bool is_cut_ = false;
-};
-
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
 
 // The chunk "fmt ".
@@ -162,31 +124,62 @@ struct WaveFormat {
   }
 };
 
-WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk) {
+// Samples of one encoding, up to a number of bytes or to the end.
+class PlainDecoder final : public AudioDecoder {
+ public:
+  PlainDecoder(AudioInput input, Encoding encoding, AudioFormat format, std::optional<std::uint64_t> bytes)
+      : input_(std::move(input)), encoding_(encoding), format_(std::move(format)), left_(bytes) {
+    if (left_) format_.frames = *left_ / frame_bytes();
+  }
+
+  static WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk);
+
+  const AudioFormat& format() const override { return format_; }
+  bool is_cut() const override { return is_cut_; }
+
+  std::size_t read(std::span<float> samples) override {
+    const std::size_t wanted = samples.size() / static_cast<std::size_t>(format_.channels) * frame_bytes();
+    const std::size_t size = left_ ? static_cast<std::size_t>(std::min<std::uint64_t>(*left_, wanted)) : wanted;
+    bytes_.resize(size);
+    const std::size_t count = input_.read(bytes_);
+    if (left_) *left_ = count < size ? 0 : *left_ - count;
+    const std::size_t frames = count / frame_bytes();
+    is_cut_ = is_cut_ || (left_ && count < size) || frames * frame_bytes() < count;
+    const std::span<float> read = samples.first(frames * static_cast<std::size_t>(format_.channels));
+    convert(encoding_, bytes_, read);
+    check_samples(input_.name(), read);
+    return frames;
+  }
+
+ private:
+  std::size_t frame_bytes() const { return sample_bytes(encoding_) * static_cast<std::size_t>(format_.channels); }
+
+  AudioInput input_;
+  Encoding encoding_;
+  AudioFormat format_;
+  std::optional<std::uint64_t> left_;
+  std::vector<std::byte> bytes_;
+  bool is_cut_ = false;
+};
+
+WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const std::byte> chunk) {
   constexpr std::size_t kPlainBytes = 16, kExtensibleBytes = 40;
   if (chunk.size() < kPlainBytes) {
-    input.refuse(fmt::format("a chunk 'fmt ' of {} bytes, expected at least {}", chunk.size(), kPlainBytes));
+    refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected at least {}", chunk.size(), kPlainBytes);
   }
   WaveFormat wave{.tag = number_at<std::uint16_t>(chunk, 0), .bits = number_at<std::uint16_t>(chunk, 14)};
   const unsigned channels = number_at<std::uint16_t>(chunk, 2), block = number_at<std::uint16_t>(chunk, 12);
   const auto rate = number_at<std::uint32_t>(chunk, 4);
   if (wave.tag == kExtensible) {
     if (chunk.size() < kExtensibleBytes) {
-      input.refuse(fmt::format("a chunk 'fmt ' of {} bytes, expected {}", chunk.size(), kExtensibleBytes));
+      refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected {}", chunk.size(), kExtensibleBytes);
     }
     wave.tag = number_at<std::uint16_t>(chunk, 24);  // of the GUID that says what is inside
   }
-  if (channels < 1 || channels > AudioDecoder::kMaxChannels) {
-    input.refuse(fmt::format("{} channels, expected 1 to {}", channels, AudioDecoder::kMaxChannels));
-  }
-  if (rate < AudioDecoder::kMinSampleRate || rate > AudioDecoder::kMaxSampleRate) {
-    input.refuse(fmt::format("{} samples a second, expected {} to {}", rate, AudioDecoder::kMinSampleRate,
-                             AudioDecoder::kMaxSampleRate));
-  }
-  wave.format = {.sample_rate = static_cast<int>(rate), .channels = static_cast<int>(channels)};
+  wave.format = checked_format(input.name(), rate, channels);
   if (const auto encoding = wave.encoding(); encoding && block != channels * sample_bytes(*encoding)) {
-    input.refuse(fmt::format("frames of {} bytes, expected {} for {} channels of {} bits", block,
-                             channels * sample_bytes(*encoding), channels, wave.bits));
+    refuse(input.name(), "frames of {} bytes, expected {} for {} channels of {} bits", block,
+           channels * sample_bytes(*encoding), channels, wave.bits);
   }
   return wave;
 }
@@ -209,17 +202,17 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
   std::vector<std::byte> chunk;
   for (;;) {
     chunk.resize(8);
-    if (input.read(chunk) < chunk.size()) input.refuse("ends before its samples: no chunk 'data'");
+    if (input.read(chunk) < chunk.size()) refuse(input.name(), "ends before its samples: no chunk 'data'");
     const std::string tag(tag_at(chunk, 0));
     const auto size = number_at<std::uint32_t>(chunk, 4);
     if (tag == "data") {
-      if (!wave) input.refuse("a chunk 'data' before 'fmt '");
+      if (!wave) refuse(input.name(), "a chunk 'data' before 'fmt '");
       const auto encoding = wave->encoding();
       if (!encoding) {
-        input.refuse(
-            fmt::format("samples of format {} and {} bits, expected integers of 8 to 32 bits, floats of 32 or "
-                        "64, A-law or mu-law",
-                        wave->tag, wave->bits));
+        refuse(input.name(),
+               "samples of format {} and {} bits, expected integers of 8 to 32 bits, floats of 32 or "
+               "64, A-law or mu-law",
+               wave->tag, wave->bits);
       }
       std::optional<std::uint64_t> bytes = size;
       if (size == kUnknown) bytes = long_data;
@@ -228,12 +221,12 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
     }
     if (tag == "fmt " || tag == "ds64") {
       if (size > kMaxFormatBytes) {
-        input.refuse(fmt::format("a chunk '{}' of {} bytes, expected at most {}", tag, size, kMaxFormatBytes));
+        refuse(input.name(), "a chunk '{}' of {} bytes, expected at most {}", tag, size, kMaxFormatBytes);
       }
       chunk.resize(size);
-      if (input.read(chunk) < size) input.refuse(fmt::format("ends within its chunk '{}'", tag));
+      if (input.read(chunk) < size) refuse(input.name(), "ends within its chunk '{}'", tag);
       if (tag == "fmt ") {
-        wave = read_format(input, chunk);
+        wave = PlainDecoder::read_format(input, chunk);
       } else if (size >= 16) {
         long_data = number_at<std::uint64_t>(chunk, 8);
       }

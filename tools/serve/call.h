@@ -44,14 +44,14 @@ class Call : public std::enable_shared_from_this<Call> {
   // Throws HttpError, 413, for more than a request may have.
   void check_inputs(std::size_t count) const;
 
-  // Generates from all inputs. The results are in the order of the inputs.
-  // Each is shown to `on_result`, if it is not empty, as it comes.
+  // Generates from all inputs. The results are in the order of the inputs; each is shown to `on_result`, if it is not
+  // empty, as it comes.
   using OnResult = std::function<void(std::size_t input, GenerateResult& result)>;
   asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                         GenerateOptions options, OnResult on_result = {});
   asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
                                                   EmbedOptions options);
-  // The same, news by news, tokens too.
+  // Generates, and tells tokens too: news by news, by next().
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
 

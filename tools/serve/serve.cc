@@ -96,14 +96,15 @@ void serve(const ServeSettings& settings) {
   signals.async_wait(on_signal);
 
   std::atomic<bool> is_ready = false;
+  const std::chrono::microseconds interval = watchdog_interval();
   asio::steady_timer watchdog(server.context());
   std::function<void(boost::system::error_code)> feed_watchdog = [&](boost::system::error_code error) {
     if (error) return;
     if (is_ready && service.health().status == 200) notify("WATCHDOG=1");
-    watchdog.expires_after(watchdog_interval());
+    watchdog.expires_after(interval);
     watchdog.async_wait(feed_watchdog);
   };
-  if (watchdog_interval().count() > 0) feed_watchdog({});
+  if (interval.count() > 0) feed_watchdog({});
 
   std::exception_ptr failure;
   std::thread loader([&] {

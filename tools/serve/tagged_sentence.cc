@@ -1,6 +1,6 @@
 #include "tagged_sentence.h"
 
-#include <unicode/utf8.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,10 +11,6 @@
 
 namespace encdec::serve {
 namespace {
-
-bool is_trail(char c) {
-  return U8_IS_TRAIL(static_cast<std::uint8_t>(c)) != 0;
-}
 
 std::size_t common_prefix(const TokenIds& a, const TokenIds& b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
@@ -35,7 +31,7 @@ class SourceTokens {
 
   // The token that begins there in the text, or has that within it.
   std::size_t token_at(std::size_t place) const {
-    while (place > 0 && is_trail(text_[place])) --place;  // hostile: within a character
+    while (place > 0 && is_continuation(text_[place])) --place;  // hostile: within a character
     const TokenIds before = tokenizer_.encode(std::string_view(text_).substr(0, place), languages_);
     return std::clamp(common_prefix(before, ids_), begin_, end_);
   }
@@ -80,7 +76,7 @@ std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& 
     std::size_t end = std::min(text.find(' ', begin), text.size());
     while (token < tokens && ends[token] <= begin) ++token;
     if (is_spaceless && token < tokens) end = std::min(end, ends[token]);
-    while (end < text.size() && is_trail(text[end])) ++end;
+    while (end < text.size() && is_continuation(text[end])) ++end;
     std::ranges::fill(sums, 0.0F);
     for (std::size_t other = token; other < tokens && (other == token || ends[other - 1] < end); ++other) {
       const float* weights = mean.map.weights.row(static_cast<std::int64_t>(other));

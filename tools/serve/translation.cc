@@ -20,9 +20,9 @@ namespace parts_of_translation {
 // What all sentences of one model and one pair of languages share.
 struct Batch {
   GenerateOptions options;
-  std::vector<GenerateInput> inputs;
-  std::vector<TaggedSentence> tagged;  // of the inputs, if they are aligned
-  std::vector<GenerateResult> results;
+  std::vector<GenerateInput> inputs = {};
+  std::vector<TaggedSentence> tagged = {};  // of the inputs, if they are aligned
+  std::vector<GenerateResult> results = {};
 };
 struct BatchKey {
   ServedModel* model = nullptr;
@@ -49,6 +49,7 @@ struct Stretch {
 // One of the texts.
 struct Document {
   ServedModel* model = nullptr;
+  GenerateOptions options;  // of its sentences
   Translation translation;
   std::vector<Stretch> stretches;
 };
@@ -206,6 +207,7 @@ void Plan::add(const std::string& text) {
     document.translation.confidence = detected.confidence;
   }
   document.model = call.parts().models.translator(document.translation.source, options.target);
+  document.options = options_for(document, options);
   if (!options.is_html) return add({.is_text = true, .content = text}, document);
   for (HtmlPart& part : parse_html(text)) add(std::move(part), document);
 }
@@ -215,8 +217,8 @@ void Plan::add(HtmlPart part, Document& document) {
   stretch.part = std::move(part);
   if (!stretch.part.is_text) return;
   const Model& model = document.model->model();
-  const GenerateOptions generate = options_for(document, options);
-  const EncodeOptions languages{.source_language = generate.source_lang, .target_language = generate.target_lang};
+  const EncodeOptions languages{.source_language = document.options.source_lang,
+                                .target_language = document.options.target_lang};
   const Split split = options.split == Split::sentences && !reads_sentences(model) ? Split::newlines : options.split;
   stretch.pieces = pieces_of(stretch.part, split, document.translation.source,
                              [&](const std::string& sentence) { return fits(model, sentence, languages); });
@@ -228,10 +230,11 @@ void Plan::add(HtmlPart part, Document& document) {
     const std::string& sentence = piece.sentence.text;
     if (sentence.empty()) continue;
     const std::span<const InlineTag> tags = tags_within(stretch.part, piece.begin, piece.begin + sentence.size());
-    Batch& batch = batches[{document.model, document.translation.source, !tags.empty()}];
-    batch.options = generate;
+    const BatchKey key{document.model, document.translation.source, !tags.empty()};
+    const auto [place, is_new] = batches.try_emplace(key, Batch{.options = document.options});
+    Batch& batch = place->second;
     if (!tags.empty()) {
-      batch.options.attention = alignment_selection(model);
+      if (is_new) batch.options.attention = alignment_selection(model);
       batch.tagged.push_back({.begin = piece.begin,
                               .tags = tags,
                               .first_tag = static_cast<std::size_t>(tags.data() - stretch.part.tags.data())});

@@ -10,10 +10,6 @@
 namespace encdec {
 namespace {
 
-constexpr bool is_continuation(char byte) {
-  return (static_cast<std::uint8_t>(byte) & 0xC0u) == 0x80;
-}
-
 // What bytes begin with: a whole character, or as much of one as there is.
 struct Prefix {
   std::size_t bytes;

@@ -25,6 +25,11 @@ inline constexpr std::size_t kMaxTextBytes = 16u << 20;
 // Throws TokenizerError, with the offset of the first wrong byte, unless `text` is UTF-8 of at most kMaxTextBytes.
 void check_text(std::string_view text);
 
+// Whether a byte goes on with a character, which another began.
+constexpr bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80;
+}
+
 // The first character of valid UTF-8, which is not empty, and its bytes.
 struct Character {
   char32_t value;

@@ -65,7 +65,7 @@ std::optional<std::string_view> NormalizationTable::replacement(std::size_t unit
   if (unit >= units_.size()) return std::nullopt;
   const std::string_view all = replacements_;
   const std::size_t start = units_[unit] & ~kValueBit;
-  if (start >= all.size() || (static_cast<std::uint8_t>(all[start]) & 0xC0u) == 0x80) return std::nullopt;
+  if (start >= all.size() || is_continuation(all[start])) return std::nullopt;
   return all.substr(start, all.find('\0', start) - start);
 }
 

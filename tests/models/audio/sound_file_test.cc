@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <numbers>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/audio/audio_reader.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
@@ -24,8 +25,8 @@ std::vector<float> tone() {
   return samples;
 }
 
-std::string written(int format) {
-  const std::string path = std::filesystem::temp_directory_path() / ("encdec-sound-" + std::to_string(format));
+std::string written(const TempFolder& folder, int format) {
+  const std::string path = folder / "sound";
   SF_INFO info = {.frames = 0, .samplerate = 44'100, .channels = 1, .format = format, .sections = 0, .seekable = 0};
   SNDFILE* file = sf_open(path.c_str(), SFM_WRITE, &info);
   if (file == nullptr) return "";
@@ -53,6 +54,11 @@ double power(const std::vector<float>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
+TEST(SoundFile, WhatIsNoRecordingIsRefused) {
+  EXPECT_THAT(message_of<FileError>([] { AudioReader::open("/dev/null").read_all(); }),
+              HasSubstr("expected WAV, FLAC"));
+}
+
 TEST(SoundFile, FormatsSoundTheSame) {
   const struct {
     int format;
@@ -62,7 +68,8 @@ TEST(SoundFile, FormatsSoundTheSame) {
                {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1e-2},
                {SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 1e-2}};
   for (const auto& [format, tolerance] : cases) {
-    const std::string path = written(format);
+    const TempFolder folder;
+    const std::string path = written(folder, format);
     ASSERT_NE(path, "");
     AudioReader reader = AudioReader::open(path);
     EXPECT_NEAR(*reader.seconds(), 1.0, 0.1);
@@ -84,7 +91,6 @@ TEST(SoundFile, FormatsSoundTheSame) {
         EXPECT_THAT(std::string(error.what()), HasSubstr("x: "));
       }
     }
-    std::filesystem::remove(path);
   }
 }
 

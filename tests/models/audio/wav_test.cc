@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "encdec/engine/base/error.h"
 #include "tests/models/audio/wav_writer.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
@@ -16,12 +16,7 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 std::string failure(const std::string& wav) {
-  try {
-    decoded(wav);
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<FileError>([&] { decoded(wav); });
 }
 
 TEST(Wav, EveryWidthIsFromMinusOneToOne) {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
@@ -29,12 +29,7 @@ ReadSettings read(const char* text) {
 }
 
 std::string config_failure(const char* text) {
-  try {
-    read(text);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no error";
+  return message_of<ConfigError>([&] { read(text); });
 }
 
 TEST(GenerationSettings, ReadsWhatAMarianFolderSays) {
@@ -269,7 +264,7 @@ TEST(GenerationSettings, FilesAndCallsHaveTheSameRanges) {
                                         : text;
           GenerateOptions options;
           options.*member = static_cast<typename std::decay_t<decltype(options.*member)>::value_type>(value);
-          EXPECT_EQ(config_failure(whole.c_str()) == "no error", fits) << whole;
+          EXPECT_EQ(config_failure(whole.c_str()) == "no exception", fits) << whole;
           if (fits) {
             EXPECT_NO_THROW(check_settings(options, 100)) << whole;
           } else {

@@ -1,8 +1,9 @@
 // DeepL's protocol, version 2 (github.com/DeepLcom/openapi).
 #include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
-#include <unicode/utf8.h>
 
+#include <algorithm>
 #include <array>
 
 #include "parameters.h"
@@ -28,9 +29,7 @@ std::string upper_case(std::string text) {
 }
 
 std::size_t characters_of(const std::string& text) {
-  std::size_t count = 0;
-  for (const char c : text) count += U8_IS_TRAIL(static_cast<std::uint8_t>(c)) ? 0 : 1;
-  return count;
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
 
 Split split_of(const std::string& value) {

@@ -237,13 +237,12 @@ class GrowingResult {
 asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedModel& model,
                                                             std::vector<GenerateInput> inputs, GenerateOptions options,
                                                             std::vector<std::string> stops) {
+  if (stops.empty()) co_return co_await call.generate(model, inputs, options);
   std::vector<GenerateResult> results;
-  if (stops.empty() || options.num_return_sequences.value_or(1) > 1 || options.top_log_probs > 0) {
+  if (options.num_return_sequences.value_or(1) > 1 || options.top_log_probs > 0) {
     results = co_await call.generate(model, inputs, options);
     for (GenerateResult& result : results) {
-      for (Hypothesis& hypothesis : result.hypotheses) {
-        if (!stops.empty()) cut(model.model(), stops, hypothesis);
-      }
+      for (Hypothesis& hypothesis : result.hypotheses) cut(model.model(), stops, hypothesis);
     }
     co_return results;
   }

@@ -1,6 +1,7 @@
 #include "text/sentences.h"
 
 #include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <unicode/brkiter.h>
 #include <unicode/locid.h>
 #include <unicode/uchar.h>
@@ -113,8 +114,7 @@ std::size_t find_cut(std::string_view text) {
   const auto is_behind_space = [text](std::size_t place) {
     constexpr std::size_t kLongestCharacter = 4;
     const std::size_t before = place - std::min(place, kLongestCharacter);
-    return U8_IS_TRAIL(static_cast<std::uint8_t>(text[place])) == 0 &&
-           end_of_words(text.substr(before, place - before)) < place - before &&
+    return !is_continuation(text[place]) && end_of_words(text.substr(before, place - before)) < place - before &&
            begin_of_words(text.substr(place, kLongestCharacter)) == 0;
   };
   const auto is_behind_clause = [&](std::size_t place) {
@@ -122,8 +122,7 @@ std::size_t find_cut(std::string_view text) {
   };
   if (const std::size_t place = cut_near_middle(text, is_behind_clause)) return place;
   if (const std::size_t place = cut_near_middle(text, is_behind_space)) return place;
-  return cut_near_middle(
-      text, [text](std::size_t place) { return U8_IS_TRAIL(static_cast<std::uint8_t>(text[place])) == 0; });
+  return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
 }
 
 }  // namespace
