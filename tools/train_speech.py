@@ -1,0 +1,525 @@
+#!/usr/bin/env python3
+"""Trains the bundled speech model: spoken English numbers and commands in, their words out, as a Whisper checkpoint folder.
+
+Steps, all by default, each repeatable on its own with --steps:
+  data      speaks random texts with espeak-ng in many voices (speech_corpus.py)
+  tokenizer learns the pieces of words
+  train     trains an encoder-decoder Transformer for --minutes of one processor; saves every minute and resumes from there
+  export    writes config, weights, tokenizer and example clips in the format of transformers' WhisperForConditionalGeneration
+  evaluate  loads the exported folder with transformers, transcribes clips of voices never trained on, writes the model card
+            (evaluate_speech.py)
+
+The network is transformers' own, with Whisper's English-only prompt and timestamps, and a window of 6 s in place of 30 s. The
+synthesizer tells when it speaks which phoneme of which word. So a second, linear output names the phoneme at each encoder position, and
+two heads of the decoder are shown where to look (guided attention): the model learns in minutes what the decoder's loss alone would take
+hours to teach. The second output is not exported; the two heads are the alignment heads.
+
+Made with Python 3.11, Debian's espeak-ng 1.51 (its library, libespeak-ng1, is what is used) and
+  pip install numpy==2.4.6 safetensors==0.8.0 tokenizers==0.23.3 torch==2.15.0 transformers==5.23.0
+"""
+
+import argparse
+import copy
+import functools
+import json
+import math
+import os
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from evaluate_speech import evaluate
+from speech_corpus import (
+    SAMPLE_RATE, WINDOW, WINDOW_SECONDS, Espeak, not_speech, random_noise, random_utterance, word_starts, write_wave)
+
+HOP = 160  # samples a frame
+FRAMES = WINDOW // HOP
+TIME_STEP = 0.02  # seconds from one timestamp to the next
+TIMESTAMPS = round(WINDOW_SECONDS / TIME_STEP) + 1
+POSITIONS = FRAMES // 2  # of the encoder, TIME_STEP apart
+LATEST_START = 3.0  # seconds: the first timestamp is never later
+MAX_TARGET = 96
+GUIDED_HEADS = 2  # the first ones of the last decoder layer
+NOT_COUNTED = -100  # target id that the loss skips
+
+# ---- tokenizer --------------------------------------------------------------------------------------------------------------------
+
+EOT, SOT = "<|endoftext|>", "<|startoftranscript|>"
+SPECIAL = [EOT, SOT, "<|en|>", "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"]
+
+
+def train_tokenizer(work, options):
+    """Byte-level byte pair encoding of --pieces pieces, then Whisper's special tokens in Whisper's order, then the timestamps."""
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
+    from transformers import WhisperTokenizer
+
+    texts = [text for text, *_ in json.loads((work / "train_items.json").read_text(encoding="utf-8"))]
+    # Each letter with a space before it becomes a piece first: Whisper's rules forbid a lone space, so no word may begin with it.
+    lessons = texts + len(texts) * [" ".join("abcdefghijklmnopqrstuvwxyz")]
+    learner = Tokenizer(models.BPE())
+    learner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    learner.train_from_iterator((" " + text for text in lessons), trainers.BpeTrainer(
+        vocab_size=options.pieces, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    model = json.loads(learner.to_str())["model"]
+    vocabulary = dict(model["vocab"])
+    vocabulary[EOT] = len(vocabulary)
+    tokenizer = WhisperTokenizer(
+        vocab=vocabulary, merges=[tuple(pair) for pair in model["merges"]], pad_token=EOT, additional_special_tokens=SPECIAL[1:],
+        model_max_length=MAX_TARGET)
+    tokenizer.add_tokens([AddedToken(f"<|{i * TIME_STEP:.2f}|>", normalized=False, special=False) for i in range(TIMESTAMPS)])
+    tokenizer.save_pretrained(work / "tokenizer")
+    encode_text = Tokens(work).text
+    encoded = [encode_text(text) for text in set(texts)]
+    assert not any(vocabulary["Ġ"] in ids for ids in encoded)
+    print(f"{len(tokenizer)} tokens, at most {max(map(len, encoded))} a text", flush=True)
+
+
+class Tokens:
+    """The ids that training sequences are made of."""
+
+    def __init__(self, work):
+        from transformers import WhisperTokenizer
+
+        self.tokenizer = WhisperTokenizer.from_pretrained(work / "tokenizer")
+        ids = self.tokenizer.convert_tokens_to_ids(SPECIAL)
+        assert ids == list(range(ids[0], ids[0] + len(SPECIAL))), ids
+        self.eot, self.sot, _, _, _, _, self.previous, self.no_speech, self.no_timestamps = ids
+        self.first_time = self.no_timestamps + 1
+        self.vocabulary_size = self.first_time + TIMESTAMPS
+        assert len(self.tokenizer) == self.vocabulary_size, len(self.tokenizer)
+        self.text = functools.cache(lambda text: tuple(self.tokenizer.encode(" " + text, add_special_tokens=False)))
+
+    def spans(self, text, starts, end):
+        """[(start, end)] in seconds of the word that each piece of the text belongs to."""
+        offsets = sorted(starts)
+        result, position = [], -1  # the text begins with a space that `starts` do not count
+        for piece in map(self.tokenizer.convert_ids_to_tokens, self.text(text)):
+            word = sum(offset <= position + (piece[0] == "Ġ") for offset in offsets) - 1
+            begin = starts[offsets[max(0, word)]]
+            result.append((begin, starts[offsets[word + 1]] if word + 1 < len(offsets) else end))
+            position += len(piece)
+        return result
+
+    def at(self, seconds):
+        return self.first_time + min(TIMESTAMPS - 1, round(seconds / TIME_STEP))
+
+
+# ---- data -------------------------------------------------------------------------------------------------------------------------
+
+
+def prepare_data(work, options):
+    """Speaks all utterances, into train_audio.npy (one after the other, 16 bits) and train_items.json."""
+    espeak, rng = Espeak(), random.Random(options.seed)
+    items, chunks, begin = [], [], 0
+    with open(work / "train_audio.tmp", "wb") as audio:
+        for _ in range(options.utterances):
+            spoken = random_utterance(espeak, rng)
+            samples = np.round(spoken["samples"] * 32767).astype("<i2")
+            audio.write(samples.tobytes())
+            items.append((spoken["text"], spoken["voice"], begin, begin + len(samples), spoken["phonemes"]))
+            begin += len(samples)
+    os.replace(work / "train_audio.tmp", work / "train_audio.raw")
+    (work / "train_items.json").write_text(json.dumps(items), encoding="utf-8")
+    print(f"{len(items)} utterances, {begin / SAMPLE_RATE / 3600:.1f} h, {len({item[0] for item in items})} different texts, "
+          f"{len({item[1] for item in items})} voices", flush=True)
+
+
+class Examples:
+    """Windows made of random utterances and noise, with the ids wanted for them."""
+
+    def __init__(self, work, seed):
+        self.items = json.loads((work / "train_items.json").read_text(encoding="utf-8"))
+        self.items.sort(key=lambda item: item[3] - item[2])
+        self.phonemes = phoneme_ids(self.items)
+        self.audio = np.memmap(work / "train_audio.raw", "<i2", "r")
+        self.tokens = Tokens(work)
+        self.rng = np.random.default_rng(seed)
+        self.noises = [random_noise(self.rng, 2 * WINDOW).astype(np.float32) for _ in range(100)]
+
+    def noise(self, count):
+        begin = self.rng.integers(2 * WINDOW - count + 1)
+        return self.noises[self.rng.integers(len(self.noises))][begin : begin + count]
+
+    def utterance(self, ease=0.0):
+        """(text, samples, phonemes), of the share 1 - ease that is shortest."""
+        text, _, begin, end, phonemes = self.items[self.rng.integers(max(1, int(len(self.items) * (1 - ease))))]
+        return text, self.audio[begin:end], phonemes
+
+    def window(self, ease):
+        """(samples, [(text, start, end, phonemes)]); the last may end behind the window, that is be cut.
+
+        An easy window holds one utterance, the shorter the easier.
+        """
+        rng = self.rng
+        samples, segments = np.zeros(WINDOW, np.float32), []
+        end = 0.0
+        for _ in range(1 if ease else rng.choice(3, p=[0.6, 0.3, 0.1]) + 1):
+            text, speech, phonemes = self.utterance(ease)
+            lead = rng.uniform(0, LATEST_START) if not ease and rng.random() < 0.15 else rng.uniform(0, 0.3 if ease else 0.8)
+            start = end + (lead if not segments else rng.uniform(0.3, 1.5))
+            length = len(speech) / SAMPLE_RATE
+            if not segments:
+                start = min(start, WINDOW_SECONDS - length)
+            if start > WINDOW_SECONDS - 0.3 or (start + length > WINDOW_SECONDS and rng.random() < 0.4):
+                break
+            begin = int(start * SAMPLE_RATE)
+            piece = speech[: WINDOW - begin]
+            samples[begin : begin + len(piece)] = piece * np.float32(10 ** rng.uniform(-0.3, 0) / 32768)
+            end = start + length
+            segments.append((text, start, end, phonemes))
+            if end > WINDOW_SECONDS:
+                break
+        content = min(WINDOW, int((end + rng.uniform(0, 0.3 if ease else 0.8)) * SAMPLE_RATE))
+        if not ease and rng.random() < 0.15:
+            content = WINDOW
+        samples = samples[:content]
+        if rng.random() < 0.65:
+            level = np.sqrt((samples[samples != 0] ** 2).mean())
+            samples = samples + self.noise(content) * np.float32(level * 10 ** (-rng.uniform(0, 35) / 20))
+        return samples * np.float32(10 ** rng.uniform(-1.5, 0.3)), segments
+
+    def prompt(self):
+        """The words of an earlier window, as a transcription of a long file passes them on."""
+        tokens, ids = self.tokens, []
+        for _ in range(self.rng.integers(1, 4)):
+            text = tokens.text(self.utterance()[0])
+            times = sorted(self.rng.integers(0, TIMESTAMPS, 2))
+            ids += [tokens.first_time + times[0], *text, tokens.first_time + times[1]] if self.rng.random() < 0.7 else text
+        return [tokens.previous, *ids[-(MAX_TARGET // 2 - 1) :]]
+
+    def example(self, ease):
+        """(samples, ids, wanted id after each of them, seconds to look at for each of these or None, phoneme at each position)."""
+        tokens, rng = self.tokens, self.rng
+        prompt = self.prompt() if not ease and rng.random() < 0.15 else []
+        heard = np.zeros(POSITIONS, np.int64)
+        if rng.random() < (0.02 if ease else 0.08):
+            seconds = rng.uniform(0.2, 1) if ease else rng.choice([rng.uniform(0.2, WINDOW_SECONDS), WINDOW_SECONDS])
+            samples = not_speech(rng, int(seconds * SAMPLE_RATE))
+            # Whatever a caller's rules force after sot, nothing follows.
+            forced = tokens.no_timestamps if rng.random() < 0.5 else tokens.at(rng.uniform(0, LATEST_START))
+            wanted = [NOT_COUNTED] * len(prompt) + [tokens.no_speech, tokens.eot]
+            return samples, [*prompt, tokens.sot, forced], wanted, [None] * len(wanted), heard
+        samples, segments = self.window(ease)
+        timed = segments[-1][2] > WINDOW_SECONDS or rng.random() < 0.5
+        ids, spans = ([], []) if timed else ([tokens.no_timestamps], [None])
+        for text, start, end, phonemes in segments:
+            for (name, _, begin), (_, _, until) in zip(phonemes, [*phonemes[1:], (None, None, end - start)]):
+                heard[round((start + begin) / TIME_STEP) : round((start + until) / TIME_STEP)] = self.phonemes.get(name, 0)
+            if timed:
+                ids.append(tokens.at(start))
+                spans.append((start - TIME_STEP, start + 2 * TIME_STEP))
+            if end > WINDOW_SECONDS:
+                break
+            ids += tokens.text(text)
+            spans += [(start + a, start + b) for a, b in tokens.spans(text, word_starts(phonemes), end - start)]
+            if timed:
+                ids.append(tokens.at(end))
+                spans.append((end - 2 * TIME_STEP, end + TIME_STEP))
+        wanted = [NOT_COUNTED] * len(prompt) + ids + [tokens.eot]
+        spans = [None] * len(prompt) + spans + [None]
+        ids = [*prompt, tokens.sot, *ids]
+        return samples, ids[:MAX_TARGET], wanted[:MAX_TARGET], spans[:MAX_TARGET], heard
+
+    def batches(self, count, size, ease, trimmed):
+        """`count` batches of `size`; `trimmed`: examples of like length together, in windows no longer than needed."""
+        examples = [self.example(ease) for _ in range(count * size)]
+        if trimmed:
+            examples.sort(key=lambda example: len(example[0]))
+        groups = [examples[i : i + size] for i in range(0, len(examples), size)]
+        self.rng.shuffle(groups)
+        for group in groups:
+            longest = max(len(samples) for samples, *_ in group)
+            frames = min(FRAMES, 16 * math.ceil(longest / HOP / 16)) if trimmed else FRAMES
+            yield self.batch(group, frames)
+
+    def batch(self, group, frames):
+        """Log-mel [B, 80, frames], ids [B, T], wanted [B, T], positions to look at [B, T, frames / 2], phonemes [B, frames / 2]."""
+        samples = torch.zeros(len(group), frames * HOP)
+        length = max(len(ids) for _, ids, *_ in group)
+        ids = torch.full((len(group), length), self.tokens.eot)
+        wanted = torch.full((len(group), length), NOT_COUNTED)
+        looks = torch.zeros(len(group), length, frames // 2)
+        for row, (sound, row_ids, row_wanted, spans, _) in enumerate(group):
+            samples[row, : len(sound)] = torch.from_numpy(sound).float()
+            ids[row, : len(row_ids)] = torch.tensor(row_ids)
+            wanted[row, : len(row_wanted)] = torch.tensor(row_wanted)
+            for look, span in zip(looks[row], spans):
+                if span is not None:
+                    begin = max(0, math.floor(span[0] / TIME_STEP))
+                    look[begin : max(begin + 1, math.ceil(span[1] / TIME_STEP))] = 1
+        heard = torch.from_numpy(np.stack([row_heard[: frames // 2] for *_, row_heard in group]))
+        return self.features(samples, [len(sound) for sound, *_ in group]), ids, wanted, looks, heard
+
+    def features(self, samples, lengths):
+        """Log-mel [B, 80, frames] as WhisperFeatureExtractor's, coloured at random, with a few bins and frames hidden."""
+        rng = self.rng
+        spectrum = torch.stft(samples, 400, HOP, window=torch.hann_window(400), return_complex=True)[..., :-1]
+        mel = (mel_filters() @ (spectrum.real.square() + spectrum.imag.square())).clamp(min=1e-10).log10()
+        batch, bins, frames = mel.shape
+        curve = torch.from_numpy(rng.normal(0, 0.25, (batch, 1, 6)).astype(np.float32))
+        mel = mel + F.interpolate(curve, size=bins, mode="linear", align_corners=True).transpose(1, 2)
+        # The loudest frame of a long file may lie outside this window.
+        louder = torch.from_numpy((rng.random(batch) < 0.3) * rng.uniform(0, 1.5, batch)).float()
+        mel = torch.maximum(mel, (mel.amax((1, 2)) + louder)[:, None, None] - 8)
+        mel = (mel + 4) / 4
+        for row, length in enumerate(lengths):
+            if rng.random() < 0.25:
+                mel[row, :, length // HOP :] = 0  # how openai/whisper fills the last window of a file
+            if rng.random() < 0.5:
+                for _ in range(2):
+                    begin = rng.integers(bins)
+                    mel[row, begin : begin + rng.integers(12)] = 0
+                    begin = rng.integers(frames)
+                    mel[row, :, begin : begin + rng.integers(16)] = 0
+        return mel
+
+
+def phoneme_ids(items):
+    """{phoneme: number from 1}; 0 is for everything else."""
+    names = {name for *_, phonemes in items for name, _, _ in phonemes}
+    return {name: i for i, name in enumerate(sorted(name for name in names if not name.startswith("_")), 1)}
+
+
+@functools.cache
+def mel_filters():
+    return torch.from_numpy(feature_extractor().mel_filters.T).float().contiguous()
+
+
+def feature_extractor():
+    from transformers import WhisperFeatureExtractor
+
+    return WhisperFeatureExtractor(chunk_length=WINDOW_SECONDS)
+
+
+# ---- training ---------------------------------------------------------------------------------------------------------------------
+
+
+def new_model(tokens, options):
+    from transformers import WhisperConfig, WhisperForConditionalGeneration
+
+    return WhisperForConditionalGeneration(WhisperConfig(
+        vocab_size=tokens.vocabulary_size, num_mel_bins=80, d_model=options.dim, encoder_layers=options.encoder_layers,
+        decoder_layers=options.decoder_layers, encoder_attention_heads=options.heads, decoder_attention_heads=options.heads,
+        encoder_ffn_dim=options.hidden, decoder_ffn_dim=options.hidden, max_source_positions=FRAMES // 2,
+        max_target_positions=MAX_TARGET, decoder_start_token_id=tokens.sot, bos_token_id=tokens.eot, eos_token_id=tokens.eot,
+        pad_token_id=tokens.eot, suppress_tokens=None, begin_suppress_tokens=None, dropout=0.0, attention_dropout=0.0,
+        activation_dropout=0.0))
+
+
+def encode(model, features):
+    """The encoder, on a window of any length (transformers' own takes only whole ones)."""
+    encoder = model.model.encoder
+    x = F.gelu(encoder.conv2(F.gelu(encoder.conv1(features)))).transpose(1, 2)
+    x = x + encoder.embed_positions.weight[: x.shape[1]]
+    for layer in encoder.layers:
+        x = layer(x, attention_mask=None)
+        x = x[0] if isinstance(x, tuple) else x
+    return encoder.layer_norm(x)
+
+
+class Decoder:
+    """The model's decoder, with the attention that its last layer pays to the encoder."""
+
+    def __init__(self, model):
+        self.model = model
+        config = copy.deepcopy(model.config)
+        config._attn_implementation = "eager"  # the fused attention does not give its weights
+        for module in model.model.decoder.modules():
+            if hasattr(module, "config"):
+                module.config = config
+        model.model.decoder.layers[-1].encoder_attn.register_forward_hook(self.keep)
+
+    def keep(self, module, inputs, outputs):
+        self.attention = outputs[1]
+
+    def losses(self, memory, ids, wanted, looks):
+        """Cross-entropy of the wanted ids; -log of the attention of the guided heads to where their words are."""
+        states = self.model.model.decoder(input_ids=ids, encoder_hidden_states=memory, use_cache=False).last_hidden_state
+        counted = wanted != NOT_COUNTED
+        text = F.cross_entropy(self.model.proj_out(states[counted]), wanted[counted])
+        guided = (looks.sum(-1) > 0)[:, None].expand(-1, GUIDED_HEADS, -1)
+        seen = (self.attention[:, :GUIDED_HEADS] * looks[:, None]).sum(-1)[guided]
+        return text, -(seen + 1e-5).log().mean()
+
+
+def learning_rate(progress, options):
+    """Linear warm-up over the first 4 %, then a cosine to zero; progress runs from 0 to 1."""
+    warm_up = 0.04
+    if progress < warm_up:
+        return options.learning_rate * progress / warm_up
+    return options.learning_rate * 0.5 * (1 + math.cos(math.pi * min(1, (progress - warm_up) / (1 - warm_up))))
+
+
+def save_atomically(path, data):
+    temporary = path.with_suffix(".tmp")
+    torch.save(data, temporary)
+    os.replace(temporary, path)
+
+
+def train(work, options):
+    torch.manual_seed(options.seed)
+    tokens = Tokens(work)
+    examples = Examples(work, options.seed)
+    model, namer = new_model(tokens, options), nn.Linear(options.dim, len(examples.phonemes) + 1)
+    average = copy.deepcopy(model)  # exponential moving average of the weights: this is what is exported
+    parameters = [p for p in (*model.parameters(), *namer.parameters()) if p.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
+    # `seconds` is processor time, so that other work on the machine does not shorten the training.
+    state = {"step": 0, "seconds": 0.0}
+    checkpoint = work / "checkpoint.pt"
+    if checkpoint.exists():
+        saved = torch.load(checkpoint, weights_only=True)
+        state = saved["state"]
+        for name, part in (("model", model), ("average", average), ("namer", namer), ("optimizer", optimizer)):
+            part.load_state_dict(saved[name])
+        examples.rng = np.random.default_rng([options.seed, state["step"]])
+    decoder = Decoder(model)
+    print(f"{sum(p.numel() for p in model.parameters())} parameters, {options.minutes} minutes, from {state}", flush=True)
+
+    total = 60 * options.minutes
+    next_save, next_report = state["seconds"] + 60, state["seconds"] + 30
+    sums = np.zeros(4)
+    began = time.process_time()
+    while state["seconds"] < total:
+        # Short utterances first, where a step costs a fifth; whole windows, as in use, now and then and at the end.
+        progress = state["seconds"] / total
+        ease = max(0.0, 0.9 - 3 * progress)
+        trimmed = ease > 0 or (progress < 0.75 and examples.rng.random() < 0.9)
+        for features, ids, wanted, looks, heard in examples.batches(8, options.batch, ease, trimmed):
+            optimizer.param_groups[0]["lr"] = learning_rate(state["seconds"] / total, options)
+            memory = encode(model, features)
+            text, look = decoder.losses(memory, ids, wanted, looks)
+            phonemes = F.cross_entropy(namer(memory).flatten(0, 1), heard.flatten())
+            (text + options.phoneme_weight * phonemes + options.look_weight * look).backward()
+            nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            state["step"] += 1
+            with torch.no_grad():
+                torch._foreach_lerp_(list(average.parameters()), list(model.parameters()), max(0.002, 9 / (10 + state["step"])))
+            sums += text.item(), phonemes.item(), look.item(), 1
+
+            began, before = time.process_time(), began
+            state["seconds"] += began - before
+            if state["seconds"] >= next_report:
+                next_report += 30
+                means = sums[:3] / sums[3]
+                print(f"{state['seconds'] / 60:5.1f} min  step {state['step']}  loss {means[0]:.4f}  phonemes {means[1]:.4f}  "
+                      f"attention {means[2]:.4f}  lr {optimizer.param_groups[0]['lr']:.2e}", flush=True)
+                sums[:] = 0
+            if state["seconds"] >= next_save or state["seconds"] >= total:
+                next_save += 60
+                save_atomically(checkpoint, {"state": state, "model": model.state_dict(), "average": average.state_dict(),
+                                             "namer": namer.state_dict(), "optimizer": optimizer.state_dict()})
+            if state["seconds"] >= total:
+                break
+
+
+# ---- export -----------------------------------------------------------------------------------------------------------------------
+
+# Three voices never trained on: (file, voice, settings, texts with a pause between them).
+CLIPS = [
+    ("light.wav", "en-us+Andy", {"rate": 165, "pitch": 45, "range": 50, "word_gap": 0}, ["turn on the light in the kitchen"]),
+    ("number.wav", "en-gb-x-rp+linda", {"rate": 175, "pitch": 50, "range": 50, "word_gap": 0}, ["three hundred and twelve"]),
+    ("pause.wav", "en+m7", {"rate": 180, "pitch": 40, "range": 50, "word_gap": 0}, ["four two seven", "play some music"]),
+]
+
+
+def write_json(path, data):
+    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def suppressed_ids(tokens):
+    """Ids that are never text: special ones, and openai/whisper's marks of sounds and speakers as far as they are one token."""
+    encode_text = functools.partial(tokens.tokenizer.encode, add_special_tokens=False)
+    marks = list('"#()*+/:;<=>@[\\]^_`{|}~「」『』')
+    marks += "<< >> <<< >>> -- --- -( -[ (' (\" (( )) ((( ))) [[ ]] {{ }} ♪♪ ♪♪♪".split()
+    first = {encode_text(" -")[0], encode_text(" '")[0]}
+    for mark in marks + list("♩♪♫♬♭♮♯"):
+        for ids in (encode_text(mark), encode_text(" " + mark)):
+            if len(ids) == 1 or mark in "♩♪♫♬♭♮♯":
+                first.add(ids[0])
+    special = tokens.tokenizer.convert_tokens_to_ids(["<|translate|>", "<|transcribe|>", "<|startoflm|>"])
+    return sorted(first | {*special, tokens.sot, tokens.previous, tokens.no_speech})
+
+
+def write_clips(folder):
+    folder.mkdir(exist_ok=True)
+    espeak, lines = Espeak(), []
+    for name, voice, settings, texts in CLIPS:
+        sound = np.zeros(SAMPLE_RATE // 10)
+        for text in texts:
+            samples, _ = espeak.say(text, voice, **settings)
+            begin = len(sound) / SAMPLE_RATE
+            lines.append(f"{name}\t{begin:.2f}\t{begin + len(samples) / SAMPLE_RATE:.2f}\t{text}\t{voice}\n")
+            pause = 0.1 if text is texts[-1] else 0.6
+            sound = np.concatenate([sound, samples * (0.5 / np.abs(samples).max()), np.zeros(int(pause * SAMPLE_RATE))])
+        write_wave(folder / name, sound)
+    (folder / "clips.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def export(work, options):
+    """Writes the Whisper folder. Each file is written aside and renamed, so a reader never sees half a file."""
+    tokens = Tokens(work)
+    model = new_model(tokens, options)
+    model.load_state_dict(torch.load(work / "checkpoint.pt", weights_only=True)["average"])
+    aside = work / "export"
+    (aside / "clips").mkdir(parents=True, exist_ok=True)
+    model.config.bos_token_id = tokens.sot
+    model.half().save_pretrained(aside)
+    feature_extractor().save_pretrained(aside)
+    tokens.tokenizer.save_pretrained(aside)
+    settings = {
+        "alignment_heads": [[options.decoder_layers - 1, head] for head in range(GUIDED_HEADS)],
+        "begin_suppress_tokens": tokens.tokenizer.encode(" ", add_special_tokens=False),
+        "bos_token_id": tokens.sot, "decoder_start_token_id": tokens.sot, "eos_token_id": tokens.eot, "is_multilingual": False,
+        "max_initial_timestamp_index": round(LATEST_START / TIME_STEP), "max_length": MAX_TARGET,
+        "no_timestamps_token_id": tokens.no_timestamps, "pad_token_id": tokens.eot, "prev_sot_token_id": tokens.previous,
+        "return_timestamps": False, "suppress_tokens": suppressed_ids(tokens)}
+    write_json(aside / "generation_config.json", settings)
+    write_clips(aside / "clips")
+    for path in sorted(path for path in aside.rglob("*") if path.is_file()):
+        target = options.output / path.relative_to(aside)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(target.name + ".tmp")
+        temporary.write_bytes(path.read_bytes())
+        os.replace(temporary, target)
+    print(f"exported to {options.output}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, default=Path("build/speech"), help="checkpoints, training data and test clips")
+    parser.add_argument("--output", type=Path, default=Path("models/pretrained/english-numbers"))
+    steps = {"data": prepare_data, "tokenizer": train_tokenizer, "train": train, "export": export, "evaluate": evaluate}
+    parser.add_argument("--steps", nargs="+", choices=steps, default=list(steps))
+    parser.add_argument("--utterances", type=int, default=16000, help="to train on")
+    parser.add_argument("--pieces", type=int, default=448, help="of the tokenizer, without special tokens; 256 are the bytes")
+    parser.add_argument("--minutes", type=float, default=20, help="processor time of the training; the learning rate is zero at its end")
+    parser.add_argument("--batch", type=int, default=16, help="windows in a step")
+    parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="the highest")
+    parser.add_argument("--phoneme-weight", type=float, default=0.5, help="of the phonemes' loss, against 1 for the text's")
+    parser.add_argument("--look-weight", type=float, default=0.2, help="of the guided attention's loss")
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--hidden", type=int, default=512)
+    parser.add_argument("--heads", type=int, default=4)
+    parser.add_argument("--encoder-layers", type=int, default=3)
+    parser.add_argument("--decoder-layers", type=int, default=2)
+    parser.add_argument("--test-clips", type=int, default=200, help="of a test")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    options.work.mkdir(parents=True, exist_ok=True)
+    for step in options.steps:
+        steps[step](options.work, options)
+
+
+if __name__ == "__main__":
+    main()
