@@ -38,6 +38,7 @@ bool is_of_settings(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
+  if (std::filesystem::is_regular_file(folder, error)) return files;  // a model of its own
   for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const bool is_hidden = entry->path().filename().string().starts_with('.');

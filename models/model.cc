@@ -20,6 +20,7 @@
 #include "encdec/models/session/precision_probe.h"
 #include "encdec/models/session/token_rows.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "encdec/models/transcription/transcriber.h"
 
 namespace encdec {
 
@@ -48,23 +49,30 @@ class ListStream final : public GenerateStream {
   std::size_t read_ = 0;
 };
 
-// Copies packed rows [sum of lengths, W] into `padded` [B, L, W], which is zero.
-void unpack(const Tensor& packed, std::span<const TokenIds> rows, Tensor& padded) {
-  const Dim width = packed.width();
-  const Dim length = padded.shape()[1];
-  std::int64_t first = 0;
-  for (std::size_t b = 0; b < rows.size(); ++b) {
-    const auto count = static_cast<std::int64_t>(rows[b].size());
-    std::copy_n(packed.row(first), count * width, padded.row(static_cast<std::int64_t>(b) * length));
-    first += count;
-  }
-}
+// Recordings and transcripts that are all in memory.
+class RecordingList final : public TranscribeStream {
+ public:
+  explicit RecordingList(std::vector<Recording> recordings)
+      : transcripts(recordings.size()), recordings_(std::move(recordings)) {}
 
-Dim longest(std::span<const TokenIds> rows) {
-  std::size_t length = 0;
-  for (const TokenIds& row : rows) length = std::max(length, row.size());
-  return static_cast<Dim>(length);
-}
+  std::optional<Recording> next() override {
+    return read_ < recordings_.size() ? std::optional(std::move(recordings_[read_++])) : std::nullopt;
+  }
+  void add(std::size_t recording, std::span<const TranscriptSegment> segments) {
+    std::vector<TranscriptSegment>& all = transcripts[recording].segments;
+    all.insert(all.end(), segments.begin(), segments.end());
+  }
+  void write(std::size_t recording, Transcript transcript) override {
+    transcript.segments = std::move(transcripts[recording].segments);
+    transcripts[recording] = std::move(transcript);
+  }
+
+  std::vector<Transcript> transcripts;
+
+ private:
+  std::vector<Recording> recordings_;
+  std::size_t read_ = 0;
+};
 
 // A line about tensors that nobody asked for; empty if they are all of a kind that checkpoints have for training,
 // twice, or as settings.
@@ -110,6 +118,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   impl->notes = checkpoint.notes;
   impl->format = checkpoint.format;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
+  if (impl->config.reads_sound()) impl->whisper.emplace(checkpoint, impl->config, impl->tokenizer.get());
   if (impl->config.has_decoder()) {
     StoredSettings stored = read_generation_settings(checkpoint, impl->config, impl->tokenizer.get());
     impl->generation = with_neutral_values(stored.options);
@@ -148,7 +157,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
-  const std::vector<std::string> unused = impl->network->weights.unused();
+  std::vector<std::string> unused = impl->network->weights.unused();
+  if (impl->whisper) std::erase(unused, WhisperFacts::kMelFilters);
   for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   impl->weights_note = describe_left_over(unused, *impl->weights);
   if (impl->config.architecture == Architecture::encoder_only) {
@@ -204,6 +214,7 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
   // Before any work; those that are too long, if they are to become shorter, when it is their turn.
+  expect_reader(impl_->parts());
   if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
   ListStream<TokenIds> list(sources);
   generate_stream(list, options);
@@ -242,6 +253,7 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
   if (sources.size() != targets.size()) {
     throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
   }
+  expect_reader(impl_->parts());
   checked_option("batch_size", options.batch_size, 0);
   check_not_empty(sources, "source");
   check_rows(sources, config.input_stack(), "source");
@@ -277,6 +289,7 @@ AttentionMaps Model::attention(const std::string& source, const std::string& tar
 AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& target,
                                    const AttentionMapOptions& options) const {
   const TransformerConfig& config = impl_->config;
+  expect_reader(impl_->parts());
   check_not_empty(std::span(&source, 1), "source");
   check_tokens(source, config.input_stack(), "source", 1);
   AttentionMaps maps{.source = source};
@@ -294,47 +307,25 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
   return maps;
 }
 
-ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
-                             const ForwardOptions& options) const {
-  const TransformerConfig& config = impl_->config;
-  if (config.architecture == Architecture::encoder_decoder && sources.size() != targets.size()) {
-    throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
-  }
-  const auto check = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
-                         std::string_view what) {
-    if (!has_stack && !rows.empty()) {
-      throw InputError(
-          fmt::format("{} {}s, expected none: {} does not read them", rows.size(), what, config.model_type));
-    }
-    check_not_empty(rows, what);
-    check_rows(rows, stack, what);
-  };
-  check(sources, config.has_encoder(), config.encoder, "source");
-  check(targets, config.has_decoder(), config.decoder, "target");
+void Model::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {
+  encdec::transcribe(impl_->parts(), impl_->speech(), options, stream);
+}
 
-  ForwardResult result;
-  SessionPool::Lease session(*impl_->sessions);
-  session->set_observer(options.observer);
-  std::span<const int> opened;
-  if (config.has_encoder()) {
-    result.encoder_last_hidden_state =
-        Tensor::allocate({static_cast<Dim>(sources.size()), longest(sources), config.model_dim});
-    if (!sources.empty()) {
-      const Session::Encoded encoded = session->encode(sources);
-      unpack(encoded.hidden, sources, result.encoder_last_hidden_state);
-      opened = encoded.sources;
-    }
-  }
-  if (config.has_decoder()) {
-    result.logits = Tensor::allocate({static_cast<Dim>(targets.size()), longest(targets), config.decoder.vocabulary});
-    std::vector<Session::TargetTokens> inputs;
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      const int source = config.has_encoder() ? opened[i] : Session::kNoSource;
-      inputs.push_back({session->open_target(source), targets[i]});
-    }
-    if (!targets.empty()) unpack(session->decode(inputs, Session::LogitsOf::every_token), targets, result.logits);
-  }
-  return result;
+std::vector<Transcript> Model::transcribe(std::vector<Recording> recordings, const TranscribeOptions& options) const {
+  RecordingList list(std::move(recordings));
+  TranscribeOptions told = options;
+  told.on_segments = [&](std::size_t recording, std::span<const TranscriptSegment> segments) {
+    list.add(recording, segments);
+    if (options.on_segments) options.on_segments(recording, segments);
+  };
+  transcribe_stream(list, told);
+  return std::move(list.transcripts);
+}
+
+Transcript Model::transcribe(Recording recording, const TranscribeOptions& options) const {
+  std::vector<Recording> recordings;
+  recordings.push_back(std::move(recording));
+  return std::move(transcribe(std::move(recordings), options).front());
 }
 
 Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {

@@ -18,6 +18,9 @@
 #include "encdec/models/session/attention_reader.h"
 #include "encdec/models/session/session.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
+#include "encdec/models/transcription/recording.h"
+#include "encdec/models/transcription/transcribe_options.h"
+#include "encdec/models/transcription/transcribe_stream.h"
 
 namespace encdec {
 
@@ -147,6 +150,19 @@ class Model {
   // a row is empty or too long, or a token is outside the vocabulary.
   ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
+
+  // The same for models that read sound: frames [F, mel bands] each, F a multiple of kFramesPerRow.
+  ForwardResult forward(std::span<const Tensor> sources, std::span<const TokenIds> targets,
+                        const ForwardOptions& options = {}) const;
+
+  // What is said in recordings, by models that read sound: each one's transcript is the same, bit by bit, alone or
+  // among others. Throws FileError where one cannot be read, ConfigError for options that are out of range or not
+  // supported by this model, and where the model reads text.
+  std::vector<Transcript> transcribe(std::vector<Recording> recordings, const TranscribeOptions& options = {}) const;
+  // The same for one.
+  Transcript transcribe(Recording recording, const TranscribeOptions& options = {}) const;
+  // The same, recording by recording: memory grows neither with their number nor with their length.
+  void transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options = {}) const;
 
   // One vector a text, float32 [N, D]: sentence embeddings of an encoder-only model, pooled and normalised as the
   // checkpoint's own files say (sentence-transformers), else the mean of the last hidden states. Throws as generate()

@@ -12,87 +12,11 @@
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/generation/batch_decoder.h"
-#include "encdec/models/generation/generation_task.h"
-#include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/model_impl.h"
+#include "encdec/models/request_state.h"
 #include "encdec/models/session/token_rows.h"
 
 namespace encdec {
-
-struct Request::State final : DecodeClient {
-  State(Model model_, const ModelParts& parts_) : model(std::move(model_)), parts(parts_) {}
-
-  void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
-    tell(job, [&] {
-      GenerateResult result =
-          job.prompt.target.empty() ? GenerationTask::empty_result() : generation->result(job, std::move(hypotheses));
-      generation->add_attention(result);
-      return [this, &job, result = std::move(result)]() mutable { on_generated(job.index, std::move(result)); };
-    });
-  }
-
-  // The last hidden states of a text.
-  void on_hidden(const DecodeJob& job, const Tensor& hidden) {
-    tell(job, [&] {
-      EmbedResult result{.values = std::vector<float>(static_cast<std::size_t>(embedding->width())),
-                         .source_tokens = job.prompt.source.size()};
-      embedding->embed(hidden, result.values.data());
-      return [this, &job, result = std::move(result)]() mutable { on_embedded(job.index, std::move(result)); };
-    });
-  }
-
-  void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
-    if (!is_over) call([&] { on_failed(job.index, explained(failure, parts)); });
-  }
-
-  void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
-    if (!is_over) call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
-  }
-  void on_start(const DecodeJob& job) {
-    if (!is_over && on_started)
-      call([&] { on_started(job.index, generation ? job.prompt.source_tokens : job.prompt.source.size()); });
-  }
-  bool wants_tokens() const override { return on_certain != nullptr; }
-  bool is_cancelled() const override { return is_over; }
-
-  const VocabularyShortlist* shortlist() const { return generation ? generation->shortlist() : nullptr; }
-
-  Model model;
-  ModelParts parts;
-  // One of both, and what it tells.
-  std::optional<GenerationTask> generation;
-  std::function<void(std::size_t, GenerateResult)> on_generated;
-  decltype(GenerateHandlers::on_tokens) on_certain;
-  std::optional<EmbeddingTask> embedding;
-  std::function<void(std::size_t, EmbedResult)> on_embedded;
-
-  std::function<void(std::size_t, std::size_t)> on_started;
-  std::function<void(std::size_t, std::exception_ptr)> on_failed;
-  std::atomic<bool> is_over = false;
-  std::deque<DecodeJob> waiting;  // the queue's
-
- private:
-  // Calls what `complete` gives, a handler with a result; where there is none, that of failures.
-  template <class Complete>
-  void tell(const DecodeJob& job, const Complete& complete) {
-    if (is_over) return;
-    try {
-      auto handler = complete();
-      call(handler);
-    } catch (...) {
-      on_failure(job, std::current_exception());
-    }
-  }
-
-  template <class Handler>
-  void call(Handler&& handler) {
-    try {
-      handler();
-    } catch (...) {
-      is_over = true;
-    }
-  }
-};
 
 void Request::cancel() const {
   if (state_ != nullptr) state_->is_over = true;
@@ -245,6 +169,7 @@ struct RequestQueue::Workers {
       }
     }
     for (const DecodeJob& job : jobs) static_cast<State&>(*job.client).on_start(job);
+    std::erase_if(jobs, [](DecodeJob& job) { return !static_cast<State&>(*job.client).prepare(job); });
     for (const DecodeJob& job : empty) {
       static_cast<State&>(*job.client).on_start(job);
       job.client->on_result(job, {});
@@ -378,6 +303,19 @@ Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOpti
     state->waiting.push_back({.index = index, .prompt = {.source = state->embedding->tokens(text, index + 1)}});
   }
   workers().add(state, client);
+  return Request(std::move(state));
+}
+
+Request RequestQueue::submit(Recording recording, const TranscribeOptions& options, TranscribeHandlers handlers,
+                             std::uint64_t client) {
+  auto state = std::make_shared<Request::State>(model_, model_.impl_->parts());
+  state->transcribe(model_.impl_->speech(), std::move(recording), options, std::move(handlers));
+  // A window of it at a time: the next one waits for its turn when the one before is decoded.
+  state->go_on = [&workers = workers(), client](std::shared_ptr<Request::State> again) {
+    again->waiting.push_back(again->window());
+    workers.add(std::move(again), client);
+  };
+  state->go_on(state);
   return Request(std::move(state));
 }
 

@@ -50,6 +50,13 @@ struct EmbedHandlers {
   std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // when its turn has come
 };
 
+// As GenerateHandlers, for a recording.
+struct TranscribeHandlers {
+  std::function<void(Transcript transcript)> on_result;        // at the end, without the segments
+  std::function<void(std::exception_ptr failure)> on_failure;  // instead of it
+  std::function<void(std::span<const TranscriptSegment> segments)> on_segments = {};  // as soon as they are certain
+};
+
 // What a queue does, for those who watch it.
 struct QueueStatus {
   std::size_t waiting = 0;  // sources whose turn has not come
@@ -100,6 +107,12 @@ class RequestQueue {
                  std::uint64_t client = 0);
   // Texts whose vectors are wanted: texts of many requests are read in one pass. Throws as Model::embed() does.
   Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
+                 std::uint64_t client = 0);
+
+  // A recording to transcribe: windows of many requests are decoded together. It is listened to by the workers, so that
+  // what is wrong with it is a failure. Of the options all counts but batch_size, workers and the callbacks. Throws as
+  // Model::transcribe() does for these.
+  Request submit(Recording recording, const TranscribeOptions& options, TranscribeHandlers handlers,
                  std::uint64_t client = 0);
 
   // Waits for nobody, whatever the workers do.

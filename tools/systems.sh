@@ -32,10 +32,11 @@ bare_system() {
   begin_with "$bare"
 }
 
-# ready_system NUMBER: the same with what tools/install_packages.sh installs.
+# ready_system NUMBER: the same with what tools/install_packages.sh installs; made anew when that is changed.
 ready_system() {
   local ready=$chroots/ready-$1
-  if [[ ! -e $ready ]]; then
+  if ! cmp --quiet tools/install_packages.sh "$ready/$folder/tools/install_packages.sh"; then
+    rm -rf "$ready"
     bare_system "$1"
     as_root './tools/install_packages.sh
       apt-get install ccache'

@@ -13,7 +13,7 @@ const AttentionOptions& checked(const AttentionOptions& options) {
   return options;
 }
 
-StridedConvolutionOptions convolution_options(const MemoryCompressedAttentionOptions& options) {
+Convolution1dOptions convolution_options(const MemoryCompressedAttentionOptions& options) {
   const Dim inner = options.attention.inner_dim();
   return {.input_width = inner,
           .output_width = inner,
@@ -44,7 +44,7 @@ void MemoryCompressedAttention::forward(Inputs inputs, Tensor& output, RunState&
   int memory_first = 0;
   for (Sequence& sequence : sequences) {
     sequence.memory_first = memory_first;
-    sequence.memory_rows = key_convolution_.output_rows(sequence.rows);
+    sequence.memory_rows = key_convolution_.output_positions(sequence.rows);
     memory_first += sequence.memory_rows;
   }
   attend_heads(options_, sequences, state, [&](const Sequence& sequence) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encdec/layers/long_inputs/strided_convolution.h"
+#include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/layers/transformer/self_attention_projections.h"
 
 namespace encdec {
@@ -34,8 +34,8 @@ class MemoryCompressedAttention final : public Layer {
  private:
   AttentionOptions options_;
   SelfAttentionProjections projections_;
-  StridedConvolution key_convolution_;    // H*K -> H*K
-  StridedConvolution value_convolution_;  // H*K -> H*K
+  Convolution1d key_convolution_;    // H*K -> H*K
+  Convolution1d value_convolution_;  // H*K -> H*K
 };
 
 }  // namespace encdec

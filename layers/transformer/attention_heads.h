@@ -18,6 +18,7 @@ struct AttentionOptions {
   int heads = 1;                       // H
   Dim head_dim = 0;                    // K; 0 means D / H
   Bias bias = Bias::required;          // of all projections
+  Bias key_bias = bias;                // of the keys', where they differ
   Residual residual = Residual::none;  // whether the last input is added to the output
   float score_scale = 0.0f;  // scores are multiplied by it; 0 means K^-0.5 (Vaswani et al. 2017, section 3.2.1)
   RelativePositions relative_positions = {};  // of self-attention

@@ -10,7 +10,8 @@ namespace encdec {
 CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
     : form_(key_value_form_of(options, weights.pack().precision)),
       key_value_(std::array{weights / "key", weights / "value"},
-                 {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}) {}
+                 {.input_width = options.model_dim, .output_width = options.inner_dim()},
+                 std::array{options.key_bias, options.bias}) {}
 
 Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
   return key_value_.output_shape(inputs);

@@ -14,12 +14,12 @@ Tensor bias_of(const WeightScope& weights, Bias bias, Dim width) {
 
 namespace {
 
-MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
+MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options, std::span<const Bias> kinds) {
   std::vector<WeightMatrix> weights;
   std::vector<Tensor> biases;
-  for (const WeightScope& scope : scopes) {
-    weights.push_back(scope.matrix("weight", {options.output_width, options.input_width}));
-    biases.push_back(bias_of(scope, options.bias, options.output_width));
+  for (std::size_t i = 0; i < scopes.size(); ++i) {
+    weights.push_back(scopes[i].matrix("weight", {options.output_width, options.input_width}));
+    biases.push_back(bias_of(scopes[i], kinds.empty() ? options.bias : kinds[i], options.output_width));
   }
   if (std::ranges::all_of(biases, &Tensor::empty)) biases.clear();
   return {weights, biases, {scopes.front().pack(), options.activation, options.residual}};
@@ -29,8 +29,8 @@ MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options) {
 
 Linear::Linear(const WeightScope& weights, const LinearOptions& options) : Linear(std::span(&weights, 1), options) {}
 
-Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& options)
-    : matmul_(pack(weights, options)), residual_(options.residual), input_scale_(options.input_scale) {}
+Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases)
+    : matmul_(pack(weights, options, biases)), residual_(options.residual), input_scale_(options.input_scale) {}
 
 Shape Linear::output_shape(Shapes inputs) const {
   return shape_of_rows(inputs, input_width(), output_width(), residual_);

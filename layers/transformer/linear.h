@@ -35,8 +35,8 @@ class Linear final : public Layer {
   Linear(const WeightScope& weights, const LinearOptions& options);
 
   // Several projections of the same x merged into one, their outputs side by side: each scope has weight and bias of
-  // its own, with options.output_width rows each.
-  Linear(std::span<const WeightScope> weights, const LinearOptions& options);
+  // its own, with options.output_width rows each. `biases` says which of them have one, where they differ.
+  Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases = {});
 
   std::string_view kind() const override { return "linear"; }
   Shape output_shape(Shapes inputs) const override;

@@ -9,7 +9,8 @@ namespace encdec {
 SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
-                       {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
+                       {.input_width = options.model_dim, .output_width = options.inner_dim()},
+                       std::array{options.bias, options.key_bias, options.bias}),
       output_(weights / "output", {.input_width = options.inner_dim(),
                                    .output_width = options.model_dim,
                                    .bias = options.bias,

@@ -10,12 +10,16 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/models/checkpoint/ctranslate2.h"
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/npz.h"
+#include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/pytorch.h"
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
+#include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/checkpoint/yaml.h"
 
 namespace encdec {
@@ -24,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLookedFor =
-    "expected model.safetensors, pytorch_model.bin (or one of their .index.json), one .npz file, or model.bin of "
-    "CTranslate2";
+    "expected model.safetensors, pytorch_model.bin (or one of their .index.json), one .npz file, model.bin of "
+    "CTranslate2, or ggml-*.bin or .pt of a Whisper model";
 constexpr std::size_t kMaxListed = 5;  // files in a message
 
 // Weights in formats that this library does not read.
@@ -114,18 +118,94 @@ void open_ctranslate2(Checkpoint& checkpoint) {
   checkpoint.spec_revision = model.revision;
 }
 
+bool is_file(const fs::path& path) {
+  std::error_code unknown;  // opening it will say why
+  return fs::is_regular_file(path, unknown);
+}
+
+// Whether it is one of openai/whisper, as far as can be told.
+bool has_openai_sizes(const fs::path& file) {
+  try {
+    return read_openai_sizes(file).has_value();
+  } catch (const FileError&) {  // of another kind, or damaged
+    return false;
+  }
+}
+
+// See find_whisper_file.
+std::optional<WhisperFile> find_whisper_file(const fs::path& folder, const std::vector<std::string>& names) {
+  std::vector<std::string> ggml, torch;
+  for (const std::string& name : names) {
+    if (name.starts_with("ggml-") && name.ends_with(".bin")) ggml.push_back(name);
+    if (name.ends_with(".pt")) torch.push_back(name);
+  }
+  if (ggml.size() > 1) {
+    refuse(folder.string(), "{} ggml files, such as {} and {}, expected one, or the path of one", ggml.size(),
+           printable(ggml[0]), printable(ggml[1]));
+  }
+  if (ggml.size() == 1) return WhisperFile{folder / ggml[0], CheckpointFormat::ggml};
+  if (torch.size() == 1 && has_openai_sizes(folder / torch[0])) {
+    return WhisperFile{folder / torch[0], CheckpointFormat::openai};
+  }
+  return std::nullopt;
+}
+
+void open_ggml(Checkpoint& checkpoint, const fs::path& file) {
+  GgmlModel model = read_ggml(file);
+  const auto texts = whisper_text_tokens(model.sizes.required_integer("n_vocab"));
+  checkpoint.config = whisper_settings(model.sizes, texts.value_or(model.text_tokens));
+  checkpoint.options = std::move(model.sizes);
+  checkpoint.weights = std::move(model.weights);
+}
+
+void open_openai(Checkpoint& checkpoint, const fs::path& file) {
+  OpenAiModel model = read_openai(file, &checkpoint.notes);
+  const std::int64_t vocabulary = model.sizes.required_integer("n_vocab");
+  checkpoint.config = whisper_settings(model.sizes, whisper_text_tokens(vocabulary));
+  checkpoint.options = std::move(model.sizes);
+  checkpoint.weights = std::move(model.weights);
+  const auto is_beside = [&file](std::string_view name) { return is_there(file.parent_path() / name); };
+  if (std::ranges::any_of(kWhisperTokenizerFiles, is_beside) || (is_beside("vocab.json") && is_beside("merges.txt"))) {
+    return;
+  }
+  const bool is_english = whisper_text_tokens(vocabulary) != whisper_text_tokens(vocabulary + 1);
+  checkpoint.notes.push_back(fmt::format(
+      "{}: has no tokenizer inside, expected tokenizer.json of Hugging Face or {}.tiktoken of openai/whisper "
+      "beside it",
+      file.string(), is_english ? "gpt2" : "multilingual"));
+}
+
+void open_whisper(Checkpoint& checkpoint, const WhisperFile& file) {
+  checkpoint.format = file.format;
+  file.format == CheckpointFormat::ggml ? open_ggml(checkpoint, file.path) : open_openai(checkpoint, file.path);
+}
+
 }  // namespace
 
 std::string_view to_string(CheckpointFormat format) {
-  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "ctranslate2"};
+  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "ctranslate2", "ggml", "openai"};
   return kNames[static_cast<std::size_t>(format)];
+}
+
+std::optional<WhisperFile> find_whisper_file(const fs::path& folder_or_file) {
+  if (!is_file(folder_or_file)) return find_whisper_file(folder_or_file, list(folder_or_file));
+  if (is_ggml(folder_or_file)) return WhisperFile{folder_or_file, CheckpointFormat::ggml};
+  if (folder_or_file.native().ends_with(".pt")) return WhisperFile{folder_or_file, CheckpointFormat::openai};
+  return std::nullopt;
 }
 
 Checkpoint open_checkpoint(const fs::path& folder) {
   Checkpoint checkpoint;
   checkpoint.folder = folder;
-  std::error_code unknown;  // listing it will say why
-  if (fs::is_regular_file(folder, unknown)) refuse(folder.string(), "a file, expected the folder of a checkpoint");
+  if (is_file(folder)) {
+    const auto file = find_whisper_file(folder);
+    if (!file) {
+      refuse(folder.string(),
+             "a file, expected the folder of a checkpoint, a ggml file of whisper.cpp or a .pt file of openai/whisper");
+    }
+    open_whisper(checkpoint, *file);
+    return checkpoint;
+  }
   const std::vector<std::string> names = list(folder);
   const auto has = [&names](std::string_view name) { return std::ranges::binary_search(names, name); };
   const auto has_either = [&has](const std::string& name) { return has(name) || has(name + ".index.json"); };
@@ -143,6 +223,8 @@ Checkpoint open_checkpoint(const fs::path& folder) {
     checkpoint.weights = read_pytorch(folder, &checkpoint.notes);
   } else if (const auto npz = find_npz(checkpoint, names)) {
     open_npz(checkpoint, *npz);
+  } else if (const auto file = find_whisper_file(folder, names)) {
+    open_whisper(checkpoint, *file);
   } else {
     refuse_without_weights(folder, names);
   }

@@ -11,6 +11,7 @@
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
+#include "encdec/models/checkpoint/whisper_format.h"
 
 namespace encdec {
 namespace {
@@ -206,6 +207,16 @@ class ModelReader {
   std::map<std::string, std::string, std::less<>> aliases_;
 };
 
+// They are the same in all models, so files do not name them.
+JsonObject with_tokens_of_whisper(const CTranslate2Model& model, const std::optional<JsonObject>& config) {
+  nlohmann::json settings = nlohmann::json::object();
+  const JsonClearance clearance(settings);
+  if (config) copy_json(config->value(), settings);
+  for (const char* key : {"unk_token", "bos_token", "eos_token"}) settings[key] = kWhisperEnd;
+  settings["decoder_start_token"] = kWhisperStart;
+  return JsonObject(std::move(settings), config ? config->file() : model.weights->origin());
+}
+
 }  // namespace
 
 CTranslate2Model parse_ctranslate2(const FileBytes& file) {
@@ -222,6 +233,7 @@ CTranslate2Model read_ctranslate2(const std::filesystem::path& file) {
 }
 
 std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::optional<JsonObject> config) {
+  if (model.spec_name == "WhisperSpec") return with_tokens_of_whisper(model, config);
   if (model.version >= kFirstVersionWithConfig) return config;
   const WeightStore& store = *model.weights;
   const auto token = [&](std::string_view name, const char* usual) { return text(store, name).value_or(usual); };

@@ -38,8 +38,8 @@ CTranslate2Model parse_ctranslate2(const FileBytes& file);
 
 // How a folder's model uses its tokens, as config.json says it since version 6 of the format: unk_token, bos_token,
 // eos_token, decoder_start_token, add_source_bos, add_source_eos. Older converters put this among the variables, or
-// left it out where it was as usual; whatever a config.json beside them says of it does not count. Throws WeightError,
-// naming the variable, for one that is no token or flag.
+// left it out where it was as usual; whatever a config.json beside them says of it does not count. Those of a
+// WhisperSpec never say it. Throws WeightError, naming the variable, for one that is no token or flag.
 std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::optional<JsonObject> config);
 
 }  // namespace encdec

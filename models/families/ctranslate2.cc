@@ -1,5 +1,5 @@
 // Folders that CTranslate2 has converted (github.com/OpenNMT/CTranslate2, python/ctranslate2/specs): Transformers of
-// any origin, whose structure follows from the variables that the model.bin has.
+// any origin, and Whisper, whose structure follows from the variables that the model.bin has.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,14 +7,17 @@
 
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/stored_values.h"
+#include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/families/name_table.h"
+#include "encdec/models/families/whisper.h"
 
 namespace encdec {
 namespace {
 
 constexpr int kMaxSpecLayers = 1024;
+constexpr int kGelu = 3;  // the number of the activation
 
 // What a model.bin calls its kind, and what CTranslate2 (4.8) takes of that kind.
 struct Specification {
@@ -25,6 +28,8 @@ struct Specification {
   int heads;                        // before revision 3, where the name tells
 };
 
+constexpr std::string_view kWhisper = "WhisperSpec";
+
 constexpr std::array kSpecifications = {
     Specification{"", Architecture::encoder_decoder, 7, 5, 8},  // before version 2 of the format
     Specification{"TransformerBase", Architecture::encoder_decoder, 7, 5, 8},
@@ -32,6 +37,7 @@ constexpr std::array kSpecifications = {
     Specification{"TransformerSpec", Architecture::encoder_decoder, 7, 5, 0},
     Specification{"TransformerDecoderSpec", Architecture::decoder_only, 8, 2, 8},
     Specification{"TransformerEncoderSpec", Architecture::encoder_only, 1, 0, 8},
+    Specification{kWhisper, Architecture::encoder_decoder, 3, 0, 0},
 };
 
 const Specification& find_specification(const Checkpoint& checkpoint) {
@@ -40,7 +46,7 @@ const Specification& find_specification(const Checkpoint& checkpoint) {
     refuse<UnsupportedModelError>(
         checkpoint.weights->origin(),
         "model specification '{}' is not supported, expected TransformerSpec, TransformerBase, "
-        "TransformerBig, TransformerDecoderSpec or TransformerEncoderSpec",
+        "TransformerBig, TransformerDecoderSpec, TransformerEncoderSpec or WhisperSpec",
         printable(checkpoint.spec_name));
   }
   if (checkpoint.spec_revision > found->last_revision) {
@@ -85,6 +91,7 @@ class SpecReader {
 
   TransformerConfig read() {
     refuse_other_features();
+    if (specification_.name == kWhisper) return read_whisper();
     config_.model_type = "ctranslate2";
     config_.architecture = specification_.architecture;
     const std::string first = config_.has_encoder() ? "encoder" : "decoder";
@@ -102,11 +109,12 @@ class SpecReader {
     refuse<ConfigError>(weights_.origin(), message, std::forward<Args>(args)...);
   }
 
-  const Tensor& required(const std::string& name) const {
+  const Tensor& required(const std::string& name, int rank = 2) const {
     const Tensor* tensor = weights_.find(name);
     if (tensor == nullptr) fail("no variable '{}'", name);
-    if (tensor->shape().rank() != 2) {
-      fail("variable '{}' has shape {}, expected a matrix", name, to_string(tensor->shape()));
+    if (tensor->shape().rank() != rank) {
+      fail("variable '{}' has shape {}, expected {}", name, to_string(tensor->shape()),
+           rank == 2 ? "a matrix" : "three dimensions");
     }
     return *tensor;
   }
@@ -163,16 +171,24 @@ class SpecReader {
     return static_cast<float>(value);
   }
 
+  int layers_of(const std::string& stack) const {
+    int layers = 0;
+    while (layers < kMaxSpecLayers && has(layer(stack, layers) + "self_attention/linear_0/weight")) ++layers;
+    if (layers == 0) fail("no layers of the {}", stack);
+    return layers;
+  }
+
+  int heads_of(const std::string& stack) const {
+    const double heads = setting(stack, "num_heads", checkpoint_.spec_revision < 3 ? specification_.heads : 8);
+    if (!(heads >= 1 && heads <= 1 << 20)) fail("'{}/num_heads' is {}, expected at least 1", stack, heads);
+    return static_cast<int>(heads);
+  }
+
   StackConfig read_stack(const std::string& name) {
     StackConfig stack;
     stack.vocabulary = required(embedding_of(name)).shape()[0];
-    while (stack.layers < kMaxSpecLayers && has(layer(name, stack.layers) + "self_attention/linear_0/weight")) {
-      ++stack.layers;
-    }
-    if (stack.layers == 0) fail("no layers of the {}", name);
-    const double heads = setting(name, "num_heads", checkpoint_.spec_revision < 3 ? specification_.heads : 8);
-    if (!(heads >= 1 && heads <= 1 << 20)) fail("'{}/num_heads' is {}, expected at least 1", name, heads);
-    stack.heads = static_cast<int>(heads);
+    stack.layers = layers_of(name);
+    stack.heads = heads_of(name);
     stack.hidden_dim = required(layer(name, 0) + "ffn/linear_0/weight").shape()[0];
     stack.embedding_scale = embedding_scale(name);
     if (has(name + "/layernorm_embedding/gamma")) stack.embedding_norm = EmbeddingNorm::after_positions;
@@ -256,6 +272,39 @@ class SpecReader {
     }
   }
 
+  // That norms come first, and that the activation is gelu, is written for the decoder only.
+  TransformerConfig read_whisper() {
+    const Tensor& convolution = required("encoder/conv1/weight", 3);
+    config_.model_dim = convolution.shape()[0];
+    const auto rows = [&](const std::string& name) { return required(name).shape()[0]; };
+    const WhisperSizes sizes{
+        .mel_bands = convolution.shape()[1],
+        .model_dim = config_.model_dim,
+        .vocabulary = rows("decoder/embeddings/weight"),
+        .encoder_layers = layers_of("encoder"),
+        .encoder_heads = heads_of("encoder"),
+        .encoder_hidden_dim = rows(layer("encoder", 0) + "ffn/linear_0/weight"),
+        .encoder_positions = rows("encoder/position_encodings/encodings"),
+        .decoder_layers = layers_of("decoder"),
+        .decoder_heads = heads_of("decoder"),
+        .decoder_hidden_dim = rows(layer("decoder", 0) + "ffn/linear_0/weight"),
+        .decoder_positions = rows("decoder/position_encodings/encodings"),
+    };
+    for (const Dim heads : {sizes.encoder_heads, sizes.decoder_heads}) {
+      if (sizes.model_dim % heads != 0) fail("{} heads do not divide the model dimension {}", heads, sizes.model_dim);
+    }
+    if (setting("decoder", "pre_norm", 1) == 0 || setting("decoder", "activation", kGelu) != kGelu) {
+      fail("'decoder/pre_norm' is {} and 'decoder/activation' {}, expected 1 and {} as in the encoder",
+           setting("decoder", "pre_norm", 1), setting("decoder", "activation", kGelu), kGelu);
+    }
+    TransformerConfig config = whisper_config(sizes);
+    config.decoder.embedding_scale = embedding_scale("decoder");
+    if (const auto texts = whisper_text_tokens(sizes.vocabulary)) {
+      config.decoder_start_token = static_cast<std::int32_t>(*texts + 1);
+    }
+    return config;
+  }
+
   const Checkpoint& checkpoint_;
   const WeightStore& weights_;
   const Specification& specification_;
@@ -266,6 +315,8 @@ WeightNames names() {
   const std::string self = "%/layer_*/self_attention/", cross = "%/layer_*/attention/", ffn = "%/layer_*/ffn/";
   std::vector<NamePattern> table = {
       {"encoder.embedding", {"encoder/embeddings", "encoder/embeddings_0"}},
+      {"encoder.convolution_1", {"encoder/conv1"}},
+      {"encoder.convolution_2", {"encoder/conv2"}},
       {"encoder.token_type_embedding", {"encoder/embeddings_1"}},
       {"decoder.embedding", {"decoder/embeddings"}},
       {"output_projection", {"decoder/projection"}},

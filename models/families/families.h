@@ -24,7 +24,8 @@ struct Family {
   FILE(bart)                      \
   FILE(bert)                      \
   FILE(gpt2)                      \
-  FILE(t5)
+  FILE(t5)                        \
+  FILE(whisper)
 
 #define ENCDEC_DECLARE_FAMILIES(name) std::vector<Family> name##_families();
 ENCDEC_FAMILY_FILES(ENCDEC_DECLARE_FAMILIES)

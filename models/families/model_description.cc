@@ -40,6 +40,9 @@ const Family& find_family(const JsonObject& config) {
 ModelDescription describe_model(const Checkpoint& checkpoint) {
   if (checkpoint.format == CheckpointFormat::ctranslate2) return describe_ctranslate2(checkpoint);
   if (checkpoint.format == CheckpointFormat::npz) return describe_marian_npz(checkpoint);
+  if (checkpoint.format == CheckpointFormat::ggml || checkpoint.format == CheckpointFormat::openai) {
+    return describe_openai_whisper(checkpoint);
+  }
   if (!checkpoint.config) {
     refuse<ConfigError>(checkpoint.folder.string(), "no config.json, expected one that tells the model_type");
   }

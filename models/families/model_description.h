@@ -20,6 +20,9 @@ ModelDescription describe_model(const Checkpoint& checkpoint);
 // The same for folders that CTranslate2 has converted. Settings are variables of the model.bin.
 ModelDescription describe_ctranslate2(const Checkpoint& checkpoint);
 
+// The same for openai/whisper's .pt files and whisper.cpp's ggml files. "mel_filters" is a canonical name too.
+ModelDescription describe_openai_whisper(const Checkpoint& checkpoint);
+
 // The same for Marian's own .npz files. Settings are YAML inside them.
 ModelDescription describe_marian_npz(const Checkpoint& checkpoint);
 

@@ -30,7 +30,9 @@ class BatchDecoder {
         if (work_.on_step) tell_progress();
       }
     } catch (...) {
-      for (Running& running : running_) tell_failure(running.job, std::current_exception());
+      for (const auto* some : {&running_, &completing_}) {
+        for (const Running& running : *some) tell_failure(running.job, std::current_exception());
+      }
       for (const DecodeJob& job : jobs_) tell_failure(job, std::current_exception());
       throw;
     }
@@ -62,7 +64,7 @@ class BatchDecoder {
     for (std::size_t first = 0; first < jobs_.size();) {
       std::size_t count = 0, tokens = 0;
       while (first + count < jobs_.size() && (count == 0 || tokens < kEncodedTokens)) {
-        tokens += jobs_[first + count].prompt.source.size();
+        tokens += jobs_[first + count].prompt.source_rows();
         ++count;
       }
       start_together(std::span(jobs_).subspan(first, count));
@@ -73,20 +75,25 @@ class BatchDecoder {
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
     std::span<const int> opened;
-    if (has_encoder) {
+    if (work_.session.model().config.reads_sound()) {
+      std::vector<Tensor> sources;
+      for (const DecodeJob& job : jobs) sources.push_back(job.prompt.frames);
+      opened = work_.session.encode(sources).sources;
+    } else if (has_encoder) {
       std::vector<TokenIds> sources;
       for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
       opened = work_.session.encode(sources).sources;
     }
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const int source = has_encoder ? opened[i] : Session::kNoSource;
-      auto search = make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
+      auto search = jobs[i].search ? jobs[i].search(jobs[i], source, work_.session)
+                                   : make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
       running_rows_ += jobs[i].rules->rows_per_source();
       running_bytes_ += jobs[i].bytes;
       if (jobs[i].rules->needs_source_attention() && attention_readers_++ == 0) {
         work_.session.set_source_attention(Session::SourceAttention::keep);
       }
-      source_tokens_ += has_encoder ? jobs[i].prompt.source.size() : jobs[i].prompt.target.size();
+      source_tokens_ += has_encoder ? jobs[i].prompt.source_rows() : jobs[i].prompt.target.size();
       running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
@@ -130,7 +137,12 @@ class BatchDecoder {
         if (!running.is_number) tell_failure(job, std::make_exception_ptr(NotANumber(job.prompt)));
         return true;
       }
-      if (running.search->advance(work_.session) == Search::State::finished) {
+      const Search::State state = running.search->advance(work_.session);
+      if (state == Search::State::completing) {
+        completing_.push_back(std::move(running));
+        return true;
+      }
+      if (state == Search::State::finished) {
         leave(running);
         finish(running);
         return true;
@@ -139,6 +151,11 @@ class BatchDecoder {
       running_tokens_ += running.search->length();
       return false;
     });
+    for (; !completing_.empty(); completing_.pop_back()) {
+      completing_.back().search->complete(work_.session);
+      leave(completing_.back());
+      finish(completing_.back());
+    }
   }
 
   void tell_tokens(Running& running, Search::ScoredTokens certain) {
@@ -180,6 +197,7 @@ class BatchDecoder {
 
   const BatchWork& work_;
   std::vector<Running> running_;
+  std::vector<Running> completing_;  // within a step
   std::vector<DecodeJob> jobs_;
   std::size_t running_rows_ = 0;
   std::size_t running_bytes_ = 0;

@@ -74,7 +74,7 @@ std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, c
   const std::size_t limit = rules.new_token_limit(prompt.target.size(), model.config.decoder);
   // What is generated from a source is seldom longer than twice the source.
   const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
-  const std::size_t tokens = prompt.source.size() + prompt.target.size() + expected * rules.rows_per_source();
+  const std::size_t tokens = prompt.source_rows() + prompt.target.size() + expected * rules.rows_per_source();
   return tokens * bytes_per_token(model);
 }
 

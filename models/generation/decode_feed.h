@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,8 +40,13 @@ struct DecodeJob {
   std::size_t bytes = 0;                          // see expected_bytes()
   std::shared_ptr<DecodeClient> client = {};
 
+  // Searches for it, in a session that has opened its source; empty for what the rules ask for.
+  std::function<std::unique_ptr<Search>(const DecodeJob& job, int source, Session& session)> search = {};
+
+  std::size_t expected_rows = 0;  // of the encoder, where the source is not known before it is read
+
   // That the model reads at once.
-  std::size_t tokens() const { return prompt.source.size() + prompt.target.size(); }
+  std::size_t tokens() const { return std::max(prompt.source_rows(), expected_rows) + prompt.target.size(); }
 };
 
 // Where workers get sources from. For any number of threads.

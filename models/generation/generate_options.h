@@ -61,6 +61,15 @@ struct GenerateProgress {
   std::size_t generated_tokens = 0;  // of the best hypotheses, and of those that run now
   double encode_seconds = 0;         // of all workers together, like the next
   double decode_seconds = 0;         // in the decoder and its output
+
+  // Both, of different workers; finished_sources stay.
+  GenerateProgress& operator+=(const GenerateProgress& other) {
+    source_tokens += other.source_tokens;
+    generated_tokens += other.generated_tokens;
+    encode_seconds += other.encode_seconds;
+    decode_seconds += other.decode_seconds;
+    return *this;
+  }
 };
 
 // What becomes of a source of more than GenerateOptions::max_source_tokens.
@@ -165,6 +174,9 @@ struct GenerateOptions {
 struct GenerateInput {
   std::variant<std::string, TokenIds> source;                       // what is read
   std::variant<std::monostate, std::string, TokenIds> prefix = {};  // what the result begins with
+  // What is read instead by models that read sound: frames [F, mel bands] as they were trained on, F a multiple of
+  // kFramesPerRow.
+  Tensor frames = {};
 };
 
 // Where sources come from, and where results go, when there are too many to hold them all. All functions are called

@@ -89,12 +89,7 @@ class Generator final : DecodeClient {
     const std::lock_guard lock(telling_);
     progress_[worker] = done;
     GenerateProgress total{.finished_sources = feed_.finished_sources()};
-    for (const GenerateProgress& part : progress_) {
-      total.source_tokens += part.source_tokens;
-      total.generated_tokens += part.generated_tokens;
-      total.encode_seconds += part.encode_seconds;
-      total.decode_seconds += part.decode_seconds;
-    }
+    for (const GenerateProgress& part : progress_) total += part;
     settings_.on_progress(total);
   }
 

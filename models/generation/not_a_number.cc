@@ -45,7 +45,11 @@ std::string find_node(const Prompt& prompt, SessionPool& sessions) {
     if (wrong != values.end()) found = fmt::format("'{}' is the first node that gives {}", node.name, *wrong);
   });
   int source = Session::kNoSource;
-  if (!prompt.source.empty()) source = session->encode(std::span(&prompt.source, 1)).sources.front();
+  if (!prompt.frames.empty()) {
+    source = session->encode(std::span(&prompt.frames, 1)).sources.front();
+  } else if (!prompt.source.empty()) {
+    source = session->encode(std::span(&prompt.source, 1)).sources.front();
+  }
   const Session::TargetTokens target{session->open_target(source), prompt.target};
   session->decode(std::span(&target, 1));
   return found;

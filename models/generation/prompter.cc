@@ -12,6 +12,12 @@ const Tokenizer& tokenizer_of(const ModelParts& parts) {
   refuse<TokenizerError>(parts.origin, "no tokenizer files, expected token ids as input");
 }
 
+void expect_reader(const ModelParts& parts) {
+  const TransformerConfig& config = parts.network.config;
+  if (!config.reads_sound()) return;
+  refuse<ConfigError>(parts.origin, "{} reads sound, expected recordings to transcribe", config.model_type);
+}
+
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages) {
   const Tokenizer& tokenizer = tokenizer_of(parts);
   TokenIds ids = tokenizer.encode_target(target, languages);
@@ -90,8 +96,24 @@ TokenIds Prompter::truncated(const GenerateInput& input, TokenIds source) const 
   return source;
 }
 
+Prompt Prompter::sound_prompt(const Tensor& frames, const TokenIds& prefix, std::size_t number) const {
+  const TransformerConfig& config = parts_.network.config;
+  if (!config.reads_sound()) {
+    refuse<ConfigError>(parts_.origin, "{} reads text, expected a text or token ids", config.model_type);
+  }
+  check_frames(frames, config.encoder, "source", number);
+  Prompt prompt{.frames = frames, .target = {*settings_.decoder_start_token}, .number = number};
+  prompt.source_tokens = prompt.source_rows();
+  prompt.target.insert(prompt.target.end(), prefix.begin(), prefix.end());
+  prompt.prefix_length = prefix.size();
+  check_tokens(prompt.target, config.decoder, "prefix of source", number);
+  return prompt;
+}
+
 Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   const TransformerConfig& config = parts_.network.config;
+  if (!input.frames.empty()) return sound_prompt(input.frames, prefix_of(input), number);
+  expect_reader(parts_);
   const auto* text = std::get_if<std::string>(&input.source);
   // An empty line has nothing to translate, though the tokenizer would still add its end token.
   TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)

@@ -21,6 +21,9 @@ struct ModelParts {
 // Throws TokenizerError if there is none.
 const Tokenizer& tokenizer_of(const ModelParts& parts);
 
+// Throws ConfigError if the model reads sound: for what is given text or tokens.
+void expect_reader(const ModelParts& parts);
+
 // The ids of a whole target without what the decoder starts with.
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages);
 
@@ -32,11 +35,17 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
 // One thing to go on from.
 struct Prompt {
   TokenIds source = {};  // what the encoder reads; empty in a decoder-only model
+  Tensor frames = {};    // what it reads instead where it reads sound: [F, mel bands]
   TokenIds target = {};  // what comes first: start token and prefix, or a decoder-only model's prompt; not empty
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
   std::size_t number = 0;         // of the source, for messages: from 1
   std::size_t source_tokens = 0;
   bool source_truncated = false;
+
+  // Rows of the encoder.
+  std::size_t source_rows() const {
+    return frames.empty() ? source.size() : static_cast<std::size_t>(frames.rows() / kFramesPerRow);
+  }
 };
 
 // A target that a decoder is made to read (teacher forcing).
@@ -61,6 +70,7 @@ class Prompter {
 
  private:
   Prompt start(const TokenIds& source, std::size_t number) const;
+  Prompt sound_prompt(const Tensor& frames, const TokenIds& prefix, std::size_t number) const;
   std::size_t source_limit() const;
   TokenIds truncated(const GenerateInput& input, TokenIds source) const;
   TokenIds prefix_of(const GenerateInput& input) const;

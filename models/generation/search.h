@@ -77,9 +77,12 @@ class Search {
   // Reads the output for its input number `row`; logits and attention last until advance() returns. Rows may be read by
   // several threads at once.
   virtual void read(std::size_t row, const StepOutput& output) = 0;
-  enum class State : std::uint8_t { running, finished };
+  enum class State : std::uint8_t { running, completing, finished };
   // All rows are read. A finished search has closed its targets.
   virtual State advance(Session& session) = 0;
+  // Called once all others have advanced, where advance() says that this one is completing: now it may have the session
+  // decode what it likes, whatever becomes of the logits of the step. It is finished then.
+  virtual void complete(Session& /*session*/) {}
   // Closes its targets before it is finished; it is of no more use.
   virtual void abandon(Session& session) = 0;
 
@@ -108,6 +111,9 @@ class Search {
   std::size_t limit_;  // most tokens to generate
   RandomKey random_;
 };
+
+// The token at which the running sum of the probabilities that scores give passes `uniform`; -1 where all are banned.
+std::int32_t draw(std::span<const float> scores, double uniform);
 
 // The search that the rules ask for. `source` is the prompt's, opened in the session.
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);

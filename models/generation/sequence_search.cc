@@ -5,9 +5,7 @@
 #include "encdec/models/generation/search.h"
 
 namespace encdec {
-namespace {
 
-// The token at which the running sum of the probabilities passes `uniform`; -1 where all are banned.
 std::int32_t draw(std::span<const float> scores, double uniform) {
   const float largest = std::ranges::max(scores);
   if (largest == kBanned) return -1;
@@ -26,6 +24,8 @@ std::int32_t draw(std::span<const float> scores, double uniform) {
   }
   return last;
 }
+
+namespace {
 
 // Greedy search: at each step the token with the largest score, the smaller id of equals. Or sampling: a token drawn
 // with the probabilities that the scores give, for num_return_sequences sequences that are independent of each other;

@@ -35,6 +35,9 @@ enum class TargetLanguage : std::uint8_t {
   start_token,  // instead of the start token
 };
 
+// Frames of sound that one row of an encoder stands for.
+inline constexpr Dim kFramesPerRow = 2;
+
 // Encoder or decoder.
 struct StackConfig {
   Dim vocabulary = 0;  // V
@@ -47,6 +50,9 @@ struct StackConfig {
   RelativePositions relative_positions = {};           // that bias self-attention
   float embedding_scale = 1.0f;                        // of token embeddings: sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // where embeddings are normalised
+  // Not 0: an encoder that reads sound instead of tokens, kFramesPerRow frames of so many mel bands for each row, which
+  // two convolutions turn into its embeddings (Radford et al. 2023, section 2.2).
+  Dim mel_bands = 0;
 
   // One past the largest id that it reads.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
@@ -68,6 +74,7 @@ struct TransformerConfig {
   Activation activation = Activation::relu;               // of the feed-forward networks
   FeedForwardKind feed_forward = FeedForwardKind::plain;  // with a gate or without
   Bias bias = Bias::required;                             // of the linear maps in the stacks
+  std::optional<Bias> key_bias = {};                      // of those that make keys, where they differ
   NormOrder norm_order = NormOrder::last;                 // where sub-layers are normalised
   NormKind norm = NormKind::layer;                        // the formula of all norms
   float norm_epsilon = 1e-5f;                             // of all norms
@@ -83,6 +90,7 @@ struct TransformerConfig {
 
   bool has_encoder() const { return architecture != Architecture::decoder_only; }  // reads a source
   bool has_decoder() const { return architecture != Architecture::encoder_only; }  // writes a target
+  bool reads_sound() const { return encoder.mel_bands > 0; }                       // instead of tokens
   // The stack that reads what the user gives: the encoder, or the decoder where there is no encoder.
   const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "encdec/layers/transformer/attention_heads.h"
+#include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/layers/transformer/cross_attention.h"
 #include "encdec/layers/transformer/embedding.h"
 #include "encdec/layers/transformer/masked_decoder_attention.h"
@@ -24,6 +25,7 @@ AttentionOptions attention_options(const TransformerConfig& config, const StackC
                            .heads = stack.heads,
                            .head_dim = config.head_dim,
                            .bias = config.bias,
+                           .key_bias = config.key_bias.value_or(config.bias),
                            .residual = sublayer_residual(config),
                            .score_scale = config.score_scale};
   if (config.divide_scores_by_layer) options.score_scale = options.scale() / static_cast<float>(layer + 1);
@@ -36,11 +38,14 @@ class StackBuilder {
   StackBuilder(Graph& graph, const TransformerConfig& config, const StackConfig& stack, WeightScope weights)
       : graph_(graph), config_(config), stack_(stack), weights_(std::move(weights)) {}
 
-  // From token ids to last hidden states, which become an output. `memories` has one for each layer, or none.
+  // From token ids, or frames of sound, to last hidden states, which become an output. `memories` has one for each
+  // layer, or none.
   template <class SelfAttention>
-  Edge add(Edge token_ids, const OutputProjection& projection, const std::vector<Edge>& memories) {
-    Edge x = add_embedded_tokens(token_ids,
-                                 projection.tied_to(weights_ / "embedding", {stack_.vocabulary, config_.model_dim}));
+  Edge add(Edge input, const OutputProjection& projection, const std::vector<Edge>& memories) {
+    Edge x = stack_.mel_bands > 0
+                 ? add_embedded_frames(input)
+                 : add_embedded_tokens(
+                       input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, config_.model_dim}));
     for (int layer = 0; layer < stack_.layers; ++layer) {
       x = add_block<SelfAttention>(layer, x, memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)]);
     }
@@ -54,6 +59,22 @@ class StackBuilder {
     return graph_.add<AddNorm>(
         norm, std::move(inputs),
         NormOptions{.kind = config_.norm, .width = config_.model_dim, .epsilon = config_.norm_epsilon});
+  }
+
+  // Whisper's stem, and its positions.
+  Edge add_embedded_frames(Edge frames) {
+    Convolution1dOptions options{.input_width = stack_.mel_bands,
+                                 .output_width = config_.model_dim,
+                                 .padding = 1,
+                                 .activation = Activation::gelu,
+                                 .positions_per_row = kFramesPerRow};
+    Edge x = graph_.add<Convolution1d>(weights_ / "convolution_1", {frames}, options);
+    options.input_width = config_.model_dim;
+    options.stride = kFramesPerRow;
+    x = graph_.add<Convolution1d>(weights_ / "convolution_2", {x}, options);
+    PositionOptions positions = stack_.positions;
+    positions.model_dim = config_.model_dim;
+    return graph_.add<PositionalEncoding>(weights_ / "positional_encoding", {x}, positions);
   }
 
   // `tied` is the projection that has the embedding's table, or null.
@@ -130,7 +151,9 @@ class StackBuilder {
 
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("encoder");
-  const Edge source = graph.input("source_ids", {kSourceRows}, DataType::int32);
+  const Edge source = config.reads_sound()
+                          ? graph.input("source_frames", {kSourceRows, kFramesPerRow * config.encoder.mel_bands})
+                          : graph.input("source_ids", {kSourceRows}, DataType::int32);
   StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
   const Edge x = encoder.add<MultiHeadAttention>(source, projection, {});
   for (int layer = 0; layer < config.decoder.layers; ++layer) {

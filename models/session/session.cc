@@ -44,8 +44,26 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources) {
         {.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(source.size())});
     ids_.insert(ids_.end(), source.begin(), source.end());
   }
-  const Tensor ids(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
-  const auto outputs = model_->encoder->run(std::span(&ids, 1), *encoder_state_);
+  return run_encoder(Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())}));
+}
+
+Session::Encoded Session::encode(std::span<const Tensor> sources) {
+  const Stopwatch stopwatch(encode_seconds_);
+  encoder_state_->sequences.clear();
+  frames_.clear();
+  Dim rows = 0;
+  for (const Tensor& source : sources) {
+    const Dim own = source.rows() / kFramesPerRow;
+    encoder_state_->sequences.push_back({.first_row = static_cast<int>(rows), .rows = static_cast<int>(own)});
+    rows += own;
+    frames_.insert(frames_.end(), source.data<float>(), source.data<float>() + source.elements());
+  }
+  return run_encoder(
+      Tensor(frames_.data(), DataType::float32, {rows, kFramesPerRow * model_->config.encoder.mel_bands}));
+}
+
+Session::Encoded Session::run_encoder(const Tensor& input) {
+  const auto outputs = model_->encoder->run(std::span(&input, 1), *encoder_state_);
   encoded_sources_.clear();
   if (model_->decoder) {
     for (const Sequence& source : encoder_state_->sequences) {

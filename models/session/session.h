@@ -36,6 +36,9 @@ class Session {
   // Reads sources, none of them empty. What it returns is valid until the next call; the sources are open until they
   // are closed. Throws InputError for a token outside the vocabulary. Only for models with an encoder.
   Encoded encode(std::span<const TokenIds> sources);
+  // The same for sound: frames [F, mel bands] each, F a multiple of kFramesPerRow. Throws InputError where there are
+  // more frames than the model has positions.
+  Encoded encode(std::span<const Tensor> sources);
   // Its memory is free for others; its targets must be closed.
   void close_source(int source);
 
@@ -89,6 +92,7 @@ class Session {
   void reset_times() { encode_seconds_ = decode_seconds_ = 0; }  // both to 0
 
  private:
+  Encoded run_encoder(const Tensor& input);
   int remember_source(int target, int source);
   Tensor last_rows(const Tensor& hidden);
   Tensor logits_of(const Tensor& hidden);
@@ -103,6 +107,7 @@ class Session {
   std::optional<RunState> shortlist_state_;
   Tensor spread_logits_;
   TokenIds ids_;
+  std::vector<float> frames_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
   std::vector<float> last_rows_;
   double encode_seconds_ = 0;

@@ -27,6 +27,17 @@ void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::s
   for (std::size_t i = 0; i < rows.size(); ++i) check_tokens(rows[i], stack, what, i + 1);
 }
 
+void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number) {
+  const Dim most = stack.positions.count * kFramesPerRow;
+  const bool fits = frames.type() == DataType::float32 && frames.shape().rank() == 2 && !frames.empty() &&
+                    frames.width() == stack.mel_bands && frames.rows() >= kFramesPerRow && frames.rows() <= most &&
+                    frames.rows() % kFramesPerRow == 0;
+  if (fits) return;
+  throw InputError(fmt::format("{} {}: frames {} {}, expected float32 [{} to {}, a multiple of {}; {}]", what, number,
+                               to_string(frames.type()), to_string(frames.shape()), kFramesPerRow, most, kFramesPerRow,
+                               stack.mel_bands));
+}
+
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number) {
   if (tokens.empty()) throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, number));
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/tensor.h"
 #include "encdec/models/network/config.h"
 #include "encdec/models/session/token_ids.h"
 
@@ -15,6 +16,8 @@ void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack
                   std::size_t number);
 // The same for rows with the numbers 1, 2, ..., before any work is done, so that a bad one is found at once.
 void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what);
+// The same for frames of sound: [F, mel bands], F a multiple of kFramesPerRow, no more than there are positions.
+void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number);
 // Throws InputError if there are no tokens; likewise for rows.
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number);
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what);

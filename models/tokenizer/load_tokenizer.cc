@@ -8,16 +8,20 @@
 #include <optional>
 #include <utility>
 
+#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/marian_release.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
+#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/base64.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
@@ -181,6 +185,7 @@ constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"switch_transformers", "T5Tokenizer"},
     {"t5", "T5Tokenizer"},
     {"umt5", "T5Tokenizer"},
+    {"whisper", "WhisperTokenizer"},
     {"xlm-roberta", "XLMRobertaTokenizer"},
 };
 
@@ -213,6 +218,26 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
   return family != nullptr ? load_pipeline(folder, *family) : load_pipeline(folder);
 }
 
+// Of a file that is a model of its own.
+std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
+  const auto file = find_whisper_file(path);
+  if (!file) return nullptr;
+  const fs::path folder = path.parent_path();
+  const bool has_pairs = is_there(folder / "vocab.json") && is_there(folder / "merges.txt");
+  if (file->format == CheckpointFormat::ggml || !(has_pairs || is_there(folder / "tokenizer.json"))) {
+    return load_whisper_tokenizer(path);
+  }
+  auto tokenizer = load_pipeline(folder, *find_pipeline_family("WhisperTokenizer"));
+  // English and multilingual models may lie side by side, whose texts have other ids.
+  const auto sizes = read_openai_sizes(path);
+  const auto texts = sizes ? whisper_text_tokens(sizes->required_integer("n_vocab")) : std::nullopt;
+  const auto end = tokenizer->token_id(kWhisperEnd);
+  if (!texts || end == *texts) return tokenizer;
+  if (auto other = load_whisper_tokenizer(path)) return other;
+  refuse<TokenizerError>(path.string(), "{} is token {} of the tokenizer beside it, expected token {}", kWhisperEnd,
+                         end ? fmt::to_string(*end) : "-", *texts);
+}
+
 // Files that only a tokenizer has.
 std::string known_file(const fs::path& folder) {
   for (const char* file : {"tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "source.spm",
@@ -226,6 +251,8 @@ std::string known_file(const fs::path& folder) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
+    std::error_code unknown;  // opening what is in it will say why
+    if (fs::is_regular_file(folder, unknown)) return load_beside(folder);
     if (is_there(folder / "decoder.yml") && !is_there(folder / "config.json")) {
       return load_marian_release(folder);
     }
@@ -233,6 +260,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
     // Checkpoints of M2M-100 have a vocab.json; those of NLLB are of the same model_type and have none.
     if (name == "M2M100Tokenizer" && !is_there(folder / "vocab.json")) name = "NllbTokenizer";
     if (auto tokenizer = load_family(folder, name, model_type)) return tokenizer;
+    if (model_type.empty() || model_type == "whisper") {
+      if (auto tokenizer = load_whisper_tokenizer(folder)) return tokenizer;
+    }
     if (auto tokenizer = load_ctranslate2_tokenizer(folder)) return tokenizer;
     const std::string file = known_file(folder);
     if (file.empty()) return nullptr;

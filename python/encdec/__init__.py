@@ -26,6 +26,7 @@ from .model import Model
 from .pipelines import Pipeline, pipeline
 from .results import ForwardResult, GenerateResult, Hypothesis, ScoreResult
 from .tokenizer import Tokenizer
+from .transcript import Transcript, TranscriptSegment, TranscriptWord
 
 __all__ = [
     "Attention",
@@ -44,6 +45,9 @@ __all__ = [
     "ShapeError",
     "Tokenizer",
     "TokenizerError",
+    "Transcript",
+    "TranscriptSegment",
+    "TranscriptWord",
     "UnsupportedModelError",
     "WeightError",
     "__version__",

@@ -53,6 +53,11 @@ def as_prefixes(prefix: Any, count: int, single: bool) -> list[Any] | None:
     return prefixes
 
 
+def is_missing(value: Any) -> bool:
+    """None, or as pandas tells it: not-a-number or pandas.NA."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
 def is_null(on_error: str) -> bool:
     if on_error not in ("raise", "null"):
         raise ValueError(f"on_error is {on_error!r}, expected 'raise' or 'null'")

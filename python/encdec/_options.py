@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _encdec
+from ._errors import ConfigError
 
 if TYPE_CHECKING:
+    import os
     from typing import SupportsIndex
 
     Ids = Sequence[SupportsIndex]
@@ -92,10 +94,58 @@ class AttentionOptions(TypedDict, total=False):
     tgt_lang: str | None
 
 
+class TranscribeOptions(TypedDict, total=False):
+    """openai-whisper's, and what a call adds to them. None is as by openai: no threshold, greedy search, one sample."""
+
+    language: str | None
+    task: Literal["transcribe", "translate"]
+    temperature: float | Sequence[float]
+    beam_size: int | None
+    best_of: int | None
+    patience: float | None
+    length_penalty: float | None
+    suppress_tokens: int | Ids | str | None
+    seed: int | None
+    initial_prompt: str | None
+    carry_initial_prompt: bool
+    hotwords: str | None
+    condition_on_previous_text: bool
+    prompt_reset_on_temperature: float
+    compression_ratio_threshold: float | None
+    logprob_threshold: float | None
+    log_prob_threshold: float | None
+    no_speech_threshold: float | None
+    without_timestamps: bool
+    timestamps: bool
+    max_initial_timestamp: float | None
+    word_timestamps: bool
+    prepend_punctuations: str
+    append_punctuations: str
+    hallucination_silence_threshold: float | None
+    clip_timestamps: float | Sequence[float] | str
+    vad_model: str | os.PathLike[str] | None
+    vad_parameters: Mapping[str, float] | None
+    batch_size: int | None
+    workers: int | None
+    fp16: Literal[False] | None
+    verbose: Literal[False] | None
+
+
+class TranscriptLineOptions(TypedDict, total=False):
+    """openai-whisper's, of subtitles."""
+
+    max_line_width: int | None
+    max_line_count: int | None
+    max_words_per_line: int | None
+    highlight_words: bool
+
+
 GENERATE = frozenset(_encdec.generate_option_names())
 EMBED = frozenset(EmbedOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
+TRANSCRIBE = frozenset(TranscribeOptions.__annotations__)
+LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 
 def check_names(function: str, options: Iterable[str], known: frozenset[str]) -> None:
@@ -106,3 +156,11 @@ def check_names(function: str, options: Iterable[str], known: frozenset[str]) ->
         near = difflib.get_close_matches(name, known, 1, 0.5)
         hint = f", did you mean {near[0]!r}?" if near else ""
         raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:
+    """Of "1,2,3", as openai-whisper takes it."""
+    try:
+        return [kind(each) for each in text.split(",") if each.strip()]
+    except ValueError:
+        raise ConfigError(f"{name} is {text!r}, expected numbers separated by commas") from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _inputs, _options
 from ._iterate import iterate
-from ._waiting import Waiting
+from ._transcribing import Transcribing
 from .attention import Attention
 from .results import ForwardResult, GenerateResult, ScoreResult, make_result
 from .tokenizer import Tokenizer
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OnError = Literal["raise", "null"]
 
 
-class Model(Waiting):
+class Model(Transcribing):
     """A checkpoint folder, ready to use, by any number of threads, tasks and forked processes at once.
 
     ``path`` is a folder as its publisher ships it. ``precision`` is what matmuls compute in. ``threads`` work inside

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from . import _registry
+from . import _recordings, _registry
 from ._errors import ConfigError
 from .model import Model
+
+if TYPE_CHECKING:
+    from ._recordings import Recording
+    from .transcript import Transcript
 
 _RETURN_NAMES = {
     "translation": "translation",
     "summarization": "summary",
     "text2text-generation": "generated",
     "feature-extraction": "",
+    "automatic-speech-recognition": "",
 }
 
 
+#: transformers' names where ours differ.
+_SPEECH_NAMES = {"num_beams": "beam_size", "condition_on_prev_tokens": "condition_on_previous_text"}
+
+
 class Pipeline:
-    """What ``pipeline()`` gives: to be called with a text, a list of texts, or an iterator of them."""
+    """What ``pipeline()`` gives: to be called with a text, a list of texts, or an iterator of them; or recordings."""
 
     def __init__(self, task: str, model: Model, call: Callable[..., Any]) -> None:
         self.task = task
         self.model = model
         self._call = call
 
-    def __call__(self, inputs: str | Iterable[str], **options: Any) -> Any:
+    def __call__(self, inputs: Recording | Iterable[Recording], **options: Any) -> Any:
         return self._call(inputs, **options)
 
     def __repr__(self) -> str:
@@ -37,7 +46,8 @@ class Pipeline:
 
 def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -> Pipeline:
     """A pipeline of ``"translation"`` (also ``"translation_en_to_fr"``), ``"summarization"``,
-    ``"text2text-generation"`` or ``"feature-extraction"``; options are those of ``Model``.
+    ``"text2text-generation"``, ``"feature-extraction"`` or ``"automatic-speech-recognition"``; options are those of
+    ``Model``.
 
     Raises ConfigError for other tasks.
 
@@ -54,6 +64,8 @@ def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -
         raise TypeError("pipeline() got options of loading for a model that is loaded")
     if kind == "feature-extraction":
         return Pipeline(task, model, _FeatureExtraction(model))
+    if kind == "automatic-speech-recognition":
+        return Pipeline(task, model, _SpeechRecognition(model))
     languages = {"src_lang": words[1], "tgt_lang": words[3]} if len(words) == 4 else {}
     return Pipeline(task, model, _TextToText(task, model, _RETURN_NAMES[kind], languages))
 
@@ -112,6 +124,44 @@ class _FeatureExtraction:
         states = self._model.forward([tokenizer.encode(inputs, max_length=most or 0)]).encoder_last_hidden_state
         assert states is not None
         return states if return_tensors else states.tolist()
+
+
+class _SpeechRecognition:
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __call__(
+        self,
+        inputs: Any,
+        *,
+        return_timestamps: bool | Literal["word"] | None = None,
+        generate_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        if return_timestamps not in (None, False, True, "word"):
+            raise ConfigError(f"return_timestamps is {return_timestamps!r}, expected True, False or 'word'")
+        merged = {_SPEECH_NAMES.get(name, name): value for name, value in {**(generate_kwargs or {}), **options}.items()}
+        if return_timestamps == "word":
+            merged["word_timestamps"] = True
+
+        def record(transcript: Transcript) -> dict[str, Any]:
+            found: dict[str, Any] = {"text": transcript.text}
+            if return_timestamps:
+                found["chunks"] = _chunks(transcript, return_timestamps == "word")
+            return found
+
+        if isinstance(inputs, Iterator) and not _recordings.is_single(inputs):
+            return (record(self._model.transcribe(each, **merged)) for each in inputs)
+        found = self._model.transcribe(inputs, **merged)
+        return [record(each) for each in found] if isinstance(found, list) else record(found)
+
+
+def _chunks(transcript: Transcript, of_words: bool) -> list[dict[str, Any]]:
+    parts = [(each.start, each.end, each.text) for each in transcript.segments]
+    if of_words:
+        words = [word for segment in transcript.segments for word in segment.words or ()]
+        parts = [(each.start, each.end, each.word) for each in words]
+    return [{"timestamp": (start, end), "text": text} for start, end, text in parts]
 
 
 def _task_options(model: Model, task: str) -> dict[str, Any]:

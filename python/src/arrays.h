@@ -14,6 +14,7 @@ namespace encdec::python {
 // A float32 array of numpy's in the tensor's own memory, which lives as long as the array.
 inline nanobind::object to_array(const Tensor& tensor) {
   namespace nb = nanobind;
+  nb::module_::import_("numpy");  // where an interrupt is one still: nanobind makes it a TypeError
   std::vector<std::size_t> sizes;
   for (const Dim dim : tensor.shape().dims()) sizes.push_back(static_cast<std::size_t>(dim));
   auto kept = std::make_unique<Tensor>(tensor);

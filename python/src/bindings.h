@@ -8,6 +8,7 @@ namespace encdec::python {
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_generate_job(nanobind::module_& module);
+void bind_transcribe(nanobind::module_& module);
 void bind_requests(nanobind::module_& module);
 
 }  // namespace encdec::python

@@ -31,4 +31,5 @@ NB_MODULE(_encdec, module) {
   bind_model(module);
   bind_generate_job(module);
   bind_requests(module);
+  bind_transcribe(module);
 }

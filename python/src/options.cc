@@ -7,56 +7,13 @@
 #include <utility>
 
 #include "encdec/models/generation/generation_settings.h"
+#include "keywords.h"
 #include "values.h"
 
 namespace encdec::python {
 namespace {
 
 namespace nb = nanobind;
-
-// Takes the keywords that a function knows; the rest are of no one.
-class Keywords {
- public:
-  explicit Keywords(const nb::dict& keywords) {
-    for (auto [key, value] : keywords) {
-      if (!value.is_none()) values_.emplace_back(nb::cast<std::string>(key), nb::borrow(value));
-    }
-  }
-
-  // The value under either name, which is given once.
-  nb::object take(std::string_view name, std::string_view other = {}) {
-    nb::object found;
-    for (auto entry = values_.begin(); entry != values_.end();) {
-      if (entry->first != name && (other.empty() || entry->first != other)) {
-        ++entry;
-        continue;
-      }
-      if (found.is_valid()) throw nb::type_error(fmt::format("{} and {} are the same option", name, other).c_str());
-      found = std::move(entry->second);
-      entry = values_.erase(entry);
-    }
-    return found;
-  }
-  template <class T>
-  void read(T& value, std::string_view name, std::string_view other = {}) {
-    if (const nb::object given = take(name, other); given.is_valid()) read_value(name, given, value);
-  }
-  template <class T>
-  void read(std::optional<T>& value, std::string_view name, std::string_view other = {}) {
-    if (const nb::object given = take(name, other); given.is_valid()) read_value(name, given, value.emplace());
-  }
-  void read_languages(std::string& source, std::string& target) {
-    read(source, "source_lang", "src_lang");
-    read(target, "target_lang", "tgt_lang");
-  }
-  void finish() const {
-    if (values_.empty()) return;
-    throw nb::type_error(fmt::format("unexpected keyword argument '{}'", values_.front().first).c_str());
-  }
-
- private:
-  std::vector<std::pair<std::string, nb::object>> values_;
-};
 
 void read_long(Keywords& keywords, std::string_view name, LongSources& result) {
   std::string word = result == LongSources::error ? "error" : "truncate";
@@ -103,20 +60,6 @@ AttentionSelection read_selection(Keywords& keywords) {
   return selection;
 }
 
-// What this version does not do may be asked for with the value that changes nothing.
-void check_neutral(const Setting& setting, nb::handle value) {
-  bool is_neutral = false;
-  if (PyBool_Check(value.ptr()) != 0) {
-    is_neutral = value.ptr() == Py_False;
-  } else if (setting.neutral && nb::hasattr(value, "__float__")) {
-    is_neutral = PyFloat_AsDouble(value.ptr()) == *setting.neutral;
-    PyErr_Clear();  // of what is no number
-  }
-  if (is_neutral) return;
-  throw ConfigError(
-      fmt::format("{} is {}, which this version does not do", setting.name, nb::str(nb::repr(value)).c_str()));
-}
-
 }  // namespace
 
 GenerateOptions generate_options(const nb::dict& dict) {
@@ -125,7 +68,7 @@ GenerateOptions generate_options(const nb::dict& dict) {
   for (const Setting& setting : generation_settings()) {
     const std::string_view key = setting.key();
     if (std::holds_alternative<Setting::NotSupported>(setting.member)) {
-      if (const nb::object value = keywords.take(setting.name); value.is_valid()) check_neutral(setting, value);
+      keywords.check_neutral(setting.name, setting.neutral);
     }
     setting.with_member([&](auto member) {
       keywords.read(options.*member, setting.name, key == setting.name ? std::string_view() : key);

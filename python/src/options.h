@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "encdec/models/model.h"
+#include "encdec/models/speech/subtitles.h"
 
 namespace encdec::python {
 
@@ -15,6 +16,8 @@ GenerateOptions generate_options(const nanobind::dict& keywords);
 EmbedOptions embed_options(const nanobind::dict& keywords);
 ScoreOptions score_options(const nanobind::dict& keywords);
 AttentionMapOptions attention_options(const nanobind::dict& keywords);
+TranscribeOptions transcribe_options(const nanobind::dict& keywords);
+TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
 LoadOptions load_options(const nanobind::dict& keywords);
 
 // All names that generate_options() knows: the library's, and transformers' for the same.

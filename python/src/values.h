@@ -46,16 +46,20 @@ inline void read_value(std::string_view name, nanobind::handle value, std::uint6
   throw ConfigError(fmt::format("{} is {}, expected 0 to 2^64 - 1", name, nanobind::str(index).c_str()));
 }
 
-inline void read_value(std::string_view name, nanobind::handle value, float& result) {
+inline void read_value(std::string_view name, nanobind::handle value, double& result) {
   const bool is_number =
       PyFloat_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) != 0 || nanobind::hasattr(value, "__float__");
   if (PyBool_Check(value.ptr()) != 0 || !is_number) refuse_value(name, value, "a number");
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nanobind::python_error();
-    PyErr_Clear();
-    throw ConfigError(fmt::format("{}: expected a number that a float can hold", name));
-  }
+  result = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() == nullptr) return;
+  if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nanobind::python_error();
+  PyErr_Clear();
+  throw ConfigError(fmt::format("{}: expected a number that a float can hold", name));
+}
+
+inline void read_value(std::string_view name, nanobind::handle value, float& result) {
+  double number = 0;
+  read_value(name, value, number);
   result = static_cast<float>(number);
 }
 
@@ -101,6 +105,15 @@ inline void read_value(std::string_view name, nanobind::handle value, std::vecto
   if (PyList_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0)
     refuse_value(name, value, "lists of token ids");
   result = rows_from(value, name);
+}
+
+// One number stands for a list of it.
+inline void read_value(std::string_view name, nanobind::handle value, std::vector<double>& result) {
+  result.clear();
+  if (PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 || !nanobind::hasattr(value, "__iter__")) {
+    return read_value(name, value, result.emplace_back());
+  }
+  for (const nanobind::handle number : value) read_value(name, number, result.emplace_back());
 }
 
 }  // namespace encdec::python

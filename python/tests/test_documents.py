@@ -22,9 +22,12 @@ MODULES = [f"encdec.{each.name}" for each in pkgutil.iter_modules(encdec.__path_
 
 
 @pytest.mark.parametrize("name", ["encdec", *MODULES])
-def test_examples_run(name: str, path: Path, model: encdec.Model) -> None:
+def test_examples_run(
+    name: str, path: Path, model: encdec.Model, speech_model: encdec.Model, recording: Path
+) -> None:
     module = importlib.import_module(name)
-    found = doctest.testmod(module, extraglobs={"path": path, "model": model, "encdec": encdec})
+    known = {"path": path, "model": model, "encdec": encdec, "speech_model": speech_model, "recording": recording}
+    found = doctest.testmod(module, extraglobs=known)
     assert found.failed == 0
 
 

@@ -1,17 +1,31 @@
-// parse_pytorch over any bytes: archives that lie about their entries, and files before torch 1.6. pickle_fuzzer.cc
-// sees more of the pickles.
+// parse_pytorch and parse_openai_sizes over any bytes: archives that lie about their entries, and files before torch
+// 1.6. pickle_fuzzer.cc sees more of the pickles.
 #include <cstdint>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/pytorch.h"
 #include "tests/fuzz/read_all.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace encdec;
+namespace encdec {
+namespace {
+
+template <class Act>
+void attempt(const Act& act) {
   try {
-    read_all(*parse_pytorch({std::as_bytes(std::span(data, size)), nullptr, "x.bin"}));
+    act();
   } catch (const FileError& error) {
     require_good_message(error.what(), "x.bin");
   }
+}
+
+}  // namespace
+}  // namespace encdec
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace encdec;
+  const FileBytes file{std::as_bytes(std::span(data, size)), nullptr, "x.bin"};
+  attempt([&] { read_all(*parse_pytorch(file)); });
+  attempt([&] { parse_openai_sizes(file); });
   return 0;
 }

@@ -31,6 +31,7 @@ import tokenizers
 import transformers
 from transformers import AutoTokenizer
 from transformers.convert_slow_tokenizer import import_protobuf
+from transformers.models.whisper.tokenization_whisper import LANGUAGES
 
 HERE = Path(__file__).parent
 ROOT = HERE / "tokenizer_native"
@@ -245,6 +246,8 @@ class Folder:
         target = [] if target_ids == all_ids else [{"language": "", "ids": target_ids}]
         for language in sources:
             own = AutoTokenizer.from_pretrained(self.path)
+            if isinstance(own, transformers.WhisperTokenizer):
+                own.set_prefix_tokens(language=language)
             own.src_lang = language
             source.append({"language": language, "ids": [own(text).input_ids for text in TEXTS[:SOME_TEXTS]]})
         for language in targets:
@@ -373,6 +376,26 @@ def make_byte_level():
     Folder("blenderbot_small", "blenderbot-small", blenderbot_small_files()).expect()
 
 
+def make_whisper():
+    """vocab.json with the texts, and files beside it with the other tokens, as published; what transformers saves of it."""
+    specials = ["endoftext", "startoftranscript", *LANGUAGES, "translate", "transcribe", "startoflm", "startofprev"]
+    specials = [f"<|{name}|>" for name in (*specials, "nospeech", "notimestamps")]
+    times = [f"<|{i * 0.02:.2f}|>" for i in range(50)]
+    files = byte_level_files({-1: "<|endoftext|>"})
+    vocabulary = json.loads(files["vocab.json"])
+    # Multilingual models have an empty text.
+    vocabulary |= {"": vocabulary["<|endoftext|>"], "<|endoftext|>": len(vocabulary)}
+    files["vocab.json"] = json.dumps(vocabulary, ensure_ascii=False)
+    files["added_tokens.json"] = {token: len(vocabulary) + i for i, token in enumerate([*specials[1:], *times])}
+    named = {f"{role}_token": "<|endoftext|>" for role in ("bos", "eos", "unk")}
+    config = {"tokenizer_class": "WhisperTokenizer", "additional_special_tokens": specials} | named
+    whisper = Folder("whisper", "whisper", files, config)
+    whisper.expect(["fr", "german", "yue"])
+    # The times are no special tokens, and left out all the same.
+    whisper.saved("whisper_saved").expect(["es"])
+    whisper.saved("whisper_told", {"language": "de", "task": "translate", "predict_timestamps": True}).expect()
+
+
 def make_fairseq():
     table = train(rules="table")
     plain = train()
@@ -445,6 +468,7 @@ def main():
     (ROOT / "texts.json").write_text(json.dumps(TEXTS, indent=0) + "\n", encoding="utf-8")
     make_t5()
     make_byte_level()
+    make_whisper()
     make_fairseq()
     make_pegasus()
     make_bert()

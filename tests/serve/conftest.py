@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import queue
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import wave
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ PROGRAM = Path(os.environ.get("ENCDEC", ROOT / "build/release/bin/encdec")).abso
 GOLDEN = ROOT / "tests/golden"
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
 EMBEDDER = GOLDEN / "sentence_transformers/mean_normalized/model"
+WHISPER = GOLDEN / "whisper_formats/hugging_face"  # of random weights
 DECODER = GOLDEN / "gpt2/with_prefix/model"  # no tokenizer
 KEY = "a-key-of-the-tests"
 
@@ -179,3 +182,17 @@ def embeddings(lines: Sequence[str], **options: Any) -> numpy.ndarray:
 
 def float32_bytes(rows: Any) -> bytes:
     return numpy.array(rows, dtype=numpy.float32).tobytes()
+
+
+def noise(seconds: float, seed: int = 0, rate: int = 16_000, channels: int = 1) -> bytes:
+    """A WAV file whose loudness goes up and down."""
+    count = round(seconds * rate)
+    loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) * (5.0 / rate)))
+    samples = loud[:, None] * numpy.random.default_rng(seed).uniform(-1, 1, (count, channels))
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(channels)
+        writer.setsampwidth(2)
+        writer.setframerate(rate)
+        writer.writeframes(samples.astype("<i2").tobytes())
+    return file.getvalue()

@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import EMBEDDER, KEY, PRONUNCIATION, model_arguments, running
+from conftest import EMBEDDER, KEY, PRONUNCIATION, WHISPER, model_arguments, noise, running
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
@@ -20,7 +20,8 @@ PHONE = {"width": 360, "height": 740}
 
 @pytest.fixture(scope="session")
 def url():
-    with running(*model_arguments({"english-pronunciation": PRONUNCIATION, "mini": EMBEDDER})) as server:
+    models = {"english-pronunciation": PRONUNCIATION, "mini": EMBEDDER, "whisper": WHISPER}
+    with running(*model_arguments(models)) as server:
         yield server.url + "/"
 
 
@@ -343,7 +344,8 @@ def test_describes_the_api(open_page, url):
 
 def test_hides_what_no_model_does(open_page):
     page = open_page()
-    for kind, hidden, shown in [("embedding", "#translator", "#explorer"), ("generation", "#explorer", "#translator")]:
+    for kind, hidden, shown in [("embedding", "#translator", "#explorer"), ("generation", "#explorer", "#translator"),
+                                ("generation", "#listener", "#translator"), ("transcription", "#translator", "#listener")]:
         page.unroute_all()
         page.route("**/info?*", lambda route: route.fulfill(
             json={"version": "1", "limits": {"max_beams": 4}, "model_type": {kind: {}}}))
@@ -395,3 +397,96 @@ def test_key_and_several_models(open_page, guarded):
     expect(page.locator("#translator")).to_be_visible()
     page.click("#forget-key")
     expect(page.locator("#key")).to_be_visible()
+
+
+def choose_recording(page, seconds=1.4):
+    page.set_input_files("#recording", {"name": "noise.wav", "mimeType": "audio/wav", "buffer": noise(seconds)})
+
+
+def said(*segments):
+    """A stream of a transcript: words of each segment, a second each."""
+    events, second = [], 0
+    for words in segments:
+        spans = [{"word": f" {word}", "start": second + i, "end": second + i + .5} for i, word in enumerate(words)]
+        segment = {"start": second, "end": second + len(words), "text": "".join(span["word"] for span in spans), "words": spans}
+        second += len(words)
+        events.append({"type": "transcript.text.delta", "delta": segment["text"], "segment": segment})
+    events.append({"type": "transcript.text.done", "text": "", "duration": second, "language": "english", "task": "transcribe"})
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+
+
+def answer_speech(page, *segments):
+    page.route("**/v1/audio/*", lambda route: route.fulfill(content_type="text/event-stream", body=said(*segments)))
+
+
+def test_recording_is_transcribed(open_page):
+    page = open_page()
+    choose_recording(page)
+    expect(page.locator("#heard")).to_contain_text("0:01 of sound in")
+    expect(page.locator("#heard")).to_contain_text("English")
+    assert page.locator(".segment").count() > 0
+    expect(page.locator("#player")).to_be_visible()
+    page.wait_for_function("document.getElementById('player').duration === 1.4")
+    expect(page.locator("#listener-error")).to_be_hidden()
+    expect(page.locator("#task-choice")).to_be_hidden()  # it knows English alone
+
+
+def test_transcript_follows_the_sound(open_page):
+    page = open_page()
+    answer_speech(page, ["One", "two"], ["three", "four"])
+    choose_recording(page, 4)
+    expect(page.locator(".segment")).to_have_text(["One two", "three four"])
+    seek = "seconds => { document.getElementById('player').currentTime = seconds; }"
+    for seconds, segment, word in [(0.2, "One two", "One"), (1.2, "One two", "two"), (3.1, "three four", "four")]:
+        page.evaluate(seek, seconds)
+        expect(page.locator(".segment.now")).to_have_text(segment)
+        expect(page.locator(".segment .now")).to_have_text(word)
+    page.evaluate(seek, 2.7)  # between two words
+    expect(page.locator(".segment .now")).to_have_count(0)
+    # Words and times play from where they are.
+    place = "document.getElementById('player').currentTime"
+    page.locator(".segment span span", has_text="four").click()
+    page.wait_for_function(f"{place} >= 3 && {place} < 4")
+    page.locator(".segment button").nth(0).click()
+    page.wait_for_function(f"{place} < 1")
+    page.evaluate("document.getElementById('player').pause()")
+    # As text, without times.
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy-transcript")
+    expect(page.locator("#copy-transcript")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "One two\nthree four\n"
+
+
+def test_says_what_is_no_recording(open_page):
+    page = open_page()
+    answer_speech(page, ["One"])
+    choose_recording(page)
+    expect(page.locator(".segment")).to_have_count(1)
+    page.unroute_all()
+    page.set_input_files("#recording", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"text"})
+    expect(page.locator("#listener-error")).to_contain_text("'file'")
+    expect(page.locator(".segment")).to_have_count(0)
+
+
+def test_languages_of_speech(open_page):
+    page = open_page()
+    page.route("**/v1/models", lambda route: route.fulfill(json={"data": [{"id": "whisper", "language": ["en", "de"]}]}))
+    page.reload()
+    expect(page.locator("#spoken option")).to_have_text(["Detect language", "English", "German"])
+    answer_speech(page, ["One"])
+    choose_recording(page)
+    expect(page.locator(".segment")).to_have_count(1)
+    for select, value, path, field in [("#spoken", "de", "transcriptions", b'name="language"\r\n\r\nde\r\n'),
+                                       ("#task", "translations", "translations", b'name="stream"')]:
+        with page.expect_request(f"**/v1/audio/{path}") as asked:
+            page.select_option(select, value)
+        assert field in asked.value.post_data_buffer
+    expect(page.locator("#spoken")).to_be_hidden()
+
+
+def test_speech_is_no_markup(open_page):
+    page = open_page()
+    answer_speech(page, ["<b>One</b>"])
+    choose_recording(page)
+    expect(page.locator(".segment")).to_have_text(["<b>One</b>"])
+    assert page.locator("#transcript b").count() == 0

@@ -70,8 +70,9 @@ Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias) {
   return y;
 }
 
-Matrix strided_convolution(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride) {
-  expect(weight.shape().rank() == 3 && weight.shape()[1] == x.columns, "strided_convolution: widths differ");
+Matrix convolution_1d(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride,
+                      std::int64_t padding) {
+  expect(weight.shape().rank() == 3 && weight.shape()[1] == x.columns, "convolution_1d: widths differ");
   const std::int64_t kernel = weight.shape()[2];
   Matrix y((x.rows + stride - 1) / stride, weight.shape()[0]);
   for (std::int64_t j = 0; j < y.rows; ++j) {
@@ -79,12 +80,14 @@ Matrix strided_convolution(const Matrix& x, const Tensor& weight, const Matrix* 
       double sum = bias != nullptr ? bias->at(0, n) : 0.0;
       double magnitude = std::abs(sum);
       double inherited = 0.0;
-      for (std::int64_t t = 0; t < kernel && j * stride + t < x.rows; ++t) {
+      for (std::int64_t t = 0; t < kernel; ++t) {
+        const std::int64_t position = j * stride + t - padding;
+        if (position < 0 || position >= x.rows) continue;
         for (std::int64_t c = 0; c < x.columns; ++c) {
           const double w = element(weight, (n * x.columns + c) * kernel + t);
-          const double error = x.error(j * stride + t, c) * std::abs(w);
-          sum += x.at(j * stride + t, c) * w;
-          magnitude += std::abs(x.at(j * stride + t, c) * w) + error;
+          const double error = x.error(position, c) * std::abs(w);
+          sum += x.at(position, c) * w;
+          magnitude += std::abs(x.at(position, c) * w) + error;
           inherited += error;
         }
       }

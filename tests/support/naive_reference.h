@@ -49,7 +49,8 @@ Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias);
 
 // Along the rows: y_j = b + sum over c and t of weight[n, c, t] x[j * stride + t, c], with zeros after the last row;
 // ceil(rows / stride) rows. Weight [N, C, kernel]; `bias` is null or [N].
-Matrix strided_convolution(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride);
+Matrix convolution_1d(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride,
+                      std::int64_t padding = 0);
 
 Matrix relu(Matrix x);
 Matrix gelu(Matrix x);          // x * (1 + erf(x / sqrt(2))) / 2

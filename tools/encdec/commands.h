@@ -25,5 +25,6 @@ Action add_inspect(CLI::App& command);
 Action add_score(CLI::App& command);
 Action add_serve(CLI::App& command);
 Action add_tokenize(CLI::App& command);
+Action add_transcribe(CLI::App& command);
 
 }  // namespace encdec::cli

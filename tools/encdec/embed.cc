@@ -52,7 +52,7 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
 void embed(const EmbedArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const Model model = options.model.load();
+  const Model model = options.model.load_reader();
   ProgressBar bar = options.model.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   const int batch_size = options.embed.batch_size;

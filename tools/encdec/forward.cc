@@ -135,7 +135,7 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
 }
 
 void forward(const ForwardArguments& options) {
-  const Model model = options.model.load();
+  const Model model = options.model.load_reader();
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());

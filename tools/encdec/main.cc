@@ -42,6 +42,7 @@ struct Subcommand {
 constexpr std::array kSubcommands = {
     Subcommand{"generate", "Translate, or whatever the model was made for: one line out for each line in",
                add_generate},
+    Subcommand{"transcribe", "What is said in recordings, with times: text, subtitles or JSON", add_transcribe},
     Subcommand{"forward", "Logits and encoder states for given sources and targets, to a .safetensors file",
                add_forward},
     Subcommand{"score", "How likely a model finds given targets: one JSON object for each pair of lines", add_score},
@@ -72,6 +73,7 @@ Environment:
 
 Examples:
   encdec generate --model opus-mt-en-fr --input english.txt --output french.txt
+  encdec transcribe --model whisper-tiny --output-format srt speech.flac
   echo "A sentence" | encdec embed --model all-MiniLM-L6-v2
   encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
   encdec inspect --model opus-mt-en-fr)";

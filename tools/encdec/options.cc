@@ -87,8 +87,14 @@ Model ModelArguments::load() const {
   return model;
 }
 
-Model ModelArguments::load_for(LineForm form) const {
+Model ModelArguments::load_reader() const {
   Model model = load();
+  if (!model.config().reads_sound()) return model;
+  throw ConfigError(fmt::format("{}: {} reads sound, expected encdec transcribe", folder, model.config().model_type));
+}
+
+Model ModelArguments::load_for(LineForm form) const {
+  Model model = load_reader();
   if (form == LineForm::text && model.tokenizer() == nullptr) {
     throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", folder));
   }

@@ -46,6 +46,8 @@ struct ModelArguments {
   // Loads the model; says on standard error where its precision is not to the letter what was asked for, and what is
   // wrong with its cache of packed weights.
   Model load() const;
+  // The same for models that read text; throws ConfigError, naming the folder, for others.
+  Model load_reader() const;
   // The same for lines of this form. Throws TokenizerError, naming the folder, for texts without a tokenizer.
   Model load_for(LineForm form) const;
 };

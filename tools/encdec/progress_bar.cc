@@ -43,8 +43,13 @@ std::string progress_line(const Progress& progress, double seconds, int width) {
     const auto filled = static_cast<std::size_t>(fraction * kBarWidth);
     line = fmt::format("{:3.0f}% [{:<{}}]  ", fraction * 100, std::string(filled, '='), kBarWidth);
   }
-  line += fmt::format("{} lines, {:.1f} lines/s, {:.0f} tokens/s", progress.lines,
-                      static_cast<double>(progress.lines) / seconds, static_cast<double>(progress.tokens) / seconds);
+  if (progress.audio_seconds) {
+    line += fmt::format("{} of sound, {:.1f} times as fast", clock_time(*progress.audio_seconds),
+                        *progress.audio_seconds / seconds);
+  } else {
+    line += fmt::format("{} lines, {:.1f} lines/s, {:.0f} tokens/s", progress.lines,
+                        static_cast<double>(progress.lines) / seconds, static_cast<double>(progress.tokens) / seconds);
+  }
   if (progress.fraction.value_or(0) >= kFractionForEstimate) {
     line += fmt::format(", {} left", clock_time(seconds * (1 - *progress.fraction) / *progress.fraction));
   } else {

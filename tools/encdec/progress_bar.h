@@ -9,13 +9,14 @@ namespace encdec::cli {
 
 // How far a command has come. `fraction` is of the whole work, where that is known.
 struct Progress {
-  std::optional<double> fraction;
+  std::optional<double> fraction = {};
   std::int64_t lines = 0;
   std::int64_t tokens = 0;
+  std::optional<double> audio_seconds = {};  // of recordings, instead of lines
 };
 
-// One line: "  42% [========            ]  1200 lines, 340.5 lines/s, 5100 tokens/s, 0:12 left", at most `width`
-// columns.
+// One line: "  42% [========            ]  1200 lines, 340.5 lines/s, 5100 tokens/s, 0:12 left", or "1:40 of sound,
+// 15.2 times as fast", at most `width` columns.
 std::string progress_line(const Progress& progress, double seconds, int width);
 
 // A line on standard error that is drawn over again, at most ten times a second, from one second after construction on.

@@ -38,14 +38,19 @@ std::string to_json(const ScoreResult& result) {
 
 std::string to_json(const Stats& stats) {
   const double seconds = stats.generate_seconds;
-  return dump({{"load_seconds", stats.load_seconds},
-               {"encode_seconds", stats.work.encode_seconds},
-               {"decode_seconds", stats.work.decode_seconds},
-               {"total_seconds", stats.total_seconds},
-               {"source_tokens", stats.work.source_tokens},
-               {"generated_tokens", stats.work.generated_tokens},
-               {"tokens_per_second", seconds > 0 ? static_cast<double>(stats.work.generated_tokens) / seconds : 0.0},
-               {"peak_resident_bytes", peak_resident_bytes()}});
+  Json object = {{"load_seconds", stats.load_seconds},
+                 {"encode_seconds", stats.work.encode_seconds},
+                 {"decode_seconds", stats.work.decode_seconds},
+                 {"total_seconds", stats.total_seconds},
+                 {"source_tokens", stats.work.source_tokens},
+                 {"generated_tokens", stats.work.generated_tokens},
+                 {"tokens_per_second", seconds > 0 ? static_cast<double>(stats.work.generated_tokens) / seconds : 0.0},
+                 {"peak_resident_bytes", peak_resident_bytes()}};
+  if (stats.audio_seconds) {
+    object["audio_seconds"] = *stats.audio_seconds;
+    object["audio_seconds_per_second"] = seconds > 0 ? *stats.audio_seconds / seconds : 0.0;
+  }
+  return dump(object);
 }
 
 }  // namespace encdec::cli

@@ -13,12 +13,13 @@ struct JsonFields {
   bool top_log_probs = false;
 };
 
-// What `generate --stats` tells; its tokens_per_second are generated tokens over generate_seconds.
+// What --stats tells; its tokens_per_second are generated tokens over generate_seconds.
 struct Stats {
   GenerateProgress work;
   double load_seconds = 0;
-  double generate_seconds = 0;  // in calls of generate: texts to ids, encoding, decoding, ids to texts
-  double total_seconds = 0;     // loading, reading and writing too
+  double generate_seconds = 0;               // in calls of generate: texts to ids, encoding, decoding, ids to texts
+  double total_seconds = 0;                  // loading, reading and writing too
+  std::optional<double> audio_seconds = {};  // of recordings that were transcribed
 };
 
 // JSON objects on one line, without the line end. Numbers have the shortest digits that stand for the same float; what

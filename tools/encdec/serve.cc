@@ -127,6 +127,8 @@ Action add_serve(CLI::App& command) {
   add_number_option(command, "--workers", settings.workers, "Batches of a model side by side, each with --threads")
       ->check(integer_from(1, kMaxThreads));
   add_batch_size_option(command, settings.batch_size);
+  add_file_option(command, "--vad-model", settings.vad_model,
+                  "Silero's voice activity detector (.safetensors), for requests with vad_filter");
   command.add_option("--host", settings.host, "Address to listen at; 0.0.0.0 for all of IPv4, empty for none")
       ->type_name("ADDRESS")
       ->capture_default_str();
@@ -153,6 +155,8 @@ Action add_serve(CLI::App& command) {
   add_limit(command, "--max-requests", limits.requests, kMaxCount,
             "That wait or run at once; others are told when to come again");
   add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes, "Of the bodies of all these");
+  add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
+            "Of a request's body with a recording");
   add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Texts of a request");
   add_limit(command, "--max-sentences", limits.sentences, kMaxCount, "Of these, where texts are cut into them");
   add_limit(command, "--max-beams", limits.beams, kMaxBeams, "Of a request, and results for one source");

@@ -5,9 +5,11 @@
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "http/form.h"
@@ -113,6 +115,24 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
   return submit([&] { return Work::stream(executor_, model, inputs, options, client_); });
+}
+
+Work Call::start(ServedModel& model, Recording recording, const TranscribeOptions& options) {
+  return submit([&] { return Work::transcribe(executor_, model, std::move(recording), options, client_); });
+}
+
+asio::awaitable<Transcript> Call::transcript(Work& work, OnSegments on_segments) {
+  CertainSegments segments;
+  for (;;) {
+    WorkNews news = co_await next(work);
+    if (auto* transcript = std::get_if<Transcript>(&news.what)) {
+      transcript->segments = std::move(segments);
+      co_return std::move(*transcript);
+    }
+    auto& fresh = std::get<CertainSegments>(news.what);
+    if (on_segments) on_segments(fresh);
+    std::ranges::move(fresh, std::back_inserter(segments));
+  }
 }
 
 void Call::answer(HttpResponse response) {

@@ -54,6 +54,10 @@ class Call : public std::enable_shared_from_this<Call> {
   // Generates, and tells tokens too: news by news, by next().
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
+  // Transcribes; the whole transcript, whose segments are shown to `on_segments`, if it is not empty, as they come.
+  using OnSegments = std::function<void(std::span<const TranscriptSegment> segments)>;
+  Work start(ServedModel& model, Recording recording, const TranscribeOptions& options);
+  asio::awaitable<Transcript> transcript(Work& work, OnSegments on_segments = {});
 
   // Answers.
   void respond(const WrittenJson& json, int status = 200);

@@ -59,6 +59,7 @@ struct Metrics::Families {
   // By model.
   Counters& read = counter("encdec_source_tokens_total", "Tokens that were read");
   Counters& generated = counter("encdec_generated_tokens_total", "Tokens that were generated");
+  Counters& audio_seconds = counter("encdec_audio_seconds_total", "Seconds of recordings that were transcribed");
   Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited for its turn");
   Histograms& first_token_seconds =
       histogram("encdec_first_token_seconds", "Time to the first token, where tokens are told as they come");
@@ -81,6 +82,10 @@ void ModelMetrics::count_tokens(std::size_t tokens) const {
 
 void ModelMetrics::count_result(std::size_t longest, double seconds) const {
   if (longest > 0) token_seconds.Observe(seconds / static_cast<double>(longest));
+}
+
+void ModelMetrics::count_recording(double seconds) const {
+  audio_seconds.Increment(seconds);
 }
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
@@ -111,6 +116,7 @@ ModelMetrics Metrics::model(const std::string& name) {
   Families& all = *families_;
   return {.read = all.read.Add(labels),
           .generated = all.generated.Add(labels),
+          .audio_seconds = all.audio_seconds.Add(labels),
           .queue_seconds = all.queue_seconds.Add(labels, kSeconds),
           .first_token_seconds = all.first_token_seconds.Add(labels, kSeconds),
           .token_seconds = all.token_seconds.Add(labels, kTokenSeconds)};

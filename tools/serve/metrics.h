@@ -17,7 +17,7 @@ namespace encdec::serve {
 
 // What is told of one model.
 struct ModelMetrics {
-  prometheus::Counter &read, &generated;
+  prometheus::Counter &read, &generated, &audio_seconds;
   prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds;
 
   // A source of so many tokens has its turn, so many seconds after its request was read.
@@ -28,6 +28,8 @@ struct ModelMetrics {
   void count_tokens(std::size_t tokens) const;
   // It is finished, so many seconds after its turn came, its longest hypothesis of so many tokens.
   void count_result(std::size_t longest, double seconds) const;
+  // A recording of so many seconds was transcribed.
+  void count_recording(double seconds) const;
 };
 
 // What a service tells Prometheus. All functions may be called from any thread.

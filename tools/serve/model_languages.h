@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace encdec::serve {
 
@@ -23,5 +24,8 @@ struct ModelLanguages {
     return source != target && sources.contains(source) && targets.contains(target);
   }
 };
+
+// Codes of the languages that a model hears; none where it reads no sound.
+std::vector<std::string> spoken_languages(const Model& model, const std::string& folder);
 
 }  // namespace encdec::serve

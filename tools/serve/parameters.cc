@@ -3,8 +3,10 @@
 #include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace encdec::serve {
 namespace {
@@ -20,6 +22,11 @@ auto read_json_value(const Read& read) {
 }
 
 }  // namespace
+
+std::string_view shown(std::string_view value) {
+  constexpr std::size_t kLongest = 64;
+  return value.substr(0, kLongest);
+}
 
 Parameters::Parameters(const Call& call) {
   const HttpRequest& request = call.request();
@@ -74,9 +81,42 @@ int Parameters::number(const std::string& name, int otherwise, int min, int max)
   int number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size() || number < min || number > max) {
-    throw HttpError(400, fmt::format("'{}' is '{}', expected an integer from {} to {}", name, value, min, max));
+    throw HttpError(400, fmt::format("'{}' is '{}', expected an integer from {} to {}", name, shown(value), min, max));
   }
   return number;
+}
+
+std::optional<double> Parameters::real(const std::string& name, double min, double max) const {
+  if (json_ && json_->has(name) && !json_->value().at(name).is_string()) {
+    return read_json_value([&] { return json_->number(name, {.min = min, .max = max}); });
+  }
+  const std::string value = text(name);
+  if (value.empty()) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || !(number >= min && number <= max)) {
+    throw HttpError(400, fmt::format("'{}' is '{}', expected a number from {} to {}", name, shown(value), min, max));
+  }
+  return number;
+}
+
+bool Parameters::flag(const std::string& name, bool otherwise) const {
+  if (json_ && json_->has(name) && !json_->value().at(name).is_string()) {
+    return *read_json_value([&] { return json_->boolean(name); });
+  }
+  const std::string value = lower_case(text(name));
+  if (value.empty()) return otherwise;
+  if (value == "true" || value == "1" || value == "yes" || value == "on") return true;
+  if (value == "false" || value == "0" || value == "no" || value == "off") return false;
+  throw HttpError(400, fmt::format("'{}' is '{}', expected true or false", name, shown(value)));
+}
+
+std::optional<std::string> Parameters::take_file(const std::string& name) {
+  const auto found = std::ranges::find(files_, name, &FormPart::name);
+  if (found == files_.end()) return std::nullopt;
+  std::string content = std::move(found->content);
+  files_.erase(found);
+  return content;
 }
 
 const FormPart* Parameters::file(const std::string& name) const {

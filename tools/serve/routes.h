@@ -24,17 +24,25 @@ struct Route {
     none,     // whoever asks
   };
   Key key = Key::in_header;
+
+  // What its body may have, which limits its size.
+  enum class Body : std::uint8_t { text, recording };
+  Body body = Body::text;
 };
 
 // Those of each protocol, in the file of its name.
 std::span<const Route> libretranslate_routes();
 std::span<const Route> openai_routes();
+std::span<const Route> openai_audio_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> deepl_routes();
 std::span<const Route> hugging_face_routes();
+std::span<const Route> whisper_cpp_routes();
 std::span<const Route> native_routes();
 
 // {"error": "..."}, for addresses of no protocol.
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
+// {"error": {"message": "...", ...}}, as OpenAI's.
+HttpResponse openai_error(const HttpError& error, const HttpRequest& request);
 
 }  // namespace encdec::serve

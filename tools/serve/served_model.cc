@@ -1,5 +1,6 @@
 #include "served_model.h"
 
+#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,14 +11,31 @@
 #include "http/message.h"
 
 namespace encdec::serve {
+namespace {
+
+const char* what_it_does(const ServedModel& model) {
+  return model.embeds() ? "embeds texts" : model.transcribes() ? "transcribes recordings" : "generates text";
+}
+
+// None where it transcribes, though its tokens may look like it.
+ModelLanguages languages_of(const Model& model, const ModelSource& source) {
+  if (!model.config().reads_sound()) {
+    return source.languages.empty() ? ModelLanguages::of(model, source.folder) : ModelLanguages::told(source.languages);
+  }
+  if (source.languages.empty()) return {};
+  throw ConfigError(
+      fmt::format("--languages: model '{}' transcribes recordings, expected one that translates texts", source.name));
+}
+
+}  // namespace
 
 ServedModel::ServedModel(const ModelSource& source, const ServeSettings& settings, const ModelMetrics& metrics)
     : name_(source.name),
       metrics_(metrics),
       model_(Model::load(source.folder, settings.load)),
       queue_(model_, {.workers = settings.workers, .batch_size = settings.batch_size}),
-      languages_(source.languages.empty() ? ModelLanguages::of(model_, source.folder)
-                                          : ModelLanguages::told(source.languages)),
+      languages_(languages_of(model_, source)),
+      spoken_languages_(serve::spoken_languages(model_, source.folder)),
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                      .count()) {}
 
@@ -30,6 +48,11 @@ ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const cha
     names.push_back(model->name());
   }
   if (name.empty()) throw HttpError(404, fmt::format("no model here {}", what));
+  const auto other = std::ranges::find(models_, name, [](const auto& model) { return model->name(); });
+  if (other != models_.end()) {
+    throw HttpError(404, fmt::format("model '{}' {}, expected one that {}: {}", name, what_it_does(**other), what,
+                                     names.empty() ? "there is none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
   throw HttpError(404, names.empty() ? fmt::format("model '{}': no model here {}", name, what)
                                      : fmt::format("model '{}': not here, expected {}", name, fmt::join(names, ", ")));
 }
@@ -41,7 +64,12 @@ ServedModel& ModelSet::embedder(const std::string& name) const {
 
 ServedModel& ModelSet::generator(const std::string& name) const {
   return find(
-      name, [](const ServedModel& model) { return !model.embeds(); }, "generates text");
+      name, [](const ServedModel& model) { return model.generates(); }, "generates text");
+}
+
+ServedModel& ModelSet::transcriber(const std::string& name) const {
+  return find(
+      name, [](const ServedModel& model) { return model.transcribes(); }, "transcribes recordings");
 }
 
 ServedModel& ModelSet::any(const std::string& name) const {

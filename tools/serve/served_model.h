@@ -27,6 +27,10 @@ class ServedModel {
   const ModelMetrics& metrics() const { return metrics_; }
   const ModelLanguages& languages() const { return languages_; }
   bool embeds() const { return !model_.config().has_decoder(); }
+  bool transcribes() const { return model_.config().reads_sound(); }
+  bool generates() const { return !embeds() && !transcribes(); }
+  // Codes of those that it hears; none where it does not transcribe.
+  const std::vector<std::string>& spoken_languages() const { return spoken_languages_; }
   // In seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 
@@ -36,6 +40,7 @@ class ServedModel {
   Model model_;
   RequestQueue queue_;
   ModelLanguages languages_;
+  std::vector<std::string> spoken_languages_;
   std::int64_t loaded_at_;
 };
 
@@ -48,6 +53,7 @@ class ModelSet {
   // By name, or the first of its kind where no name is said. Throws HttpError, 404.
   ServedModel& embedder(const std::string& name) const;
   ServedModel& generator(const std::string& name) const;
+  ServedModel& transcriber(const std::string& name) const;
   ServedModel& any(const std::string& name) const;
   // One that translates from one canonical code to another; null if there is none.
   ServedModel* translator(const std::string& source, const std::string& target) const;

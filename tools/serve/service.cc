@@ -3,6 +3,7 @@
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/speech/voice_activity.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -128,8 +129,8 @@ struct Service::Load {
 
 Service::Service(const ServeSettings& settings) : settings_(settings), load_(std::make_shared<Load>()) {
   threads_.emplace(kThreads);
-  for (const auto routes : {libretranslate_routes(), openai_routes(), tei_routes(), deepl_routes(),
-                            hugging_face_routes(), native_routes()}) {
+  for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
+                            deepl_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }
@@ -143,6 +144,7 @@ void Service::load() {
     if (is_draining_) throw Error("stopped while loading");
   };
   const CancellationScope scope(check);
+  if (!settings_.vad_model.empty()) VoiceActivity::load(settings_.vad_model);  // as requests will do
   for (const ModelSource& source : settings_.models)
     models_.add(std::make_unique<ServedModel>(source, settings_, metrics_.model(source.name)));
   is_ready_ = true;
@@ -259,6 +261,12 @@ HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t b
                     retry_seconds());
   }
   return {.ticket = std::make_shared<Load::Ticket>(load_, body_bytes)};
+}
+
+std::size_t Service::body_limit(const HttpRequest& head) const {
+  const Match match = find_route(head);
+  const bool is_recording = match.route != nullptr && match.route->body == Route::Body::recording;
+  return is_recording ? settings_.limits.recording_bytes : settings_.http.body_bytes;
 }
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {

@@ -35,6 +35,7 @@ class Service final : public HttpApplication {
   HttpResponse health() const;
 
   Admission admit(const HttpRequest& head, std::size_t body_bytes) override;
+  std::size_t body_limit(const HttpRequest& head) const override;
   void handle(std::shared_ptr<Exchange> exchange) override;
   HttpResponse refusal(const HttpRequest& request, const HttpError& error) override;
   void add_headers(const HttpRequest& request, HttpResponse& response) override;

@@ -26,6 +26,8 @@ struct ServiceLimits {
   int alternatives = 8;                  // beside the best translation
   std::size_t requests = 512;            // that wait or run; one more is told to come later
   std::size_t request_bytes = 64 << 20;  // of the bodies of all of these
+  std::size_t recording_bytes =
+      26 << 20;  // of the body of one with a recording: OpenAI's 25 MiB, and the form around it
   std::chrono::milliseconds request_time{300'000};
   std::chrono::seconds drain_time{30};
   std::chrono::seconds stall_time{60};  // of silence of a busy model, after which /health gives the process up
@@ -37,6 +39,7 @@ struct ServeSettings {
   LoadOptions load = {};
   int workers = 1;
   int batch_size = 0;
+  std::string vad_model = {};  // TranscribeOptions::vad_model, for requests that want it; empty for none
 
   std::string host = "127.0.0.1";
   int port = 8080;

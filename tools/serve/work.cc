@@ -1,5 +1,7 @@
 #include "work.h"
 
+#include <encdec/engine/base/error.h>
+
 #include <algorithm>
 
 #include "http/message.h"
@@ -9,6 +11,28 @@ namespace {
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A recording that can be given up while a worker listens, which may take long: a few megabytes may be hours.
+Recording until(std::shared_ptr<const std::atomic<bool>> is_over, Recording recording) {
+  recording.open = [open = std::move(recording.open), is_over = std::move(is_over)]() -> Recording::Read {
+    return [read = open(), is_over](std::span<float> samples) {
+      if (*is_over) throw HttpError(499, "nobody waits for this transcript any more");
+      return read(samples);
+    };
+  };
+  return recording;
+}
+
+// A recording that cannot be read is the client's fault.
+std::exception_ptr fault_of_recording(std::exception_ptr failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const FileError& error) {
+    return std::make_exception_ptr(HttpError(400, error.what()));
+  } catch (...) {
+    return failure;
+  }
 }
 
 }  // namespace
@@ -93,6 +117,31 @@ Work Work::embed(const asio::any_io_executor& executor, ServedModel& model, std:
        .on_start = [&metrics = model.metrics(), states](
                        std::size_t text, std::size_t tokens) { count_start(metrics, (*states)[text], tokens); }},
       client));
+  return work;
+}
+
+Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
+                      const TranscribeOptions& options, std::uint64_t client) {
+  Work work(executor);
+  work.is_over_ = std::make_shared<std::atomic<bool>>(false);
+  const ModelMetrics& metrics = model.metrics();
+  work.requests_.push_back(
+      model.queue().submit(until(work.is_over_, std::move(recording)), options,
+                           {.on_result =
+                                [news = work.news_, &metrics](Transcript transcript) {
+                                  metrics.count_recording(transcript.duration);
+                                  news->put({0, std::move(transcript)});
+                                },
+                            .on_failure =
+                                [news = work.news_](std::exception_ptr failure) {
+                                  news->put({0, fault_of_recording(std::move(failure))});
+                                },
+                            .on_segments =
+                                [news = work.news_, &metrics](std::span<const TranscriptSegment> segments) {
+                                  for (const auto& segment : segments) metrics.count_tokens(segment.tokens.size());
+                                  news->put({0, CertainSegments(segments.begin(), segments.end())});
+                                }},
+                           client));
   return work;
 }
 

@@ -2,6 +2,7 @@
 
 #include <encdec/models/request_queue.h>
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -21,10 +22,12 @@ struct CertainTokens {
   std::size_t source_tokens = 0;  // that were read for it
 };
 
-// What becomes of one source of a request: tokens that are certain, or its end.
+using CertainSegments = std::vector<TranscriptSegment>;
+
+// What becomes of one source of a request: tokens or segments that are certain, or its end.
 struct WorkNews {
   std::size_t source = 0;
-  std::variant<CertainTokens, GenerateResult, EmbedResult, std::exception_ptr> what = {};
+  std::variant<CertainTokens, CertainSegments, GenerateResult, EmbedResult, Transcript, std::exception_ptr> what = {};
 };
 
 // A request in a queue, of one coroutine, which is told by its mailbox. Cancelled with it.
@@ -38,9 +41,13 @@ class Work {
                      const GenerateOptions& options, std::uint64_t client);
   static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                     const EmbedOptions& options, std::uint64_t client);
+  // Segments as they are certain, and at last the transcript without them.
+  static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
+                         const TranscribeOptions& options, std::uint64_t client);
   Work(Work&& other) noexcept = default;
   Work& operator=(Work&& other) = delete;
   ~Work() {
+    if (is_over_ != nullptr) *is_over_ = true;
     for (const Request& request : requests_) request.cancel();
   }
 
@@ -57,6 +64,7 @@ class Work {
 
   std::shared_ptr<Mailbox<WorkNews>> news_;
   std::vector<Request> requests_;
+  std::shared_ptr<std::atomic<bool>> is_over_;  // of a recording: nobody need listen to it any more
 };
 
 }  // namespace encdec::serve

@@ -10,6 +10,7 @@
 #include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 
 namespace encdec {
 namespace {
@@ -289,6 +290,7 @@ std::vector<PipelineFamily> all_families() {
       {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},
       {"BlenderbotTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_blenderbot},
+      {"WhisperTokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_whisper},
   };
 }
 

@@ -37,9 +37,7 @@ std::string clean_up_spaces(std::string text) {
 }
 
 namespace piece_decoders {
-namespace {
 
-// A piece with any other character than those of byte-level vocabularies is taken as it stands.
 void append_piece_bytes(std::string_view piece, std::string& bytes) {
   const std::size_t before = bytes.size();
   for (std::string_view rest = piece; !rest.empty();) {
@@ -54,6 +52,8 @@ void append_piece_bytes(std::string_view piece, std::string& bytes) {
     rest.remove_prefix(c.bytes);
   }
 }
+
+namespace {
 
 // An empty text is found before every character and at the end.
 std::string put_between_characters(std::string_view piece, std::string_view by) {

@@ -34,6 +34,8 @@ struct MetaspaceOptions {
 PieceDecoder metaspace(MetaspaceOptions options);
 // Characters of byte-level vocabularies become bytes again; what is not UTF-8 then becomes U+FFFD.
 void byte_level(std::vector<std::string>& pieces);
+// The bytes of one. A piece with any other character than those of byte-level vocabularies is taken as it stands.
+void append_piece_bytes(std::string_view piece, std::string& bytes);
 
 struct WordPieceOptions {
   std::string prefix = "##";

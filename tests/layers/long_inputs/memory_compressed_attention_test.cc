@@ -20,8 +20,8 @@ Matrix expected_of(const std::map<std::string, Tensor>& weights, const MemoryCom
                    const Tensor& x, const std::vector<int>& rows) {
   const auto shorten = [&](const std::string& part, const Matrix& sequence) {
     const Matrix bias(weights.at(part + "_convolution.bias"));
-    return strided_convolution(project(weights, part, sequence), weights.at(part + "_convolution.weight"), &bias,
-                               options.stride);
+    return convolution_1d(project(weights, part, sequence), weights.at(part + "_convolution.weight"), &bias,
+                          options.stride);
   };
   return of_each_sequence(x, rows, [&](const Matrix& sequence) {
     return project(weights, "output",

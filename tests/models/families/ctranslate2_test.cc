@@ -154,10 +154,11 @@ TEST(OldCTranslate2, StoredPositionsAreAsManyAsTheTableHas) {
 
 TEST(CTranslate2Spec, RefusesNamesAndRevisionsThatCTranslate2DoesNotHave) {
   OldModel model;
-  model.spec = "WhisperSpec";
+  model.spec = "Wav2Vec2Spec";
   EXPECT_THAT(model.error(),
-              HasSubstr("model.bin: model specification 'WhisperSpec' is not supported, expected TransformerSpec, "
-                        "TransformerBase, TransformerBig, TransformerDecoderSpec or TransformerEncoderSpec"));
+              HasSubstr("model.bin: model specification 'Wav2Vec2Spec' is not supported, expected TransformerSpec, "
+                        "TransformerBase, TransformerBig, TransformerDecoderSpec, TransformerEncoderSpec or "
+                        "WhisperSpec"));
   for (const auto& [spec, last] :
        {std::pair("TransformerBase", 7u), {"TransformerSpec", 7u}, {"TransformerDecoderSpec", 8u}}) {
     model.spec = spec;

@@ -35,7 +35,6 @@ constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
 
 int status_of(error_code error) {
   if (error == http::error::header_limit) return 431;
-  if (error == http::error::body_limit) return 413;
   if (error == http::error::bad_version) return 505;
   return 400;
 }
@@ -45,9 +44,12 @@ bool is_malformed(error_code error) {
          error != http::error::end_of_stream && error != http::error::partial_message;
 }
 
+HttpError too_long(std::size_t body_limit) {
+  return {413, fmt::format("a body of more than {} bytes", body_limit)};
+}
+
 std::string message_of(error_code error, const HttpLimits& limits) {
   if (error == http::error::header_limit) return fmt::format("a header of more than {} bytes", limits.header_bytes);
-  if (error == http::error::body_limit) return fmt::format("a body of more than {} bytes", limits.body_bytes);
   return "not HTTP/1.1: " + error.message();
 }
 
@@ -172,7 +174,7 @@ asio::awaitable<bool> Connection::serve_request() {
   HttpApplication& application = server_.application();
   http::request_parser<http::string_body> parser;
   parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-  parser.body_limit(limits.body_bytes);
+  parser.body_limit(boost::none);  // until it is known whose it is
   HttpRequest request;
   request.peer = peer_;
   Writing writing{.request = request};
@@ -183,14 +185,17 @@ asio::awaitable<bool> Connection::serve_request() {
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kResult);
   if (error && !is_malformed(error)) co_return false;
   const bool is_chunked = !error && parser.chunked();
-  std::size_t body_bytes = 0;
+  std::size_t body_bytes = 0, body_limit = limits.body_bytes;
   try {
     read_head(parser.get().base(), request);
     if (error) throw HttpError(status_of(error), message_of(error, limits));
     writing.version = parser.get().version();
     writing.keep_alive = parser.get().keep_alive() && !server_.is_draining();
     check_head(parser.get().base(), limits);
-    body_bytes = is_chunked ? limits.body_bytes : parser.content_length().value_or(0);
+    body_limit = application.body_limit(request);
+    body_bytes = is_chunked ? body_limit : parser.content_length().value_or(0);
+    if (body_bytes > body_limit) throw too_long(body_limit);
+    parser.body_limit(body_limit);
     admission = application.admit(request, body_bytes);
   } catch (const HttpError& refused) {
     writing.keep_alive = false;
@@ -200,7 +205,8 @@ asio::awaitable<bool> Connection::serve_request() {
   if (!is_wanted && body_bytes > kSkippedBytes) writing.keep_alive = false;
 
   if (!refusal && !parser.is_done() && (is_wanted || writing.keep_alive)) {
-    stream_.expires_after(limits.body_time);
+    const std::size_t pieces = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
+    stream_.expires_after(limits.body_time * static_cast<std::int64_t>(pieces));
     if (beast::iequals(request.headers["expect"], "100-continue")) {
       constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
@@ -209,7 +215,9 @@ asio::awaitable<bool> Connection::serve_request() {
     if (body_error && !is_malformed(body_error)) co_return false;
     if (body_error) {
       writing.keep_alive = false;
-      refusal = application.refusal(request, HttpError(status_of(body_error), message_of(body_error, limits)));
+      const bool is_long = body_error == http::error::body_limit;
+      refusal = application.refusal(
+          request, is_long ? too_long(body_limit) : HttpError(status_of(body_error), message_of(body_error, limits)));
     }
     request.body = std::move(parser.get().body());
   }

@@ -50,6 +50,9 @@ class HttpApplication {
     std::shared_ptr<void> ticket = {};
   };
   virtual Admission admit(const HttpRequest& head, std::size_t body_bytes) = 0;
+  // Most bytes of a request's body, as far as it is known; it has as many times HttpLimits::body_time to arrive as it
+  // may have HttpLimits::body_bytes.
+  virtual std::size_t body_limit(const HttpRequest& head) const = 0;
   // Answers some time, on any thread.
   virtual void handle(std::shared_ptr<Exchange> exchange) = 0;
   // How the server itself refuses a request, as far as it is known.

@@ -191,6 +191,9 @@ asio::awaitable<void> natural_task(Call& call) {
   const JsonObject request = call.json();
   const std::string name = call.path_words.empty() ? std::string() : call.path_words[0];
   const ServedModel& model = call.parts().models.any(name);
+  if (model.transcribes()) {
+    throw HttpError(400, fmt::format("model '{}' transcribes recordings: POST /v1/audio/transcriptions", model.name()));
+  }
   const char* task = model.embeds()                          ? "feature-extraction"
                      : !model.model().config().has_encoder() ? "text-generation"
                      : !model.languages().targets.empty()    ? "translation"

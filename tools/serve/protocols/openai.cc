@@ -32,14 +32,6 @@ const char* type_of(int status) {
   }
 }
 
-HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
-  const int status = error.status() == 403 ? 401 : error.status();
-  const Json code = status == 404 ? Json("model_not_found") : status == 401 ? Json("invalid_api_key") : Json(nullptr);
-  return {.status = status,
-          .body = to_text(
-              {{"error", {{"message", error.what()}, {"type", type_of(status)}, {"param", nullptr}, {"code", code}}}})};
-}
-
 asio::awaitable<void> embeddings(Call& call) {
   static_assert(std::endian::native == std::endian::little);
   const JsonObject request = call.json();
@@ -74,6 +66,10 @@ Json model_json(const ServedModel& model) {
     return list;
   };
   Json json = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
+  if (model.transcribes()) {  // as speaches, which serves Whisper, says it
+    json["task"] = "automatic-speech-recognition";
+    json["language"] = model.spoken_languages();
+  }
   const ModelLanguages& languages = model.languages();
   if (!languages.targets.empty()) {
     json["languages"] = {{"sources", codes(languages.sources)}, {"targets", codes(languages.targets)}};
@@ -334,14 +330,25 @@ asio::awaitable<void> chat_completions(Call& /*call*/) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/v1/embeddings", &embeddings, &error_form},
-    Route{"GET", "/v1/models", &list_models, &error_form},
-    Route{"GET", "/v1/models/*", &one_model, &error_form},
-    Route{"POST", "/v1/completions", &completions, &error_form},
-    Route{"POST", "/v1/chat/completions", &chat_completions, &error_form},
+    Route{"POST", "/v1/embeddings", &embeddings, &openai_error},
+    Route{"GET", "/v1/models", &list_models, &openai_error},
+    Route{"GET", "/v1/models/*", &one_model, &openai_error},
+    Route{"POST", "/v1/completions", &completions, &openai_error},
+    Route{"POST", "/v1/chat/completions", &chat_completions, &openai_error},
 };
 
 }  // namespace openai
+
+HttpResponse openai_error(const HttpError& error, const HttpRequest& /*request*/) {
+  const int status = error.status() == 403 ? 401 : error.status();
+  const WrittenJson code = status == 404   ? WrittenJson("model_not_found")
+                           : status == 401 ? WrittenJson("invalid_api_key")
+                                           : WrittenJson(nullptr);
+  return {.status = status,
+          .body = to_text(
+              {{"error",
+                {{"message", error.what()}, {"type", openai::type_of(status)}, {"param", nullptr}, {"code", code}}}})};
+}
 
 std::span<const Route> openai_routes() {
   return openai::kRoutes;

@@ -93,7 +93,9 @@ asio::awaitable<void> info(Call& call) {
   const auto positions = model.model().config().input_stack().position_limit();
   const ServeSettings& settings = call.parts().settings;
   const ServiceLimits& limits = settings.limits;
-  const Json type = model.embeds() ? Json{{"embedding", {{"pooling", nullptr}}}} : Json{{"generation", Json::object()}};
+  const Json type = model.embeds()        ? Json{{"embedding", {{"pooling", nullptr}}}}
+                    : model.transcribes() ? Json{{"transcription", Json::object()}}
+                                          : Json{{"generation", Json::object()}};
   Json names = Json::array();
   for (const auto& other : call.parts().models.all()) names.push_back(other->name());
   call.respond({{"model_id", model.name()},
@@ -117,6 +119,7 @@ asio::awaitable<void> info(Call& call) {
                   {"max_connections", settings.http.connections},
                   {"max_requests", limits.requests},
                   {"max_request_bytes", limits.request_bytes},
+                  {"max_recording_bytes", limits.recording_bytes},
                   {"max_inputs", limits.inputs},
                   {"max_beams", limits.beams},
                   {"max_new_tokens", limits.new_tokens},

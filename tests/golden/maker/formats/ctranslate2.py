@@ -130,7 +130,8 @@ def read_model(path):
     for name in [name for name in found if name.endswith("weight_scale")]:
         scale = found.pop(name)
         target = name.removesuffix("_scale")
-        found[target] = found[target] / (scale[:, None] if scale.ndim else scale)
+        rows = scale.reshape(-1, *[1] * (found[target].ndim - 1)) if scale.ndim else scale
+        found[target] = found[target] / rows
     return found | {alias: found[name] for alias, name in aliases.items()}
 
 

@@ -1,0 +1,108 @@
+#include "encdec/layers/transformer/convolution_1d.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/row_sharing.h"
+#include "encdec/engine/run_state.h"
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+namespace {
+
+const Convolution1dOptions& checked(const Convolution1dOptions& options) {
+  if (options.stride < 1 || options.stride > options.kernel) {
+    throw ConfigError(fmt::format("convolution_1d: kernel {} and stride {}, expected 1 <= stride <= kernel",
+                                  options.kernel, options.stride));
+  }
+  if (options.padding < 0 || options.padding >= options.kernel) {
+    throw ConfigError(fmt::format("convolution_1d: kernel {} and padding {}, expected 0 <= padding < kernel",
+                                  options.kernel, options.padding));
+  }
+  return options;
+}
+
+// Weights [N, C, kernel] as [N, kernel * C]: a window's rows need not be interleaved then.
+Tensor by_position(const Tensor& weight) {
+  const Dim outputs = weight.shape()[0], width = weight.shape()[1], kernel = weight.shape()[2];
+  Tensor turned = Tensor::uninitialized({outputs, kernel * width});
+  for (Dim n = 0; n < outputs; ++n) {
+    const float* from = weight.data<float>() + n * width * kernel;
+    for (Dim c = 0; c < width; ++c) {
+      for (Dim t = 0; t < kernel; ++t) turned.row(n)[t * width + c] = *from++;
+    }
+  }
+  return turned;
+}
+
+MatMul pack(const WeightScope& scope, const Convolution1dOptions& options) {
+  const std::array weights = {
+      WeightMatrix(by_position(scope.tensor("weight", {options.output_width, options.input_width, options.kernel})))};
+  const Tensor bias = bias_of(scope, options.bias, options.output_width);
+  return {weights, bias.empty() ? std::span<const Tensor>() : std::span(&bias, 1), {scope.pack(), options.activation}};
+}
+
+}  // namespace
+
+Convolution1d::Convolution1d(const WeightScope& weights, const Convolution1dOptions& options)
+    : options_(checked(options)), matmul_(pack(weights, options)) {}
+
+Shape Convolution1d::output_shape(Shapes inputs) const {
+  expect_count(inputs, 1);
+  if (options_.positions_per_row % options_.stride != 0) {
+    throw ShapeError(fmt::format("{} positions in a row, expected a multiple of the stride {}",
+                                 options_.positions_per_row, options_.stride));
+  }
+  expect_rows(inputs[0], options_.positions_per_row * options_.input_width, "positions");
+  return {inputs[0][0], options_.positions_per_row / options_.stride * options_.output_width};
+}
+
+void Convolution1d::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  expect_all_rows(state.sequences, inputs[0].rows());
+  const Dim in = options_.positions_per_row, out = in / options_.stride;
+  const Tensor positions = inputs[0].reshape({inputs[0].rows() * in, options_.input_width});
+  Tensor outputs = output.reshape({output.rows() * out, options_.output_width});
+  convolve(positions, 0, in, outputs, state);
+}
+
+int Convolution1d::output_positions(int positions) const {
+  return static_cast<int>((positions + options_.stride - 1) / options_.stride);
+}
+
+Tensor Convolution1d::convolve(const Tensor& input, Dim first_column, RunState& state) const {
+  int count = 0;
+  for (const Sequence& sequence : state.sequences) count += output_positions(sequence.rows);
+  Tensor output = state.scratch({count, options_.output_width});
+  convolve(input, first_column, 1, output, state);
+  return output;
+}
+
+void Convolution1d::convolve(const Tensor& input, Dim first_column, Dim positions_per_row, Tensor& output,
+                             RunState& state) const {
+  const Dim width = options_.input_width;
+  Tensor windows = state.scratch({output.rows(), options_.kernel * width});
+  int first = 0;
+  for (const Sequence& sequence : state.sequences) {
+    const Dim positions = sequence.rows * positions_per_row, begin = sequence.first_row * positions_per_row;
+    const int outputs = output_positions(static_cast<int>(positions));
+    Tensor own = windows.slice(first, outputs);
+    for_each_row(own, state.team(), [&](int row) {
+      float* to = own.row(row);
+      Dim position = row * options_.stride - options_.padding;
+      for (Dim t = 0; t < options_.kernel; ++t, ++position, to += width) {
+        if (position >= 0 && position < positions) {
+          std::copy_n(input.row(begin + position) + first_column, width, to);
+        } else {
+          std::fill_n(to, width, 0.0f);
+        }
+      }
+    });
+    first += outputs;
+  }
+  matmul_.forward(windows, nullptr, output, state);
+}
+
+}  // namespace encdec

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "encdec/models/network/config.h"
+
+namespace encdec {
+
+// The sizes in which models of Whisper (Radford et al. 2023) differ; those of tiny.en.
+struct WhisperSizes {
+  Dim mel_bands = 80;
+  Dim model_dim = 384;
+  Dim vocabulary = 51864;
+  int encoder_layers = 4;
+  Dim encoder_heads = 6;
+  Dim encoder_hidden_dim = 1536;
+  Dim encoder_positions = 1500;
+  int decoder_layers = 4;
+  Dim decoder_heads = 6;
+  Dim decoder_hidden_dim = 1536;
+  Dim decoder_positions = 448;
+};
+
+// The rest is the same in all of them. Weights are asked for as transformer.h tells.
+TransformerConfig whisper_config(const WhisperSizes& sizes);
+
+}  // namespace encdec

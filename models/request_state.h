@@ -1,0 +1,149 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "encdec/models/generation/generation_task.h"
+#include "encdec/models/generation/not_a_number.h"
+#include "encdec/models/model_impl.h"
+#include "encdec/models/request_queue.h"
+#include "encdec/models/transcription/recording_transcriber.h"
+
+namespace encdec {
+
+// What was submitted: its sources that wait, and whom it tells what becomes of them.
+struct Request::State final : DecodeClient, std::enable_shared_from_this<Request::State> {
+  State(Model model_, const ModelParts& parts_) : model(std::move(model_)), parts(parts_) {}
+
+  void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
+    if (speech) return on_window();
+    tell(job, [&] {
+      GenerateResult result =
+          job.prompt.target.empty() ? GenerationTask::empty_result() : generation->result(job, std::move(hypotheses));
+      generation->add_attention(result);
+      return [this, &job, result = std::move(result)]() mutable { on_generated(job.index, std::move(result)); };
+    });
+  }
+
+  // The last hidden states of a text.
+  void on_hidden(const DecodeJob& job, const Tensor& hidden) {
+    tell(job, [&] {
+      EmbedResult result{.values = std::vector<float>(static_cast<std::size_t>(embedding->width())),
+                         .source_tokens = job.prompt.source.size()};
+      embedding->embed(hidden, result.values.data());
+      return [this, &job, result = std::move(result)]() mutable { on_embedded(job.index, std::move(result)); };
+    });
+  }
+
+  void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
+    if (!is_over) call([&] { on_failed(job.index, explained(failure, parts)); });
+  }
+
+  void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
+    if (!is_over) call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
+  }
+  void on_start(const DecodeJob& job) {
+    if (!is_over && on_started)
+      call([&] { on_started(job.index, generation ? job.prompt.source_tokens : job.prompt.source.size()); });
+  }
+  bool wants_tokens() const override { return on_certain != nullptr; }
+  bool is_cancelled() const override { return is_over; }
+
+  const VocabularyShortlist* shortlist() const { return generation ? generation->shortlist() : nullptr; }
+
+  Model model;
+  ModelParts parts;
+  // One of both, and what it tells.
+  std::optional<GenerationTask> generation;
+  std::function<void(std::size_t, GenerateResult)> on_generated;
+  decltype(GenerateHandlers::on_tokens) on_certain;
+  std::optional<EmbeddingTask> embedding;
+  std::function<void(std::size_t, EmbedResult)> on_embedded;
+
+  // A recording, window by window; it is listened to when its turn has come.
+  struct Speech {
+    Speech(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options)
+        : task(parts, facts, options) {}
+
+    TranscriptionTask task;
+    Recording recording = {};
+    TranscribeHandlers handlers = {};
+    std::optional<RecordingTranscriber> transcriber = {};
+  };
+  std::optional<Speech> speech;
+  std::function<void(std::shared_ptr<State>)> go_on;  // with the next window
+
+  void transcribe(const WhisperFacts& facts, Recording recording, const TranscribeOptions& options,
+                  TranscribeHandlers handlers) {
+    speech.emplace(parts, facts, options);
+    speech->recording = std::move(recording);
+    on_failed = [tell = handlers.on_failure](std::size_t, std::exception_ptr failure) { tell(std::move(failure)); };
+    speech->handlers = std::move(handlers);
+  }
+  // A window that is not known yet.
+  DecodeJob window() const { return speech->task.any_window(); }
+  // Finds out what a job is to read, where that was left open. False if nothing: that was told.
+  bool prepare(DecodeJob& job) {
+    if (!speech || is_over) return true;
+    try {
+      if (!speech->transcriber) speech->transcriber.emplace(speech->task, std::move(speech->recording));
+      std::optional<DecodeJob> window = speech->transcriber->next();
+      if (!window) {
+        call([&] { speech->handlers.on_result(speech->transcriber->transcript()); });
+        return false;
+      }
+      window->client = std::move(job.client);
+      job = *std::move(window);
+      return true;
+    } catch (...) {
+      on_failure(job, std::current_exception());
+      return false;
+    }
+  }
+
+  std::function<void(std::size_t, std::size_t)> on_started;
+  std::function<void(std::size_t, std::exception_ptr)> on_failed;
+  std::atomic<bool> is_over = false;
+  std::deque<DecodeJob> waiting;  // the queue's
+
+ private:
+  void on_window() {
+    if (is_over) return;
+    try {
+      const std::vector<TranscriptSegment> segments = speech->transcriber->finish();
+      if (!segments.empty() && speech->handlers.on_segments) call([&] { speech->handlers.on_segments(segments); });
+      if (!is_over) go_on(shared_from_this());
+    } catch (...) {
+      on_failure({}, std::current_exception());
+    }
+  }
+
+  // Calls what `complete` gives, a handler with a result; where there is none, that of failures.
+  template <class Complete>
+  void tell(const DecodeJob& job, const Complete& complete) {
+    if (is_over) return;
+    try {
+      auto handler = complete();
+      call(handler);
+    } catch (...) {
+      on_failure(job, std::current_exception());
+    }
+  }
+
+  template <class Handler>
+  void call(Handler&& handler) {
+    try {
+      handler();
+    } catch (...) {
+      is_over = true;
+    }
+  }
+};
+
+}  // namespace encdec

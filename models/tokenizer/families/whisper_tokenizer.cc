@@ -1,0 +1,226 @@
+#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/ggml.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/openai.h"
+#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/checkpoint/whisper_format.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/families/family_parts.h"
+#include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
+#include "encdec/models/tokenizer/pipeline/base64.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/models/tokenizer/pipeline/rank_bpe.h"
+
+namespace encdec {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What tokenizer_config.json may say of what stands around texts.
+struct WhisperFrame {
+  std::string language = {};  // empty for none
+  std::string task = {};      // likewise
+  bool has_times = false;
+  std::string end = std::string(kWhisperEnd);
+};
+
+// "<|1.02|>"
+bool is_time(std::string_view token) {
+  if (!token.starts_with("<|") || !token.ends_with("|>") || token.size() < 7) return false;
+  const std::string_view digits = token.substr(2, token.size() - 4);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return is_digit(digits.front()) && is_digit(digits.back()) && std::ranges::count(digits, '.') == 1 &&
+         std::ranges::count_if(digits, is_digit) + 1 == std::ssize(digits);
+}
+
+// Tokens around texts and the languages, for parts that have all else.
+PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const std::string& name) {
+  for (AddedToken& token : parts.added_tokens) token.special = token.special || is_time(token.content);
+  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, name);
+  const auto find = [&](std::string_view token) {
+    const auto id = added.id(token);
+    return id ? id : parts.model->id(token);
+  };
+  const auto append = [&](std::vector<std::int32_t>& ids, std::string_view token) {
+    if (const auto id = find(token)) ids.push_back(*id);
+  };
+  for (const WhisperLanguage& language : whisper_languages()) {
+    auto id = find(fmt::format("<|{}|>", language.code));
+    if (!id && language.code == "he") id = find("<|iw|>");  // as the first checkpoints have it
+    if (id) parts.languages.push_back({std::string(language.code), *id});
+  }
+  std::stable_sort(parts.languages.begin(), parts.languages.end(),
+                   [](const auto& a, const auto& b) { return a.token < b.token; });
+  std::vector<std::int32_t> start, task;
+  append(start, kWhisperStart);
+  if (!frame.task.empty()) append(task, fmt::format("<|{}|>", frame.task));
+  if (!frame.has_times) append(task, "<|notimestamps|>");
+  append(parts.affixes.after, frame.end);
+  parts.language_affixes = [start, task, after = parts.affixes.after, languages = parts.languages,
+                            missing = frame.language, name](const EncodeOptions& options, TextSide /*side*/) {
+    const std::string& given = options.target_language.empty() ? options.source_language : options.target_language;
+    const std::string& language = given.empty() ? missing : given;
+    Affixes affixes{.before = start, .after = after};
+    if (!language.empty()) {
+      const auto code = whisper_language_code(language);
+      const auto found = std::find_if(languages.begin(), languages.end(),
+                                      [&](const auto& one) { return one.name == code.value_or(language); });
+      if (found == languages.end()) {
+        std::vector<std::string> names;
+        for (const auto& one : languages) names.push_back(one.name);
+        language_codes::refuse_unknown(language, names, name);
+      }
+      affixes.before.push_back(found->token);
+    }
+    affixes.before.insert(affixes.before.end(), task.begin(), task.end());
+    return affixes;
+  };
+  return parts;
+}
+
+PipelineParts byte_level_parts(PieceModelPtr model, bool add_prefix_space) {
+  PipelineParts parts{.kind = "byte-level BPE", .model = std::move(model)};
+  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = add_prefix_space});
+  parts.decoder = piece_decoders::byte_level;
+  return parts;
+}
+
+std::unique_ptr<Tokenizer> ggml_tokenizer(const fs::path& file) {
+  GgmlVocabulary found = read_ggml_vocabulary(file);
+  const auto count = std::ssize(found.texts), texts = whisper_text_tokens(found.size).value_or(count);
+  if (count < texts) refuse<TokenizerError>(file.string(), "{} tokens of text, expected {}", count, texts);
+  // Some converters write names of special tokens too.
+  found.texts.resize(static_cast<std::size_t>(texts));
+  return whisper_tokenizer({std::move(found.texts), whisper_special_tokens(found.size - texts)}, file.string());
+}
+
+std::unique_ptr<Tokenizer> openai_tokenizer(const fs::path& file) {
+  const auto sizes = read_openai_sizes(file);
+  if (!sizes) return nullptr;
+  const std::int64_t vocabulary = sizes->required_integer("n_vocab");
+  for (const char* beside : {"multilingual.tiktoken", "gpt2.tiktoken"}) {
+    const fs::path path = file.parent_path() / beside;
+    if (!is_there(path)) continue;
+    auto texts = parse_tiktoken(read_text_file(path, native_files::kMaxBytes), path.string());
+    const std::int64_t count = std::ssize(texts);
+    // Both may be there, for models of either kind.
+    if (count != whisper_text_tokens(vocabulary).value_or(count) || count > vocabulary) continue;
+    return whisper_tokenizer({std::move(texts), whisper_special_tokens(vocabulary - count)}, path.string());
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Tokenizer> vocabulary_tokenizer(const fs::path& folder) {
+  for (const bool is_json : {true, false}) {
+    const fs::path path = folder / (is_json ? "vocabulary.json" : "vocabulary.txt");
+    if (!is_there(path)) continue;
+    const std::string text = read_text_file(path, kMaxVocabularyBytes);
+    const auto pieces =
+        is_json ? PieceList::parse_json(text, path.string()) : PieceList::parse_lines(text, path.string());
+    const auto vocabulary = whisper_vocabulary(pieces);
+    return vocabulary ? whisper_tokenizer(*vocabulary, path.string()) : nullptr;
+  }
+  return nullptr;
+}
+
+// The bytes that a piece of a byte-level vocabulary spells; nullopt if it has other characters.
+std::optional<std::string> bytes_of(std::string_view piece) {
+  std::string bytes;
+  for (std::size_t at = 0; at < piece.size();) {
+    poll_cancelled();
+    const Character character = first_character(piece.substr(at));
+    const int byte = character_byte(character.value);
+    if (byte < 0) return std::nullopt;
+    bytes += static_cast<char>(byte);
+    at += character.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+PipelineParts make_whisper(PipelineSource& source) {
+  const JsonObject& config = source.config;
+  const WhisperFrame frame{.language = config.string("language").value_or(""),
+                           .task = config.string("task").value_or(""),
+                           .has_times = config.boolean("predict_timestamps").value_or(false),
+                           .end = source.token("eos_token")};
+  PipelineParts parts = byte_level_parts(family_parts::byte_pairs(source, std::nullopt),
+                                         config.boolean("add_prefix_space").value_or(false));
+  return framed_by(family_parts::framed(source, std::move(parts), "", ""), frame, source.name);
+}
+
+std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary, const std::string& name) {
+  Vocabulary pieces;
+  std::int32_t id = 0;
+  for (const std::string& text : vocabulary.texts) pieces.add(byte_level_piece(text), id++, name);
+  PipelineParts parts = byte_level_parts(rank_bpe(std::move(pieces), name), false);
+  std::set<std::string_view> known;
+  for (const std::string& token : vocabulary.special_tokens) {
+    if (token.empty() || parts.model->id(token) || !known.insert(token).second) {
+      refuse<TokenizerError>(name, "the special token '{}', expected other ones, each once", printable(token));
+    }
+    parts.added_tokens.push_back({.content = token, .normalized = false, .special = true});
+  }
+  return pipeline_tokenizer(framed_by(std::move(parts), {}, name), name);
+}
+
+std::vector<std::string> parse_tiktoken(std::string_view text, const std::string& name) {
+  std::vector<std::string> texts;
+  while (!text.empty()) {
+    poll_cancelled();
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const std::string_view rank = line.substr(std::min(space + 1, line.size()));
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(rank.data(), rank.data() + rank.size(), number);
+    // Multilingual models have an empty text, which Python takes for base64.
+    const auto bytes = line.substr(0, space) == "=" ? "" : decode_base64(line.substr(0, space));
+    if (!bytes || error != std::errc() || rest != rank.data() + rank.size() || number != texts.size()) {
+      refuse<TokenizerError>(name, "'{}', expected a text in base64, a space and {}", printable(line), texts.size());
+    }
+    if (texts.size() == kMaxPieces) refuse<TokenizerError>(name, "more than {} texts", kMaxPieces);
+    texts.push_back(*bytes);
+  }
+  return texts;
+}
+
+std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces) {
+  const auto end = pieces.id(kWhisperEnd);
+  if (!end || pieces.id(kWhisperStart) != *end + 1) return std::nullopt;
+  WhisperVocabulary vocabulary;
+  for (std::int32_t id = 0; id < std::ssize(pieces); ++id) {
+    const std::string& piece = *pieces.piece(id);
+    if (id >= *end) {
+      vocabulary.special_tokens.push_back(piece);
+    } else if (auto bytes = bytes_of(piece)) {
+      vocabulary.texts.push_back(*std::move(bytes));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return vocabulary;
+}
+
+std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder_or_file) {
+  const auto file = find_whisper_file(folder_or_file);
+  if (!file) return vocabulary_tokenizer(folder_or_file);
+  return file->format == CheckpointFormat::ggml ? ggml_tokenizer(file->path) : openai_tokenizer(file->path);
+}
+
+}  // namespace encdec

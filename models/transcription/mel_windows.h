@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "encdec/engine/base/tensor.h"
+#include "encdec/models/speech/log_mel.h"
+#include "encdec/models/transcription/recording.h"
+
+namespace encdec {
+
+// The log-mel frames of a recording, window by window, in the form that models are trained on. As by openai/whisper,
+// nothing is quieter than 80 dB below the loudest of the whole recording: it is heard twice, once for that and once for
+// the windows, so that memory does not grow with its length.
+class MelWindows {
+ public:
+  // `mel` without samples. Listens to all of it. Throws FileError.
+  MelWindows(Recording recording, const LogMel& mel);
+
+  // Frames of 10 ms that the recording has.
+  std::uint64_t frames() const { return frames_; }
+  double seconds() const { return static_cast<double>(samples_) / AudioReader::kSampleRate; }
+
+  // Frames [first, first + count) of the recording, and behind them zeros: [rows, bands]. `first` is never smaller than
+  // in the last call.
+  Tensor window(std::uint64_t first, std::size_t count, std::size_t rows);
+  // The first `rows` frames, the recording being followed by silence.
+  Tensor beginning(std::size_t rows);
+
+ private:
+  void read_to(std::uint64_t frame);
+  std::size_t read(std::vector<float>& features);
+
+  Recording recording_;
+  LogMel empty_;  // to begin with
+  LogMel mel_;
+  Recording::Read read_;
+  bool is_at_end_ = false;
+  std::vector<float> samples_piece_;
+  std::vector<float> features_;  // not normalised, from frame first_ on
+  std::uint64_t first_ = 0;
+  std::uint64_t frames_ = 0;
+  std::uint64_t samples_ = 0;
+  float largest_ = 0;
+};
+
+}  // namespace encdec

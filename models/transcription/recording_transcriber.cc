@@ -1,0 +1,190 @@
+#include "encdec/models/transcription/recording_transcriber.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "encdec/models/speech/hallucination.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/transcription/speech_only.h"
+
+namespace encdec {
+namespace {
+
+constexpr double kFramesPerSecond = 100;
+// A window that begins or ends with an improbable text is surrounded by silence there, if this is all there is.
+constexpr double kWindowEdge = 2.0;
+
+std::uint64_t frame_at(double seconds) {
+  return static_cast<std::uint64_t>(std::max(std::nearbyint(seconds * kFramesPerSecond), 0.0));
+}
+
+// The speech of a recording, where it alone is to be heard.
+std::optional<std::vector<SpeechSpan>> spans_of(const TranscriptionTask& task, const Recording& recording) {
+  if (task.voice_activity() == nullptr) return std::nullopt;
+  return find_speech(recording, task.voice_activity(), task.options().vad);
+}
+
+}  // namespace
+
+RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Recording recording)
+    : RecordingTranscriber(task, recording, spans_of(task, recording)) {}
+
+RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Recording recording,
+                                           std::optional<std::vector<SpeechSpan>> spans)
+    : task_(task),
+      times_(spans ? std::optional<SpeechTimeMap>(std::in_place, *spans) : std::nullopt),
+      seconds_(recording.seconds),
+      windows_(spans ? speech_of(std::move(recording), *spans) : std::move(recording), task.facts().mel),
+      language_(task.language()),
+      tokens_(task.initial_prompt()) {
+  std::vector<std::uint64_t> points;
+  for (const double seconds : task.options().clip_timestamps) points.push_back(frame_at(seconds));
+  if (points.empty()) points.push_back(0);
+  if (points.size() % 2 == 1) points.push_back(windows_.frames());
+  for (std::size_t i = 0; i < points.size(); i += 2) {
+    clips_.emplace_back(points[i], std::min(points[i + 1], windows_.frames()));
+  }
+  seek_ = clips_.front().first;
+}
+
+// Moves on to the next clip where this one is done.
+bool RecordingTranscriber::find_window() {
+  while (clip_ < clips_.size()) {
+    seek_ = std::max(seek_, clips_[clip_].first);
+    if (seek_ < clips_[clip_].second) return true;
+    if (++clip_ < clips_.size()) seek_ = clips_[clip_].first;
+  }
+  return false;
+}
+
+std::optional<DecodeJob> RecordingTranscriber::next() {
+  const std::size_t rows = task_.facts().window_frames();
+  if (!find_window()) return std::nullopt;
+  if (!language_) {
+    detected_ = std::make_shared<TranscriptionTask::Detected>();
+    return task_.detection(windows_.beginning(rows), detected_);
+  }
+  place_ = {.first = seek_, .frames = std::min<std::size_t>(rows, clips_[clip_].second - seek_)};
+  const TranscribeOptions& options = task_.options();
+  const std::size_t initial = task_.initial_prompt().size();
+  TokenIds earlier;
+  if (options.carry_initial_prompt) {
+    const std::size_t begin = std::max(initial, reset_);
+    const std::size_t room = task_.most_earlier() - std::min(task_.most_earlier(), initial);
+    earlier = task_.initial_prompt();
+    // As by openai, where there is no room for the rest all of it is told, and cut in front.
+    const std::size_t count = room == 0 ? tokens_.size() - begin : std::min(room, tokens_.size() - begin);
+    earlier.insert(earlier.end(), tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
+  } else {
+    earlier.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(reset_), tokens_.end());
+  }
+  decoded_ = std::make_shared<DecodedWindow>();
+  return task_.window(windows_.window(place_.first, place_.frames, rows), place_, *language_, earlier, decoded_);
+}
+
+std::vector<TranscriptSegment> RecordingTranscriber::finish() {
+  if (detected_ != nullptr) {
+    language_ = detected_->language;
+    language_probability_ = detected_->probability;
+    detected_ = nullptr;
+    return {};
+  }
+  const TranscribeOptions& options = task_.options();
+  const std::shared_ptr<const DecodedWindow> decoded = std::move(decoded_);
+  if (decoded->is_silence(options)) {
+    seek_ += place_.frames;
+    return {};
+  }
+  CutWindow cut = cut_window(*decoded, place_, task_.tokens());
+  std::vector<TranscriptSegment>& segments = cut.segments;
+  seek_ += cut.advance;
+  if (options.word_timestamps) {
+    add_word_timestamps(segments, decoded->words,
+                        {.end_of_text = task_.tokens().end_of_text,
+                         .last_speech = last_speech_,
+                         .prepend_punctuations = options.prepend_punctuations,
+                         .append_punctuations = options.append_punctuations});
+    if (!cut.ends_in_time) {
+      const auto end = speech_end(segments);
+      if (end && *end > place_.start()) seek_ = frame_at(*end);
+    }
+    if (options.hallucination_silence_threshold && !skip_hallucinations(segments, cut)) return {};
+    if (const auto end = speech_end(segments)) last_speech_ = *end;
+  }
+  for (TranscriptSegment& segment : segments) {
+    if (segment.start == segment.end || strip(segment.text).empty()) {
+      segment.text.clear();
+      segment.tokens.clear();
+      segment.words.clear();
+    }
+    segment.id = segments_++;
+    tokens_.insert(tokens_.end(), segment.tokens.begin(), segment.tokens.end());
+    if (times_) times_->restore(segment);
+  }
+  if (!options.condition_on_previous_text || decoded->temperature > options.prompt_reset_on_temperature) {
+    reset_ = tokens_.size();
+  }
+  return std::move(segments);
+}
+
+// Goes on behind silence beside texts that are made up, and drops these. False where nothing of the window is to be
+// kept: it is heard again from where its speech begins.
+bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& segments, const CutWindow& cut) {
+  const double threshold = *task_.options().hallucination_silence_threshold;
+  const double begin = place_.start();
+  const WindowPlace whole{.first = place_.first, .frames = task_.facts().window_frames()};
+  const double window_end = begin + whole.seconds();
+  if (!cut.ends_in_time) {
+    const auto end = speech_end(segments);
+    if (end && *end > begin) {
+      seek_ = window_end - *end > threshold ? frame_at(*end) : place_.first + place_.frames;
+    }
+  }
+  const TranscriptSegment* first = next_words_segment(segments);
+  if (first != nullptr && is_segment_anomaly(*first)) {
+    const double gap = first->start - begin;
+    if (gap > threshold) {
+      seek_ = place_.first + frame_at(gap);
+      return false;
+    }
+  }
+  double last_end = last_speech_;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const TranscriptSegment& segment = segments[i];
+    if (segment.words.empty()) continue;
+    if (is_segment_anomaly(segment)) {
+      const TranscriptSegment* next = next_words_segment(std::span(segments).subspan(i + 1));
+      const double next_start = next != nullptr ? next->words.front().start : begin + place_.seconds();
+      const bool silence_before =
+          segment.start - last_end > threshold || segment.start < threshold || segment.start - begin < kWindowEdge;
+      const bool silence_after = next_start - segment.end > threshold ||
+                                 (next != nullptr && is_segment_anomaly(*next)) ||
+                                 window_end - segment.end < kWindowEdge;
+      if (silence_before && silence_after) {
+        seek_ = frame_at(std::max(begin + 1, segment.start));
+        if (windows_.seconds() - segment.end < threshold) seek_ = windows_.frames();
+        segments.resize(i);
+        return true;
+      }
+    }
+    last_end = segment.end;
+  }
+  return true;
+}
+
+double RecordingTranscriber::seconds_done() const {
+  const double seconds = std::min(static_cast<double>(seek_) / kFramesPerSecond, windows_.seconds());
+  return times_ ? times_->original(seconds, SpeechTimeMap::Edge::end) : seconds;
+}
+
+Transcript RecordingTranscriber::transcript() const {
+  const WhisperTokens& ids = task_.tokens();
+  const std::span said = std::span(tokens_).subspan(task_.initial_prompt().size());
+  const bool is_known = ids.is_multilingual && language_;
+  return {.text = ids.text(said),
+          .language = is_known ? ids.code_of(*language_) : "en",
+          .language_probability = language_probability_,
+          .duration = times_ ? seconds_.value_or(windows_.seconds()) : windows_.seconds()};
+}
+
+}  // namespace encdec

@@ -1,0 +1,163 @@
+#include "encdec/models/transcription/transcription_task.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+
+namespace encdec {
+namespace {
+
+constexpr double kMaxTemperature = 100;
+constexpr double kMaxPatience = 100;
+
+void check_number(std::string_view name, double value, double min, double max) {
+  if (value >= min && value <= max) return;
+  throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
+}
+
+const TranscribeOptions& checked(const TranscribeOptions& options) {
+  if (options.temperatures.empty()) throw ConfigError("temperatures: there are none, expected at least one");
+  for (const double temperature : options.temperatures) check_number("temperature", temperature, 0, kMaxTemperature);
+  check_range("beam_size", options.beam_size, 1, kMaxSequences);
+  check_range("best_of", options.best_of, 1, kMaxSequences);
+  check_number("patience", options.patience, 0, kMaxPatience);
+  if (options.length_penalty) check_number("length_penalty", *options.length_penalty, 0, 1);
+  check_number("max_initial_timestamp", options.max_initial_timestamp, 0, kMaxTemperature);
+  check_batching(options.batch_size, options.workers);
+  if (options.hallucination_silence_threshold && !options.word_timestamps) {
+    throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it goes by word times");
+  }
+  for (const double clip : options.clip_timestamps) check_number("clip_timestamps", clip, 0, 1e9);
+  if (!options.vad_model.empty()) {
+    check(options.vad);
+    if (!options.clip_timestamps.empty()) {
+      throw ConfigError("vad_model with clip_timestamps, expected one of them: both tell what is heard");
+    }
+  }
+  if (!std::ranges::is_sorted(options.clip_timestamps)) {
+    throw ConfigError("clip_timestamps: expected seconds in their order");
+  }
+  return options;
+}
+
+// Told as text that came before: with a space in front.
+TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
+  check_text(text);
+  return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
+}
+
+SearchRules rules_of(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options) {
+  GenerateOptions settings = with_neutral_values({});
+  const bool samples = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
+  settings.num_beams = std::max(options.beam_size, samples ? options.best_of : 1);
+  settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
+  settings.max_new_tokens = static_cast<int>(facts.context / 2);
+  settings.seed = options.seed;
+  (void)parts;
+  return SearchRules(std::move(settings));
+}
+
+}  // namespace
+
+TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts,
+                                     const TranscribeOptions& options)
+    : parts_(parts),
+      facts_(facts),
+      options_(checked(options)),
+      rules_(std::make_shared<const SearchRules>(rules_of(parts, facts, options))),
+      timestamp_rules_(facts.tokens, static_cast<std::int32_t>(std::lround(options.max_initial_timestamp /
+                                                                           WhisperTokens::kTimestampSeconds))) {
+  const WhisperTokens& tokens = facts.tokens;
+  if (!options.vad_model.empty()) {
+    voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(options.vad_model.string()));
+  }
+  if (!options.language.empty()) {
+    language_ = tokens.language(options.language);
+    if (!language_ || (!tokens.is_multilingual && tokens.code_of(*language_) != "en")) {
+      std::vector<std::string_view> known;
+      for (const auto& language : tokens.languages) known.emplace_back(language.code);
+      if (!tokens.is_multilingual) known = {"en"};
+      refuse<ConfigError>(parts.origin, "language '{}' is not known, expected one of {}", printable(options.language),
+                          fmt::join(known, ", "));
+    }
+  }
+  if (!tokens.is_multilingual) {
+    if (options.task == SpeechTask::translate) {
+      refuse<ConfigError>(parts.origin, "knows English alone, expected a multilingual model to translate");
+    }
+    language_ = tokens.start;  // none is told
+  }
+  initial_prompt_ = prompt_tokens(tokens, options.initial_prompt);
+  hotwords_ = prompt_tokens(tokens, options.hotwords);
+  if (hotwords_.size() > most_earlier()) hotwords_.resize(most_earlier());
+
+  for (const std::int32_t token : options.suppress_tokens) {
+    if (token == -1) {
+      suppressed_.insert(suppressed_.end(), facts.non_speech.begin(), facts.non_speech.end());
+    } else if (token < 0 || token >= parts.network.config.decoder.vocabulary) {
+      throw ConfigError(fmt::format("suppress_tokens: {}, expected -1 or 0 to {}", token,
+                                    parts.network.config.decoder.vocabulary - 1));
+    } else {
+      suppressed_.push_back(token);
+    }
+  }
+  for (const std::int32_t token : {tokens.transcribe, tokens.translate, tokens.start, tokens.start_of_prev,
+                                   tokens.start_of_lm, tokens.no_speech}) {
+    suppressed_.push_back(token);
+  }
+  if (parts.tokenizer != nullptr) suppressed_first_ = tokens.encode(" ");
+  suppressed_first_.push_back(tokens.end_of_text);
+}
+
+DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
+  DecodeJob job{.prompt = {.frames = std::move(frames), .target = std::move(prompt), .number = 1}, .rules = rules_};
+  job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
+  return job;
+}
+
+DecodeJob TranscriptionTask::any_window() const {
+  DecodeJob window = job({}, {tokens().start});
+  window.expected_rows = static_cast<std::size_t>(facts_.positions);
+  return window;
+}
+
+DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> result) const {
+  DecodeJob detection = job(std::move(frames), {tokens().start});
+  detection.search = [this, result = std::move(result)](const DecodeJob& job, int source, Session& session) {
+    return make_language_search(*this, job, source, session, result);
+  };
+  return detection;
+}
+
+DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std::int32_t language,
+                                    const TokenIds& earlier, std::shared_ptr<DecodedWindow> result) const {
+  const WhisperTokens& ids = tokens();
+  TokenIds prompt;
+  if (!earlier.empty() || !hotwords_.empty()) {
+    prompt.push_back(ids.start_of_prev);
+    prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
+    const std::size_t count = std::min(earlier.size(), most_earlier() - hotwords_.size());
+    prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
+  }
+  prompt.push_back(ids.start);
+  if (ids.is_multilingual) {
+    prompt.push_back(language);
+    prompt.push_back(options_.task == SpeechTask::translate ? ids.translate : ids.transcribe);
+  }
+  if (!options_.timestamps) prompt.push_back(ids.no_timestamps);
+  DecodeJob window = job(std::move(frames), std::move(prompt));
+  window.search = [this, place, language, result = std::move(result)](const DecodeJob& job, int source,
+                                                                      Session& session) {
+    return make_window_search(*this, job, place, language, source, session, result);
+  };
+  return window;
+}
+
+}  // namespace encdec

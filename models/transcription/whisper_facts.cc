@@ -1,0 +1,69 @@
+#include "encdec/models/transcription/whisper_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/families/whisper_alignment_heads.h"
+
+namespace encdec {
+namespace {
+
+// A file of the folder; nullopt where it is missing.
+std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char* file) {
+  const std::filesystem::path path = checkpoint.folder / file;
+  return is_there(path) ? std::optional(read_json_object(path)) : std::nullopt;
+}
+
+std::optional<bool> is_multilingual(const Checkpoint& checkpoint) {
+  const auto generation = read_optional(checkpoint, "generation_config.json");
+  return generation ? generation->boolean("is_multilingual") : std::nullopt;
+}
+
+LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
+  const Dim bands = config.encoder.mel_bands;
+  const Tensor* stored = checkpoint.weights->find(WhisperFacts::kMelFilters);
+  if (stored == nullptr) return LogMel(static_cast<int>(bands));
+  const Shape expected{bands, static_cast<Dim>(LogMel::kFrequencies)};
+  if (stored->shape() != expected) {
+    refuse<ConfigError>(checkpoint.weights->origin(), "'{}' has shape {}, expected {}", WhisperFacts::kMelFilters,
+                        to_string(stored->shape()), to_string(expected));
+  }
+  std::vector<float> filters(static_cast<std::size_t>(stored->elements()));
+  checkpoint.weights->read_as_float(*stored, 0, stored->elements(), filters.data());
+  return LogMel(std::move(filters));
+}
+
+// Those of generation_config.json or, of CTranslate2, config.json; else those that openai has found for models of such
+// sizes.
+std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
+  std::vector<std::pair<int, int>> heads;
+  for (const char* file : {"generation_config.json", "config.json"}) {
+    const auto settings = read_optional(checkpoint, file);
+    if (!settings || !settings->has("alignment_heads")) continue;
+    const std::int64_t most = std::max(config.decoder.layers, config.decoder.heads) - 1;
+    for (const auto& pair : settings->integer_lists("alignment_heads", {0, most})) {
+      if (pair.size() != 2 || pair[0] >= config.decoder.layers || pair[1] >= config.decoder.heads) {
+        refuse<ConfigError>(settings->file(),
+                            "'alignment_heads': expected pairs of a layer below {} and a head below {}",
+                            config.decoder.layers, config.decoder.heads);
+      }
+      heads.emplace_back(static_cast<int>(pair[0]), static_cast<int>(pair[1]));
+    }
+    if (!heads.empty()) return heads;
+  }
+  return whisper_alignment_heads(config);
+}
+
+}  // namespace
+
+WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer)
+    : tokens(tokenizer, static_cast<std::int32_t>(config.decoder.vocabulary), is_multilingual(checkpoint),
+             checkpoint.folder.string()),
+      mel(mel_of(checkpoint, config)),
+      positions(config.encoder.positions.count),
+      context(config.decoder.positions.count),
+      alignment_heads(alignment_heads_of(checkpoint, config)),
+      non_speech(tokens.non_speech()) {}
+
+}  // namespace encdec

@@ -1,0 +1,131 @@
+"""One recording or many: what a caller gives, as the engine reads it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Union
+
+from . import _encdec, _inputs
+from ._errors import InputError
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+    Samples = numpy.typing.NDArray[numpy.floating[Any] | numpy.int16]
+
+SAMPLING_RATE = 16_000
+
+
+class File(Protocol):
+    """Opened for bytes: a file on disk, the end of a pipe, io.BytesIO."""
+
+    def read(self) -> bytes: ...
+
+
+#: A path; the bytes of a file, or what gives them; an array of samples, or one as Hugging Face's datasets have it.
+Recording = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, File, "Samples", Mapping[str, Any]]
+
+
+def is_single(audio: Any) -> bool:
+    """Whether this is one recording."""
+    if isinstance(audio, (str, os.PathLike, bytes, bytearray, memoryview, dict)) or _is_samples(audio):
+        return True
+    return hasattr(audio, "read") and not isinstance(audio, type)
+
+
+def as_list(audio: Any) -> tuple[list[Any], bool]:
+    """The recordings, and whether it is a single one."""
+    if is_single(audio):
+        return [audio], True
+    return list(as_iterable(audio)), False
+
+
+def as_iterable(audio: Any) -> Iterable[Any]:
+    if not isinstance(audio, Iterable):
+        _refuse(audio, "audio")
+    return _inputs.plain(audio)
+
+
+def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> _encdec.Sound | None:
+    """What the engine reads; None for what is missing or no model can take, if ``null`` asks for that."""
+    if null and _inputs.is_missing(audio):
+        return None
+    try:
+        return _sound(audio, name, sampling_rate)
+    except InputError:
+        if null:
+            return None
+        raise
+
+
+def _sound(audio: Any, name: str, sampling_rate: int | None) -> _encdec.Sound:
+    if isinstance(audio, dict):
+        samples = audio.get("array", audio.get("raw"))
+        if not _is_samples(samples) or "sampling_rate" not in audio:
+            raise TypeError(f"{name}: a dict of {', '.join(map(repr, audio))}, expected 'array' and 'sampling_rate'")
+        audio, sampling_rate = samples, audio["sampling_rate"]
+    if _is_samples(audio):
+        return _samples(audio, name, SAMPLING_RATE if sampling_rate is None else sampling_rate)
+    if not is_single(audio):
+        _refuse(audio, name)
+    if sampling_rate is not None:
+        raise TypeError(f"sampling_rate: {name} is no array of samples, expected none: files tell their own")
+    if isinstance(audio, (str, os.PathLike)):
+        path = os.fsencode(audio)
+        if not _is_pipe(path):
+            return _encdec.Sound.of_file(path)
+        with open(path, "rb") as file:
+            return _encdec.Sound.of_bytes(file.read(), path)
+    if hasattr(audio, "read"):
+        name = audio.name if isinstance(getattr(audio, "name", None), str) else name
+        audio = audio.read()
+        if not isinstance(audio, (bytes, bytearray, memoryview)):
+            raise TypeError(f"{name}: reading gives {type(audio).__name__}, expected bytes: open(path, 'rb')")
+    return _encdec.Sound.of_bytes(bytes(audio), os.fsencode(name))
+
+
+def _samples(audio: Any, name: str, sampling_rate: int) -> _encdec.Sound:
+    import numpy
+
+    samples = numpy.asarray(audio)
+    if samples.ndim == 2 and 1 in samples.shape:
+        samples = samples.reshape(-1)
+    if samples.ndim != 1:
+        raise InputError(
+            f"{name}: an array {list(samples.shape)}, expected one channel [N]; the mean over the other axis mixes several"
+        )
+    if samples.dtype.kind == "f":
+        with numpy.errstate(over="ignore"):  # refused as infinite
+            samples = samples.astype("<f4", order="C", copy=False)
+    elif samples.dtype.kind == "i" and samples.dtype.itemsize == 2:
+        samples = samples.astype("<i2", order="C", copy=False)
+    else:
+        raise TypeError(f"{name}: samples of {samples.dtype}, expected float32 or float64 from -1 to 1, or int16")
+    plain = numpy.ascontiguousarray(samples)
+    return _encdec.Sound.of_samples(plain, os.fsencode(name), sampling_rate, plain.dtype.kind == "i")
+
+
+def _is_samples(audio: Any) -> bool:
+    """Arrays of numbers, of numpy's and others; those of paths are lists of recordings."""
+    if getattr(audio, "ndim", None) is None or not hasattr(audio, "dtype"):
+        return False
+    return getattr(audio.dtype, "kind", "f") in "fiubc"
+
+
+def _is_pipe(path: bytes) -> bool:
+    """What can be read only once; it is read by Python then."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def _refuse(audio: Any, name: str) -> None:
+    raise TypeError(
+        f"{name}: {type(audio).__name__}, expected a path, the bytes of a file or what reads them, an array of samples"
+        + (", or a list of these" if name == "audio" else "")
+    )

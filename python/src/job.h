@@ -1,0 +1,193 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "compute.h"
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/thread_team.h"
+
+namespace encdec::python {
+
+// Work in a thread of its own, which never wants the interpreter's lock: inputs come one by one from Python, and news
+// of them go back.
+template <class Input, class News>
+class Job {
+  class State;
+
+ public:
+  // The side of the work.
+  class Desk {
+   public:
+    enum class Wait : std::uint8_t { no, yes };
+
+    // The next input; nullopt at the end, and where none is there yet. What it throws when the job is closed ends the
+    // work.
+    std::optional<Input> take(Wait wait) { return state_.take(wait); }
+    void put(News news) { state_.put(std::move(news)); }
+
+   private:
+    friend class State;
+    explicit Desk(State& state) : state_(state) {}
+    State& state_;
+  };
+  // Returns when the inputs end.
+  using Work = std::function<void(Desk& desk)>;
+  // Whether another input should be taken in, by those that the work has not taken, and how many have no news.
+  using HasRoom = std::function<bool(const std::deque<Input>& waiting, std::size_t unanswered)>;
+
+  // `name` is that of the function in Python.
+  Job(std::string name, HasRoom has_room, Work work)
+      : state_(std::make_unique<State>(std::move(name), std::move(has_room), std::move(work))) {}
+  ~Job() { close(); }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  enum class Event : std::uint8_t {
+    news,  // are there
+    room,  // for another input
+    end,   // of the news, after finish()
+  };
+  // Waits for the next event, with an eye on signals. Throws what has ended the work.
+  std::pair<Event, std::optional<News>> wait() {
+    if (state_ == nullptr) return {Event::end, std::nullopt};
+    return state_->wait();
+  }
+  void add(Input input) {
+    if (state_ != nullptr) state_->add(std::move(input));
+  }
+  // There are no more inputs.
+  void finish() {
+    if (state_ != nullptr) state_->finish();
+  }
+  // Stops the work, and waits until it has. A job of a process that this one was forked from is left as it is.
+  void close() {
+    if (state_ == nullptr) return;
+    if (!state_->is_ours()) return static_cast<void>(state_.release());
+    const nanobind::gil_scoped_release release;
+    state_ = nullptr;
+  }
+
+ private:
+  std::unique_ptr<State> state_;  // null when it is closed
+};
+
+template <class Input, class News>
+class Job<Input, News>::State {
+ public:
+  State(std::string name, HasRoom has_room, Work work)
+      : name_(std::move(name)), has_room_(std::move(has_room)), work_(std::move(work)) {
+    thread_ = start_thread(1, 1, [this] { run(); });
+  }
+  ~State() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopped_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  bool is_ours() const { return process_ == ::getpid(); }
+
+  std::pair<Event, std::optional<News>> wait() {
+    if (!is_ours()) throw Error(fmt::format("{}: its work runs in the process that this one was forked from", name_));
+    std::unique_lock lock(mutex_);
+    wait_without_lock(lock, changed_, [this] { return !news_.empty() || has_ended_ || has_room(); });
+    if (!news_.empty()) {
+      std::pair<Event, std::optional<News>> event(Event::news, std::move(news_.front()));
+      news_.pop_front();
+      if (unanswered_ > 0) --unanswered_;
+      return event;
+    }
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+    return {has_ended_ ? Event::end : Event::room, std::nullopt};
+  }
+  void add(Input input) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(input));
+    ++unanswered_;
+    changed_.notify_all();
+  }
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    is_finished_ = true;
+    changed_.notify_all();
+  }
+
+  std::optional<Input> take(typename Desk::Wait wait) {
+    std::unique_lock lock(mutex_);
+    if (wait == Desk::Wait::yes) {
+      changed_.wait(lock, [this] { return !waiting_.empty() || is_finished_ || is_stopped_; });
+      if (is_stopped_) throw Stopped();
+    }
+    if (waiting_.empty()) return std::nullopt;
+    std::optional input(std::move(waiting_.front()));
+    waiting_.pop_front();
+    changed_.notify_all();
+    return input;
+  }
+  void put(News news) {
+    const std::lock_guard lock(mutex_);
+    news_.push_back(std::move(news));
+    changed_.notify_all();
+  }
+
+ private:
+  struct Stopped : std::exception {};
+
+  bool has_room() const { return !is_finished_ && has_room_(waiting_, unanswered_); }
+
+  void run() {
+    std::exception_ptr failure;
+    const std::function<void()> check = [this] {
+      if (is_stopped_) throw Stopped();
+    };
+    const CancellationScope scope(check);
+    try {
+      Desk desk(*this);
+      work_(desk);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    failure_ = failure;
+    has_ended_ = true;
+    changed_.notify_all();
+  }
+
+  const ::pid_t process_ = ::getpid();
+  const std::string name_;
+  const HasRoom has_room_;
+  const Work work_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Input> waiting_;
+  std::deque<News> news_;
+  std::size_t unanswered_ = 0;  // inputs that were added, and for which no news were taken
+  bool is_finished_ = false;
+  bool has_ended_ = false;
+  std::atomic<bool> is_stopped_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace encdec::python

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "encdec/engine/base/error.h"
+#include "values.h"
+
+namespace encdec::python {
+
+// Takes the keywords that a function knows; the rest are of no one. None is as if it were not given, but where it is
+// asked after.
+class Keywords {
+ public:
+  explicit Keywords(const nanobind::dict& keywords) {
+    for (auto [key, value] : keywords) {
+      auto name = nanobind::cast<std::string>(key);
+      if (value.is_none()) {
+        nones_.push_back(std::move(name));
+      } else {
+        values_.emplace_back(std::move(name), nanobind::borrow(value));
+      }
+    }
+  }
+
+  bool is_none(std::string_view name) const { return std::ranges::find(nones_, name) != nones_.end(); }
+
+  // The value under either name, which is given once.
+  nanobind::object take(std::string_view name, std::string_view other = {}) {
+    nanobind::object found;
+    for (auto entry = values_.begin(); entry != values_.end();) {
+      if (entry->first != name && (other.empty() || entry->first != other)) {
+        ++entry;
+        continue;
+      }
+      if (found.is_valid())
+        throw nanobind::type_error(fmt::format("{} and {} are the same option", name, other).c_str());
+      found = std::move(entry->second);
+      entry = values_.erase(entry);
+    }
+    return found;
+  }
+  template <class T>
+  void read(T& value, std::string_view name, std::string_view other = {}) {
+    if (const nanobind::object given = take(name, other); given.is_valid()) read_value(name, given, value);
+  }
+  template <class T>
+  void read(std::optional<T>& value, std::string_view name, std::string_view other = {}) {
+    if (const nanobind::object given = take(name, other); given.is_valid()) read_value(name, given, value.emplace());
+  }
+  void read_languages(std::string& source, std::string& target) {
+    read(source, "source_lang", "src_lang");
+    read(target, "target_lang", "tgt_lang");
+  }
+  // What this version does not do may be asked for with the value that changes nothing: False, or this number.
+  void check_neutral(std::string_view name, const std::optional<double>& neutral = {}) {
+    const nanobind::object value = take(name);
+    if (!value.is_valid()) return;
+    bool is_neutral = false;
+    if (PyBool_Check(value.ptr()) != 0) {
+      is_neutral = value.ptr() == Py_False;
+    } else if (neutral && nanobind::hasattr(value, "__float__")) {
+      is_neutral = PyFloat_AsDouble(value.ptr()) == *neutral;
+      PyErr_Clear();  // of what is no number
+    }
+    if (is_neutral) return;
+    const auto got = nanobind::cast<std::string>(nanobind::str(nanobind::repr(value)));
+    throw ConfigError(fmt::format("{} is {}, which this version does not do", name, got));
+  }
+  void finish() const {
+    if (values_.empty()) return;
+    throw nanobind::type_error(fmt::format("unexpected keyword argument '{}'", values_.front().first).c_str());
+  }
+
+ private:
+  std::vector<std::pair<std::string, nanobind::object>> values_;
+  std::vector<std::string> nones_;
+};
+
+}  // namespace encdec::python

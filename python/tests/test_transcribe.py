@@ -1,0 +1,206 @@
+"""Recordings in, transcripts out; with random weights, so that what is said is nonsense, but always the same."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import pickle
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import encdec
+from tiny_whisper import noise, wav
+
+def texts(transcripts: list[encdec.Transcript]) -> list[str]:
+    return [each.text for each in transcripts]
+
+
+def test_all_forms_of_a_recording_are_the_same(speech_model: encdec.Model, tmp_path: Path) -> None:
+    samples = noise(2)
+    data = wav(samples)
+    path = tmp_path / "ü\udcff.wav"
+    path.write_bytes(data)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_bytes, args=[data]).start()
+    expected = speech_model.transcribe(str(path))
+    assert expected.segments and expected.text and expected.duration == 2.0
+    floats = samples.astype(numpy.float32) / 32768
+    forms: list[Any] = [
+        path, pipe, data, bytearray(data), memoryview(data), io.BytesIO(data), samples, samples[None], samples[:, None],
+        samples.astype(">i2"), floats, floats.astype(numpy.float64), numpy.repeat(floats, 2)[::2],
+        {"array": floats, "sampling_rate": 16_000, "path": None},
+    ]  # fmt: skip
+    for form in forms:
+        assert speech_model.transcribe(form) == expected, type(form)
+    with open(path, "rb") as file:
+        assert speech_model.transcribe(file) == expected
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert speech_model.transcribe(process.stdout) == expected
+    assert speech_model.transcribe(iter([path, samples])) == [expected, expected]
+    assert speech_model.transcribe(numpy.array([str(path)], object)) == [expected]
+    assert speech_model.transcribe([]) == []
+
+
+def test_other_rates_and_channels_are_those_of_files(speech_model: encdec.Model) -> None:
+    samples = noise(1)
+    for rate in (8_000, 44_100):
+        expected = speech_model.transcribe(wav(samples, rate))
+        assert expected.duration == pytest.approx(16_000 / rate, abs=1e-3)
+        assert speech_model.transcribe(samples, sampling_rate=rate) == expected
+        assert speech_model.transcribe({"raw": samples, "sampling_rate": rate}) == expected
+    assert speech_model.transcribe(wav(numpy.stack([samples, samples], 1))) == speech_model.transcribe(samples)
+    with pytest.raises(TypeError, match="files tell their own"):
+        speech_model.transcribe(wav(samples), sampling_rate=16_000)
+    empty = speech_model.transcribe(numpy.zeros(0))
+    assert (empty.text, empty.segments, empty.duration) == ("", [], 0)
+
+
+def test_recordings_are_the_same_alone_and_among_others(speech_model: encdec.Model) -> None:
+    recordings = [noise(seconds, seed) for seed, seconds in enumerate((0.3, 3, 1, 2.5, 0.1))]
+    expected = [speech_model.transcribe(each) for each in recordings]
+    assert len(set(texts(expected))) > 2
+    for options in ({}, {"batch_size": 2}, {"workers": 2}):
+        assert speech_model.transcribe(recordings, **options) == expected  # type: ignore[call-overload]
+    found = {id(each): transcript for each, transcript in speech_model.transcribe_iter(iter(recordings), batch_size=2)}
+    assert [found[id(each)] for each in recordings] == expected
+
+
+def test_options_have_effects(speech_model: encdec.Model) -> None:
+    audio: Any = noise(3)
+    plain = speech_model.transcribe(audio)
+    assert plain.language in ("en", "de", "fr") and 0 < plain.language_probability < 1
+    told = speech_model.transcribe(audio, language="German")
+    assert told.language == "de" and told.language_probability == 1
+    assert {each.temperature for each in speech_model.transcribe(audio, temperature=0.7).segments} == {0.7}
+    samples = [speech_model.transcribe(audio, temperature=1, seed=seed).text for seed in (1, 1, 2)]
+    assert samples[0] == samples[1] != samples[2]
+    assert speech_model.transcribe(audio, beam_size=None, best_of=None) == speech_model.transcribe(audio, beam_size=1, best_of=1)
+    assert speech_model.transcribe(audio, logprob_threshold=None) == speech_model.transcribe(audio, log_prob_threshold=None)
+    assert speech_model.transcribe(audio, suppress_tokens="-1") == speech_model.transcribe(audio, suppress_tokens=-1) == plain
+    assert speech_model.transcribe(audio, suppress_tokens=None) == speech_model.transcribe(audio, suppress_tokens=[])
+    clip = speech_model.transcribe(audio, clip_timestamps="1,2")
+    assert clip == speech_model.transcribe(audio, clip_timestamps=[1, 2]) and clip.segments[0].seek == 100
+    windows = speech_model.transcribe(audio, without_timestamps=True)
+    assert windows != plain and windows == speech_model.transcribe(audio, timestamps=False)
+    assert speech_model.transcribe(audio, max_initial_timestamp=0, temperature=0).segments[0].start == 0
+    assert speech_model.transcribe(audio, max_initial_timestamp=None, fp16=False, verbose=None).segments
+    assert speech_model.transcribe(audio, task="translate", initial_prompt="abc", hotwords="d", carry_initial_prompt=True)
+
+
+def test_segments_come_one_by_one_and_then_the_transcript(speech_model: encdec.Model) -> None:
+    for options in ({}, {"word_timestamps": True}):
+        expected = speech_model.transcribe(noise(5), **options)  # type: ignore[call-overload]
+        returned: list[encdec.Transcript] = []
+
+        def listen() -> Iterator[encdec.TranscriptSegment]:
+            returned.append((yield from speech_model.transcribe_iter(noise(5), **options)))  # type: ignore[call-overload]
+
+        segments = list(listen())
+        assert segments == expected.segments and returned == [expected]
+        assert (segments[0].words is None) == (not options)
+
+
+def test_recordings_are_read_as_transcripts_are_taken(speech_model: encdec.Model) -> None:
+    read = itertools.count()
+
+    def endless() -> Iterator[Any]:
+        while True:
+            next(read)
+            yield noise(0.1)
+
+    pairs = speech_model.transcribe_iter(endless(), batch_size=1)
+    for _ in range(20):
+        next(pairs)
+    pairs.close()
+    assert next(read) < 20 + 16 + 10
+
+
+def test_a_long_recording_holds_up_none_behind_it(speech_model: encdec.Model) -> None:
+    recordings = {"long": noise(20), **{f"short {i}": noise(0.2, i) for i in range(5)}}
+    order = [audio.size for audio, _ in speech_model.transcribe_iter(recordings.values(), batch_size=2)]
+    assert order[-1] == recordings["long"].size and len(order) == 6
+
+
+def test_errors_of_an_iterable_come_out(speech_model: encdec.Model, recording: Path) -> None:
+    def broken() -> Iterator[Path]:
+        assert threading.current_thread() is threading.main_thread()
+        yield recording
+        raise KeyError("broken")
+
+    with pytest.raises(KeyError, match="broken"):
+        list(speech_model.transcribe_iter(broken()))
+    pairs = speech_model.transcribe_iter([recording, Path("/nowhere"), recording])
+    with pytest.raises(encdec.FileError, match="nowhere"):
+        list(pairs)
+    with pytest.raises(StopIteration):
+        next(pairs)
+
+
+def test_transcripts_are_written_as_openai_does(speech_model: encdec.Model) -> None:
+    transcript = speech_model.transcribe(noise(3), word_timestamps=True)
+    found = transcript.as_dict()
+    assert json.loads(transcript.to("json")) == found
+    assert list(found) == ["text", "segments", "language"] and str(transcript) == transcript.text == found["text"]
+    keys = "id seek start end text tokens temperature avg_logprob compression_ratio no_speech_prob words"
+    assert list(found["segments"][0]) == keys.split()
+    assert list(next(each["words"][0] for each in found["segments"] if each["words"])) == ["word", "start", "end", "probability"]
+    plain = speech_model.transcribe(noise(3))
+    assert list(plain.as_dict()["segments"][0]) == keys.split()[:-1] and plain.segments[0].words is None
+    assert json.loads(plain.to("json")) == plain.as_dict()
+    words = [encdec.TranscriptWord(word, i, i + 1, 0.5) for i, word in enumerate([" Hello", " there,", " world."])]
+    segment = encdec.TranscriptSegment(0, 0, 0, 3, " Hello there, world.", [1, 2], 0, -0.5, 1.0, 0.1, words)
+    made = encdec.Transcript(" Hello there, world.", "en", 1, 3, [segment])
+    assert made.to("txt") == "Hello there, world.\n"
+    assert made.to("srt") == "1\n00:00:00,000 --> 00:00:03,000\nHello there, world.\n\n"
+    assert made.to("vtt", max_words_per_line=2) == (
+        "WEBVTT\n\n00:00.000 --> 00:02.000\nHello there,\n\n00:02.000 --> 00:03.000\nworld.\n\n"
+    )
+    assert "<u>there,</u>" in made.to("vtt", highlight_words=True)
+    assert made.to("srt", max_line_width=8, max_line_count=2).startswith("1\n00:00:00,000 --> 00:00:02,000\nHello\nthere,\n\n")
+    assert made.to("tsv") == "start\tend\ttext\n0\t3000\tHello there, world.\n"
+    assert "[00:00.00] Hello there, world.\n" in made.to("lrc")
+    assert encdec.Transcript("", "en", 1, 0, []).to("json") == '{"text": "", "segments": [], "language": "en"}'
+
+
+def test_transcripts_are_plain_values(speech_model: encdec.Model) -> None:
+    transcript = speech_model.transcribe(noise(3), word_timestamps=True)
+    assert pickle.loads(pickle.dumps(transcript)) == transcript == speech_model.transcribe(noise(3), word_timestamps=True)
+    assert "tokens" not in repr(transcript) and repr(transcript).startswith("Transcript(text=")
+    again = pickle.loads(pickle.dumps(speech_model))
+    assert again.transcribe(noise(3), word_timestamps=True) == transcript
+
+
+def test_the_pipeline_gives_what_transformers_gives(
+    speech_model: encdec.Model, speech_path: Path, recording: Path
+) -> None:
+    recognise = encdec.pipeline("automatic-speech-recognition", model=speech_path)
+    transcript = speech_model.transcribe(recording)
+    assert recognise(str(recording)) == {"text": transcript.text}
+    chunks = [{"timestamp": (each.start, each.end), "text": each.text} for each in transcript.segments]
+    assert recognise(recording, return_timestamps=True) == {"text": transcript.text, "chunks": chunks}
+    worded = speech_model.transcribe(recording, word_timestamps=True)
+    words = [word for segment in worded.segments for word in segment.words or []]
+    chunks = [{"timestamp": (word.start, word.end), "text": word.word} for word in words]
+    assert words and recognise(recording, return_timestamps="word") == {"text": worded.text, "chunks": chunks}
+    with open(recording, "rb") as file:
+        assert recognise(file) == recognise(recording.read_bytes()) == recognise(recording)
+    assert recognise([recording, recording]) == [{"text": transcript.text}] * 2
+    assert list(recognise(each for each in [recording])) == [{"text": transcript.text}]
+    assert recognise({"raw": noise(0.5), "sampling_rate": 16_000}) == {"text": transcript.text}
+    german = {"language": "german", "num_beams": 2}
+    expected = speech_model.transcribe(recording, language="de", beam_size=2).text
+    assert recognise(recording, generate_kwargs=german) == {"text": expected} == recognise(recording, **german)
+    with pytest.raises(encdec.ConfigError, match="return_timestamps is 'char'"):
+        recognise(recording, return_timestamps="char")
+    with pytest.raises(TypeError, match="chunk_length_s"):
+        recognise(recording, chunk_length_s=30)

@@ -1,0 +1,156 @@
+"""Transcribing in threads and forked processes, under signals, and until the interpreter's end."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import encdec
+from test_iterate import settle, threads_of_process
+from tiny_whisper import noise, wav
+
+START = """
+import encdec, itertools, numpy, os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[2])
+from tiny_whisper import noise, wav
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
+model = encdec.Model(sys.argv[1])
+"""
+
+LONG_CALLS = {
+    "transcribe": "model.transcribe(numpy.tile(noise(10), 180), beam_size=40)",
+    "a list": "model.transcribe([noise(1)] * 2000, beam_size=40)",
+    "transcribe_iter of one": "list(model.transcribe_iter(numpy.tile(noise(10), 180), beam_size=40))",
+    "transcribe_iter": "list(model.transcribe_iter(itertools.repeat(noise(1)), beam_size=40))",
+}
+
+
+def run(code: str, path: Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-c", START + code, str(path), str(Path(__file__).parent)]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.mark.parametrize("call", LONG_CALLS)
+def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, speech_path: Path) -> None:
+    code = f"""
+def interrupt():
+    time.sleep(0.7)
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+sent = []
+threading.Thread(target=interrupt).start()
+try:
+    {LONG_CALLS[call]}
+    print("not interrupted")
+except KeyboardInterrupt:
+    print(time.monotonic() - sent[0])
+assert model.transcribe(noise(0.1))
+"""
+    done = run(code, speech_path)
+    assert done.returncode == 0, done.stderr
+    # Machines that are shared may stand still for a while: the best of a few counts.
+    seconds = [float(done.stdout)]
+    while min(seconds) > 0.2 and len(seconds) < 4:
+        seconds.append(float(run(code, speech_path).stdout))
+    assert min(seconds) <= 0.2, seconds
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "segments = model.transcribe_iter(numpy.tile(noise(10), 60)); next(segments)",
+        "pairs = model.transcribe_iter(itertools.repeat(noise(1))); next(pairs)",
+        "call = lambda: model.transcribe(numpy.tile(noise(10), 180), beam_size=40);"
+        "threading.Thread(target=call, daemon=True).start(); time.sleep(0.2)",
+    ],
+    ids=["transcribe_iter of one", "transcribe_iter", "daemon thread"],
+)
+def test_the_interpreter_ends_while_work_is_going_on(code: str, speech_path: Path) -> None:
+    done = run(code + "; print('end', flush=True)", speech_path)
+    assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+
+
+def test_a_forked_process_goes_on(speech_path: Path) -> None:
+    code = """
+expected = model.transcribe(noise(1))
+segments, pairs = model.transcribe_iter(numpy.tile(noise(10), 6)), model.transcribe_iter(itertools.repeat(noise(1)))
+next(segments), next(pairs)
+child = os.fork()
+if child == 0:
+    same = model.transcribe(noise(1)) == expected and next(model.transcribe_iter([noise(1)]))[1] == expected
+    try:
+        next(pairs)
+    except encdec.Error as error:
+        same = same and "forked" in str(error)
+    del segments, pairs
+    os._exit(0 if same else 1)
+assert os.waitpid(child, 0)[1] == 0
+next(segments), next(pairs)
+print("same")
+"""
+    done = run(code, speech_path)
+    assert done.stdout == "same\n", done.stderr
+
+
+def test_threads_share_a_model(speech_model: encdec.Model) -> None:
+    audio = noise(2)
+    expected = speech_model.transcribe(audio)
+    found: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(speech_model.transcribe(audio) == expected for _ in range(3)))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 18
+
+
+def test_numpy_is_imported_only_for_arrays(speech_path: Path, recording: Path) -> None:
+    code = (
+        "import encdec, sys; model = encdec.Model(sys.argv[1]); model.transcribe(sys.argv[2]).to('srt');"
+        "list(model.transcribe_iter([sys.argv[2]])); assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, str(speech_path), str(recording)], check=True)
+
+
+def test_an_iterator_that_is_dropped_leaves_no_thread(speech_model: encdec.Model) -> None:
+    before = threads_of_process()
+    for _ in range(20):
+        next(speech_model.transcribe_iter(itertools.repeat(noise(0.3))))
+        next(speech_model.transcribe_iter(noise(60)))
+    gc.collect()
+    assert settle(lambda: threads_of_process() <= before)
+
+
+def test_memory_stays_flat(speech_model: encdec.Model, recording: Path) -> None:
+    def work() -> None:
+        for _ in speech_model.transcribe_iter([recording, noise(0.5), wav(noise(0.5))] * 3, word_timestamps=True):
+            pass
+        speech_model.transcribe([recording, b""], on_error="null")
+        next(speech_model.transcribe_iter(recording))
+        speech_model.transcribe(noise(1), word_timestamps=True).to("srt", max_words_per_line=1)
+        with pytest.raises(ValueError, match="beam_size"):
+            speech_model.transcribe(noise(0.1), beam_size=0)
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    for _ in range(20):
+        work()
+    audio, before = noise(0.1), resident()
+    references = sys.getrefcount(audio)
+    for _ in range(100):
+        work()
+        speech_model.transcribe(audio)
+        list(speech_model.transcribe_iter([audio]))
+    assert sys.getrefcount(audio) == references
+    assert resident() - before < 8 << 20

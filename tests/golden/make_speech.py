@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Makes speech/: what openai/whisper makes of texts, attention and segments, with its own functions and no checkpoint.
+
+    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 openai-whisper==20250625
+    python make_speech.py
+
+Each module of maker/speech gives the cases of a file; README.md describes them. A second run writes the same bytes.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from maker.speech import alignment, segments, transcripts, word_tokens
+
+FOLDER = Path(__file__).parent / "speech"
+
+
+def plain(value):
+    """numpy's numbers as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def write(name, cases):
+    lines = ",\n".join(json.dumps(case, ensure_ascii=False, default=plain) for case in cases)
+    (FOLDER / f"{name}.json").write_text(f"[\n{lines}\n]\n")
+    print(f"{name}: {len(cases)} cases")
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    write("word_tokens", list(word_tokens.cases()))
+    cases, tensors = alignment.cases()
+    write("alignment", cases)
+    save_file(tensors, FOLDER / "alignment.safetensors")
+    write("paths", list(alignment.paths()))
+    write("segments", list(segments.cases()))
+    write("transcripts", list(transcripts.cases()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Makes speech/voice_activity.json, speech_spans.json and speech_times.json: what PyTorch makes of Silero VAD's graph
+with weights of a formula, and faster-whisper of the probabilities of speech.
+
+    pip install numpy==2.4.6 torch==2.15.0 faster-whisper==1.2.1
+    python make_voice_activity.py
+
+Each module of maker/speech gives the cases of a file. A second run writes the same bytes.
+"""
+
+import json
+from pathlib import Path
+
+from maker.speech import speech_spans, voice_activity
+
+FOLDER = Path(__file__).parent / "speech"
+
+
+def write(name, cases):
+    lines = ",\n".join(json.dumps(case) for case in cases)
+    (FOLDER / f"{name}.json").write_text(f"[\n{lines}\n]\n")
+    print(f"{name}: {lines.count(chr(10)) + 1} cases")
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    write("voice_activity", voice_activity.cases())
+    write("speech_spans", speech_spans.cases())
+    write("speech_times", speech_spans.times())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""Makes whisper_formats/: one tiny random model of Whisper in every format that models of Whisper come in, and what
+transformers computes with the weights that each holds.
+
+    pip install -r requirements.txt
+    python make_whisper.py
+
+The folder's README tells what is what. A second run on the same machine writes the same bytes.
+"""
+
+import base64
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import ctranslate2
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from tokenizers.pre_tokenizers import ByteLevel
+from transformers import GenerationConfig, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
+from transformers.models.whisper.tokenization_whisper import LANGUAGES
+
+from make_tokenizers_native import CORPUS, learn_merges, merges_file
+from maker.formats.ctranslate2 import Converter, read_model
+from maker.formats.ggml import write_ggml
+from maker.random_checkpoint import random_values
+
+FOLDER = Path(__file__).parent / "whisper_formats"
+WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21
+
+
+# ------------------------------------------------------------------------------------------------------------- vocabulary
+
+
+def byte_alphabet():
+    """Characters of byte-level vocabularies, in GPT-2's order, and the bytes that they stand for."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return {chr(c): byte for c, byte in zip(shown + [256 + i for i in range(len(hidden))], shown + hidden)}
+
+
+def make_vocabulary():
+    """Pieces of text, as multilingual models have them the last one empty, their merges, and the special tokens."""
+    words = [list(word) for line in CORPUS for word, _ in ByteLevel(add_prefix_space=False).pre_tokenize_str(line)]
+    merges = learn_merges(words, MERGES)
+    pieces = [*byte_alphabet(), *("".join(merge) for merge in merges), ""]
+    specials = ["endoftext", "startoftranscript", *list(LANGUAGES)[:99], "translate", "transcribe", "startoflm"]
+    specials += ["startofprev", "nospeech", "notimestamps"]
+    times = [f"<|{i * 0.02:.2f}|>" for i in range(TIMES)]
+    return pieces, merges, [f"<|{name}|>" for name in specials], times
+
+
+PIECES, MERGE_LIST, SPECIALS, TIME_TOKENS = make_vocabulary()
+TOKENS = PIECES + SPECIALS + TIME_TOKENS
+IDS = {token: i for i, token in enumerate(TOKENS)}
+TEXTS = [bytes(byte_alphabet()[c] for c in piece) for piece in PIECES]
+END, START = IDS["<|endoftext|>"], IDS["<|startoftranscript|>"]
+
+
+def write_json(path, value):
+    path.write_text(json.dumps(value, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_tokenizer(folder):
+    write_json(folder / "vocab.json", {token: IDS[token] for token in [*PIECES, "<|endoftext|>"]})
+    (folder / "merges.txt").write_text(merges_file(MERGE_LIST), encoding="utf-8")
+    write_json(folder / "added_tokens.json", {token: IDS[token] for token in [*SPECIALS[1:], *TIME_TOKENS]})
+    named = {f"{role}_token": "<|endoftext|>" for role in ("bos", "eos", "unk", "pad")}
+    write_json(folder / "special_tokens_map.json", named | {"additional_special_tokens": SPECIALS})
+    write_json(folder / "tokenizer_config.json", {"tokenizer_class": "WhisperTokenizer", "add_prefix_space": False} | named)
+
+
+# ------------------------------------------------------------------------------------------------------------------ model
+
+
+def make_config():
+    return WhisperConfig(
+        vocab_size=len(TOKENS), num_mel_bins=BANDS, d_model=WIDTH, encoder_layers=2, decoder_layers=2,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=4 * WIDTH, decoder_ffn_dim=4 * WIDTH,
+        max_source_positions=POSITIONS, max_target_positions=CONTEXT, pad_token_id=END, bos_token_id=END, eos_token_id=END,
+        decoder_start_token_id=START, begin_suppress_tokens=None, suppress_tokens=None,
+    )  # fmt: skip
+
+
+def make_model():
+    """Weights that float16 can hold."""
+    model = WhisperForConditionalGeneration(make_config()).eval()
+    random = np.random.default_rng(5)
+    with torch.no_grad():
+        for name, tensor in model.state_dict().items():
+            tensor.copy_(torch.from_numpy(random_values(name, tuple(tensor.shape), WIDTH, random)).half())
+    model.generation_config = GenerationConfig(
+        bos_token_id=END, eos_token_id=END, pad_token_id=END, decoder_start_token_id=START, max_length=CONTEXT
+    )
+    return model
+
+
+def openai_name(name):
+    """proj_out is the embedding."""
+    name = name.removeprefix("model.").replace(".layers.", ".blocks.").replace(".embed_tokens.", ".token_embedding.")
+    for old, new in {
+        "embed_positions.weight": "positional_embedding", "encoder.layer_norm.": "encoder.ln_post.",
+        "decoder.layer_norm.": "decoder.ln.", "self_attn_layer_norm": "attn_ln", "encoder_attn_layer_norm": "cross_attn_ln",
+        "final_layer_norm": "mlp_ln", "self_attn": "attn", "encoder_attn": "cross_attn", "q_proj": "query", "k_proj": "key",
+        "v_proj": "value", "out_proj": "out", "fc1": "mlp.0", "fc2": "mlp.2",
+    }.items():  # fmt: skip
+        name = name.replace(old, new)
+    return name
+
+
+def openai_sizes(config):
+    return {
+        "n_mels": config.num_mel_bins, "n_vocab": config.vocab_size, "n_audio_ctx": config.max_source_positions,
+        "n_audio_state": config.d_model, "n_audio_head": config.encoder_attention_heads,
+        "n_audio_layer": config.encoder_layers, "n_text_ctx": config.max_target_positions, "n_text_state": config.d_model,
+        "n_text_head": config.decoder_attention_heads, "n_text_layer": config.decoder_layers,
+    }  # fmt: skip
+
+
+def with_tensors(tensors):
+    """The model with tensors by the names of openai/whisper."""
+    model = WhisperForConditionalGeneration(make_config()).eval()
+    with torch.no_grad():
+        for name, tensor in model.state_dict().items():
+            if name != "proj_out.weight":
+                tensor.copy_(torch.from_numpy(tensors.pop(openai_name(name))).reshape(tensor.shape))
+    assert not tensors, tensors.keys()
+    return model
+
+
+def from_ctranslate2(path):
+    """The model with what a model.bin holds."""
+    found = read_model(path)
+    tensors = {}
+
+    def take(stored, *names):
+        for kind in ("weight", "bias"):
+            for name, part in zip(names, np.split(found[f"{stored}/{kind}"], len(names))):
+                if not (kind == "bias" and name.endswith("key")):
+                    tensors[f"{name}.{kind}"] = part
+
+    def take_norm(stored, name):
+        tensors[f"{name}.weight"], tensors[f"{name}.bias"] = found[f"{stored}/gamma"], found[f"{stored}/beta"]
+
+    take("encoder/conv1", "encoder.conv1"), take("encoder/conv2", "encoder.conv2")
+    take_norm("encoder/layer_norm", "encoder.ln_post"), take_norm("decoder/layer_norm", "decoder.ln")
+    tensors["decoder.token_embedding.weight"] = found["decoder/embeddings/weight"]
+    for side in "encoder", "decoder":
+        tensors[f"{side}.positional_embedding"] = found[f"{side}/position_encodings/encodings"]
+        for i in range(2):
+            old, new = f"{side}/layer_{i}", f"{side}.blocks.{i}"
+            take(f"{old}/self_attention/linear_0", *(f"{new}.attn.{part}" for part in ("query", "key", "value")))
+            take(f"{old}/self_attention/linear_1", f"{new}.attn.out")
+            take_norm(f"{old}/self_attention/layer_norm", f"{new}.attn_ln")
+            if side == "decoder":
+                take(f"{old}/attention/linear_0", f"{new}.cross_attn.query")
+                take(f"{old}/attention/linear_1", *(f"{new}.cross_attn.{part}" for part in ("key", "value")))
+                take(f"{old}/attention/linear_2", f"{new}.cross_attn.out")
+                take_norm(f"{old}/attention/layer_norm", f"{new}.cross_attn_ln")
+            take(f"{old}/ffn/linear_0", f"{new}.mlp.0"), take(f"{old}/ffn/linear_1", f"{new}.mlp.2")
+            take_norm(f"{old}/ffn/layer_norm", f"{new}.mlp_ln")
+    return with_tensors(tensors)
+
+
+# ---------------------------------------------------------------------------------------------------------------- formats
+
+
+class Vocabulary:
+    """The part of a tokenizer that CTranslate2's converter asks for."""
+
+    unk_token = bos_token = eos_token = "<|endoftext|>"
+    unk_token_id = END
+    special_tokens_map = {}
+    additional_special_tokens = SPECIALS
+
+    def get_vocab(self):
+        return IDS
+
+    def convert_tokens_to_ids(self, token):
+        return IDS[token]
+
+
+def write_hugging_face(model, folder):
+    folder.mkdir()
+    model.half().save_pretrained(folder)
+    model.float()
+    write_tokenizer(folder)
+    extractor = WhisperFeatureExtractor(feature_size=BANDS, chunk_length=2 * POSITIONS // 100 or 1)
+    extractor.save_pretrained(folder)
+
+
+def write_openai(model, folder):
+    folder.mkdir()
+    tensors = {openai_name(k): v.half().clone() for k, v in model.state_dict().items() if k != "proj_out.weight"}
+    torch.save({"dims": openai_sizes(model.config), "model_state_dict": tensors}, folder / "tiny.pt")
+    lines = [f"{base64.b64encode(text).decode() or '='} {i}\n" for i, text in enumerate(TEXTS)]
+    (folder / "multilingual.tiktoken").write_text("".join(lines))
+
+
+def write_ctranslate2(model, folder, quantization):
+    with tempfile.TemporaryDirectory() as temporary:
+        model.save_pretrained(temporary)
+        Converter(temporary, Vocabulary()).convert(str(folder), quantization=quantization)
+    return from_ctranslate2(folder / "model.bin")
+
+
+def make_filters():
+    """[BANDS, 201], as converters copy them from openai/whisper; these are random."""
+    return np.random.default_rng(9).uniform(0, 0.1, (BANDS, 201)).astype(np.float32)
+
+
+@torch.no_grad()
+def expected(model, features, target_ids):
+    output = model(input_features=features, decoder_input_ids=target_ids.long(), use_cache=False)
+    return {"encoder_last_hidden_state": output.encoder_last_hidden_state, "logits": output.logits}
+
+
+def check_by_running(folder, features, values):
+    """CTranslate2 in float32 gives what the oracle gives."""
+    model = ctranslate2.models.Whisper(str(folder), device="cpu", compute_type="float32", intra_threads=1)
+    found = np.array(model.encode(ctranslate2.StorageView.from_array(features.numpy())))
+    worst = np.abs(found - values["encoder_last_hidden_state"].numpy()).max()
+    assert worst < 1e-3, f"CTranslate2 computes encoder states that differ by {worst}"
+
+
+def main():
+    torch.set_num_threads(1)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
+    random = np.random.default_rng(3)
+    features = torch.from_numpy(random.normal(0, 1, (2, BANDS, 2 * POSITIONS)).astype(np.float32))
+    target_ids = torch.from_numpy(random.integers(0, len(TOKENS), (2, 6)).astype(np.int32))
+    target_ids[:, 0] = START
+
+    model = make_model()
+    write_hugging_face(model, FOLDER / "hugging_face")
+    write_openai(model, FOLDER / "openai")
+    oracles = {"float16": model}
+    tensors = {openai_name(k): v.numpy() for k, v in model.state_dict().items() if k != "proj_out.weight"}
+    (FOLDER / "ggml").mkdir()
+    for kind in ("f16", "q5_0", "q8_0"):
+        path = FOLDER / "ggml" / f"tiny-{kind}.bin"
+        found = write_ggml(path, openai_sizes(model.config), make_filters(), TEXTS, tensors, kind)
+        if kind != "f16":
+            oracles[kind] = with_tensors(found)
+    (FOLDER / "ctranslate2").mkdir()
+    for quantization in ("float16", "int8"):
+        oracle = write_ctranslate2(model, FOLDER / "ctranslate2" / quantization, quantization)
+        if quantization == "int8":
+            oracles[quantization] = oracle
+        check_by_running(FOLDER / "ctranslate2" / quantization, features, expected(oracle, features, target_ids))
+
+    values = {"input_features": features, "decoder_input_ids": target_ids}
+    for name, oracle in oracles.items():
+        values |= {f"{name}/{key}": value.contiguous() for key, value in expected(oracle, features, target_ids).items()}
+        off = (values[f"{name}/logits"] - values["float16/logits"]).abs().max().item()
+        print(f"{name:8} logits up to {values[f'{name}/logits'].abs().max().item():.2f}, off by {off:.3f}")
+    save_file(values, FOLDER / "expected.safetensors")
+    for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
+        path.chmod(0o644)
+        print(f"{path.stat().st_size // 1024:4} KiB  {path.relative_to(FOLDER)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One module a file of speech/, each with a function cases()."""

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/base/weights.h"
+#include "tests/models/speech/word_golden.h"
+#include "tests/support/safetensors_writer.h"
+
+namespace encdec {
+
+// Numbers of [-1, 1) as maker/speech/voice_activity.py makes them: splitmix64 (Steele et al. 2014).
+inline std::vector<float> voice_activity_noise(std::uint64_t seed, std::size_t count) {
+  std::vector<float> values;
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    std::uint64_t x = (i + (seed << 32)) * 0x9E3779B97F4A7C15;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    x ^= x >> 31;
+    constexpr float kHalf = 1 << 23;
+    values.push_back((static_cast<float>(x >> 40) - kHalf) / kHalf);
+  }
+  return values;
+}
+
+// Loud and quiet by turns.
+inline std::vector<float> voice_activity_samples(std::size_t count) {
+  std::vector<float> samples = voice_activity_noise(0, count);
+  for (std::size_t i = 0; i < count; ++i) samples[i] *= i / 3000 % 2 == 0 ? 0.5F : 1.0F / 64;
+  return samples;
+}
+
+// What silero_vad_16k.safetensors has, at random.
+inline std::vector<NamedTensor> random_voice_activity() {
+  std::vector<NamedTensor> tensors;
+  const auto golden = golden_speech("voice_activity")[0];
+  for (const auto& json : golden.at("tensors")) {
+    const auto dims = json.at("shape").get<std::vector<Dim>>();
+    const Shape shape = dims.size() == 3   ? Shape{dims[0], dims[1], dims[2]}
+                        : dims.size() == 2 ? Shape{dims[0], dims[1]}
+                                           : Shape{dims[0]};
+    Tensor tensor = Tensor::allocate(shape);
+    const auto values = voice_activity_noise(tensors.size() + 1, static_cast<std::size_t>(tensor.elements()));
+    for (std::size_t i = 0; i < values.size(); ++i) tensor.data<float>()[i] = values[i] * json.at("limit").get<float>();
+    tensors.push_back({json.at("name"), tensor});
+  }
+  return tensors;
+}
+
+inline WeightScope weights_of(const std::vector<NamedTensor>& tensors) {
+  const auto store = std::make_shared<WeightStore>("memory");
+  for (const NamedTensor& named : tensors) store->add(named.name, named.tensor);
+  return WeightScope(store);
+}
+
+}  // namespace encdec

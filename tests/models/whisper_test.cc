@@ -1,0 +1,185 @@
+// A small model of Whisper in every format, made by tests/golden/make_whisper.py, as transformers computes it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/model.h"
+#include "encdec/models/request_queue.h"
+#include "tests/support/comparison.h"
+#include "tests/support/message_of.h"
+
+namespace encdec {
+namespace {
+
+const std::filesystem::path kFormats = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";
+
+struct WhisperCase {
+  const char* folder;
+  const char* weights;  // as which they are stored
+};
+
+std::string name_of(const testing::TestParamInfo<WhisperCase>& info) {
+  std::string name = info.param.folder;
+  std::ranges::replace_if(
+      name, [](char c) { return c == '/' || c == '-' || c == '.'; }, '_');
+  return name;
+}
+
+const WeightStore& golden() {
+  static const auto store = read_safetensors(kFormats / "expected.safetensors");
+  return *store;
+}
+
+// What the encoder reads, [bands, frames] as transformers has it, the other way round.
+std::vector<Tensor> frames() {
+  const Tensor& stored = *golden().find("input_features");
+  const Dim bands = stored.shape()[1], count = stored.shape()[2];
+  std::vector<Tensor> sources;
+  for (Dim b = 0; b < stored.shape()[0]; ++b) {
+    Tensor& source = sources.emplace_back(Tensor::allocate({count, bands}));
+    for (Dim band = 0; band < bands; ++band) {
+      for (Dim f = 0; f < count; ++f) source.row(f)[band] = stored.data<float>()[(b * bands + band) * count + f];
+    }
+  }
+  return sources;
+}
+
+std::vector<TokenIds> decoder_inputs() {
+  const Tensor& stored = *golden().find("decoder_input_ids");
+  std::vector<TokenIds> rows;
+  for (Dim b = 0; b < stored.shape()[0]; ++b) {
+    const std::int32_t* row = stored.data<std::int32_t>() + b * stored.width();
+    rows.emplace_back(row, row + stored.width());
+  }
+  return rows;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.shape(), b.shape());
+  double most = 0;
+  for (Dim i = 0; i < std::min(a.elements(), b.elements()); ++i) {
+    most = std::max(most, double{std::fabs(a.data<float>()[i] - b.data<float>()[i])});
+  }
+  return most;
+}
+
+class WhisperTest : public testing::TestWithParam<WhisperCase> {};
+
+TEST_P(WhisperTest, EqualsTransformers) {
+  const Model model = Model::load(kFormats / GetParam().folder);
+  const std::string expected = std::string(GetParam().weights) + "/";
+  const std::vector<Tensor> sources = frames();
+  const std::vector<TokenIds> targets = decoder_inputs();
+  const ForwardResult result = model.forward(sources, targets);
+  EXPECT_LT(
+      largest_difference(result.encoder_last_hidden_state, *golden().find(expected + "encoder_last_hidden_state")),
+      2e-5);
+  EXPECT_LT(largest_difference(result.logits, *golden().find(expected + "logits")), 2e-5);
+
+  const ForwardResult alone = model.forward(std::span(sources).last(1), std::span(targets).last(1));
+  EXPECT_TRUE(same_bits(alone.logits, result.logits.slice(1, 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, WhisperTest,
+                         testing::Values(WhisperCase{"hugging_face", "float16"},
+                                         WhisperCase{"ggml/tiny-f16.bin", "float16"},
+                                         WhisperCase{"ggml/tiny-q8_0.bin", "q8_0"},
+                                         WhisperCase{"ggml/tiny-q5_0.bin", "q5_0"}, WhisperCase{"openai", "float16"},
+                                         WhisperCase{"ctranslate2/float16", "float16"},
+                                         WhisperCase{"ctranslate2/int8", "int8"}),
+                         name_of);
+
+TEST(Whisper, FramesAreChecked) {
+  const Model model = Model::load(kFormats / "hugging_face");
+  const TokenIds target{288};
+  const auto message = [&](const Shape& shape) {
+    const Tensor wrong = Tensor::allocate(shape);
+    return message_of<InputError>([&] { model.forward(std::span(&wrong, 1), std::span(&target, 1)); });
+  };
+  EXPECT_EQ(message({41, 16}), "source 1: frames float32 [41, 16], expected float32 [2 to 40, a multiple of 2; 16]");
+  for (const Shape& shape : {Shape{42, 16}, {0, 16}, {40, 15}, {640}}) EXPECT_NE(message(shape), "");
+}
+
+TEST(Whisper, GoesOnFromFramesAsFromTokens) {
+  const Model model = Model::load(kFormats / "hugging_face");
+  std::vector<GenerateInput> inputs;
+  for (const Tensor& source : frames())
+    inputs.push_back({.source = TokenIds(), .prefix = TokenIds{300}, .frames = source});
+  const auto results = model.generate_inputs(inputs, {.num_beams = 3, .max_new_tokens = 8});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].hypotheses[0].token_ids[0], 300);
+  EXPECT_EQ(results[0].source_tokens, 20u);
+  const auto alone = model.generate_inputs(std::span(inputs).last(1), {.num_beams = 3, .max_new_tokens = 8});
+  EXPECT_EQ(alone[0].hypotheses[0].token_ids, results[1].hypotheses[0].token_ids);
+  EXPECT_EQ(alone[0].hypotheses[0].score, results[1].hypotheses[0].score);
+}
+
+// Rising tones.
+Recording recording(double seconds) {
+  std::vector<float> samples(static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double t = static_cast<double>(i) / AudioReader::kSampleRate;
+    samples[i] = static_cast<float>(0.4 * std::sin(1'500 * t * (1 + t)));
+  }
+  return Recording::of_samples(std::move(samples));
+}
+
+TEST(Whisper, AQueueTranscribesAsTheModelDoes) {
+  const Model model = Model::load(kFormats / "hugging_face");
+  RequestQueue queue(model, {.workers = 2});
+  std::vector<Transcript> heard(4);
+  std::atomic<std::size_t> done = 0;
+  std::vector<std::string> failures(heard.size());
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    TranscribeHandlers handlers;
+    handlers.on_segments = [&, i](std::span<const TranscriptSegment> segments) {
+      heard[i].segments.insert(heard[i].segments.end(), segments.begin(), segments.end());
+    };
+    handlers.on_result = [&, i](Transcript transcript) {
+      transcript.segments = std::move(heard[i].segments);
+      heard[i] = std::move(transcript);
+      ++done;
+    };
+    handlers.on_failure = [&, i](const std::exception_ptr& failure) {
+      failures[i] = message_of<Error>([&] { std::rethrow_exception(failure); });
+      ++done;
+    };
+    Recording own = recording(0.5 + 0.7 * static_cast<double>(i));
+    if (i == 2) own.open = []() -> Recording::Read { throw FileError("there is nothing"); };
+    queue.submit(std::move(own), {}, std::move(handlers));
+  }
+  while (done < heard.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(failures, (std::vector<std::string>{"", "", "there is nothing", ""}));
+  for (const std::size_t i : {0u, 1u, 3u}) {
+    const Transcript alone = model.transcribe(recording(0.5 + 0.7 * static_cast<double>(i)));
+    EXPECT_EQ(heard[i].text, alone.text);
+    ASSERT_EQ(heard[i].segments.size(), alone.segments.size());
+    for (std::size_t s = 0; s < alone.segments.size(); ++s) {
+      EXPECT_EQ(heard[i].segments[s].tokens, alone.segments[s].tokens);
+      EXPECT_EQ(heard[i].segments[s].avg_logprob, alone.segments[s].avg_logprob);
+    }
+  }
+}
+
+TEST(Whisper, SaysThatItDoesNotReadText) {
+  const Model model = Model::load(kFormats / "hugging_face");
+  const std::string expected = "whisper reads sound, expected recordings to transcribe";
+  const TokenIds tokens{1, 2};
+  for (const std::string& message :
+       {message_of<ConfigError>([&] { model.generate({"hello"}); }),
+        message_of<ConfigError>([&] { model.generate_ids(std::span(&tokens, 1)); }),
+        message_of<ConfigError>([&] { model.score_ids(std::span(&tokens, 1), std::span(&tokens, 1)); }),
+        message_of<ConfigError>([&] { model.attention_ids(tokens, tokens); }),
+        message_of<ConfigError>([&] { model.forward(std::span(&tokens, 1), std::span(&tokens, 1)); })}) {
+    EXPECT_NE(message.find(expected), message.npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace encdec

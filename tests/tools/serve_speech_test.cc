@@ -1,0 +1,167 @@
+// encdec serve with recordings: a small random model, whose text is noise, but the same noise as the command's.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/models/audio/wav_writer.h"
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+#include "tests/tools/serve_process.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kWhisper = std::string(ENCDEC_GOLDEN_DIR) + "/whisper_formats/hugging_face";
+const std::string kPath = "/v1/audio/transcriptions";
+
+// Sound of some kind, 16-bit samples.
+std::string sound(double seconds, std::uint32_t rate = 16'000) {
+  std::vector<std::int16_t> samples(static_cast<std::size_t>(seconds * rate));
+  std::uint32_t state = 1;
+  for (std::int16_t& sample : samples) {
+    state = state * 1'664'525 + 1'013'904'223;
+    sample = static_cast<std::int16_t>((state >> 18) - 8192);
+  }
+  return WavFile{.rate = rate, .samples = raw(samples)}.bytes();
+}
+
+// A POST of a form with a file, as clients of all these protocols send it.
+std::string form_text(const std::string& path, const std::string& file, const std::vector<std::string>& fields = {},
+                      const std::string& headers = {}) {
+  std::string body;
+  for (const std::string& field : fields) {
+    const std::size_t equals = field.find('=');
+    body += fmt::format("--x\r\nContent-Disposition: form-data; name=\"{}\"\r\n\r\n{}\r\n", field.substr(0, equals),
+                        field.substr(equals + 1));
+  }
+  body += "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n" + file + "\r\n--x--\r\n";
+  return fmt::format(
+      "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {}\r\n{}\r\n{}",
+      path, body.size(), headers, body);
+}
+
+std::string answer_to(const ServeProcess& server, const std::string& request) {
+  Connection connection(server.socket());
+  connection.send(request);
+  return connection.receive();
+}
+
+json json_of(const std::string& answer) {
+  EXPECT_EQ(status_of(answer), "200") << answer;
+  return json::parse(body_of(answer));
+}
+
+TEST(ServeSpeech, AnswersAreTheCommands) {
+  const ServeProcess server({"--model", kWhisper});
+  const TemporaryFolder folder;
+  const std::string file = sound(1.7), path = folder.write("a.wav", file);
+  const Finished command = encdec_command({"transcribe", "--model", kWhisper, "--threads", "1", "--quiet",
+                                           "--word-timestamps", "--output-format", "json", path});
+  const json wanted = json::parse(command.output);
+  const json verbose =
+      json_of(answer_to(server, form_text(kPath, file, {"response_format=verbose_json", "word_timestamps=true"})));
+  EXPECT_EQ(verbose["segments"], wanted["segments"]);
+  EXPECT_EQ(verbose["language"], "english");
+  EXPECT_EQ(verbose["duration"], 1.7);
+  // Windows begin elsewhere where words have times.
+  EXPECT_EQ(json_of(answer_to(server, form_text(kPath, file)))["text"],
+            json_of(answer_to(server, form_text(kPath, file, {"response_format=verbose_json"})))["text"]);
+  const json inference =
+      json_of(answer_to(server, form_text("/inference", file, {"response_format=verbose_json", "language=de"})));
+  EXPECT_EQ(inference["segments"], wanted["segments"]);
+  EXPECT_EQ(server.metric("encdec_audio_seconds_total{model=\"hugging_face\"}"), 4 * 1.7);
+
+  const std::string stream =
+      answer_to(server, form_text(kPath, file, {"response_format=verbose_json", "word_timestamps=1", "stream=true"}));
+  EXPECT_THAT(stream, HasSubstr("text/event-stream"));
+  json segments = json::array(), last;
+  for (std::size_t place = stream.find("data: "); place != std::string::npos;
+       place = stream.find("data: ", place + 1)) {
+    last = json::parse(stream.substr(place + 6, stream.find("\n\n", place) - place - 6));
+    if (last["type"] == "transcript.text.delta") segments.push_back(last["segment"]);
+  }
+  EXPECT_EQ(segments, wanted["segments"]);
+  EXPECT_EQ(last["type"], "transcript.text.done");
+  EXPECT_EQ(last["segments"], wanted["segments"]);
+}
+
+TEST(ServeSpeech, WhatCannotBeIsRefusedInTheProtocolsForm) {
+  const ServeProcess server({"--model", kWhisper});
+  const auto expect = [&](const std::string& request, const std::string& status,
+                          const std::vector<std::string>& parts) {
+    const std::string answer = answer_to(server, request);
+    EXPECT_EQ(status_of(answer), status) << answer;
+    for (const std::string& part : parts) EXPECT_THAT(body_of(answer), HasSubstr(part));
+  };
+  const std::string file = sound(0.5), invalid = R"("type":"invalid_request_error")";
+  expect(form_text(kPath, file, {"model=english-pronunciation"}), "404", {"generates text", "model_not_found"});
+  expect(form_text(kPath, file, {"model=nobody"}), "404", {"'nobody'", "hugging_face"});
+  expect(form_text(kPath, "no recording"), "400", {"'file'", invalid});
+  expect(form_text(kPath, ""), "400", {"'file' is missing or empty", invalid});
+  expect(form_text(kPath, file.substr(0, 30), {"stream=true"}), "400", {"'file'", invalid});
+  expect(form_text(kPath, file, {"language=de"}), "400", {"'de'", "hugging_face", invalid});
+  expect(form_text(kPath, file, {"beam_size=17"}), "400", {"'beam_size' is '17'", invalid});
+  expect(form_text(kPath, file, {"temperature=-1"}), "400", {"'temperature' is '-1'", invalid});
+  expect(form_text(kPath, file, {"timestamp_granularities[]=word"}), "400", {"verbose_json", invalid});
+  expect(form_text(kPath, file, {"vad_filter=true"}), "400", {"--vad-model", invalid});
+  expect(form_text("/v1/audio/translations", file), "400", {"English alone", invalid});
+  expect(form_text("/inference", file, {"response_format=xml"}), "400", {R"({"error":"'response_format')"});
+  expect(post_text(kPath, "{}"), "415", {"multipart/form-data", invalid});
+  expect(post_text("/v1/completions", R"({"model":"hugging_face","prompt":"x"})"), "404", {"transcribes recordings"});
+  expect(post_text("/models/hugging_face", R"({"inputs":"x"})"), "400", {"POST /v1/audio/transcriptions"});
+  const json models = json_of(server.get("/v1/models"))["data"];
+  EXPECT_EQ(models[1]["task"], "automatic-speech-recognition");
+  EXPECT_EQ(models[1]["language"], json::parse(R"(["en"])"));
+}
+
+TEST(ServeSpeech, BodiesWithRecordingsHaveALimitOfTheirOwn) {
+  const ServeProcess server({"--model", kWhisper, "--max-body-bytes", "1000", "--max-recording-bytes", "100000"});
+  const std::string small = sound(1.0), large = sound(4.0);
+  EXPECT_EQ(status_of(answer_to(server, form_text(kPath, small))), "200");
+  EXPECT_THAT(answer_to(server, form_text(kPath, large)),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 100000 bytes")));
+  EXPECT_THAT(answer_to(server, form_text("/translate_file", small)),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 1000 bytes")));
+  const std::string head = "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_THAT(answer_to(server, head + fmt::format("{:x}\r\n{}\r\n", large.size(), large)),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 100000 bytes")));
+  EXPECT_EQ(json_of(server.get("/info"))["limits"]["max_recording_bytes"], 100'000);
+}
+
+TEST(ServeSpeech, AClientThatGoesAwayIsNotWorkedFor) {
+  const ServeProcess server({"--model", kWhisper});
+  const std::string tokens = "encdec_generated_tokens_total{model=\"hugging_face\"}";
+  {
+    const Connection gone(server.socket());
+    gone.send(form_text(kPath, sound(600)));
+    while (server.metric(tokens) == 0) std::this_thread::yield();
+  }
+  while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();  // the asking itself
+  EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/audio/transcriptions\"}"), 1);
+  EXPECT_EQ(server.metric("encdec_audio_seconds_total{model=\"hugging_face\"}"), 0);
+  EXPECT_EQ(status_of(answer_to(server, form_text(kPath, sound(0.5)))), "200");
+}
+
+// A recording of hours, to which no one listens to its end in a few seconds, holds up nobody behind it.
+TEST(ServeSpeech, NobodyListensForARequestWhoseTimeIsOver) {
+  const ServeProcess server({"--model", kWhisper});
+  const std::string hours = WavFile{.rate = 2000, .bits = 8, .samples = std::string(25'000'000, 'x')}.bytes();
+  const std::string late = answer_to(server, form_text(kPath, hours, {}, "X-Request-Timeout-Ms: 100\r\n"));
+  EXPECT_EQ(status_of(late), "504") << late;
+  const std::string next = answer_to(server, form_text(kPath, sound(0.5), {}, "X-Request-Timeout-Ms: 10000\r\n"));
+  EXPECT_EQ(status_of(next), "200") << next;
+  EXPECT_EQ(server.metric("encdec_audio_seconds_total{model=\"hugging_face\"}"), 0.5);
+}
+
+}  // namespace
+}  // namespace encdec

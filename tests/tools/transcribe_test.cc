@@ -1,0 +1,187 @@
+// encdec transcribe with a small random model: what it says is noise, but the same noise whichever way it is asked.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kModel = (fs::path(ENCDEC_GOLDEN_DIR) / "whisper_formats" / "hugging_face").string();
+
+std::string little_endian(std::uint32_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+// A tone that rises, 16-bit samples.
+std::string samples(double seconds, double hertz) {
+  std::string data;
+  for (int i = 0; i < static_cast<int>(seconds * 16'000); ++i) {
+    const double t = i / 16'000.0;
+    data += little_endian(static_cast<std::uint16_t>(std::lround(12'000 * std::sin(6.2832 * hertz * t * (1 + t)))), 2);
+  }
+  return data;
+}
+
+std::string wav(const std::string& data) {
+  const auto size = static_cast<std::uint32_t>(data.size());
+  return "RIFF" + little_endian(size + 36, 4) + "WAVEfmt " + little_endian(16, 4) + little_endian(1, 2) +
+         little_endian(1, 2) + little_endian(16'000, 4) + little_endian(32'000, 4) + little_endian(2, 2) +
+         little_endian(16, 2) + "data" + little_endian(size, 4) + data;
+}
+
+class TranscribeTest : public testing::Test {
+ protected:
+  std::string recording(const std::string& name, double seconds, double hertz) const {
+    return folder_.write(name, wav(samples(seconds, hertz)));
+  }
+  static Finished transcribe(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), {ENCDEC_COMMAND, "transcribe", "--model", kModel, "--quiet"});
+    return run({.arguments = std::move(arguments), .input = input, .output_file = {}, .closed = {}});
+  }
+  static std::string text_of(const std::vector<std::string>& arguments, const std::string& input = "") {
+    const Finished finished = transcribe(arguments, input);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.errors, "");
+    return finished.output;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TranscribeTest, ARecordingIsTheSameInAnyCompany) {
+  std::vector<std::string> files;
+  std::string alone;
+  for (int i = 0; i < 5; ++i) files.push_back(recording("r" + std::to_string(i) + ".wav", 0.3 + i, 200 + 90 * i));
+  for (const std::string& file : files) alone += text_of({"--output-format", "json", "--word-timestamps", file});
+  EXPECT_EQ(std::ranges::count(alone, '\n'), 5);
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--threads", "1"},
+                                                  {"--threads", "2", "--batch-size", "2"},
+                                                  {"--threads", "1", "--workers", "3"}}) {
+    std::vector<std::string> arguments{"--output-format", "json", "--word-timestamps"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    EXPECT_EQ(text_of(arguments), alone) << options[1];
+  }
+}
+
+TEST_F(TranscribeTest, JsonHasOpenaisKeys) {
+  const auto object =
+      nlohmann::json::parse(text_of({"--output-format", "json", "--word-timestamps", recording("a.wav", 2.5, 300)}));
+  EXPECT_EQ(object.size(), 3u);
+  EXPECT_EQ(object["language"], "en");
+  ASSERT_FALSE(object["segments"].empty());
+  for (const auto& segment : object["segments"]) {
+    for (const char* key : {"id", "seek", "start", "end", "text", "tokens", "temperature", "avg_logprob",
+                            "compression_ratio", "no_speech_prob", "words"}) {
+      EXPECT_TRUE(segment.contains(key)) << key;
+    }
+    EXPECT_LE(segment["start"], segment["end"]);
+    EXPECT_LE(segment["end"], 2.5 + 0.4);
+  }
+}
+
+TEST_F(TranscribeTest, FilesOfAllFormatsHaveTheirNamesAtTheEnd) {
+  const std::string file = recording("talk.wav", 1, 250), out = folder_.path("out");
+  text_of({"--output-dir", out, "--output-format", "all", file, recording("other.wav", 0.7, 500)});
+  for (const std::string format : {"txt", "vtt", "srt", "tsv", "json", "lrc"}) {
+    EXPECT_TRUE(fs::exists(fs::path(out) / ("talk." + format))) << format;
+    EXPECT_TRUE(fs::exists(fs::path(out) / ("other." + format))) << format;
+    std::string text = text_of({"--output-format", format, file});
+    if (format == "json") text.pop_back();  // the end of the line
+    EXPECT_EQ(read_file(fs::path(out) / ("talk." + format)), text) << format;
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 12);
+  EXPECT_THAT(read_file(fs::path(out) / "talk.vtt"), StartsWith("WEBVTT\n\n"));
+}
+
+TEST_F(TranscribeTest, StandardInputIsARecordingToo) {
+  const std::string file = recording("a.wav", 1.5, 400), expected = text_of({"--output-format", "srt", file});
+  EXPECT_EQ(text_of({"--output-format", "srt", "-"}, wav(samples(1.5, 400))), expected);
+  EXPECT_EQ(text_of({"--output-format", "srt", "--raw", "int16", "-"}, samples(1.5, 400)), expected);
+  EXPECT_EQ(text_of({"-"}, wav("")), "");
+}
+
+TEST_F(TranscribeTest, StatisticsTellTheSpeed) {
+  const std::string stats = folder_.path("stats.json");
+  text_of({"--stats", stats, recording("a.wav", 1.5, 400), recording("b.wav", 0.5, 300)});
+  const auto object = nlohmann::json::parse(read_file(stats));
+  EXPECT_NEAR(object["audio_seconds"], 2.0, 0.02);
+  EXPECT_GT(object["audio_seconds_per_second"], 0.0);
+  EXPECT_GT(object["generated_tokens"], 0);
+}
+
+TEST_F(TranscribeTest, ClipsAreAllThatIsHeard) {
+  const std::string file = recording("a.wav", 3, 300);
+  const auto object =
+      nlohmann::json::parse(text_of({"--output-format", "json", "--clip-timestamps", "0.5,0.9,2", file}));
+  for (const auto& segment : object["segments"]) {
+    const int seek = segment["seek"];
+    EXPECT_TRUE((seek >= 50 && seek < 90) || seek >= 200) << seek;
+  }
+}
+
+TEST_F(TranscribeTest, OneRecordingThatCannotBeReadDoesNotStopTheOthers) {
+  const std::string good = recording("good.wav", 1, 300), missing = folder_.path("missing.wav");
+  folder_.write("bad.wav", "RIFF\1\2\3\4WAVEfmt nothing of the kind");
+  const Finished finished = transcribe({good, missing, folder_.path("bad.wav"), good});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.output, text_of({good}) + text_of({good}));
+  EXPECT_THAT(finished.errors, HasSubstr("missing.wav: No such file or directory"));
+  EXPECT_THAT(finished.errors, HasSubstr("bad.wav: "));
+  EXPECT_TRUE(failed(transcribe({missing}), 1, {"missing.wav: No such file or directory"}));
+}
+
+TEST_F(TranscribeTest, DamagedRecordingsAreALine) {
+  const std::string whole = wav(samples(0.2, 300));
+  std::mt19937 random(1);
+  std::vector<std::string> arguments;
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes = whole;
+    for (int j = 0; j < 4; ++j) bytes[random() % 60] = static_cast<char>(random());
+    if (i % 3 == 0) bytes.resize(random() % bytes.size());
+    arguments.push_back(folder_.write(std::to_string(i) + ".wav", bytes));
+  }
+  arguments.insert(arguments.begin(), {"--temperature-increment-on-fallback", "none"});
+  const Finished finished = transcribe(arguments);
+  EXPECT_TRUE(finished.status == 0 || finished.status == 1) << finished.status << finished.errors;
+}
+
+TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
+  const std::string file = recording("a.wav", 0.5, 300);
+  EXPECT_TRUE(failed(transcribe({file, "--language", "xx"}), 1, {"language 'xx' is not known, expected one of en"}));
+  EXPECT_TRUE(failed(transcribe({file, "--task", "translate"}), 1, {"knows English alone"}));
+  EXPECT_TRUE(failed(transcribe({file, "--max-words-per-line", "3"}), 2, {"--word-timestamps"}));
+  EXPECT_TRUE(failed(transcribe({file, "--output-format", "all"}), 2, {"--output-dir"}));
+  EXPECT_TRUE(failed(transcribe({file, file, "--output", "x"}), 2, {"--output-dir"}));
+  EXPECT_TRUE(failed(transcribe({file, file, "--output-dir", folder_.path("o")}), 2, {"two recordings"}));
+  EXPECT_TRUE(failed(transcribe({}), 2, {"FILE"}));
+  const std::string marian = golden_model("forced_bos");
+  EXPECT_TRUE(failed(run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", marian, "--quiet", file},
+                          .input = {},
+                          .output_file = {},
+                          .closed = {}}),
+                     1, {"reads text, expected a model that reads sound"}));
+  for (const char* command : {"generate", "score", "embed", "bench"}) {
+    std::vector<std::string> arguments{ENCDEC_COMMAND, command, "--model", kModel};
+    if (command == std::string("score")) arguments.insert(arguments.end(), {"--target", file});
+    EXPECT_TRUE(failed(run({.arguments = arguments, .input = "hello\n", .output_file = {}, .closed = {}}), 1,
+                       {"reads sound, expected encdec transcribe"}))
+        << command;
+  }
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,263 @@
+#include <encdec/models/audio/audio_reader.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "lines.h"
+#include "output_file.h"
+#include "progress_bar.h"
+#include "resources.h"
+#include "result_json.h"
+#include "transcribe_arguments.h"
+
+namespace encdec::cli {
+namespace {
+
+constexpr std::string_view kStandardInput = "-";
+
+// A recording's transcript on its way to its files.
+class Written {
+ public:
+  // `path` for each format; standard output if it is empty.
+  Written(const std::vector<TranscriptFormat>& formats, const TranscriptLineOptions& lines,
+          const std::vector<std::string>& paths) {
+    for (std::size_t i = 0; i < formats.size(); ++i) {
+      Part& part = parts_.emplace_back(TranscriptWriter(formats[i], lines));
+      part.file = std::make_unique<OutputFile>(paths[i]);
+      part.is_line = paths[i].empty() && formats[i] == TranscriptFormat::json;
+      part.write(part.writer.begin());
+    }
+  }
+
+  void add(std::span<const TranscriptSegment> segments) {
+    for (Part& part : parts_) {
+      for (const TranscriptSegment& segment : segments) part.write(part.writer.add(segment));
+      part.file->flush();
+    }
+  }
+  void end(const Transcript& transcript) {
+    for (Part& part : parts_) {
+      part.write(part.writer.end(transcript));
+      if (part.is_line) part.write("\n");
+      part.file->commit();
+    }
+  }
+  // For the end of an error message.
+  std::string what_is_kept() const {
+    std::string kept;
+    for (const Part& part : parts_) {
+      const std::string partial = part.file->partial_path();
+      if (!partial.empty()) kept += (kept.empty() ? "; what was said so far is in " : ", ") + partial;
+    }
+    return kept;
+  }
+
+ private:
+  struct Part {
+    explicit Part(TranscriptWriter writer_) : writer(std::move(writer_)) {}
+    void write(const std::string& text) {
+      if (!text.empty()) file->write(text);
+    }
+    TranscriptWriter writer;
+    std::unique_ptr<OutputFile> file;
+    bool is_line = false;  // JSON on standard output: an object a line
+  };
+  std::vector<Part> parts_;
+};
+
+// From the first recording to the last. Files of their own are written as recordings go on; standard output gets one
+// recording after another, the first of them as it goes on.
+class Transcription final : TranscribeStream {
+ public:
+  explicit Transcription(const TranscribeArguments& arguments)
+      : arguments_(arguments), options_(transcribe_options(arguments)) {
+    arguments_.lines.word_times = options_.word_timestamps;
+    if (!arguments_.output_dir.empty()) name_outputs();
+    if (!arguments_.stats.empty()) stats_file_.emplace(arguments_.stats, OutputFile::Unfinished::remove);
+    if (arguments_.model.threads == 0 && options_.workers > 1) {
+      arguments_.model.threads = std::max(1, default_threads() / options_.workers);
+    }
+  }
+
+  // Whether all recordings were transcribed.
+  bool run() {
+    const Model model = arguments_.model.load();
+    stats_.load_seconds = stopwatch_.seconds();
+    bar_ = arguments_.model.quiet ? ProgressBar::hidden() : ProgressBar();
+    options_.on_segments = [this](std::size_t number, std::span<const TranscriptSegment> segments) {
+      bar_.clear();
+      if (arguments_.output_dir.empty() && number != front_) {
+        auto& waiting = waiting_[number].segments;
+        waiting.insert(waiting.end(), segments.begin(), segments.end());
+      } else {
+        written(number).add(segments);
+      }
+    };
+    options_.on_progress = [this](std::size_t number, double seconds) {
+      done_[number] = seconds;
+      show();
+    };
+    options_.on_work = [this](const GenerateProgress& work) { stats_.work = work; };
+    try {
+      const Stopwatch stopwatch;
+      model.transcribe_stream(*this, options_);
+      stats_.generate_seconds = stopwatch.seconds();
+    } catch (const Interrupted& stop) {
+      bar_.clear();
+      throw Interrupted(stop.signal(), what_is_kept());
+    } catch (const Error& error) {
+      bar_.clear();
+      throw Error(error.what() + what_is_kept());
+    }
+    bar_.clear();
+    if (stats_file_) {
+      stats_.total_seconds = stopwatch_.seconds();
+      stats_.audio_seconds = 0;
+      for (const auto& [number, seconds] : done_) *stats_.audio_seconds += seconds;
+      stats_file_->write(to_json(stats_) + "\n");
+      stats_file_->commit();
+    }
+    return failed_ == 0;
+  }
+
+ private:
+  // What waits for recordings before it.
+  struct Waiting {
+    std::vector<TranscriptSegment> segments = {};
+    std::optional<Transcript> transcript = {};
+    bool has_failed = false;
+  };
+
+  void name_outputs() {
+    std::error_code failure;
+    std::filesystem::create_directories(arguments_.output_dir, failure);
+    if (failure) throw FileError(fmt::format("{}: {}", arguments_.output_dir, failure.message()));
+    std::set<std::string> names;
+    for (const std::string& file : arguments_.files) {
+      const std::string name = file == kStandardInput ? "stdin" : std::filesystem::path(file).stem().string();
+      if (!names.insert(name).second) {
+        throw UsageError(fmt::format("two recordings are called '{}', expected different names in --output-dir", name));
+      }
+      names_.push_back((std::filesystem::path(arguments_.output_dir) / name).string());
+    }
+  }
+
+  std::optional<Recording> next() override {
+    if (read_ == arguments_.files.size()) return std::nullopt;
+    const std::string& file = arguments_.files[read_++];
+    Recording recording = file == kStandardInput ? standard_input() : Recording::of_file(file);
+    seconds_ = seconds_ && recording.seconds ? std::optional(*seconds_ + *recording.seconds) : std::nullopt;
+    return recording;
+  }
+
+  Recording standard_input() const {
+    AudioInput input(bytes_of(STDIN_FILENO, "standard input"), "standard input");
+    AudioReader reader =
+        arguments_.is_raw ? AudioReader(open_raw(std::move(input), arguments_.raw)) : AudioReader(std::move(input));
+    return Recording::of_stream(reader, "standard input");
+  }
+
+  void write(std::size_t number, Transcript transcript) override {
+    bar_.clear();
+    if (!arguments_.output_dir.empty()) {
+      written(number).end(transcript);
+      open_.erase(number);
+      return;
+    }
+    waiting_[number].transcript = std::move(transcript);
+    write_waiting();
+  }
+
+  bool passes_over(std::size_t number, const Error& error) override {
+    bar_.clear();
+    ++failed_;
+    if (arguments_.files.size() == 1) return false;
+    spdlog::error("{}", without_controls(error.what()));
+    if (arguments_.output_dir.empty()) {
+      waiting_[number].has_failed = true;
+      write_waiting();
+    }
+    return true;
+  }
+
+  // Of standard output, as far as it is the turn of those that are there.
+  void write_waiting() {
+    for (auto first = waiting_.find(front_); first != waiting_.end(); first = waiting_.find(front_)) {
+      const Waiting waiting = std::move(first->second);
+      waiting_.erase(first);
+      if (!waiting.has_failed) {
+        if (!waiting.segments.empty()) written(front_).add(waiting.segments);
+        if (!waiting.transcript) return;
+        written(front_).end(*waiting.transcript);
+      }
+      open_.erase(front_++);
+    }
+  }
+
+  Written& written(std::size_t number) {
+    const auto known = open_.find(number);
+    if (known != open_.end()) return *known->second;
+    std::vector<std::string> paths(arguments_.formats.size(), arguments_.output);
+    for (std::size_t i = 0; i < paths.size() && !names_.empty(); ++i) {
+      paths[i] = fmt::format("{}.{}", names_[number], to_string(arguments_.formats[i]));
+    }
+    return *open_.emplace(number, std::make_unique<Written>(arguments_.formats, arguments_.lines, paths)).first->second;
+  }
+
+  void show() {
+    if (!bar_.due()) return;
+    double seconds = 0;
+    for (const auto& [number, done] : done_) seconds += done;
+    Progress progress{.audio_seconds = seconds};
+    if (seconds_ && *seconds_ > 0 && read_ == arguments_.files.size()) progress.fraction = seconds / *seconds_;
+    bar_.show(progress);
+  }
+
+  std::string what_is_kept() const {
+    std::string kept;
+    for (const auto& [number, written] : open_) kept += written->what_is_kept();
+    return kept;
+  }
+
+  Stopwatch stopwatch_;
+  TranscribeArguments arguments_;
+  TranscribeOptions options_;
+  std::optional<OutputFile> stats_file_;
+  Stats stats_;
+  std::vector<std::string> names_;  // of outputs, without what tells the format
+  ProgressBar bar_ = ProgressBar::hidden();
+  std::size_t read_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t front_ = 0;                   // whose turn it is on standard output
+  std::map<std::size_t, Waiting> waiting_;  // for it
+  std::map<std::size_t, std::unique_ptr<Written>> open_;
+  std::optional<double> seconds_ = 0.0;  // of all recordings that were opened
+  std::map<std::size_t, double> done_;   // of each, in seconds
+};
+
+}  // namespace
+
+Action add_transcribe(CLI::App& command) {
+  const auto arguments = std::make_shared<TranscribeArguments>();
+  add_transcribe_options(command, *arguments);
+  command.footer(
+      R"(Text is written as it is recognised. Other containers and codecs go through a pipe:
+  ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -
+A file has its name only when it is complete: until then, and after a failure, it is NAME.XXXXXX.partial beside it.)");
+  return [arguments] {
+    if (!Transcription(*arguments).run()) throw Error("not all recordings were transcribed");
+  };
+}
+
+}  // namespace encdec::cli

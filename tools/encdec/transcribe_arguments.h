@@ -1,0 +1,36 @@
+#pragma once
+
+#include <encdec/models/speech/transcript_format.h>
+#include <encdec/models/transcription/transcribe_options.h>
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace encdec::cli {
+
+// The command line of `encdec transcribe`: openai/whisper's names, spelled as the other commands' options are.
+struct TranscribeArguments {
+  ModelArguments model;
+  std::vector<std::string> files;  // "-" for standard input
+  std::string output;
+  std::string output_dir;
+  std::string stats;
+  std::vector<TranscriptFormat> formats = {TranscriptFormat::txt};
+  TranscriptLineOptions lines;
+  bool is_raw = false;  // standard input has no header
+  RawAudio raw;
+  double temperature = 0;
+  std::optional<double> temperature_increment = 0.2;
+  TranscribeOptions options;
+};
+
+void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments);
+
+// What they ask for. Throws UsageError for arguments that do not make sense together.
+TranscribeOptions transcribe_options(const TranscribeArguments& arguments);
+
+}  // namespace encdec::cli

@@ -1,0 +1,156 @@
+// OpenAI's protocol of speech: /v1/audio/transcriptions and /v1/audio/translations
+// (platform.openai.com/docs/api-reference/audio).
+#include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/tokenizer/base/utf8.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "routes.h"
+#include "transcript_json.h"
+#include "transcription_request.h"
+
+namespace encdec::serve {
+namespace openai_audio {
+
+using Json = WrittenJson;
+
+struct Request {
+  Recording recording = {};
+  TranscribeOptions options = {};
+  TranscriptLineOptions lines = {};
+  AnswerFormat format = AnswerFormat::json;
+  bool has_segments = true;  // of verbose_json, like the next
+  bool has_words = false;
+  SegmentWords segment_words = SegmentWords::none;
+  bool is_stream = false;
+};
+
+// "timestamp_granularities[]": segments, words or both.
+void read_granularities(const Parameters& parameters, Request& request) {
+  std::vector<std::string> names;
+  for (const char* key : {"timestamp_granularities[]", "timestamp_granularities"}) {
+    bool is_list = false;
+    for (std::string& name : parameters.texts(key, is_list)) names.push_back(std::move(name));
+  }
+  if (names.empty()) return;
+  if (request.format != AnswerFormat::verbose_json) {
+    throw HttpError(400, "'timestamp_granularities[]' without 'response_format' verbose_json, expected both");
+  }
+  request.has_segments = false;
+  for (const std::string& name : names) {
+    if (name != "word" && name != "segment") {
+      throw HttpError(400, fmt::format("'timestamp_granularities[]' is '{}', expected word or segment", shown(name)));
+    }
+    (name == "word" ? request.has_words : request.has_segments) = true;
+  }
+}
+
+Request read_request(const Call& call, Parameters& parameters, SpeechTask task) {
+  Request request{.recording = read_recording(parameters)};
+  TranscribeOptions& options = request.options = read_transcribe_options(parameters, call.parts().settings);
+  options.task = task;
+  // Not a parameter there: clients that send it mean what is written, which is English.
+  if (task == SpeechTask::translate) options.language.clear();
+  request.format = read_answer_format(parameters);
+  read_granularities(parameters, request);
+  if (options.word_timestamps) request.segment_words = SegmentWords::with_probabilities;
+  options.word_timestamps |= request.has_words;
+  request.lines = read_line_options(parameters, options);
+  request.is_stream = parameters.flag("stream", false);
+  if (request.is_stream && (request.format == AnswerFormat::srt || request.format == AnswerFormat::vtt)) {
+    throw HttpError(400, "'stream' with subtitles, expected 'response_format' json, text or verbose_json");
+  }
+  return request;
+}
+
+Json verbose_json(const Request& request, const Transcript& transcript) {
+  const bool is_translation = request.options.task == SpeechTask::translate;
+  Json json = {{"task", is_translation ? "translate" : "transcribe"},
+               {"language", is_translation ? "english" : spoken_language(transcript)},
+               {"duration", transcript.duration},
+               {"text", text_of(transcript)}};
+  if (request.has_segments) json["segments"] = segments_json(transcript.segments, request.segment_words);
+  if (request.has_words) json["words"] = words_json(transcript.segments);
+  return json;
+}
+
+HttpResponse response(const Request& request, const Transcript& transcript) {
+  if (request.format == AnswerFormat::text) {
+    return {.body = text_of(transcript) + "\n", .content_type = "text/plain; charset=utf-8"};
+  }
+  if (request.format == AnswerFormat::srt) return subtitles_of(transcript, TranscriptFormat::srt, request.lines);
+  if (request.format == AnswerFormat::vtt) return subtitles_of(transcript, TranscriptFormat::vtt, request.lines);
+  Json json = request.format == AnswerFormat::verbose_json ? verbose_json(request, transcript)
+                                                           : Json{{"text", text_of(transcript)}};
+  if (request.options.task == SpeechTask::transcribe) {
+    json["usage"] = {{"type", "duration"}, {"seconds", std::ceil(transcript.duration)}};
+  }
+  return {.body = to_text(json)};
+}
+
+// Tells segments as they come. The texts of all of them make up the whole; with verbose_json they have their times.
+Call::OnSegments delta_sender(Call& call, const Request& request) {
+  const bool is_verbose = request.format == AnswerFormat::verbose_json;
+  return [&call, is_verbose, words = request.segment_words,
+          is_first = true](std::span<const TranscriptSegment> segments) mutable {
+    for (const TranscriptSegment& segment : segments) {
+      const std::string valid = replace_invalid_utf8(segment.text);
+      const std::string_view text = is_first ? strip_left(valid) : std::string_view(valid);
+      if (text.empty() && !is_verbose) continue;
+      is_first = is_first && text.empty();
+      Json event = {{"type", "transcript.text.delta"}, {"delta", text}};
+      if (is_verbose) event["segment"] = segments_json(std::span(&segment, 1), words).front();
+      call.send_event(event);
+    }
+  };
+}
+
+Json done_event(const Request& request, const Transcript& transcript) {
+  Json event = {{"type", "transcript.text.done"}, {"text", text_of(transcript)}};
+  if (request.format == AnswerFormat::verbose_json) event.update(verbose_json(request, transcript));
+  return event;
+}
+
+asio::awaitable<void> answer(Call& call, SpeechTask task) {
+  Parameters parameters = read_form(call);
+  ServedModel& model = call.parts().models.transcriber(parameters.text("model"));
+  Request request = read_request(call, parameters, task);
+  Work work = call.start(model, std::move(request.recording), request.options);
+  Call::OnSegments on_segments;
+  if (request.is_stream) {
+    call.begin_events();
+    on_segments = delta_sender(call, request);
+  }
+  const Transcript transcript = co_await call.transcript(work, on_segments);
+  if (!request.is_stream) {
+    call.answer(response(request, transcript));
+    co_return;
+  }
+  call.send_event(done_event(request, transcript));
+  call.finish();
+}
+
+asio::awaitable<void> transcriptions(Call& call) {
+  co_await answer(call, SpeechTask::transcribe);
+}
+
+asio::awaitable<void> translations(Call& call) {
+  co_await answer(call, SpeechTask::translate);
+}
+
+constexpr auto kRecording = Route::Body::recording;
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/audio/transcriptions", &transcriptions, &openai_error, Route::Key::in_header, kRecording},
+    Route{"POST", "/v1/audio/translations", &translations, &openai_error, Route::Key::in_header, kRecording},
+};
+
+}  // namespace openai_audio
+
+std::span<const Route> openai_audio_routes() {
+  return openai_audio::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,65 @@
+#include "transcript_json.h"
+
+#include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/tokenizer/base/utf8.h>
+#include <encdec/models/transcription/whisper_tokens.h>
+
+#include <utility>
+
+#include "http/form.h"
+
+namespace encdec::serve {
+
+WrittenJson segments_json(std::span<const TranscriptSegment> segments, SegmentWords words) {
+  WrittenJson list = WrittenJson::array();
+  for (const TranscriptSegment& segment : segments) {
+    WrittenJson json = {{"id", segment.id},
+                        {"seek", segment.seek},
+                        {"start", segment.start},
+                        {"end", segment.end},
+                        {"text", replace_invalid_utf8(segment.text)},
+                        {"tokens", segment.tokens},
+                        {"temperature", segment.temperature},
+                        {"avg_logprob", segment.avg_logprob},
+                        {"compression_ratio", segment.compression_ratio},
+                        {"no_speech_prob", segment.no_speech_prob}};
+    if (words == SegmentWords::with_probabilities) {
+      WrittenJson& own = json["words"] = WrittenJson::array();
+      for (const TranscriptWord& word : segment.words) {
+        own.push_back({{"word", replace_invalid_utf8(word.text)},
+                       {"start", word.start},
+                       {"end", word.end},
+                       {"probability", word.probability}});
+      }
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+WrittenJson words_json(std::span<const TranscriptSegment> segments) {
+  WrittenJson list = WrittenJson::array();
+  for (const TranscriptSegment& segment : segments) {
+    for (const TranscriptWord& word : segment.words) {
+      list.push_back({{"word", strip(replace_invalid_utf8(word.text))}, {"start", word.start}, {"end", word.end}});
+    }
+  }
+  return list;
+}
+
+std::string text_of(const Transcript& transcript) {
+  return std::string(strip(replace_invalid_utf8(transcript.text)));
+}
+
+HttpResponse subtitles_of(const Transcript& transcript, TranscriptFormat format, const TranscriptLineOptions& lines) {
+  return {.body = encdec::format(transcript, format, lines),
+          .content_type =
+              format == TranscriptFormat::srt ? "application/x-subrip; charset=utf-8" : "text/vtt; charset=utf-8"};
+}
+
+std::string spoken_language(const Transcript& transcript) {
+  const std::string_view name = language_name(transcript.language);
+  return name.empty() ? transcript.language : lower_case(name);
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,192 @@
+#include "transcription_request.h"
+
+#include <encdec/engine/base/error.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace encdec::serve {
+namespace {
+
+constexpr double kAny = 1e9;
+constexpr std::size_t kMostBytes = 64 << 10;  // of a text; models are told some 200 tokens of it
+constexpr int kMostWords = 10'000;            // characters, lines or words of a subtitle
+
+using Names = std::initializer_list<const char*>;
+
+// Bodies may be large for the sake of recordings alone.
+std::string short_text(const Parameters& parameters, const char* name) {
+  std::string text = parameters.text(name);
+  if (text.size() <= kMostBytes) return text;
+  throw HttpError(400, fmt::format("'{}' has {} bytes, expected at most {}", name, text.size(), kMostBytes));
+}
+
+void read_text(const Parameters& parameters, Names names, std::string& value) {
+  for (const char* name : names) {
+    std::string text = short_text(parameters, name);
+    if (!text.empty()) value = std::move(text);
+  }
+}
+
+void read_real(const Parameters& parameters, Names names, double min, double max, double& value) {
+  for (const char* name : names) value = parameters.real(name, min, max).value_or(value);
+}
+
+// "none" for none.
+void read_threshold(const Parameters& parameters, Names names, std::optional<double>& value) {
+  for (const char* name : names) {
+    if (parameters.has(name) && parameters.text(name) == "none") {
+      value.reset();
+    } else if (const auto number = parameters.real(name, -kAny, kAny)) {
+      value = number;
+    }
+  }
+}
+
+// whisper.cpp's -1 is what it is without.
+void read_count(const Parameters& parameters, const char* name, int max, int& value) {
+  const std::string text = parameters.text(name);
+  if (!text.empty() && text != "-1") value = parameters.number(name, value, 1, max);
+}
+
+void read_lines(const Parameters& parameters, const char* name, std::optional<int>& value) {
+  if (!parameters.text(name).empty()) value = parameters.number(name, 0, 1, kMostWords);
+}
+
+void read_milliseconds(const Parameters& parameters, const char* name, int& value) {
+  if (!parameters.text(name).empty()) value = parameters.number(name, value, 0, std::numeric_limits<int>::max());
+}
+
+// "1,2.5": numbers with commas between them.
+template <class Number>
+std::vector<Number> numbers_of(const Parameters& parameters, const char* name) {
+  const std::string text = short_text(parameters, name);
+  std::vector<Number> numbers;
+  for (const char *at = text.data(), *const end = at + text.size(); at != end;) {
+    Number& number = numbers.emplace_back();
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || (stop != end && (*stop != ',' || stop + 1 == end))) {
+      throw HttpError(400, fmt::format("'{}' is '{}', expected numbers with commas between them", name, shown(text)));
+    }
+    at = stop == end ? end : stop + 1;
+  }
+  return numbers;
+}
+
+// "auto" is none, and "pt-BR" is pt: Whisper knows no countries.
+std::string language_of(const Parameters& parameters) {
+  const std::string language = short_text(parameters, "language");
+  return language == "auto" ? std::string() : language.substr(0, language.find_first_of("-_"));
+}
+
+// This one, and where that gives no good text, those above it up to 1.
+std::vector<double> temperatures_of(const Parameters& parameters) {
+  const double first = parameters.real("temperature", 0, 1).value_or(0);
+  double step = 0.2;
+  read_real(parameters, {"temperature_increment_on_fallback", "temperature_inc"}, 0, 1, step);
+  constexpr double kLeastStep = 1e-3;
+  std::vector<double> temperatures = {first};
+  if (step < kLeastStep) return temperatures;
+  // As openai/whisper's command counts, whose samples these are to equal.
+  for (int i = 1;; ++i) {
+    const double next = first + i * step;
+    if (next >= 1.0 + 1e-6) return temperatures;
+    temperatures.push_back(next);
+  }
+}
+
+// Only what is speech, by the detector that the service was given.
+void read_voice_activity(const Parameters& parameters, const std::string& detector, TranscribeOptions& options) {
+  if (!parameters.flag("vad_filter", parameters.flag("vad", false))) return;
+  if (detector.empty()) throw HttpError(400, "'vad_filter' is true, expected false: the service has no --vad-model");
+  options.vad_model = detector;
+  read_real(parameters, {"vad_threshold"}, 0, 1, options.vad.threshold);
+  read_milliseconds(parameters, "vad_min_speech_duration_ms", options.vad.min_speech_duration_ms);
+  read_milliseconds(parameters, "vad_min_silence_duration_ms", options.vad.min_silence_duration_ms);
+  read_milliseconds(parameters, "vad_speech_pad_ms", options.vad.speech_pad_ms);
+}
+
+}  // namespace
+
+AnswerFormat read_answer_format(const Parameters& parameters) {
+  const std::string name = parameters.text("response_format");
+  if (name.empty() || name == "json") return AnswerFormat::json;
+  if (name == "text") return AnswerFormat::text;
+  if (name == "srt") return AnswerFormat::srt;
+  if (name == "vtt") return AnswerFormat::vtt;
+  if (name == "verbose_json") return AnswerFormat::verbose_json;
+  throw HttpError(400,
+                  fmt::format("'response_format' is '{}', expected json, text, srt, verbose_json or vtt", shown(name)));
+}
+
+Parameters read_form(const Call& call) {
+  const std::string type = media_type(call.request().headers["content-type"]);
+  if (type == "multipart/form-data") return Parameters(call);
+  throw HttpError(415, fmt::format("a body of {}, expected multipart/form-data", type.empty() ? "no type" : type));
+}
+
+Recording read_recording(Parameters& parameters) {
+  auto bytes = parameters.take_file("file");
+  if (!bytes || bytes->empty()) {
+    throw HttpError(400, "'file' is missing or empty, expected a recording as a file of multipart/form-data");
+  }
+  Recording recording = Recording::of_bytes(std::make_shared<const std::string>(*std::move(bytes)), "'file'");
+  try {
+    recording.open();
+  } catch (const FileError& error) {
+    throw HttpError(400, error.what());
+  }
+  return recording;
+}
+
+TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings) {
+  TranscribeOptions options;
+  const ServiceLimits& limits = settings.limits;
+  options.language = language_of(parameters);
+  options.temperatures = temperatures_of(parameters);
+  read_count(parameters, "beam_size", limits.beams, options.beam_size);
+  read_count(parameters, "best_of", limits.beams, options.best_of);
+  read_real(parameters, {"patience"}, 0, kAny, options.patience);
+  options.length_penalty = parameters.real("length_penalty", 0, 1);
+  if (parameters.has("suppress_tokens"))
+    options.suppress_tokens = numbers_of<std::int32_t>(parameters, "suppress_tokens");
+  if (!parameters.text("seed").empty()) {
+    options.seed = static_cast<std::uint64_t>(parameters.number("seed", 0, 0, std::numeric_limits<int>::max()));
+  }
+
+  read_text(parameters, {"initial_prompt", "prompt"}, options.initial_prompt);
+  read_text(parameters, {"hotwords"}, options.hotwords);
+  options.carry_initial_prompt = parameters.flag("carry_initial_prompt", false);
+  options.condition_on_previous_text = parameters.flag("condition_on_previous_text", true);
+  read_real(parameters, {"prompt_reset_on_temperature"}, 0, kAny, options.prompt_reset_on_temperature);
+
+  read_threshold(parameters, {"compression_ratio_threshold"}, options.compression_ratio_threshold);
+  read_threshold(parameters, {"logprob_threshold", "log_prob_threshold", "logprob_thold"}, options.logprob_threshold);
+  read_threshold(parameters, {"no_speech_threshold", "no_speech_thold"}, options.no_speech_threshold);
+  read_threshold(parameters, {"hallucination_silence_threshold"}, options.hallucination_silence_threshold);
+
+  options.timestamps = !parameters.flag("without_timestamps", false) && !parameters.flag("no_timestamps", false);
+  read_real(parameters, {"max_initial_timestamp"}, 0, kAny, options.max_initial_timestamp);
+  options.word_timestamps = parameters.flag("word_timestamps", false);
+  read_text(parameters, {"prepend_punctuations"}, options.prepend_punctuations);
+  read_text(parameters, {"append_punctuations"}, options.append_punctuations);
+  options.clip_timestamps = numbers_of<double>(parameters, "clip_timestamps");
+  read_voice_activity(parameters, settings.vad_model, options);
+  return options;
+}
+
+TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options) {
+  TranscriptLineOptions lines{.word_times = options.word_timestamps};
+  lines.highlight_words = parameters.flag("highlight_words", false);
+  read_lines(parameters, "max_line_width", lines.max_line_width);
+  read_lines(parameters, "max_line_count", lines.max_line_count);
+  read_lines(parameters, "max_words_per_line", lines.max_words_per_line);
+  return lines;
+}
+
+}  // namespace encdec::serve

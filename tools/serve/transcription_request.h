@@ -1,0 +1,30 @@
+#pragma once
+
+#include <encdec/models/speech/subtitles.h>
+#include <encdec/models/transcription/recording.h>
+#include <encdec/models/transcription/transcribe_options.h>
+
+#include "parameters.h"
+#include "settings.h"
+
+namespace encdec::serve {
+
+// What protocols of speech have in common. All throw HttpError, 400.
+
+// As "response_format" says it.
+enum class AnswerFormat : std::uint8_t { json, text, srt, vtt, verbose_json };
+AnswerFormat read_answer_format(const Parameters& parameters);
+
+// Those of a multipart form.
+Parameters read_form(const Call& call);
+// Its file, as "file". Where that is no recording, it is told at once.
+Recording read_recording(Parameters& parameters);
+
+// How to transcribe: the names of OpenAI's API; of openai/whisper, and so of faster-whisper and the servers around it;
+// and of whisper.cpp. What none of them knows is not looked at, as by all of these.
+TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings);
+
+// How subtitles are broken into lines, by openai/whisper's names.
+TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options);
+
+}  // namespace encdec::serve
