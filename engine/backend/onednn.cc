@@ -15,6 +15,7 @@
 #include <mutex>
 #include <new>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
@@ -38,18 +39,47 @@ namespace {
 
 using dnnl::memory;
 
+// What the making of a primitive takes at most, many times over: code of four kernels, 256 KiB each, and what describes
+// them; perhaps glibc's heap of a thread, 128 MiB while it is aligned, without which it does with the heap of all.
+constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
+
+// There must be memory before oneDNN makes something. Where there is none, its code generator writes to pages that it
+// did not get, and its other makers use objects that they did not get: SIGSEGV ends the program, and no error comes
+// back that could be handled. So things are made one at a time, each with room that was there just before, while
+// nobody else takes much. Throws std::bad_alloc.
+class PrimitiveRoom {
+ public:
+  PrimitiveRoom() : lock_(address_space()) {
+    void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(room, kPrimitiveRoom);
+  }
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+};
+
 // While one lives, oneDNN sees one thread; the caller's own setting comes back afterwards.
 class SingleThreaded {
  public:
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
   SingleThreaded() : saved_(omp_get_max_threads()) {
-    if (saved_ != 1) omp_set_num_threads(1);
+    if (saved_ != 1) set_one();
   }
   ~SingleThreaded() {
     if (saved_ != 1) omp_set_num_threads(saved_);
   }
 
  private:
+  // Of a thread the first call allocates, and ends the program where it cannot.
+  static void set_one() {
+    thread_local bool has_settings = false;
+    std::optional<PrimitiveRoom> room;
+    if (!has_settings) room.emplace();
+    omp_set_num_threads(1);
+    has_settings = true;
+  }
+
   int saved_;
 #else
   SingleThreaded() {}
@@ -165,26 +195,6 @@ dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
   return {operation, attributes, cpu()};
 #endif
 }
-
-// What the making of a primitive takes at most, many times over: code of four kernels, 256 KiB each, and what describes
-// them; perhaps glibc's heap of a thread, 128 MiB while it is aligned, without which it does with the heap of all.
-constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
-
-// There must be memory before oneDNN makes something. Where there is none, its code generator writes to pages that it
-// did not get, and its other makers use objects that they did not get: SIGSEGV ends the program, and no error comes
-// back that could be handled. So things are made one at a time, each with room that was there just before, while
-// nobody else takes much. Throws std::bad_alloc.
-class PrimitiveRoom {
- public:
-  PrimitiveRoom() : lock_(address_space()) {
-    void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) throw std::bad_alloc();
-    ::munmap(room, kPrimitiveRoom);
-  }
-
- private:
-  std::lock_guard<std::mutex> lock_;
-};
 
 dnnl::stream make_stream() {
   const PrimitiveRoom room;

@@ -1,7 +1,6 @@
 // Preloaded into a program (LD_PRELOAD), makes one of its calls fail as if memory, the disk or the system had run out.
-// Calls count from the start of main, over all threads, but for those that oneDNN makes where it cannot fail. Or cuts a
-// file off while the program looks at it.
-// Environment:
+// Calls count from the start of main, over all threads, but for those of oneDNN and OpenMP where they cannot fail. Or
+// cuts a file off while the program looks at it.
 //   ENCDEC_FAIL_CALL     memory (malloc, new and their like), mmap, read, write, open, fsync or rename
 //   ENCDEC_FAIL_AT       the number of the call that fails, 0 for none
 //   ENCDEC_FAIL_FOREVER  if set, all calls after it fail too
@@ -60,12 +59,13 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-template <class... Arguments>
-int call_onednn(const char* name, Arguments... arguments) {
-  is_in_onednn = true;
-  const int status = next<int(Arguments...)>(name)(arguments...);
-  is_in_onednn = false;
-  return status;
+template <class Result = int, class... Arguments>
+Result call_onednn(const char* name, Arguments... arguments) {
+  struct Inside {
+    Inside() { is_in_onednn = true; }
+    ~Inside() { is_in_onednn = false; }
+  } const inside;
+  return next<Result(Arguments...)>(name)(arguments...);
 }
 
 void cut_if_asked(int file) {
@@ -198,6 +198,9 @@ DIR* opendir(const char* path) {
 int dnnl_primitive_desc_iterator_create(void* made, void* operation, void* attributes, void* engine, void* hint) {
   return call_onednn("dnnl_primitive_desc_iterator_create", made, operation, attributes, engine, hint);
 }
+void* dnnl_primitive_desc_iterator_fetch(const void* iterator) {
+  return call_onednn<void*>("dnnl_primitive_desc_iterator_fetch", iterator);
+}
 int dnnl_matmul_primitive_desc_create(void* made, void* engine, void* source, void* weights, void* bias, void* output,
                                       void* attributes) {
   return call_onednn("dnnl_matmul_primitive_desc_create", made, engine, source, weights, bias, output, attributes);
@@ -207,6 +210,9 @@ int dnnl_memory_desc_create_with_tag(void* made, int dimensions, const void* siz
 }
 int dnnl_memory_desc_clone(void* made, const void* description) {
   return call_onednn("dnnl_memory_desc_clone", made, description);
+}
+int dnnl_engine_create(void* made, int kind, size_t index) {
+  return call_onednn("dnnl_engine_create", made, kind, index);
 }
 int dnnl_stream_create(void* made, void* engine, unsigned flags) {
   return call_onednn("dnnl_stream_create", made, engine, flags);
@@ -225,6 +231,11 @@ int dnnl_memory_create(void* made, void* description, void* engine, void* handle
 }
 int dnnl_memory_create_v2(void* made, void* description, void* engine, int count, void* handles) {
   return call_onednn("dnnl_memory_create_v2", made, description, engine, count, handles);
+}
+
+// OpenMP's likewise: a thread's first call makes its settings.
+void omp_set_num_threads(int count) {
+  call_onednn<void>("omp_set_num_threads", count);
 }
 
 int fsync(int file) {
