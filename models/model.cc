@@ -191,6 +191,9 @@ const std::vector<std::string>& Model::unsupported_settings() const {
 const Tokenizer* Model::tokenizer() const {
   return impl_->tokenizer.get();
 }
+std::vector<std::string> Model::spoken_languages() const {
+  return impl_->whisper ? impl_->whisper->tokens.spoken() : std::vector<std::string>();
+}
 std::shared_ptr<const Transformer> Model::network() const {
   return impl_->network;
 }

@@ -99,6 +99,8 @@ class Model {
   const std::vector<std::string>& unsupported_settings() const;
   // Null where the folder has no tokenizer.
   const Tokenizer* tokenizer() const;
+  // Codes of the languages that it hears: "en"; none where it reads no sound.
+  std::vector<std::string> spoken_languages() const;
   // The graphs and weights, for those who want to look inside or run them by themselves.
   std::shared_ptr<const Transformer> network() const;
   // The checkpoint's tensors, as they are stored.

@@ -93,6 +93,11 @@ std::span<const WhisperLanguage> whisper_languages() {
   return kLanguages;
 }
 
+std::string_view whisper_language_name(std::string_view code) {
+  const auto found = std::ranges::find(kLanguages, code, &WhisperLanguage::code);
+  return found == kLanguages.end() ? std::string_view() : found->name;
+}
+
 std::optional<std::string_view> whisper_language_code(std::string_view language) {
   std::string lower(language);
   for (char& c : lower) {

@@ -26,6 +26,8 @@ struct WhisperLanguage {
 };
 // In the order of their tokens. The last came with large-v3: earlier models have one fewer.
 std::span<const WhisperLanguage> whisper_languages();
+// The English name of a code; empty if it is not known.
+std::string_view whisper_language_name(std::string_view code);
 // The code of a language by its code, its English name, or another name that openai/whisper takes, in capitals or not;
 // nullopt if it is not known.
 std::optional<std::string_view> whisper_language_code(std::string_view language);

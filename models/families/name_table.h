@@ -26,6 +26,10 @@ StoredName part_of(StoredName name, int part, int parts);
 // prefix is appended to each candidate.
 WeightNames names_by_table(std::vector<NamePattern> table);
 
+// A table with rows for positions, layers and last norms of both sides, as they are called in transformers' BART and
+// those that were written after it.
+std::vector<NamePattern> with_bart_layers(std::vector<NamePattern> table);
+
 // The same names without a prefix ("model."), if no tensor of the checkpoint has it: that of a model without a head.
 WeightNames without_missing_prefix(std::string_view prefix, const WeightStore& weights, WeightNames names);
 

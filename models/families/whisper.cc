@@ -43,27 +43,12 @@ TransformerConfig read_whisper(const JsonObject& json) {
 ModelDescription describe_whisper(const JsonObject& config, const WeightStore& weights) {
   std::vector<StoredName> output{"proj_out"};
   if (config.boolean("tie_word_embeddings").value_or(true)) output.push_back("model.decoder.embed_tokens");
-  WeightNames names = names_by_table({
+  WeightNames names = names_by_table(with_bart_layers({
       {"encoder.convolution_1", {"model.encoder.conv1"}},
       {"encoder.convolution_2", {"model.encoder.conv2"}},
       {"decoder.embedding", {"model.decoder.embed_tokens"}},
       {"output_projection", std::move(output)},
-      {"%.positional_encoding", {"model.%.embed_positions"}},
-      {"%.norm", {"model.%.layer_norm"}},
-      {"%.*.self_attention.query", {"model.%.layers.*.self_attn.q_proj"}},
-      {"%.*.self_attention.key", {"model.%.layers.*.self_attn.k_proj"}},
-      {"%.*.self_attention.value", {"model.%.layers.*.self_attn.v_proj"}},
-      {"%.*.self_attention.output", {"model.%.layers.*.self_attn.out_proj"}},
-      {"%.*.self_attention_norm", {"model.%.layers.*.self_attn_layer_norm"}},
-      {"%.*.cross_attention.query", {"model.%.layers.*.encoder_attn.q_proj"}},
-      {"%.*.cross_attention.key", {"model.%.layers.*.encoder_attn.k_proj"}},
-      {"%.*.cross_attention.value", {"model.%.layers.*.encoder_attn.v_proj"}},
-      {"%.*.cross_attention.output", {"model.%.layers.*.encoder_attn.out_proj"}},
-      {"%.*.cross_attention_norm", {"model.%.layers.*.encoder_attn_layer_norm"}},
-      {"%.*.feed_forward.expand", {"model.%.layers.*.fc1"}},
-      {"%.*.feed_forward.project", {"model.%.layers.*.fc2"}},
-      {"%.*.feed_forward_norm", {"model.%.layers.*.final_layer_norm"}},
-  });
+  }));
   return {read_whisper(config), without_missing_prefix("model.", weights, std::move(names))};
 }
 

@@ -36,11 +36,16 @@ bool SearchRules::is_end(std::int32_t token) const {
   return std::ranges::find(*settings.eos_tokens, token) != settings.eos_tokens->end();
 }
 
+float normalizer_of(std::span<const float> logits) {
+  const float normalizer = kernels::log_sum_exp(logits);
+  if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
+  return normalizer;
+}
+
 void StepScores::read(const SearchRules& rules, const TokenHistory& history, const StepOutput& output, Scale scale) {
   const std::span<float> logits = output.logits;
   ranking_ = logits;
-  normalizer_ = offset_ = kernels::log_sum_exp(logits);
-  if (std::isnan(normalizer_)) throw BackendError("logits are not numbers");
+  normalizer_ = offset_ = normalizer_of(logits);
   first_logit_ = logits.front();
   raw_.clear();
   top_.clear();

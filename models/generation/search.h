@@ -35,6 +35,9 @@ struct StepOutput {
   RuleMemory& memory;                       // the thread's
 };
 
+// The sum of the probabilities that logits stand for, as a logarithm. Throws BackendError where they are not numbers.
+float normalizer_of(std::span<const float> logits);
+
 // What one row of logits says, and what the rules make of it.
 class StepScores {
  public:

@@ -81,7 +81,7 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
   for (const Tensor& map : recording.maps()) attention.heads.push_back(map.data<float>());
   TokenIds with_end = text;
   with_end.push_back(tokens.end_of_text);
-  const std::string_view code = tokens.is_multilingual ? std::string_view(tokens.code_of(language)) : "en";
+  const std::string_view code = tokens.is_multilingual ? tokens.code_of(language) : "en";
   const auto words = split_to_word_tokens(with_end, code, tokens.end_of_text,
                                           [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); });
   return find_alignment(attention, probabilities, words);

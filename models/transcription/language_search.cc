@@ -25,8 +25,7 @@ class LanguageSearch final : public Search {
     for (const auto& language : task_.tokens().languages) {
       scores_.push_back(output.logits[static_cast<std::size_t>(language.token)]);
     }
-    const float normalizer = kernels::log_sum_exp(scores_);
-    if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
+    const float normalizer = normalizer_of(scores_);
     const auto best = static_cast<std::size_t>(std::max(kernels::arg_max(scores_), 0));
     *result_ = {.language = task_.tokens().languages[best].token,
                 .probability = std::exp(double{scores_[best]} - normalizer)};

@@ -1,7 +1,6 @@
 #include "encdec/models/transcription/mel_windows.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "encdec/engine/base/cancellation.h"
 
@@ -18,8 +17,8 @@ constexpr std::size_t kKept = 6000;
 
 }  // namespace
 
-MelWindows::MelWindows(Recording recording, const LogMel& mel)
-    : recording_(std::move(recording)), empty_(mel), mel_(mel), read_(recording_.open()), samples_piece_(kPiece) {
+MelWindows::MelWindows(const Recording& recording, const LogMel& mel)
+    : mel_(mel), read_(recording.open()), samples_piece_(kPiece) {
   largest_ = kSilent;
   std::uint64_t heard = 0;
   bool is_kept = true;
@@ -35,8 +34,8 @@ MelWindows::MelWindows(Recording recording, const LogMel& mel)
   frames_ = samples_ / LogMel::kHop;
   if (is_kept) return;
   features_ = {};
-  mel_ = empty_;
-  read_ = recording_.open();
+  mel_ = mel;
+  read_ = recording.open();
   is_at_end_ = false;
 }
 

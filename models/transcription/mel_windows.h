@@ -16,7 +16,7 @@ namespace encdec {
 class MelWindows {
  public:
   // `mel` without samples. Listens to all of it. Throws FileError.
-  MelWindows(Recording recording, const LogMel& mel);
+  MelWindows(const Recording& recording, const LogMel& mel);
 
   // Frames of 10 ms that the recording has.
   std::uint64_t frames() const { return frames_; }
@@ -32,8 +32,6 @@ class MelWindows {
   void read_to(std::uint64_t frame);
   std::size_t read(std::vector<float>& features);
 
-  Recording recording_;
-  LogMel empty_;  // to begin with
   LogMel mel_;
   Recording::Read read_;
   bool is_at_end_ = false;

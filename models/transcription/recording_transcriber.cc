@@ -76,7 +76,8 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
     const std::size_t count = room == 0 ? tokens_.size() - begin : std::min(room, tokens_.size() - begin);
     earlier.insert(earlier.end(), tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
   } else {
-    earlier.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(reset_), tokens_.end());
+    const std::size_t count = std::min(tokens_.size() - reset_, task_.most_earlier());
+    earlier.assign(tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
   }
   decoded_ = std::make_shared<DecodedWindow>();
   return task_.window(windows_.window(place_.first, place_.frames, rows), place_, *language_, earlier, decoded_);
@@ -182,7 +183,7 @@ Transcript RecordingTranscriber::transcript() const {
   const std::span said = std::span(tokens_).subspan(task_.initial_prompt().size());
   const bool is_known = ids.is_multilingual && language_;
   return {.text = ids.text(said),
-          .language = is_known ? ids.code_of(*language_) : "en",
+          .language = std::string(is_known ? ids.code_of(*language_) : "en"),
           .language_probability = language_probability_,
           .duration = times_ ? seconds_.value_or(windows_.seconds()) : windows_.seconds()};
 }

@@ -22,6 +22,9 @@ enum class SpeechTask : std::uint8_t {
   translate,   // in English
 };
 
+// From `first` on, each more by `step` up to 1, as openai/whisper's command counts; without a step the first alone.
+std::vector<double> fallback_temperatures(double first, std::optional<double> step);
+
 // How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). Recordings are
 // read in windows as long as the model's, and each goes on where the last one ended.
 struct TranscribeOptions {

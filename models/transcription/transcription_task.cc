@@ -53,14 +53,13 @@ TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
   return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
 }
 
-SearchRules rules_of(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options) {
+SearchRules rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
   GenerateOptions settings = with_neutral_values({});
   const bool samples = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
   settings.num_beams = std::max(options.beam_size, samples ? options.best_of : 1);
   settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
   settings.max_new_tokens = static_cast<int>(facts.context / 2);
   settings.seed = options.seed;
-  (void)parts;
   return SearchRules(std::move(settings));
 }
 
@@ -71,7 +70,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
     : parts_(parts),
       facts_(facts),
       options_(checked(options)),
-      rules_(std::make_shared<const SearchRules>(rules_of(parts, facts, options))),
+      rules_(std::make_shared<const SearchRules>(rules_of(facts, options))),
       timestamp_rules_(facts.tokens, static_cast<std::int32_t>(std::lround(options.max_initial_timestamp /
                                                                            WhisperTokens::kTimestampSeconds))) {
   const WhisperTokens& tokens = facts.tokens;
@@ -81,11 +80,8 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   if (!options.language.empty()) {
     language_ = tokens.language(options.language);
     if (!language_ || (!tokens.is_multilingual && tokens.code_of(*language_) != "en")) {
-      std::vector<std::string_view> known;
-      for (const auto& language : tokens.languages) known.emplace_back(language.code);
-      if (!tokens.is_multilingual) known = {"en"};
       refuse<ConfigError>(parts.origin, "language '{}' is not known, expected one of {}", printable(options.language),
-                          fmt::join(known, ", "));
+                          fmt::join(tokens.spoken(), ", "));
     }
   }
   if (!tokens.is_multilingual) {

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "encdec/models/session/token_ids.h"
@@ -18,7 +17,7 @@ class WhisperTokens {
  public:
   // A language and its token.
   struct Language {
-    std::string code;
+    std::string_view code;
     std::int32_t token;
   };
 
@@ -52,7 +51,9 @@ class WhisperTokens {
 
   // The token of a language by its code or its English name; nullopt if it is not known.
   std::optional<std::int32_t> language(std::string_view name) const;
-  const std::string& code_of(std::int32_t language) const;
+  std::string_view code_of(std::int32_t language) const;
+  // Codes of the languages that it may be told: of models that know English alone, that.
+  std::vector<std::string> spoken() const;
 
   // Tokens that are nothing that is spoken (openai/whisper tokenizer.py, non_speech_tokens): brackets, notes and such.
   // None without a tokenizer.
@@ -63,8 +64,5 @@ class WhisperTokens {
   std::string origin_;
   std::vector<std::string> bytes_;  // by text id
 };
-
-// "english" for "en"; empty where the code is not known.
-std::string_view language_name(std::string_view code);
 
 }  // namespace encdec

@@ -51,8 +51,7 @@ class WindowSearch final : public Search {
 
   void read(std::size_t row, const StepOutput& output) override {
     const std::span<float> logits = output.logits;
-    const float normalizer = kernels::log_sum_exp(logits);
-    if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
+    const float normalizer = normalizer_of(logits);
     // At the start token, before any rule.
     if (is_beginning_ || (is_first_step_ && begun_ == 0)) {
       const float silence = logits[static_cast<std::size_t>(task_.tokens().no_speech)];
@@ -192,13 +191,14 @@ class WindowSearch final : public Search {
       }
     }
     std::ranges::stable_sort(candidates_, std::greater(), &Candidate::sum);
-    const auto pool = static_cast<std::size_t>(std::lrint(static_cast<double>(group_) * task_.options().patience));
+    const double patience = task_.options().patience;
+    const auto pool = std::max<std::size_t>(std::lrint(static_cast<double>(group_) * patience), 1);
     std::vector<Sequence> next;
     std::vector<int> parents;
     for (const Candidate& candidate : candidates_) {
       const TokenIds& tokens = running_[candidate.parent].tokens;
       if (is_end(candidate.token)) {
-        if (finished_.size() < std::max<std::size_t>(pool, 1)) finished_.push_back({tokens, candidate.sum});
+        if (finished_.size() < pool) finished_.push_back({tokens, candidate.sum});
         continue;
       }
       Sequence& sequence = next.emplace_back(Sequence{tokens, candidate.sum});
@@ -210,7 +210,7 @@ class WindowSearch final : public Search {
     session.reorder_targets(std::span(targets_).first(parents.size()), parents);
     for (; targets_.size() > next.size(); targets_.pop_back()) session.close_target(targets_.back());
     running_ = std::move(next);
-    is_pool_full_ = finished_.size() >= std::max<std::size_t>(pool, 1);
+    is_pool_full_ = finished_.size() >= pool;
   }
 
   bool is_attempt_over() const { return running_.empty() || is_pool_full_ || length_ >= most_; }

@@ -263,15 +263,7 @@ TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
     throw UsageError(arguments.files.size() > 1 ? "--output with several recordings, expected --output-dir"
                                                 : "--output with --output-dir, expected one of them");
   }
-  options.temperatures = {arguments.temperature};
-  if (arguments.temperature_increment) {
-    // As numpy's arange counts.
-    for (int i = 1;; ++i) {
-      const double next = arguments.temperature + i * *arguments.temperature_increment;
-      if (next >= 1.0 + 1e-6) break;
-      options.temperatures.push_back(next);
-    }
-  }
+  options.temperatures = fallback_temperatures(arguments.temperature, arguments.temperature_increment);
   return options;
 }
 

@@ -2,7 +2,6 @@
 
 #include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/json.h>
-#include <encdec/models/transcription/whisper_tokens.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -64,18 +63,6 @@ ModelLanguages ModelLanguages::told(const std::string& text) {
     throw Error(fmt::format("'{}', expected languages as in en:fr or en:de,fr", text));
   }
   return languages;
-}
-
-std::vector<std::string> spoken_languages(const Model& model, const std::string& folder) {
-  std::vector<std::string> codes;
-  if (!model.config().reads_sound()) return codes;
-  const std::filesystem::path settings = std::filesystem::path(folder) / "generation_config.json";
-  const WhisperTokens tokens(
-      model.tokenizer(), static_cast<std::int32_t>(model.config().decoder.vocabulary),
-      is_there(settings.string()) ? read_json_object(settings).boolean("is_multilingual") : std::nullopt, folder);
-  if (!tokens.is_multilingual) return {"en"};
-  for (const WhisperTokens::Language& language : tokens.languages) codes.push_back(language.code);
-  return codes;
 }
 
 }  // namespace encdec::serve

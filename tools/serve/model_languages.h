@@ -25,7 +25,4 @@ struct ModelLanguages {
   }
 };
 
-// Codes of the languages that a model hears; none where it reads no sound.
-std::vector<std::string> spoken_languages(const Model& model, const std::string& folder);
-
 }  // namespace encdec::serve

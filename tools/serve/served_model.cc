@@ -35,7 +35,6 @@ ServedModel::ServedModel(const ModelSource& source, const ServeSettings& setting
       model_(Model::load(source.folder, settings.load)),
       queue_(model_, {.workers = settings.workers, .batch_size = settings.batch_size}),
       languages_(languages_of(model_, source)),
-      spoken_languages_(serve::spoken_languages(model_, source.folder)),
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                      .count()) {}
 

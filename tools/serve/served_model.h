@@ -30,7 +30,6 @@ class ServedModel {
   bool transcribes() const { return model_.config().reads_sound(); }
   bool generates() const { return !embeds() && !transcribes(); }
   // Codes of those that it hears; none where it does not transcribe.
-  const std::vector<std::string>& spoken_languages() const { return spoken_languages_; }
   // In seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 
@@ -40,7 +39,6 @@ class ServedModel {
   Model model_;
   RequestQueue queue_;
   ModelLanguages languages_;
-  std::vector<std::string> spoken_languages_;
   std::int64_t loaded_at_;
 };
 

@@ -1,8 +1,8 @@
 #include "transcript_json.h"
 
+#include <encdec/models/checkpoint/whisper_format.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/base/utf8.h>
-#include <encdec/models/transcription/whisper_tokens.h>
 
 #include <utility>
 
@@ -58,7 +58,7 @@ HttpResponse subtitles_of(const Transcript& transcript, TranscriptFormat format,
 }
 
 std::string spoken_language(const Transcript& transcript) {
-  const std::string_view name = language_name(transcript.language);
+  const std::string_view name = whisper_language_name(transcript.language);
   return name.empty() ? transcript.language : lower_case(name);
 }
 

@@ -90,14 +90,7 @@ std::vector<double> temperatures_of(const Parameters& parameters) {
   double step = 0.2;
   read_real(parameters, {"temperature_increment_on_fallback", "temperature_inc"}, 0, 1, step);
   constexpr double kLeastStep = 1e-3;
-  std::vector<double> temperatures = {first};
-  if (step < kLeastStep) return temperatures;
-  // As openai/whisper's command counts, whose samples these are to equal.
-  for (int i = 1;; ++i) {
-    const double next = first + i * step;
-    if (next >= 1.0 + 1e-6) return temperatures;
-    temperatures.push_back(next);
-  }
+  return fallback_temperatures(first, step < kLeastStep ? std::nullopt : std::optional(step));
 }
 
 // Only what is speech, by the detector that the service was given.

@@ -68,7 +68,7 @@ Json model_json(const ServedModel& model) {
   Json json = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
   if (model.transcribes()) {  // as speaches, which serves Whisper, says it
     json["task"] = "automatic-speech-recognition";
-    json["language"] = model.spoken_languages();
+    json["language"] = model.model().spoken_languages();
   }
   const ModelLanguages& languages = model.languages();
   if (!languages.targets.empty()) {

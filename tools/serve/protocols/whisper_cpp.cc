@@ -19,7 +19,7 @@ void read_own(const Parameters& parameters, const ServedModel& model, Transcribe
   if (parameters.flag("translate", false)) options.task = SpeechTask::translate;
   if (parameters.flag("detect_language", false)) options.language.clear();
   // Models that know English alone pay no attention to either.
-  if (model.spoken_languages().size() == 1) {
+  if (model.model().spoken_languages().size() == 1) {
     options.language.clear();
     options.task = SpeechTask::transcribe;
   }
