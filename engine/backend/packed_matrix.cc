@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <vector>
@@ -168,20 +169,27 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const Layout layout(spec_);
   const auto index = static_cast<std::size_t>(output), width = layout.order.width();
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
-  thread_local std::vector<std::byte> stored;  // grows to the widest row
-  stored.resize(std::max(stored.size(), layout.row_bytes));
-  with_unit_of(layout.unit_bytes(), [&](auto unit) {
-    pick_row<decltype(unit)>(panel, layout.row_bytes, width, index % width, stored.data());
-  });
-  if (layout.precision == Precision::int8) {
-    for (int i = 0; i < spec_.input_width; ++i) {
-      const auto integer = static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)]);
-      row[i] = static_cast<float>(integer) * panels_.epilogue.column_scales[output];
+  // Piece by piece: memory of a thread's own would have to be had, and glibc ends the program where it cannot be.
+  std::array<std::byte, 1024> stored;
+  const std::size_t element_bytes = weight_bytes(layout.precision);
+  const int piece = static_cast<int>(stored.size() / element_bytes);
+  for (int first = 0; first < spec_.input_width; first += piece, row += piece) {
+    const std::size_t before = static_cast<std::size_t>(first) * element_bytes;
+    with_unit_of(layout.unit_bytes(), [&](auto unit) {
+      pick_row<decltype(unit)>(panel + before * width, std::min(stored.size(), layout.row_bytes - before), width,
+                               index % width, stored.data());
+    });
+    const int count = std::min(piece, spec_.input_width - first);
+    if (layout.precision == Precision::int8) {
+      for (int i = 0; i < count; ++i) {
+        const auto integer = static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)]);
+        row[i] = static_cast<float>(integer) * panels_.epilogue.column_scales[output];
+      }
+    } else {
+      const DataType type = layout.precision == Precision::float32 ? DataType::float32 : DataType::bfloat16;
+      copy_as_float(Tensor(stored.data(), type, {count}), 0, count, row);
     }
-    return;
   }
-  const DataType type = layout.precision == Precision::float32 ? DataType::float32 : DataType::bfloat16;
-  copy_as_float(Tensor(stored.data(), type, {spec_.input_width}), 0, spec_.input_width, row);
 }
 
 }  // namespace encdec::backend
