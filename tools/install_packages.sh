@@ -11,7 +11,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   libdnnl-dev libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev
   zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
-  libsndfile1-dev # recordings that are not WAV
+  libsndfile1-dev libmpg123-dev # recordings that are not WAV
   libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
   "$boost" libicu-dev libcld2-dev libgumbo-dev prometheus-cpp-dev # encdec serve
   libbenchmark-dev libgtest-dev libgmock-dev

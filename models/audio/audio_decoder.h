@@ -46,8 +46,14 @@ bool is_wav(AudioInput& input);
 // damaged.
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input);
 
-// What libsndfile decodes: FLAC, Ogg Vorbis and Opus, MP3, AIFF and more. Throws FileError, also where this build has
-// it not.
+// MPEG-1 and 2 audio, layers I to III, with an ID3 tag or without. Whether the input begins as such; never where this
+// build lacks libmpg123.
+bool is_mp3(AudioInput& input);
+// Throws FileError where there is no sound in it.
+std::unique_ptr<AudioDecoder> open_mp3(AudioInput input);
+
+// What libsndfile decodes: FLAC, Ogg Vorbis and Opus, AIFF and more. Throws FileError, also where this build has it
+// not.
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input);
 
 // Samples without a header.

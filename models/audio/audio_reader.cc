@@ -7,7 +7,8 @@ namespace encdec {
 namespace {
 
 std::unique_ptr<AudioDecoder> open_decoder(AudioInput input) {
-  return is_wav(input) ? open_wav(std::move(input)) : open_sound_file(std::move(input));
+  if (is_wav(input)) return open_wav(std::move(input));
+  return is_mp3(input) ? open_mp3(std::move(input)) : open_sound_file(std::move(input));
 }
 
 }  // namespace
