@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Builds the demo and runs it: prints how words are pronounced, and the time it took.
-#   ./tools/demo.sh                        a sample of words
+# Builds the demo and runs it: prints how words are pronounced, what is said in recordings, and the time it took.
+#   ./tools/demo.sh                        a sample of words, three recordings
 #   ./tools/demo.sh transformer attention  these words
 #   ./tools/demo.sh < words.txt            the words of a file or pipe, one a line
+#   ./tools/demo.sh --speech one.wav       these recordings, of spoken numbers
 #   ./tools/demo.sh --serve [OPTION]...    a page to try it in a browser, and options of encdec serve
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 "$root/tools/build.sh" encdec encdec-demo </dev/null # standard input is the demo's
-model=models/pretrained/english-pronunciation
+words=models/pretrained/english-pronunciation speech=models/pretrained/english-numbers
 if [[ ${1:-} == --serve ]]; then
-  exec "$root/build/release/bin/encdec" serve --model "$root/$model" "${@:2}"
+  exec "$root/build/release/bin/encdec" serve --model "$root/$words" --model "$root/$speech" "${@:2}"
 fi
 "$root/build/release/bin/encdec-demo" "$@"
 
-printf '\n$ echo hello | encdec generate --model %s\n' "$model"
-echo hello | "$root/build/release/bin/encdec" generate --model "$root/$model"
+printf '\n$ echo hello | encdec generate --model %s\n' "$words"
+echo hello | "$root/build/release/bin/encdec" generate --model "$root/$words"
+printf '\n$ encdec transcribe --model %s %s\n' "$speech" "$speech/clips/number.wav"
+"$root/build/release/bin/encdec" transcribe --model "$root/$speech" "$root/$speech/clips/number.wav"

@@ -1,5 +1,6 @@
-// encdec-demo: how English words are pronounced, decoded greedily, token by token, by the small model that comes with
-// the project. Everything that a program needs of the library is in demo() and pronounce().
+// encdec-demo: how English words are pronounced, decoded greedily, token by token, and what is said in recordings, by
+// the small models that come with the project. Everything that a program needs of the library is in pronounce_all() and
+// pronounce(), and in transcribe_all().
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/generation/text_stream.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,8 @@
 
 namespace {
 
-constexpr const char* kBundledModel = "pretrained/english-pronunciation";
+constexpr const char* kPronunciation = "english-pronunciation";
+constexpr const char* kNumbers = "english-numbers";
 constexpr int kWaitForInput = 5000;  // milliseconds
 const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
                                           "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
@@ -33,14 +36,23 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The bundled model, where it is installed: it has moved where the program has.
-std::filesystem::path bundled_model() {
+// A bundled model, where it is installed: it has moved where the program has.
+std::filesystem::path bundled_model(const char* name) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / kBundledModel).lexically_normal();
+  return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / "pretrained" / name).lexically_normal();
 }
 
-// Words of a file or pipe, one a line. The sample where there are none, where a person would have to type them, and
+// What comes with the speech model.
+std::vector<std::string> bundled_clips() {
+  std::vector<std::string> clips;
+  for (const char* name : {"timer.wav", "number.wav", "pause.wav"}) {
+    clips.push_back((bundled_model(kNumbers) / "clips" / name).string());
+  }
+  return clips;
+}
+
+// Words of a file or pipe, one a line. None where there are none, where a person would have to type them, and
 // where nothing comes for a while: programs that run others often leave them an input that they never use.
 std::vector<std::string> words_of_standard_input() {
   std::vector<std::string> words;
@@ -51,7 +63,7 @@ std::vector<std::string> words_of_standard_input() {
       if (!line.empty()) words.push_back(line);
     }
   }
-  return words.empty() ? kSample : words;
+  return words;
 }
 
 // Prints what the model makes of one word while it is being decoded. Returns the number of tokens.
@@ -73,7 +85,7 @@ std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   return tokens;
 }
 
-void demo(const std::string& folder, const std::vector<std::string>& words) {
+void pronounce_all(const std::string& folder, const std::vector<std::string>& words) {
   const auto start = std::chrono::steady_clock::now();
   const encdec::Model model = encdec::Model::load(folder);
   if (model.tokenizer() == nullptr) throw encdec::TokenizerError(folder + ": no tokenizer files, expected some");
@@ -88,6 +100,27 @@ void demo(const std::string& folder, const std::vector<std::string>& words) {
              static_cast<double>(tokens) / seconds, load_seconds, encdec::default_threads());
 }
 
+// Prints what is said in recordings, and when, as soon as it is certain.
+void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
+  const encdec::Model model = encdec::Model::load(folder);
+  const auto start = std::chrono::steady_clock::now();
+  double heard = 0;
+  for (const std::string& file : files) {
+    encdec::TranscribeOptions options;
+    options.on_segments = [&](std::size_t, std::span<const encdec::TranscriptSegment> segments) {
+      for (const encdec::TranscriptSegment& segment : segments) {
+        fmt::print("{:<16}{:5.2f} s to {:5.2f} s {}\n", std::filesystem::path(file).filename().string(), segment.start,
+                   segment.end, segment.text);
+      }
+      std::fflush(stdout);
+    };
+    heard += model.transcribe(encdec::Recording::of_file(file), options).duration;
+  }
+  const double seconds = seconds_since(start);
+  fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", heard, seconds,
+             heard / seconds);
+}
+
 // Throws FileError if something of what was printed is lost.
 void finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return;
@@ -99,11 +132,15 @@ void finish_output() {
 int main(int argc, char** argv) {
   encdec::cli::prepare_memory("encdec-demo");
   try {
-    CLI::App app("Pronounces English words: those given, those of standard input (one a line), or a sample.",
-                 "encdec-demo");
-    std::string folder = bundled_model().string();
-    std::vector<std::string> words;
+    CLI::App app(
+        "Pronounces English words: those given, those of standard input (one a line), or a sample. Writes down what is "
+        "said in recordings, or with the sample in three that come with it.",
+        "encdec-demo");
+    std::string folder;
+    std::vector<std::string> words, recordings;
     app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
+    app.add_option("--speech", recordings, "Recordings to write down: the bundled model knows numbers and commands")
+        ->type_name("FILE...");
     app.add_option("words", words, "What to pronounce");
     app.set_version_flag("--version", "encdec-demo " ENCDEC_VERSION);
     encdec::cli::add_document_options(app, "encdec(1)");
@@ -114,7 +151,16 @@ int main(int argc, char** argv) {
       finish_output();
       return 0;
     }
-    demo(folder, words.empty() ? words_of_standard_input() : words);
+    if (!recordings.empty()) {
+      transcribe_all(folder.empty() ? bundled_model(kNumbers).string() : folder, recordings);
+    } else {
+      if (words.empty()) words = words_of_standard_input();
+      pronounce_all(folder.empty() ? bundled_model(kPronunciation).string() : folder, words.empty() ? kSample : words);
+      if (words.empty() && folder.empty()) {
+        fmt::print("\n");
+        transcribe_all(bundled_model(kNumbers).string(), bundled_clips());
+      }
+    }
     finish_output();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "encdec-demo: %s\n", error.what());

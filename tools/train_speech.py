@@ -424,7 +424,7 @@ def train(work, options):
 
 # Three voices never trained on: (file, voice, settings, texts with a pause between them).
 CLIPS = [
-    ("light.wav", "en-us+Andy", {"rate": 165, "pitch": 45, "range": 50, "word_gap": 0}, ["turn on the light in the kitchen"]),
+    ("timer.wav", "en-us+Andy", {"rate": 165, "pitch": 45, "range": 50, "word_gap": 0}, ["set a timer for ten minutes"]),
     ("number.wav", "en-gb-x-rp+linda", {"rate": 175, "pitch": 50, "range": 50, "word_gap": 0}, ["three hundred and twelve"]),
     ("pause.wav", "en+m7", {"rate": 180, "pitch": 40, "range": 50, "word_gap": 0}, ["four two seven", "play some music"]),
 ]
@@ -498,9 +498,9 @@ def main():
     parser.add_argument("--output", type=Path, default=Path("models/pretrained/english-numbers"))
     steps = {"data": prepare_data, "tokenizer": train_tokenizer, "train": train, "export": export, "evaluate": evaluate}
     parser.add_argument("--steps", nargs="+", choices=steps, default=list(steps))
-    parser.add_argument("--utterances", type=int, default=16000, help="to train on")
+    parser.add_argument("--utterances", type=int, default=24000, help="to train on")
     parser.add_argument("--pieces", type=int, default=448, help="of the tokenizer, without special tokens; 256 are the bytes")
-    parser.add_argument("--minutes", type=float, default=20, help="processor time of the training; the learning rate is zero at its end")
+    parser.add_argument("--minutes", type=float, default=60, help="processor time of the training; the learning rate is zero at its end")
     parser.add_argument("--batch", type=int, default=16, help="windows in a step")
     parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="the highest")
     parser.add_argument("--phoneme-weight", type=float, default=0.5, help="of the phonemes' loss, against 1 for the text's")

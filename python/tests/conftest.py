@@ -14,6 +14,7 @@ import tiny_whisper
 
 ROOT = Path(__file__).parents[2]
 BUNDLED = ROOT / "models/pretrained/english-pronunciation"
+NUMBERS = ROOT / "models/pretrained/english-numbers"
 GOLDEN = ROOT / "tests/golden"
 
 

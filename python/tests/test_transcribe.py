@@ -17,7 +17,21 @@ import numpy
 import pytest
 
 import encdec
+from conftest import NUMBERS
 from tiny_whisper import noise, wav
+
+def test_the_bundled_model_hears_what_was_said() -> None:
+    said: dict[str, list[str]] = {}
+    for line in (NUMBERS / "clips/clips.tsv").read_text(encoding="utf-8").splitlines():
+        name, _, _, text, _ = line.split("\t")
+        said.setdefault(name, []).append(text)
+    model = encdec.open_model(NUMBERS)
+    transcripts = model.transcribe([NUMBERS / "clips" / name for name in said], word_timestamps=True)
+    for transcript, wanted in zip(transcripts, said.values(), strict=True):
+        assert transcript.text.strip() == " ".join(wanted)
+        assert [segment.text.strip() for segment in transcript.segments] == wanted
+        assert [word.word.strip() for segment in transcript.segments for word in segment.words] == " ".join(wanted).split()
+
 
 def texts(transcripts: list[encdec.Transcript]) -> list[str]:
     return [each.text for each in transcripts]

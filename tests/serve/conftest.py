@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = Path(os.environ.get("ENCDEC", ROOT / "build/release/bin/encdec")).absolute()
 GOLDEN = ROOT / "tests/golden"
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
+NUMBERS = ROOT / "models/pretrained/english-numbers"
 EMBEDDER = GOLDEN / "sentence_transformers/mean_normalized/model"
 WHISPER = GOLDEN / "whisper_formats/hugging_face"  # of random weights
 DECODER = GOLDEN / "gpt2/with_prefix/model"  # no tokenizer

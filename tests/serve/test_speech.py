@@ -23,7 +23,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from conftest import EMBEDDER, PROGRAM, PRONUNCIATION, WHISPER, Server, model_arguments, noise, running
+from conftest import EMBEDDER, NUMBERS, PROGRAM, PRONUNCIATION, WHISPER, Server, model_arguments, noise, running
 
 SEGMENT_KEYS = ["id", "seek", "start", "end", "text", "tokens", "temperature", "avg_logprob", "compression_ratio"]
 SEGMENT_KEYS += ["no_speech_prob"]
@@ -59,7 +59,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hearing(whisper: Path) -> Iterator[Server]:
-    models = {"english-pronunciation": PRONUNCIATION, "whisper": whisper, "embedder": EMBEDDER}
+    models = {"english-pronunciation": PRONUNCIATION, "whisper": whisper, "numbers": NUMBERS, "embedder": EMBEDDER}
     with running(*model_arguments(models)) as server:
         yield server
 
@@ -100,6 +100,11 @@ def get(server: Server, path: str) -> str:
 def metric(server: Server, name: str) -> float:
     found = re.search(rf"^{re.escape(name)} (\S+)$", get(server, "/metrics"), re.MULTILINE)
     return float(found[1]) if found else 0.0
+
+
+def test_the_bundled_model_hears_a_clip(client: OpenAI) -> None:
+    answer = client.audio.transcriptions.create(model="numbers", file=NUMBERS / "clips/timer.wav")
+    assert answer.text == "set a timer for ten minutes"
 
 
 def test_json(client: OpenAI, whisper: Path, recording: Path) -> None:
