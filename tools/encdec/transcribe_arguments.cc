@@ -117,7 +117,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                  [&formats = arguments.formats, words](const std::string& name) {
                    formats.clear();
                    for (const std::string& word : words) {
-                     if (word == name || (name == "all" && word != "all")) {
+                     if (word != "all" && (name == "all" || name == word)) {
                        formats.push_back(*transcript_format_named(word));
                      }
                    }

@@ -55,7 +55,8 @@ TEST(Wav, StreamsGoToTheirEnd) {
   wav.riff = "RF64";
   wav.before_data = chunk("ds64", raw<std::uint64_t>({100, 14, 7}));
   EXPECT_THAT(decoded(wav.bytes() + "behind"), SizeIs(7));
-  const auto decoder = open_wav(input_of(wav.bytes()));
+  const std::string bytes = wav.bytes();
+  const auto decoder = open_wav(input_of(bytes));
   EXPECT_EQ(decoder->format().frames, 7u);
 }
 
@@ -63,7 +64,8 @@ TEST(Wav, WhatEndsEarlyIsCut) {
   WavFile wav{.channels = 2, .samples = raw<std::int16_t>({1, 2, 3, 4}), .data_size = 4000};
   const std::string bytes = wav.bytes();
   for (const std::size_t lost : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
-    const auto decoder = open_wav(input_of(bytes.substr(0, bytes.size() - lost)));
+    const std::string cut = bytes.substr(0, bytes.size() - lost);
+    const auto decoder = open_wav(input_of(cut));
     std::vector<float> samples(100);
     EXPECT_EQ(decoder->read(samples), lost == 0 ? 2u : 1u);
     EXPECT_TRUE(decoder->is_cut());
