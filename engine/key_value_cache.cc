@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encdec/engine/backend/onednn.h"
 #include "encdec/engine/kernels/quantization.h"
 
 namespace encdec {
@@ -97,6 +98,10 @@ std::size_t KeyValueForm::bytes() const {
 
 DataType key_value_type(Precision precision) {
   return precision == Precision::float32 ? DataType::float32 : DataType::bfloat16;
+}
+
+bool attends_in_bfloat16(Precision precision) {
+  return precision != Precision::float32 && backend::instruction_sets().avx512_bfloat16;
 }
 
 void store_as(DataType type, const float* from, Dim count, std::byte* to) {

@@ -72,6 +72,10 @@ struct KeyValueForm {
 // In what a layer of this precision keeps keys and values: half the memory where matmuls round their inputs anyway.
 DataType key_value_type(Precision precision);
 
+// Whether encoders of this precision multiply queries, keys and weights of attention in bfloat16: where matmuls round
+// their inputs anyway and the CPU has AVX-512's instructions for it.
+bool attends_in_bfloat16(Precision precision);
+
 // The keys and values that one layer has computed, in pages, each with all rows of the first head, then those of the
 // next one: a head's attention reads whole stretches of memory.
 class KeyValueCache {

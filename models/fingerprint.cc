@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "encdec/engine/backend/backends.h"
+#include "encdec/engine/key_value_cache.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
 
@@ -76,6 +77,7 @@ void add_kernels(ContentHasher& hasher, Precision precision) {
   hasher.add_text(backend::onednn_version());
   hasher.add_text(kernels::vector_target());
   hasher.add_text(to_string(precision));
+  hasher.add_number(attends_in_bfloat16(precision) ? 1 : 0);
 }
 
 std::string fingerprint(const std::filesystem::path& folder, const WeightStore& store, Precision precision) {

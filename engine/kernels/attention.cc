@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/kernels/bfloat16_attention.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"
@@ -254,7 +255,48 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
   return first;
 }
 
+bool is_in_bfloat16(const HeadAttention& head) {
+  return head.in_bfloat16 && has_many_queries(head) && !head.causal && head.window >= head.key_count &&
+         head.keys.type == DataType::float32 && head.keys.index == nullptr &&
+         head.head_dim <= Bfloat16Head::kLargestDim;
+}
+
+// What attend_in_bfloat16 keeps in its scratch.
+struct Bfloat16Scratch {
+  Bfloat16Head packed;
+  std::size_t stride;  // floats from one query's scores to the next one's; they come first
+  std::size_t keys;    // where they begin, in floats
+  std::size_t values;  // where they begin
+  std::size_t end;
+
+  explicit Bfloat16Scratch(const HeadAttention& head)
+      : packed{head.key_count, head.head_dim, head.value_dim},
+        stride(static_cast<std::size_t>(packed.key_panels()) * Bfloat16Head::kColumns),
+        keys(kBfloat16Queries * stride),
+        values(keys + packed.keys()),
+        end(values + packed.values()) {}
+};
+
+void attend_in_bfloat16(const HeadAttention& head, float* HWY_RESTRICT scratch) {
+  const Bfloat16Scratch places(head);
+  auto* keys = reinterpret_cast<std::uint32_t*>(scratch + places.keys);
+  auto* values = reinterpret_cast<std::uint32_t*>(scratch + places.values);
+  pack_bfloat16_keys(places.packed, head.keys.row<float>(0), head.keys.stride, keys);
+  pack_bfloat16_values(places.packed, head.values.row<float>(0), head.values.stride, values);
+  const auto stride = static_cast<std::ptrdiff_t>(places.stride);
+  for (int first = 0; first < head.query_count; first += kBfloat16Queries) {
+    check_cancelled();
+    QueryGroup<kBfloat16Queries> group(head, first);
+    bfloat16_scores(places.packed, group.queries, group.count, keys, head.scale, scratch, stride);
+    weigh_keys(head, scratch, places.stride, group);
+    float* outputs[kBfloat16Queries];
+    for (int q = 0; q < group.count; ++q) outputs[q] = head.output + (first + q) * head.output_stride;
+    bfloat16_weighted_values(places.packed, scratch, stride, group.count, group.normalizers, values, outputs);
+  }
+}
+
 std::size_t scratch_of(const HeadAttention& head) {
+  if (is_in_bfloat16(head)) return Bfloat16Scratch(head).end;
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);
 }
 
@@ -272,7 +314,9 @@ void attend_typed(const HeadAttention& head, float* scratch) {
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
-  if (head.keys.type == DataType::bfloat16) {
+  if (is_in_bfloat16(head)) {
+    attend_in_bfloat16(head, scratch);
+  } else if (head.keys.type == DataType::bfloat16) {
     attend_typed<std::uint16_t>(head, scratch);
   } else {
     attend_typed<float>(head, scratch);

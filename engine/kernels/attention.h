@@ -58,6 +58,10 @@ struct HeadAttention {
   // away, and farther ones get the last. Null for no bias.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
+  // Many queries may be multiplied in bfloat16, summed in float32: the CPU has AVX-512's instructions for it, and all
+  // queries are always asked at once, so that each gets the same. Not where `causal` or `window` limits what they see,
+  // nor for keys that are bfloat16.
+  bool in_bfloat16 = false;
   // Where the softmax of query i goes: that of key j to weights[i * key_count + j], if it is seen. Null for nowhere.
   float* weights = nullptr;
 };

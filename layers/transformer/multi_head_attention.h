@@ -11,7 +11,8 @@ class MultiHeadAttention final : public Layer {
  public:
   // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
   // fit.
-  MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options) : projections_(weights, options) {}
+  MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options)
+      : projections_(weights, options), in_bfloat16_(attends_in_bfloat16(weights.pack().precision)) {}
 
   std::string_view kind() const override { return "multi_head_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
@@ -19,6 +20,7 @@ class MultiHeadAttention final : public Layer {
 
  private:
   SelfAttentionProjections projections_;
+  bool in_bfloat16_;
 };
 
 }  // namespace encdec

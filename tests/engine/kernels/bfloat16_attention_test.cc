@@ -1,0 +1,95 @@
+// Many queries multiplied in bfloat16, where the CPU can.
+#include "encdec/engine/kernels/bfloat16_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "encdec/engine/backend/onednn.h"
+#include "tests/engine/kernels/attention_fixture.h"
+#include "tests/support/comparison.h"
+
+namespace encdec::kernels {
+namespace {
+
+class Bfloat16Attention : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!backend::instruction_sets().avx512_bfloat16) GTEST_SKIP() << "no AVX-512 BF16";
+  }
+
+  static Tensor run(const Operands& operands) {
+    Tensor output = Tensor::allocate({operands.query.shape()[0], operands.value.width()});
+    HeadAttention head = operands.head(output);
+    head.in_bfloat16 = true;
+    return Operands::run(head, output);
+  }
+};
+
+// Nearest bfloat16, as float32: then products are exact, and only weights are rounded on the way.
+void round(Tensor& tensor) {
+  for (float& value : std::span(tensor.data<float>(), static_cast<std::size_t>(tensor.elements()))) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
+    std::memcpy(&value, &bits, sizeof(bits));
+  }
+}
+
+TEST_F(Bfloat16Attention, FollowsTheFormulaForEverySize) {
+  for (const int head_dim : {1, 2, 5, 16, 31, 33, 64, 80, 128, 255, 256}) {
+    for (const int count : {16, 17, 31, 32, 33, 63, 64, 65, 129, 300}) {
+      Operands operands(1, count, count, head_dim);
+      for (Tensor* tensor : {&operands.query, &operands.key, &operands.value}) round(*tensor);
+      const Matrix expected = operands.expected();
+      const Tensor found = run(operands);
+      for (std::int64_t i = 0; i < found.elements(); ++i) {
+        // Weights add up to 1, each off by at most 2^-9 of itself; values are at most 1.
+        ASSERT_NEAR(found.data<float>()[i], expected.values[static_cast<std::size_t>(i)], 1.0 / 512 + 1e-5)
+            << count << " rows, head_dim " << head_dim << ", " << i;
+      }
+    }
+  }
+}
+
+TEST_F(Bfloat16Attention, ValuesMayHaveAnotherWidthThanKeys) {
+  for (const int value_dim : {1, 8, 63, 64, 65, 130}) {
+    Operands operands(19, 40, 41, 24);
+    operands.value = RandomTensors(20).uniform({41, value_dim});
+    const Matrix expected = operands.expected();
+    const Tensor found = run(operands);
+    for (std::int64_t i = 0; i < found.elements(); ++i) {
+      ASSERT_NEAR(found.data<float>()[i], expected.values[static_cast<std::size_t>(i)], 0.02) << value_dim;
+    }
+  }
+}
+
+TEST_F(Bfloat16Attention, AQueryGetsTheSameBesideOthers) {
+  const Operands all(7, 100, 100, 64);
+  const Tensor together = run(all);
+  for (const int first : {0, 1, 5, 40, 84}) {
+    Operands some = all;
+    some.query = Tensor::allocate({16, 64});
+    std::copy_n(all.query.row(first), 16 * 64, some.query.data<float>());
+    const Tensor found = run(some);
+    EXPECT_TRUE(std::equal(found.data<float>(), found.data<float>() + 16 * 64, together.row(first))) << first;
+  }
+}
+
+// Few queries or keys, or some that are not seen, are multiplied as without.
+TEST_F(Bfloat16Attention, IsNotWhereItIsNotWorthIt) {
+  for (Operands operands : {Operands(3, 15, 40, 64), Operands(3, 40, 15, 64), Operands(3, 20, 20, 300)}) {
+    EXPECT_TRUE(same_bits(operands.run(), run(operands)));
+  }
+  Operands causal(4, 40, 40, 64);
+  causal.mask = Mask::causal;
+  EXPECT_TRUE(same_bits(causal.run(), run(causal)));
+  Operands near(5, 40, 40, 64);
+  near.window = 7;
+  EXPECT_TRUE(same_bits(near.run(), run(near)));
+}
+
+}  // namespace
+}  // namespace encdec::kernels
