@@ -17,39 +17,40 @@ constexpr std::size_t kKept = 6000;
 
 }  // namespace
 
-MelWindows::MelWindows(const Recording& recording, const LogMel& mel)
-    : mel_(mel), read_(recording.open()), samples_piece_(kPiece) {
+MelWindows::MelWindows(const Recording& recording, const LogMel& mel, std::size_t padded_rows)
+    : mel_(mel), padded_rows_(padded_rows), read_(recording.open()), samples_piece_(kPiece) {
   largest_ = kSilent;
   std::uint64_t heard = 0;
   bool is_kept = true;
   std::vector<float> piece;
   while (!is_at_end_) {
     piece.clear();
-    samples_ += read(piece);
+    read(piece);
     if (!piece.empty()) largest_ = std::max(largest_, *std::ranges::max_element(piece));
     heard += piece.size() / mel_.bands();
     is_kept = is_kept && heard <= kKept;
     if (is_kept) features_.insert(features_.end(), piece.begin(), piece.end());
   }
-  frames_ = samples_ / LogMel::kHop;
+  samples_ = heard_;
+  frames_ = padded_rows > 0 && is_padded() && samples_ > 0 ? padded_rows : samples_ / LogMel::kHop;
   if (is_kept) return;
   features_ = {};
   mel_ = mel;
   read_ = recording.open();
   is_at_end_ = false;
+  heard_ = 0;
 }
 
-// Appends the frames of the next samples. How many of these there were.
-std::size_t MelWindows::read(std::vector<float>& features) {
+// Appends the frames of the next samples.
+void MelWindows::read(std::vector<float>& features) {
   check_cancelled();
   const std::size_t count = read_(samples_piece_);
   mel_.push(std::span(samples_piece_).first(count), features);
-  if (count == samples_piece_.size()) return count;
-  const std::vector<float> silence(kSilence);
-  mel_.push(silence, features);
+  heard_ += count;
+  if (count == samples_piece_.size()) return;
+  if (padded_rows_ == 0 || is_padded()) mel_.push(std::vector<float>(kSilence), features);
   mel_.finish(features);
   is_at_end_ = true;
-  return count;
 }
 
 void MelWindows::read_to(std::uint64_t frame) {
@@ -63,9 +64,10 @@ Tensor MelWindows::window(std::uint64_t first, std::size_t count, std::size_t ro
   features_.erase(features_.begin(), features_.begin() + static_cast<std::ptrdiff_t>(gone * bands));
   first_ += gone;
   Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(bands)});
-  const std::size_t there = std::min(count * bands, features_.size());
-  std::copy_n(features_.begin(), there, window.data<float>());
-  LogMel::normalize({window.data<float>(), there}, largest_);
+  const std::span values(window.data<float>(), count * bands);
+  const auto end = std::copy_n(features_.begin(), std::min(values.size(), features_.size()), values.begin());
+  std::fill(end, values.end(), kSilent);
+  LogMel::normalize(values, largest_);
   return window;
 }
 

@@ -15,10 +15,11 @@ namespace encdec {
 // the windows, so that memory does not grow with its length.
 class MelWindows {
  public:
-  // `mel` without samples. Listens to all of it. Throws FileError.
-  MelWindows(const Recording& recording, const LogMel& mel);
+  // `mel` without samples. Listens to all of it. With `padded_rows`, as by transformers' feature extractor: a recording
+  // of at most so many frames is followed by silence up to them, a longer one is mirrored at its end. Throws FileError.
+  MelWindows(const Recording& recording, const LogMel& mel, std::size_t padded_rows = 0);
 
-  // Frames of 10 ms that the recording has.
+  // Frames of 10 ms that the recording has, with the silence behind it.
   std::uint64_t frames() const { return frames_; }
   double seconds() const { return static_cast<double>(samples_) / AudioReader::kSampleRate; }
 
@@ -30,16 +31,19 @@ class MelWindows {
 
  private:
   void read_to(std::uint64_t frame);
-  std::size_t read(std::vector<float>& features);
+  void read(std::vector<float>& features);
+  bool is_padded() const { return heard_ <= padded_rows_ * LogMel::kHop; }
 
   LogMel mel_;
+  std::size_t padded_rows_;
   Recording::Read read_;
   bool is_at_end_ = false;
   std::vector<float> samples_piece_;
   std::vector<float> features_;  // not normalised, from frame first_ on
   std::uint64_t first_ = 0;
   std::uint64_t frames_ = 0;
-  std::uint64_t samples_ = 0;
+  std::uint64_t samples_ = 0;  // of the recording
+  std::uint64_t heard_ = 0;    // samples since its beginning
   float largest_ = 0;
 };
 

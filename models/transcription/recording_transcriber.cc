@@ -34,7 +34,8 @@ RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Record
     : task_(task),
       times_(spans ? std::optional<SpeechTimeMap>(std::in_place, *spans) : std::nullopt),
       seconds_(recording.seconds),
-      windows_(spans ? speech_of(std::move(recording), *spans) : std::move(recording), task.facts().mel),
+      windows_(spans ? speech_of(std::move(recording), *spans) : std::move(recording), task.facts().mel,
+               is_openai() ? 0 : task.facts().window_frames()),
       language_(task.language()),
       tokens_(task.initial_prompt()) {
   std::vector<std::uint64_t> points;
@@ -45,6 +46,7 @@ RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Record
     clips_.emplace_back(points[i], std::min(points[i + 1], windows_.frames()));
   }
   seek_ = clips_.front().first;
+  if (!is_openai() && !task.options().condition_on_previous_text) reset_ = tokens_.size();
 }
 
 // Moves on to the next clip where this one is done.
@@ -65,22 +67,23 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
     return task_.detection(windows_.beginning(rows), detected_);
   }
   place_ = {.first = seek_, .frames = std::min<std::size_t>(rows, clips_[clip_].second - seek_)};
-  const TranscribeOptions& options = task_.options();
-  const std::size_t initial = task_.initial_prompt().size();
-  TokenIds earlier;
-  if (options.carry_initial_prompt) {
-    const std::size_t begin = std::max(initial, reset_);
-    const std::size_t room = task_.most_earlier() - std::min(task_.most_earlier(), initial);
-    earlier = task_.initial_prompt();
-    // As by openai, where there is no room for the rest all of it is told, and cut in front.
-    const std::size_t count = room == 0 ? tokens_.size() - begin : std::min(room, tokens_.size() - begin);
-    earlier.insert(earlier.end(), tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
-  } else {
-    const std::size_t count = std::min(tokens_.size() - reset_, task_.most_earlier());
-    earlier.assign(tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
-  }
   decoded_ = std::make_shared<DecodedWindow>();
-  return task_.window(windows_.window(place_.first, place_.frames, rows), place_, *language_, earlier, decoded_);
+  return task_.window(windows_.window(place_.first, place_.frames, rows), place_, *language_, earlier_text(), decoded_);
+}
+
+// What the next window is told: the last of the text behind reset_. Where there is none transformers tells the initial
+// prompt again.
+TokenIds RecordingTranscriber::earlier_text() const {
+  const TokenIds& initial = task_.initial_prompt();
+  const bool has_initial = task_.options().carry_initial_prompt || (!is_openai() && reset_ == tokens_.size());
+  const std::size_t begin = has_initial ? std::max(initial.size(), reset_) : reset_;
+  std::size_t room = task_.most_earlier();
+  // As by openai, where there is no room for the rest all of it is told, and cut in front.
+  if (has_initial && is_openai()) room = room > initial.size() ? room - initial.size() : tokens_.size();
+  const std::size_t count = std::min(room, tokens_.size() - begin);
+  TokenIds earlier = has_initial ? initial : TokenIds();
+  earlier.insert(earlier.end(), tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
+  return earlier;
 }
 
 std::vector<TranscriptSegment> RecordingTranscriber::finish() {
@@ -94,12 +97,13 @@ std::vector<TranscriptSegment> RecordingTranscriber::finish() {
   const std::shared_ptr<const DecodedWindow> decoded = std::move(decoded_);
   if (decoded->is_silence(options)) {
     seek_ += place_.frames;
+    if (!is_openai()) choose_told(decoded->temperature);
     return {};
   }
-  CutWindow cut = cut_window(*decoded, place_, task_.tokens());
+  CutWindow cut = cut_window(*decoded, place_, task_.tokens(), options.rules);
   std::vector<TranscriptSegment>& segments = cut.segments;
   seek_ += cut.advance;
-  if (options.word_timestamps) {
+  if (options.word_timestamps && is_openai()) {
     add_word_timestamps(segments, decoded->words,
                         {.end_of_text = task_.tokens().end_of_text,
                          .last_speech = last_speech_,
@@ -112,20 +116,36 @@ std::vector<TranscriptSegment> RecordingTranscriber::finish() {
     if (options.hallucination_silence_threshold && !skip_hallucinations(segments, cut)) return {};
     if (const auto end = speech_end(segments)) last_speech_ = *end;
   }
-  for (TranscriptSegment& segment : segments) {
-    if (segment.start == segment.end || strip(segment.text).empty()) {
-      segment.text.clear();
-      segment.tokens.clear();
-      segment.words.clear();
-    }
-    segment.id = segments_++;
-    tokens_.insert(tokens_.end(), segment.tokens.begin(), segment.tokens.end());
-    if (times_) times_->restore(segment);
-  }
-  if (!options.condition_on_previous_text || decoded->temperature > options.prompt_reset_on_temperature) {
-    reset_ = tokens_.size();
-  }
+  for (TranscriptSegment& segment : segments) keep(segment);
+  choose_told(decoded->temperature);
   return std::move(segments);
+}
+
+void RecordingTranscriber::keep(TranscriptSegment& segment) {
+  if (is_openai() && (segment.start == segment.end || strip(segment.text).empty())) {
+    segment.text.clear();
+    segment.tokens.clear();
+    segment.words.clear();
+  }
+  segment.id = segments_++;
+  const TokenIds& ids = segment.tokens;
+  // Of two times at its end, which transformers' segments may have, windows are told one.
+  const bool has_both = !is_openai() && ids.size() > 2 && task_.tokens().is_timestamp(ids[ids.size() - 2]);
+  tokens_.insert(tokens_.end(), ids.begin(), ids.end() - (has_both ? 1 : 0));
+  if (times_) times_->restore(segment);
+}
+
+// After a window that was decoded at a temperature. By openai, once text is not told it never is; by transformers, all
+// of it is again after a window of low temperature.
+void RecordingTranscriber::choose_told(double temperature) {
+  const TranscribeOptions& options = task_.options();
+  const double most = options.prompt_reset_on_temperature;
+  const bool is_told = options.condition_on_previous_text && (is_openai() ? temperature <= most : temperature < most);
+  if (!is_told) {
+    reset_ = tokens_.size();
+  } else if (!is_openai()) {
+    reset_ = 0;
+  }
 }
 
 // Goes on behind silence beside texts that are made up, and drops these. False where nothing of the window is to be

@@ -12,8 +12,9 @@
 
 namespace encdec {
 
-// Goes through one recording, window by window, as openai/whisper does (transcribe.py): each window's text tells where
-// the next one begins and what it is told. For one thread at a time.
+// Goes through one recording, window by window, as openai/whisper does (transcribe.py) or transformers
+// (generation_whisper.py): each window's text tells where the next one begins and what it is told. For one thread at a
+// time.
 class RecordingTranscriber {
  public:
   // Listens to all of the recording. Throws FileError.
@@ -32,7 +33,11 @@ class RecordingTranscriber {
  private:
   RecordingTranscriber(const TranscriptionTask& task, Recording recording,
                        std::optional<std::vector<SpeechSpan>> spans);
+  bool is_openai() const { return task_.speech_rules() == SpeechRules::openai; }
   bool find_window();
+  TokenIds earlier_text() const;
+  void keep(TranscriptSegment& segment);
+  void choose_told(double temperature);
   bool skip_hallucinations(std::vector<TranscriptSegment>& segments, const CutWindow& cut);
 
   const TranscriptionTask& task_;

@@ -7,9 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "encdec/models/generation/generate_options.h"
+#include "encdec/models/speech/speech_rules.h"
 #include "encdec/models/speech/speech_spans.h"
 #include "encdec/models/speech/transcript.h"
 #include "encdec/models/speech/word_times.h"
@@ -22,12 +24,25 @@ enum class SpeechTask : std::uint8_t {
   translate,   // in English
 };
 
+// "openai" or "transformers"; nullopt for another word.
+std::optional<SpeechRules> speech_rules_named(std::string_view name);
+
 // From `first` on, each more by `step` up to 1, as openai/whisper's command counts; without a step the first alone.
 std::vector<double> fallback_temperatures(double first, std::optional<double> step);
 
 // How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). Recordings are
 // read in windows as long as the model's, and each goes on where the last one ended.
 struct TranscribeOptions {
+  // What these are when nothing else is said: the member's own, or as transformers' generate() is called without any:
+  // greedy search at temperature 0, no thresholds, and windows are not told the text of those before.
+  static TranscribeOptions of(SpeechRules rules);
+
+  // How windows are cut into segments, what they are told, and what thresholds are compared with. By those of
+  // transformers, recordings that fit into a window are followed by silence, and the checkpoint's
+  // generation_config.json tells what -1 in suppress_tokens stands for, what is not said first, and
+  // max_initial_timestamp. Beam search and what is drawn above temperature 0 are openai's in both.
+  SpeechRules rules = SpeechRules::openai;
+
   // What is spoken, as a code or in English ("de", "German"); empty: the model listens to the first window. Models that
   // know English alone take no other.
   std::string language = {};

@@ -22,6 +22,10 @@ void check_number(std::string_view name, double value, double min, double max) {
   throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
 }
 
+bool is_openai(const TranscribeOptions& options) {
+  return options.rules == SpeechRules::openai;
+}
+
 const TranscribeOptions& checked(const TranscribeOptions& options) {
   if (options.temperatures.empty()) throw ConfigError("temperatures: there are none, expected at least one");
   for (const double temperature : options.temperatures) check_number("temperature", temperature, 0, kMaxTemperature);
@@ -33,6 +37,9 @@ const TranscribeOptions& checked(const TranscribeOptions& options) {
   check_batching(options.batch_size, options.workers);
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it goes by word times");
+  }
+  if (options.hallucination_silence_threshold && !is_openai(options)) {
+    throw ConfigError("hallucination_silence_threshold with the rules of transformers, expected those of openai");
   }
   for (const double clip : options.clip_timestamps) check_number("clip_timestamps", clip, 0, 1e9);
   if (!options.vad_model.empty()) {
@@ -53,12 +60,17 @@ TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
   return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
 }
 
+std::optional<std::int32_t> max_initial_timestamp(const WhisperFacts& facts, const TranscribeOptions& options) {
+  if (!is_openai(options) && facts.generation) return facts.generation->max_initial_timestamp;
+  return static_cast<std::int32_t>(std::lround(options.max_initial_timestamp / WhisperTokens::kTimestampSeconds));
+}
+
 SearchRules rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
   GenerateOptions settings = with_neutral_values({});
   const bool samples = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
   settings.num_beams = std::max(options.beam_size, samples ? options.best_of : 1);
   settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
-  settings.max_new_tokens = static_cast<int>(facts.context / 2);
+  settings.max_new_tokens = static_cast<int>(is_openai(options) ? facts.context / 2 : facts.context);
   settings.seed = options.seed;
   return SearchRules(std::move(settings));
 }
@@ -71,8 +83,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
       facts_(facts),
       options_(checked(options)),
       rules_(std::make_shared<const SearchRules>(rules_of(facts, options))),
-      timestamp_rules_(facts.tokens, static_cast<std::int32_t>(std::lround(options.max_initial_timestamp /
-                                                                           WhisperTokens::kTimestampSeconds))) {
+      timestamp_rules_(facts.tokens, max_initial_timestamp(facts, options)) {
   const WhisperTokens& tokens = facts.tokens;
   if (!options.vad_model.empty()) {
     voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(options.vad_model.string()));
@@ -94,15 +105,21 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   hotwords_ = prompt_tokens(tokens, options.hotwords);
   if (hotwords_.size() > most_earlier()) hotwords_.resize(most_earlier());
 
+  const WhisperFacts::Generation* told = !is_openai(options) && facts.generation ? &*facts.generation : nullptr;
   for (const std::int32_t token : options.suppress_tokens) {
     if (token == -1) {
-      suppressed_.insert(suppressed_.end(), facts.non_speech.begin(), facts.non_speech.end());
+      const TokenIds& unspoken = told != nullptr ? told->suppressed : facts.non_speech;
+      suppressed_.insert(suppressed_.end(), unspoken.begin(), unspoken.end());
     } else if (token < 0 || token >= parts.network.config.decoder.vocabulary) {
       throw ConfigError(fmt::format("suppress_tokens: {}, expected -1 or 0 to {}", token,
                                     parts.network.config.decoder.vocabulary - 1));
     } else {
       suppressed_.push_back(token);
     }
+  }
+  if (told != nullptr) {
+    suppressed_first_ = told->suppressed_first;
+    return;
   }
   for (const std::int32_t token : {tokens.transcribe, tokens.translate, tokens.start, tokens.start_of_prev,
                                    tokens.start_of_lm, tokens.no_speech}) {
@@ -116,6 +133,13 @@ DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
   DecodeJob job{.prompt = {.frames = std::move(frames), .target = std::move(prompt), .number = 1}, .rules = rules_};
   job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
   return job;
+}
+
+std::size_t TranscriptionTask::most_sampled(std::size_t prompt) const {
+  const auto context = static_cast<std::size_t>(facts_.context);
+  const std::size_t room = context - std::min(context - 1, prompt);
+  // By openai the last one, which is not read any more, may lie behind the context.
+  return is_openai(options_) ? std::min(context / 2, room + 1) : room;
 }
 
 DecodeJob TranscriptionTask::any_window() const {
@@ -139,7 +163,9 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
   if (!earlier.empty() || !hotwords_.empty()) {
     prompt.push_back(ids.start_of_prev);
     prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
-    const std::size_t count = std::min(earlier.size(), most_earlier() - hotwords_.size());
+    constexpr std::size_t kOthers = 6;  // that are not earlier text, and one to be sampled
+    const std::size_t most = is_openai(options_) ? most_earlier() : static_cast<std::size_t>(facts_.context) - kOthers;
+    const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
     prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
   }
   prompt.push_back(ids.start);

@@ -27,7 +27,7 @@ class TranscriptionTask {
     double probability = 0;
   };
   DecodeJob detection(Tensor frames, std::shared_ptr<Detected> result) const;
-  // Decodes a window with a prompt of earlier text, at most so many tokens of it as fit.
+  // Decodes a window with a prompt of earlier text, of which the last tokens are told, as many as fit.
   DecodeJob window(Tensor frames, const WindowPlace& place, std::int32_t language, const TokenIds& earlier,
                    std::shared_ptr<DecodedWindow> result) const;
 
@@ -39,8 +39,11 @@ class TranscriptionTask {
   // nullopt: to be detected.
   std::optional<std::int32_t> language() const { return language_; }
   const TokenIds& initial_prompt() const { return initial_prompt_; }
+  SpeechRules speech_rules() const { return options_.rules; }
   // Tokens of earlier text that a window may be told.
   std::size_t most_earlier() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
+  // Tokens that may be sampled behind a prompt.
+  std::size_t most_sampled(std::size_t prompt) const;
   // Sequences that are decoded side by side for a window.
   std::size_t rows_per_window() const { return rules_->rows_per_source(); }
   const Transformer& network() const { return parts_.network; }

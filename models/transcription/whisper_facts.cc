@@ -55,6 +55,29 @@ std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint
   return whisper_alignment_heads(config);
 }
 
+// That of generation_config.json or, where there is none, of a config.json that has it too. Ids that the model does not
+// have say nothing.
+std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
+  auto settings = read_optional(checkpoint, "generation_config.json");
+  if (!settings) {
+    settings = read_optional(checkpoint, "config.json");
+    if (!settings || !settings->has("suppress_tokens")) return std::nullopt;
+  }
+  const auto tokens = [&](const char* key) {
+    TokenIds known;
+    for (const std::int64_t id : settings->integers(key)) {
+      if (id >= 0 && id < config.decoder.vocabulary) known.push_back(static_cast<std::int32_t>(id));
+    }
+    return known;
+  };
+  WhisperFacts::Generation generation{tokens("suppress_tokens"), tokens("begin_suppress_tokens")};
+  if (const auto steps =
+          settings->integer("max_initial_timestamp_index", {.min = 0, .max = config.decoder.vocabulary})) {
+    generation.max_initial_timestamp = static_cast<std::int32_t>(*steps);
+  }
+  return generation;
+}
+
 }  // namespace
 
 WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer)
@@ -64,6 +87,7 @@ WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig
       positions(config.encoder.positions.count),
       context(config.decoder.positions.count),
       alignment_heads(alignment_heads_of(checkpoint, config)),
-      non_speech(tokens.non_speech()) {}
+      non_speech(tokens.non_speech()),
+      generation(generation_of(checkpoint, config)) {}
 
 }  // namespace encdec

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,6 +29,14 @@ struct WhisperFacts {
   Dim context = 0;                                        // most tokens of the decoder
   std::vector<std::pair<int, int>> alignment_heads = {};  // layer and head of the decoder that follow the speech
   TokenIds non_speech = {};                               // tokens that nobody speaks
+
+  // What a folder of transformers says of how to search.
+  struct Generation {
+    TokenIds suppressed = {};                                // must not be produced
+    TokenIds suppressed_first = {};                          // nor these as the first
+    std::optional<std::int32_t> max_initial_timestamp = {};  // steps of kTimestampSeconds
+  };
+  std::optional<Generation> generation = {};
 };
 
 }  // namespace encdec

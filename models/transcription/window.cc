@@ -12,7 +12,19 @@ bool DecodedWindow::needs_fallback(const TranscribeOptions& options) const {
          (options.compression_ratio_threshold && compression_ratio > *options.compression_ratio_threshold);
 }
 
-CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens) {
+namespace {
+
+constexpr double kStep = WhisperTokens::kTimestampSeconds;
+
+// As transformers counts them, in float32: of an even number of frames the last step may be lost.
+int whole_steps(std::size_t frames) {
+  return static_cast<int>(static_cast<float>(frames) * 0.01F / 0.02F);
+}
+
+}  // namespace
+
+CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
+                     SpeechRules rules) {
   const TokenIds& ids = decoded.tokens;
   const auto is_time = [&](std::size_t i) { return tokens.is_timestamp(ids[i]); };
   const auto steps = [&](std::size_t i) { return ids[i] - tokens.first_timestamp; };
@@ -42,8 +54,8 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
     if (cut.ends_in_time) ends.push_back(count);
     std::size_t first = 0;
     for (const std::size_t end : ends) {
-      add(first, end, begin + steps(first) * WhisperTokens::kTimestampSeconds,
-          begin + steps(end - 1) * WhisperTokens::kTimestampSeconds);
+      const bool has_both = rules == SpeechRules::transformers && !cut.ends_in_time && end == ends.back();
+      add(first, has_both ? end + 1 : end, begin + steps(first) * kStep, begin + steps(end - 1) * kStep);
       first = end;
     }
     // What follows the last pair is not finished: it is heard again.
@@ -51,10 +63,10 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
     if (cut.advance == 0) cut.advance = place.frames;
     return cut;
   }
-  double duration = place.seconds();
+  double duration = rules == SpeechRules::openai ? place.seconds() : whole_steps(place.frames) * kStep;
   const auto last = std::find_if(ids.rbegin(), ids.rend(), [&](std::int32_t id) { return tokens.is_timestamp(id); });
   if (last != ids.rend() && *last != tokens.first_timestamp) {
-    duration = (*last - tokens.first_timestamp) * WhisperTokens::kTimestampSeconds;
+    duration = (*last - tokens.first_timestamp) * kStep;
   }
   add(0, count, begin, begin + duration);
   cut.advance = place.frames;

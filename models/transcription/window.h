@@ -28,7 +28,6 @@ struct WindowPlace {
 // What the model makes of a window (openai/whisper decoding.py, DecodingResult).
 struct DecodedWindow {
   TokenIds tokens = {};  // text and times
-  std::string text = {};
   double temperature = 0;
   double avg_logprob = 0;
   double no_speech_prob = 0;
@@ -51,6 +50,9 @@ struct CutWindow {
   std::size_t advance = 0;    // frames from this window to the next one
   bool ends_in_time = false;  // the last token is a time that nothing follows: there is no more speech
 };
-CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens);
+// By transformers' rules the last segment keeps both times of a pair at the end (generation_whisper.py,
+// _retrieve_segment).
+CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
+                     SpeechRules rules);
 
 }  // namespace encdec

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -31,9 +32,7 @@ class WindowSearch final : public Search {
     const auto behind = static_cast<std::size_t>(start - prompt_.begin()) + 1;
     is_beginning_ = behind < prompt_.size();
     begun_ = is_beginning_ ? behind : 0;
-    // Tokens that may be sampled: no more than half of the context, and the last one is not read any more.
-    const auto context = static_cast<std::size_t>(task.facts().context);
-    most_ = std::min(context / 2, context - std::min(context - 1, prompt_.size()) + 1);
+    most_ = task.most_sampled(prompt_.size());
     if (!is_beginning_) begin_attempt(session);
   }
 
@@ -89,7 +88,7 @@ class WindowSearch final : public Search {
   }
 
   void complete(Session& session) override {
-    const CutWindow cut = cut_window(*result_, place_, task_.tokens());
+    const CutWindow cut = cut_window(*result_, place_, task_.tokens(), task_.speech_rules());
     result_->words = read_word_times(session, source_number_, task_, language_, place_,
                                      text_tokens(cut.segments, task_.tokens().end_of_text));
   }
@@ -108,6 +107,7 @@ class WindowSearch final : public Search {
     TokenIds tokens;         // behind the prompt
     float sum = 0;           // of log-probabilities as the rules left them, whatever the temperature
     std::size_t number = 0;  // of a sample
+    bool has_ended = false;  // with a token of its own, which counts in the sum alone
   };
   struct Choice {
     std::int32_t token = 0;
@@ -172,7 +172,7 @@ class WindowSearch final : public Search {
       running_[i].tokens.push_back(choice.token);
     }
     for (std::size_t i = running_.size(); i-- > 0;) {
-      const bool has_ended = is_end(running_[i].tokens.back());
+      const bool has_ended = running_[i].has_ended = is_end(running_[i].tokens.back());
       if (!has_ended && length_ + 1 < most_) continue;
       if (has_ended) running_[i].tokens.pop_back();
       finished_.push_back(std::move(running_[i]));
@@ -198,7 +198,7 @@ class WindowSearch final : public Search {
     for (const Candidate& candidate : candidates_) {
       const TokenIds& tokens = running_[candidate.parent].tokens;
       if (is_end(candidate.token)) {
-        if (finished_.size() < pool) finished_.push_back({tokens, candidate.sum});
+        if (finished_.size() < pool) finished_.push_back({.tokens = tokens, .sum = candidate.sum, .has_ended = true});
         continue;
       }
       Sequence& sequence = next.emplace_back(Sequence{tokens, candidate.sum});
@@ -234,13 +234,27 @@ class WindowSearch final : public Search {
     // Samples end in any order; of equal scores the first one counts.
     std::ranges::stable_sort(finished_, {}, &Sequence::number);
     const auto best = std::ranges::max_element(finished_, {}, score);
-    const std::string text = task_.tokens().text(best->tokens);
-    *result_ = {.tokens = std::move(best->tokens),
-                .text = std::string(strip(text)),
-                .temperature = temperature(),
-                .no_speech_prob = no_speech_};
-    result_->avg_logprob = double{best->sum} / static_cast<double>(result_->tokens.size() + 1);
-    result_->compression_ratio = compression_ratio(result_->text);
+    *result_ = {.temperature = temperature(), .no_speech_prob = no_speech_};
+    const bool is_openai = task_.speech_rules() == SpeechRules::openai;
+    const std::size_t counted = best->tokens.size() + (is_openai || best->has_ended ? 1 : 0);
+    result_->avg_logprob = double{best->sum} / static_cast<double>(counted);
+    result_->compression_ratio = compression_ratio(is_openai ? text_of(best->tokens) : bytes_of(*best));
+    result_->tokens = std::move(best->tokens);
+  }
+
+  std::string text_of(const TokenIds& tokens) const { return std::string(strip(task_.tokens().text(tokens))); }
+
+  // Transformers looks for repetitions in the ids.
+  std::string bytes_of(const Sequence& sequence) const {
+    const auto vocabulary = static_cast<std::uint32_t>(task_.network().config.decoder.vocabulary);
+    const int width = (std::bit_width(vocabulary) - 1) / 8 + 1;
+    std::string bytes;
+    const auto add = [&](std::int32_t token) {
+      for (int i = 0; i < width; ++i) bytes += static_cast<char>(token >> (8 * i));
+    };
+    std::ranges::for_each(sequence.tokens, add);
+    if (sequence.has_ended) add(task_.tokens().end_of_text);
+    return bytes;
   }
 
   const TranscriptionTask& task_;

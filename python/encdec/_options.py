@@ -97,6 +97,7 @@ class AttentionOptions(TypedDict, total=False):
 class TranscribeOptions(TypedDict, total=False):
     """openai-whisper's, and what a call adds to them. None is as by openai: no threshold, greedy search, one sample."""
 
+    rules: Literal["openai", "transformers"]
     language: str | None
     task: Literal["transcribe", "translate"]
     temperature: float | Sequence[float]

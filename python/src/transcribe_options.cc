@@ -26,6 +26,13 @@ void read_task(Keywords& keywords, SpeechTask& task) {
   task = word == "translate" ? SpeechTask::translate : SpeechTask::transcribe;
 }
 
+SpeechRules read_rules(Keywords& keywords) {
+  std::string word = "openai";
+  keywords.read(word, "rules");
+  if (const auto rules = speech_rules_named(word)) return *rules;
+  throw ConfigError(fmt::format("rules is '{}', expected openai or transformers", word));
+}
+
 // Ids, and -1: one or a list; None for none.
 void read_suppressed(Keywords& keywords, std::vector<std::int32_t>& tokens) {
   constexpr std::string_view kName = "suppress_tokens";
@@ -85,7 +92,7 @@ void read_lines(Keywords& keywords, std::optional<int>& value, std::string_view 
 
 TranscribeOptions transcribe_options(const nb::dict& dict) {
   Keywords keywords(dict);
-  TranscribeOptions options;
+  TranscribeOptions options = TranscribeOptions::of(read_rules(keywords));
   keywords.read(options.language, "language");
   read_task(keywords, options.task);
   keywords.read(options.temperatures, "temperature");

@@ -21,6 +21,7 @@ import ctranslate2
 import numpy as np
 import torch
 from safetensors.torch import save_file
+from tokenizers import ByteLevelBPETokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 from transformers import GenerationConfig, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
 from transformers.models.whisper.tokenization_whisper import LANGUAGES
@@ -29,6 +30,7 @@ from make_tokenizers_native import CORPUS, learn_merges, merges_file
 from maker.formats.ctranslate2 import Converter, read_model
 from maker.formats.ggml import write_ggml
 from maker.random_checkpoint import random_values
+from maker.speech.whisper_transcripts import write_transcripts
 
 FOLDER = Path(__file__).parent / "whisper_formats"
 WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21
@@ -73,6 +75,12 @@ def write_tokenizer(folder):
     named = {f"{role}_token": "<|endoftext|>" for role in ("bos", "eos", "unk", "pad")}
     write_json(folder / "special_tokens_map.json", named | {"additional_special_tokens": SPECIALS})
     write_json(folder / "tokenizer_config.json", {"tokenizer_class": "WhisperTokenizer", "add_prefix_space": False} | named)
+
+
+def encode(text):
+    with tempfile.TemporaryDirectory() as folder:
+        write_tokenizer(Path(folder))
+        return ByteLevelBPETokenizer(f"{folder}/vocab.json", f"{folder}/merges.txt").encode(text).ids
 
 
 # ------------------------------------------------------------------------------------------------------------------ model
@@ -261,6 +269,7 @@ def main():
         off = (values[f"{name}/logits"] - values["float16/logits"]).abs().max().item()
         print(f"{name:8} logits up to {values[f'{name}/logits'].abs().max().item():.2f}, off by {off:.3f}")
     save_file(values, FOLDER / "expected.safetensors")
+    write_transcripts(FOLDER / "transformers.json", model, IDS, encode)
     for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
         path.chmod(0o644)
         print(f"{path.stat().st_size // 1024:4} KiB  {path.relative_to(FOLDER)}")

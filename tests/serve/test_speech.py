@@ -232,6 +232,7 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
         ({"seed": "7", "temperature": "0.8"}, ["--seed", "7", "--temperature", "0.8"]),
         ({"patience": "2", "length_penalty": "0.5"}, ["--patience", "2", "--length-penalty", "0.5"]),
         ({"vad_filter": "false"}, []),
+        ({"rules": "transformers"}, ["--rules", "transformers"]),
     ],
 )  # fmt: skip
 def test_options(
@@ -276,6 +277,7 @@ def test_company_does_not_change_a_transcript(hearing: Server, whisper: Path, tm
         ({"language": "xx"}, "'xx'"),
         ({"beam_size": "17"}, "beam_size"),
         ({"best_of": "0"}, "best_of"),
+        ({"rules": "whisper"}, "rules"),
         ({"suppress_tokens": "5,"}, "suppress_tokens"),
         ({"suppress_tokens": "5;6"}, "suppress_tokens"),
         ({"clip_timestamps": "2,1"}, "clip_timestamps"),

@@ -123,6 +123,23 @@ TEST_F(TranscribeTest, StatisticsTellTheSpeed) {
   EXPECT_GT(object["generated_tokens"], 0);
 }
 
+TEST_F(TranscribeTest, ByTheRulesOfTransformersItIsWhatThatWrites) {
+  const fs::path golden = fs::path(ENCDEC_GOLDEN_DIR) / "whisper_formats" / "transformers.json";
+  for (const auto& expected : nlohmann::json::parse(read_file(golden))) {
+    const std::string name = expected["name"];
+    std::vector<std::string> arguments = {"--rules", "transformers", "--output-format", "json",
+                                          recording(name + ".wav", expected["seconds"], expected["hertz"])};
+    for (const std::string option : expected["options"]) arguments.push_back(option);
+    const auto segments = nlohmann::json::parse(text_of(arguments))["segments"];
+    ASSERT_EQ(segments.size(), expected["segments"].size()) << name;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const auto &found = segments[i], &wanted = expected["segments"][i];
+      EXPECT_EQ(found["tokens"], wanted["tokens"]) << name << i;
+      for (const char* key : {"start", "end"}) EXPECT_NEAR(found[key], wanted[key], 1e-5) << name << i;
+    }
+  }
+}
+
 TEST_F(TranscribeTest, ClipsAreAllThatIsHeard) {
   const std::string file = recording("a.wav", 3, 300);
   const auto object =
@@ -168,6 +185,10 @@ TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
   EXPECT_TRUE(failed(transcribe({file, file, "--output", "x"}), 2, {"--output-dir"}));
   EXPECT_TRUE(failed(transcribe({file, file, "--output-dir", folder_.path("o")}), 2, {"two recordings"}));
   EXPECT_TRUE(failed(transcribe({}), 2, {"FILE"}));
+  EXPECT_TRUE(failed(transcribe({file, "--rules", "whisper"}), 2, {"openai"}));
+  EXPECT_TRUE(failed(
+      transcribe({file, "--rules", "transformers", "--word-timestamps", "--hallucination-silence-threshold", "1"}), 1,
+      {"with the rules of transformers"}));
   const std::string marian = golden_model("forced_bos");
   EXPECT_TRUE(failed(run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", marian, "--quiet", file},
                           .input = {},

@@ -128,6 +128,17 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   arguments.model.add_load_options(command);
   Options options(command);
   TranscribeOptions& speech = arguments.options;
+  options.group("Speech");
+  // Before all others: those that are given change what it sets.
+  take_words(options.add(
+                 "--rules",
+                 [&arguments](const std::string& name) {
+                   arguments.options = TranscribeOptions::of(*speech_rules_named(name));
+                   if (name == "transformers") arguments.temperature_increment.reset();
+                 },
+                 "Whose rules; with transformers, options that are not given are those of its generate()"),
+             {"openai", "transformers"})
+      ->default_str("openai");
   add_number_option(command, "--batch-size", speech.batch_size,
                     "Recordings decoded together, 0 for what suits the machine; results do not depend on it")
       ->check(integer_from(0, kMaxBatchSize));
@@ -136,7 +147,6 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->check(integer_from(1, kMaxThreads));
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
 
-  options.group("Speech");
   options.text("--language", speech.language, "What is spoken: en, German; the model listens if not given")
       ->type_name("LANG");
   take_words(options.add(
@@ -150,8 +160,9 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   options.text("--initial-prompt", speech.initial_prompt, "Text before the recording: names and how they are spelled");
   options.flag("--carry-initial-prompt", speech.carry_initial_prompt, "Tell it to all windows, not only the first");
   options.text("--hotwords", speech.hotwords, "Words that all windows are told first");
-  options.no_flag("--no-condition-on-previous-text", speech.condition_on_previous_text,
-                  "Do not tell windows the text of those before");
+  options.flag("--condition-on-previous-text", speech.condition_on_previous_text,
+               "Tell windows the text of those before, as openai's rules do if not told otherwise");
+  options.no_flag("--no-condition-on-previous-text", speech.condition_on_previous_text, "Do not");
   options
       .add(
           "--clip-timestamps",

@@ -84,10 +84,17 @@ std::string language_of(const Parameters& parameters) {
   return language == "auto" ? std::string() : language.substr(0, language.find_first_of("-_"));
 }
 
+SpeechRules rules_of(const Parameters& parameters) {
+  const std::string name = parameters.text("rules");
+  if (name.empty()) return SpeechRules::openai;
+  if (const auto rules = speech_rules_named(name)) return *rules;
+  throw HttpError(400, fmt::format("'rules' is '{}', expected openai or transformers", shown(name)));
+}
+
 // This one, and where that gives no good text, those above it up to 1.
-std::vector<double> temperatures_of(const Parameters& parameters) {
+std::vector<double> temperatures_of(const Parameters& parameters, SpeechRules rules) {
   const double first = parameters.real("temperature", 0, 1).value_or(0);
-  double step = 0.2;
+  double step = rules == SpeechRules::openai ? 0.2 : 0;
   read_real(parameters, {"temperature_increment_on_fallback", "temperature_inc"}, 0, 1, step);
   constexpr double kLeastStep = 1e-3;
   return fallback_temperatures(first, step < kLeastStep ? std::nullopt : std::optional(step));
@@ -138,10 +145,10 @@ Recording read_recording(Parameters& parameters) {
 }
 
 TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings) {
-  TranscribeOptions options;
+  TranscribeOptions options = TranscribeOptions::of(rules_of(parameters));
   const ServiceLimits& limits = settings.limits;
   options.language = language_of(parameters);
-  options.temperatures = temperatures_of(parameters);
+  options.temperatures = temperatures_of(parameters, options.rules);
   read_count(parameters, "beam_size", limits.beams, options.beam_size);
   read_count(parameters, "best_of", limits.beams, options.best_of);
   read_real(parameters, {"patience"}, 0, kAny, options.patience);
@@ -155,7 +162,8 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
   read_text(parameters, {"initial_prompt", "prompt"}, options.initial_prompt);
   read_text(parameters, {"hotwords"}, options.hotwords);
   options.carry_initial_prompt = parameters.flag("carry_initial_prompt", false);
-  options.condition_on_previous_text = parameters.flag("condition_on_previous_text", true);
+  options.condition_on_previous_text =
+      parameters.flag("condition_on_previous_text", options.condition_on_previous_text);
   read_real(parameters, {"prompt_reset_on_temperature"}, 0, kAny, options.prompt_reset_on_temperature);
 
   read_threshold(parameters, {"compression_ratio_threshold"}, options.compression_ratio_threshold);

@@ -51,6 +51,32 @@ TEST(MelWindows, AreCutFromTheWholeRecording) {
   }
 }
 
+TEST(MelWindows, TransformersMirrorsTheEndOfWhatDoesNotFitAWindow) {
+  const std::vector<float> samples = tone(3.001);
+  LogMel mel(80);
+  std::vector<float> expected;
+  mel.push(samples, expected);
+  mel.finish(expected);
+  LogMel::normalize(expected, std::ranges::max(expected));
+  MelWindows windows(Recording::of_samples(samples), LogMel(80), 299);
+  ASSERT_EQ(windows.frames(), 300u);
+  const Tensor window = windows.window(0, 300, 3000);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>()));
+  EXPECT_FALSE(same_bits(window, MelWindows(Recording::of_samples(samples), LogMel(80)).window(0, 300, 3000)));
+}
+
+TEST(MelWindows, ByTransformersSilenceFollowsWhatFitsAWindow) {
+  for (const double seconds : {0.001, 0.3, 2.0}) {
+    MelWindows windows(Recording::of_samples(tone(seconds)), LogMel(80), 200);
+    ASSERT_EQ(windows.frames(), 200u) << seconds;
+    EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
+    const Tensor beginning = windows.beginning(200);
+    EXPECT_TRUE(same_bits(windows.window(0, 200, 200), beginning)) << seconds;
+    EXPECT_TRUE(same_bits(windows.window(50, 150, 200).slice(0, 150), beginning.slice(50, 150))) << seconds;
+  }
+  EXPECT_EQ(MelWindows(Recording::of_samples({}), LogMel(80), 200).frames(), 0u);
+}
+
 TEST(MelWindows, TheBeginningIsFollowedBySilence) {
   MelWindows windows(Recording::of_samples(tone(2)), LogMel(80));
   const Tensor beginning = windows.beginning(3000), window = windows.window(0, 200, 3000);

@@ -1,0 +1,75 @@
+"""What transformers makes of tones with a small model of Whisper, as the tests of `encdec transcribe` make them too."""
+
+import json
+
+import numpy as np
+import torch
+from transformers import GenerationConfig, WhisperFeatureExtractor
+
+RATE, HOP = 16_000, 160
+# Name, seconds, hertz, what generate() is told, and the same on the command line.
+GUARDS = {"compression_ratio_threshold": 1.05, "logprob_threshold": -3.4, "no_speech_threshold": 0.002, "temperature": 0.0}
+CASES = [
+    ("short", 0.27, 300, {}, []),
+    ("one_window", 0.4, 500, {}, []),
+    ("windows", 3.007, 250, {}, []),
+    ("odd_frames", 2.131, 410, {}, []),
+    ("conditioned", 2.4, 330, {"condition_on_prev_tokens": True}, ["--condition-on-previous-text"]),
+    ("prompt", 1.7, 270, {"prompt": " two"}, ["--initial-prompt", "two"]),
+    ("conditioned_prompt", 1.7, 270, {"prompt": " two", "condition_on_prev_tokens": True},
+     ["--initial-prompt", "two", "--condition-on-previous-text"]),
+    ("carried_prompt", 1.9, 350,
+     {"prompt": " two", "condition_on_prev_tokens": True, "prompt_condition_type": "all-segments"},
+     ["--initial-prompt", "two", "--condition-on-previous-text", "--carry-initial-prompt"]),
+    ("guards", 4.5, 290, GUARDS,
+     ["--compression-ratio-threshold", "1.05", "--logprob-threshold", "-3.4", "--no-speech-threshold", "0.002"]),
+    ("guards_conditioned", 3.5, 230, GUARDS | {"condition_on_prev_tokens": True},
+     ["--compression-ratio-threshold", "1.05", "--logprob-threshold", "-3.4", "--no-speech-threshold", "0.002",
+      "--condition-on-previous-text"]),
+]  # fmt: skip
+
+
+def tone(seconds, hertz):
+    """It rises; 16-bit samples."""
+    t = np.arange(int(seconds * RATE)) / RATE
+    return np.round(12_000 * np.sin(6.2832 * hertz * t * (1 + t))).astype(np.int16)
+
+
+def features_of(samples, bands, frames):
+    """As the feature extractor makes them: what fits into a window is followed by silence."""
+    extractor = WhisperFeatureExtractor(feature_size=bands)
+    samples = samples.astype(np.float32) / 32768
+    size = frames * HOP
+    padding = {"padding": "max_length", "max_length": size} if len(samples) <= size else {"padding": "longest"}
+    return extractor(samples, sampling_rate=RATE, truncation=False, return_tensors="pt", return_attention_mask=True, **padding)
+
+
+@torch.no_grad()
+def write_transcripts(path, model, ids, encode):
+    """`ids`: of special tokens by name."""
+    settings = GenerationConfig(
+        **model.generation_config.to_diff_dict()
+        | {
+            "no_timestamps_token_id": ids["<|notimestamps|>"], "prev_sot_token_id": ids["<|startofprev|>"],
+            "is_multilingual": False, "alignment_heads": [[1, 0], [1, 1]],
+        }
+    )  # fmt: skip
+    frames = 2 * model.config.max_source_positions
+    model.eval()
+    cases = []
+    for name, seconds, hertz, told, options in CASES:
+        told = dict(told)
+        if "prompt" in told:
+            told["prompt_ids"] = torch.tensor([ids["<|startofprev|>"], *encode(told.pop("prompt"))])
+        features = features_of(tone(seconds, hertz), model.config.num_mel_bins, frames)
+        result = model.generate(
+            features.input_features, attention_mask=features.attention_mask, generation_config=settings,
+            return_timestamps=True, return_segments=True, **told,
+        )  # fmt: skip
+        segments = [
+            {"start": round(float(each["start"]), 6), "end": round(float(each["end"]), 6), "tokens": each["tokens"].tolist()}
+            for each in result["segments"][0]
+        ]
+        cases.append({"name": name, "seconds": seconds, "hertz": hertz, "options": options, "segments": segments})
+    lines = ",\n".join(json.dumps(case) for case in cases)
+    path.write_text(f"[\n{lines}\n]\n")
