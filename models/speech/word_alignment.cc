@@ -15,11 +15,16 @@ namespace {
 constexpr std::size_t kMedianReach = 3;  // to either side: 7 in all
 constexpr double kPositionsPerSecond = 50;
 
-// Rows of one head, [tokens, frames], of sum 1 each. Where a row's weights all lie behind the window, none is better.
-void renormalize(const AlignmentAttention& attention, const float* head, std::vector<float>& weights) {
+// Rows of one head, [tokens, frames]; by openai of sum 1 each. Where a row's weights all lie behind the window, none is
+// better.
+void take_weights(const AlignmentAttention& attention, const float* head, std::vector<float>& weights) {
   for (std::size_t token = 0; token < attention.tokens; ++token) {
     const std::span<const float> from(head + token * attention.stride, attention.frames);
     float* to = weights.data() + token * attention.frames;
+    if (attention.rules == SpeechRules::transformers) {
+      std::ranges::copy(from, to);
+      continue;
+    }
     double sum = 0;
     for (const float weight : from) sum += weight;
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -89,10 +94,11 @@ void add_medians(std::span<const float> row, std::vector<float>& padded, std::sp
 enum class Step : std::uint8_t { both, next_row, next_column };
 
 // The step to each cell on the best way to it, [rows + 1, columns + 1]: a row and a column of borders stand in front.
+template <class Cost>
 std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, std::size_t columns) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
+  constexpr Cost kNever = std::numeric_limits<Cost>::infinity();
   std::vector<Step> steps((rows + 1) * (columns + 1), Step::next_column);
-  std::vector<double> before(columns + 1, kNever), costs(columns + 1);  // of the row before and of this one
+  std::vector<Cost> before(columns + 1, kNever), costs(columns + 1);  // of the row before and of this one
   before[0] = 0;
   for (std::size_t row = 1; row <= rows; ++row) {
     check_cancelled();
@@ -101,12 +107,12 @@ std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, s
     row_steps[0] = Step::next_row;
     costs[0] = kNever;
     for (std::size_t column = 1; column <= columns; ++column) {
-      const double diagonal = before[column - 1], above = before[column], left = costs[column - 1];
+      const Cost diagonal = before[column - 1], above = before[column], left = costs[column - 1];
       const Step step = diagonal < above && diagonal < left ? Step::both
                         : above < diagonal && above < left  ? Step::next_row
                                                             : Step::next_column;
-      const double cost = step == Step::both ? diagonal : step == Step::next_row ? above : left;
-      costs[column] = cost - static_cast<double>(values[column - 1]);
+      const Cost cost = step == Step::both ? diagonal : step == Step::next_row ? above : left;
+      costs[column] = static_cast<Cost>(cost - static_cast<double>(values[column - 1]));
       row_steps[column] = step;
     }
     before.swap(costs);
@@ -120,7 +126,7 @@ std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, s
 
 void check_sizes(const AlignmentAttention& attention) {
   if (attention.heads.empty()) refuse_sizes("no heads, expected one or more");
-  if (attention.tokens < attention.sot_sequence + 2) {
+  if (attention.rules == SpeechRules::openai && attention.tokens < attention.sot_sequence + 2) {
     refuse_sizes(fmt::format("{} tokens, expected {} of the sot sequence, notimestamps and eot", attention.tokens,
                              attention.sot_sequence));
   }
@@ -133,11 +139,11 @@ void check_sizes(const AlignmentAttention& attention) {
 
 std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
   check_sizes(attention);
-  const std::size_t frames = attention.frames, rows = attention.tokens - attention.sot_sequence - 1;
+  const std::size_t frames = attention.frames, rows = attention.rows();
   std::vector<float> matrix(rows * frames), weights(attention.tokens * frames), padded;
   for (const float* head : attention.heads) {
     check_cancelled();
-    renormalize(attention, head, weights);
+    take_weights(attention, head, weights);
     standardize(attention.tokens, weights);
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t token = attention.sot_sequence + row;
@@ -150,9 +156,10 @@ std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
   return matrix;
 }
 
-std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows) {
+std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows, SpeechRules rules) {
   const std::size_t columns = benefit.size() / rows;
-  const std::vector<Step> steps = best_steps(benefit, rows, columns);
+  const std::vector<Step> steps = rules == SpeechRules::openai ? best_steps<double>(benefit, rows, columns)
+                                                               : best_steps<float>(benefit, rows, columns);
   std::vector<std::ptrdiff_t> first(rows);
   for (std::size_t row = rows, column = columns; row > 0;) {
     first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // what is written last is the smallest
@@ -163,20 +170,24 @@ std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::s
   return first;
 }
 
+std::vector<double> token_times(const AlignmentAttention& attention) {
+  std::vector<double> times;
+  for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), attention.rows(), attention.rules)) {
+    times.push_back(static_cast<double>(std::max(column, std::ptrdiff_t{0})) / kPositionsPerSecond);
+  }
+  return times;
+}
+
 std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std::span<const float> probabilities,
                                        std::span<const WordTokens> words) {
   std::vector<WordTiming> timings;
   if (probabilities.empty() || words.size() <= 1) return timings;
-  const std::vector<float> matrix = alignment_matrix(attention);
-  const std::size_t rows = attention.tokens - attention.sot_sequence - 1;
+  const std::size_t rows = attention.rows();
   if (rows != probabilities.size() + 1) {
     refuse_sizes(fmt::format("attention of {} tokens of text, probabilities of {}", rows - 1, probabilities.size()));
   }
-  const std::vector<std::ptrdiff_t> columns = first_columns(matrix, rows);
   // A word begins where the token before its first foretells that one.
-  const auto time_of = [&](std::size_t token) {
-    return static_cast<double>(std::max(columns.at(token), std::ptrdiff_t{0})) / kPositionsPerSecond;
-  };
+  const std::vector<double> times = token_times(attention);
   std::size_t begin = 0;
   for (const WordTokens& word : words.first(words.size() - 1)) {
     const std::size_t end = begin + word.tokens.size();
@@ -185,7 +196,7 @@ std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std:
     }
     double sum = 0;
     for (const float probability : probabilities.subspan(begin, word.tokens.size())) sum += probability;
-    timings.push_back({word.text, word.tokens, time_of(begin), time_of(end), sum / static_cast<double>(end - begin)});
+    timings.push_back({word.text, word.tokens, times.at(begin), times.at(end), sum / static_cast<double>(end - begin)});
     begin = end;
   }
   return timings;

@@ -35,6 +35,19 @@ struct WordTimeOptions {
 void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<WordTiming> words,
                          const WordTimeOptions& options);
 
+// What is known of one of a window's tokens.
+struct TokenTiming {
+  double start = 0;  // seconds from where the window begins: when the token before gave way to it
+  double end = 0;    // likewise: when it gave way to the next one
+  double probability = 0;
+};
+
+// Gives a segment its words by transformers' definition (tokenization_whisper.py, _collate_word_timestamps): from where
+// its first token begins to where its last one ends, punctuation and all. `timings`: of the segment's tokens, which may
+// be longer than the text; `words` of its text.
+void add_token_words(TranscriptSegment& segment, std::span<const TokenTiming> timings, std::vector<WordTiming> words,
+                     const WordTimeOptions& options);
+
 // Seconds of the recording when the last word ends; where segments have no words, the last segment; nullopt of none.
 std::optional<double> speech_end(std::span<const TranscriptSegment> segments);
 

@@ -12,4 +12,13 @@ namespace encdec {
 std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
                                         std::int32_t language, const WindowPlace& place, const TokenIds& text);
 
+// When each token that was decoded behind a prompt was said, by what the decoder looked at when it read it:
+// transformers' definition (generation_whisper.py, _extract_token_timestamps).
+std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,
+                                          const WindowPlace& place, const TokenIds& prompt,
+                                          const DecodedWindow& decoded);
+
+// What a text's tokens are words of.
+std::vector<WordTiming> split_words(const TranscriptionTask& task, std::int32_t language, const TokenIds& text);
+
 }  // namespace encdec

@@ -21,6 +21,10 @@ class MelWindows {
 
   // Frames of 10 ms that the recording has, with the silence behind it.
   std::uint64_t frames() const { return frames_; }
+  // Of these those that hear some of it.
+  std::uint64_t sound_frames() const {
+    return (samples_ + (frames_ == padded_rows_ ? LogMel::kHop - 1 : 0)) / LogMel::kHop;
+  }
   double seconds() const { return static_cast<double>(samples_) / AudioReader::kSampleRate; }
 
   // Frames [first, first + count) of the recording, and behind them zeros: [rows, bands]. `first` is never smaller than

@@ -5,6 +5,7 @@
 
 #include "encdec/models/speech/hallucination.h"
 #include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/transcription/alignment_reader.h"
 #include "encdec/models/transcription/speech_only.h"
 
 namespace encdec {
@@ -66,7 +67,9 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
     detected_ = std::make_shared<TranscriptionTask::Detected>();
     return task_.detection(windows_.beginning(rows), detected_);
   }
-  place_ = {.first = seek_, .frames = std::min<std::size_t>(rows, clips_[clip_].second - seek_)};
+  place_ = {.first = seek_,
+            .frames = std::min<std::size_t>(rows, clips_[clip_].second - seek_),
+            .sound = static_cast<std::int64_t>(windows_.sound_frames()) - static_cast<std::int64_t>(seek_)};
   decoded_ = std::make_shared<DecodedWindow>();
   return task_.window(windows_.window(place_.first, place_.frames, rows), place_, *language_, earlier_text(), decoded_);
 }
@@ -103,12 +106,19 @@ std::vector<TranscriptSegment> RecordingTranscriber::finish() {
   CutWindow cut = cut_window(*decoded, place_, task_.tokens(), options.rules);
   std::vector<TranscriptSegment>& segments = cut.segments;
   seek_ += cut.advance;
-  if (options.word_timestamps && is_openai()) {
-    add_word_timestamps(segments, decoded->words,
-                        {.end_of_text = task_.tokens().end_of_text,
-                         .last_speech = last_speech_,
-                         .prepend_punctuations = options.prepend_punctuations,
-                         .append_punctuations = options.append_punctuations});
+  const WordTimeOptions words{.end_of_text = task_.tokens().end_of_text,
+                              .last_speech = last_speech_,
+                              .prepend_punctuations = options.prepend_punctuations,
+                              .append_punctuations = options.append_punctuations};
+  if (options.word_timestamps && !is_openai()) {
+    std::span<const TokenTiming> timings = decoded->timings;
+    for (TranscriptSegment& segment : segments) {
+      add_token_words(segment, timings, split_words(task_, *language_, text_tokens({&segment, 1}, words.end_of_text)),
+                      words);
+      timings = timings.subspan(segment.tokens.size());
+    }
+  } else if (options.word_timestamps) {
+    add_word_timestamps(segments, decoded->words, words);
     if (!cut.ends_in_time) {
       const auto end = speech_end(segments);
       if (end && *end > place_.start()) seek_ = frame_at(*end);

@@ -14,6 +14,7 @@ TranscribeOptions TranscribeOptions::of(SpeechRules rules) {
   options.temperatures = {0.0};
   options.beam_size = options.best_of = 1;
   options.condition_on_previous_text = false;
+  options.prepend_punctuations = "\"'“¡¿([{-";
   options.compression_ratio_threshold = options.logprob_threshold = options.no_speech_threshold = std::nullopt;
   return options;
 }

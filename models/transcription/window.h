@@ -10,7 +10,7 @@
 #include "encdec/models/audio/audio_reader.h"
 #include "encdec/models/session/token_ids.h"
 #include "encdec/models/speech/transcript.h"
-#include "encdec/models/speech/word_alignment.h"
+#include "encdec/models/speech/word_times.h"
 #include "encdec/models/transcription/transcribe_options.h"
 #include "encdec/models/transcription/whisper_facts.h"
 
@@ -20,6 +20,7 @@ namespace encdec {
 struct WindowPlace {
   std::uint64_t first = 0;
   std::size_t frames = 0;  // of the recording; behind them there is nothing
+  std::int64_t sound = 0;  // frames from `first` to where the recording ends; behind may be silence that counts
 
   double start() const { return static_cast<double>(first * LogMel::kHop) / AudioReader::kSampleRate; }
   double seconds() const { return static_cast<double>(frames * LogMel::kHop) / AudioReader::kSampleRate; }
@@ -32,8 +33,10 @@ struct DecodedWindow {
   double avg_logprob = 0;
   double no_speech_prob = 0;
   double compression_ratio = 0;
-  // Where word times are asked for: of the text of all segments.
+  bool has_ended = false;  // else it was cut at the limit
+  // Where word times are asked for: of the text of all segments or, by transformers' rules, of each token.
   std::vector<WordTiming> words = {};
+  std::vector<TokenTiming> timings = {};
 
   // Whether it has no speech at all.
   bool is_silence(const TranscribeOptions& options) const {

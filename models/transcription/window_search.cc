@@ -88,6 +88,10 @@ class WindowSearch final : public Search {
   }
 
   void complete(Session& session) override {
+    if (task_.speech_rules() == SpeechRules::transformers) {
+      result_->timings = read_token_times(session, source_number_, task_, place_, prompt_, *result_);
+      return;
+    }
     const CutWindow cut = cut_window(*result_, place_, task_.tokens(), task_.speech_rules());
     result_->words = read_word_times(session, source_number_, task_, language_, place_,
                                      text_tokens(cut.segments, task_.tokens().end_of_text));
@@ -239,6 +243,7 @@ class WindowSearch final : public Search {
     const std::size_t counted = best->tokens.size() + (is_openai || best->has_ended ? 1 : 0);
     result_->avg_logprob = double{best->sum} / static_cast<double>(counted);
     result_->compression_ratio = compression_ratio(is_openai ? text_of(best->tokens) : bytes_of(*best));
+    result_->has_ended = best->has_ended;
     result_->tokens = std::move(best->tokens);
   }
 

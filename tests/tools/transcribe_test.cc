@@ -136,6 +136,13 @@ TEST_F(TranscribeTest, ByTheRulesOfTransformersItIsWhatThatWrites) {
       const auto &found = segments[i], &wanted = expected["segments"][i];
       EXPECT_EQ(found["tokens"], wanted["tokens"]) << name << i;
       for (const char* key : {"start", "end"}) EXPECT_NEAR(found[key], wanted[key], 1e-5) << name << i;
+      if (!wanted.contains("words")) continue;
+      ASSERT_EQ(found["words"].size(), wanted["words"].size()) << name << i;
+      for (std::size_t j = 0; j < wanted["words"].size(); ++j) {
+        for (const char* key : {"word", "start", "end"}) {
+          EXPECT_EQ(found["words"][j][key], wanted["words"][j][key]) << name << i << ' ' << j;
+        }
+      }
     }
   }
 }

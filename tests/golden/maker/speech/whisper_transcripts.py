@@ -4,11 +4,15 @@ import json
 
 import numpy as np
 import torch
-from transformers import GenerationConfig, WhisperFeatureExtractor
+from transformers import GenerationConfig, WhisperFeatureExtractor, WhisperTokenizer
+from transformers.models.whisper.tokenization_whisper import _collate_word_timestamps
 
 RATE, HOP = 16_000, 160
 # Name, seconds, hertz, what generate() is told, and the same on the command line.
-GUARDS = {"compression_ratio_threshold": 1.05, "logprob_threshold": -3.4, "no_speech_threshold": 0.002, "temperature": 0.0}
+UNSPOKEN = [i for i in range(393) if i % 60 != 7 and i != 287]  # so that times are likely
+GUARDS = {"compression_ratio_threshold": 1.05, "logprob_threshold": -2.7, "no_speech_threshold": 0.00125, "temperature": 0.0}
+GUARD_OPTIONS = ["--compression-ratio-threshold", "1.05", "--logprob-threshold", "-2.7", "--no-speech-threshold", "0.00125"]
+UNSPOKEN_OPTIONS = ["--suppress-tokens", ",".join(map(str, UNSPOKEN))]
 CASES = [
     ("short", 0.27, 300, {}, []),
     ("one_window", 0.4, 500, {}, []),
@@ -22,10 +26,18 @@ CASES = [
      {"prompt": " two", "condition_on_prev_tokens": True, "prompt_condition_type": "all-segments"},
      ["--initial-prompt", "two", "--condition-on-previous-text", "--carry-initial-prompt"]),
     ("guards", 4.5, 290, GUARDS,
-     ["--compression-ratio-threshold", "1.05", "--logprob-threshold", "-3.4", "--no-speech-threshold", "0.002"]),
+     GUARD_OPTIONS),
     ("guards_conditioned", 3.5, 230, GUARDS | {"condition_on_prev_tokens": True},
-     ["--compression-ratio-threshold", "1.05", "--logprob-threshold", "-3.4", "--no-speech-threshold", "0.002",
-      "--condition-on-previous-text"]),
+     [*GUARD_OPTIONS, "--condition-on-previous-text"]),
+    ("pairs", 3.2, 290, {"suppress_tokens": UNSPOKEN}, UNSPOKEN_OPTIONS),
+    ("pairs_conditioned", 2.6, 310, {"suppress_tokens": UNSPOKEN, "condition_on_prev_tokens": True},
+     [*UNSPOKEN_OPTIONS, "--condition-on-previous-text"]),
+    ("words", 2.55, 380, {"return_token_timestamps": True}, ["--word-timestamps"]),
+    ("words_prompt", 0.33, 440, {"return_token_timestamps": True, "prompt": " two"},
+     ["--word-timestamps", "--initial-prompt", "two"]),
+    ("words_conditioned", 2.1, 320,
+     {"suppress_tokens": UNSPOKEN, "condition_on_prev_tokens": True, "return_token_timestamps": True},
+     [*UNSPOKEN_OPTIONS, "--condition-on-previous-text", "--word-timestamps"]),
 ]  # fmt: skip
 
 
@@ -44,9 +56,19 @@ def features_of(samples, bands, frames):
     return extractor(samples, sampling_rate=RATE, truncation=False, return_tensors="pt", return_attention_mask=True, **padding)
 
 
+def words_of(segment, tokenizer, first_special):
+    """As the pipeline makes them of one segment."""
+    tokens, times = segment["tokens"].tolist(), segment["token_timestamps"].tolist()
+    text = [i for i, token in enumerate(tokens) if token < first_special]
+    spans = [(round(times[i - 1], 2), round(times[i], 2)) for i in text]
+    words = _collate_word_timestamps(tokenizer, [tokens[i] for i in text], spans, None, False)
+    return [{"word": word["text"], "start": word["timestamp"][0], "end": word["timestamp"][1]} for word in words]
+
+
 @torch.no_grad()
-def write_transcripts(path, model, ids, encode):
-    """`ids`: of special tokens by name."""
+def write_transcripts(path, model, ids, folder):
+    """`ids`: of special tokens by name. `folder`: of the tokenizer."""
+    tokenizer = WhisperTokenizer.from_pretrained(folder)
     settings = GenerationConfig(
         **model.generation_config.to_diff_dict()
         | {
@@ -60,7 +82,7 @@ def write_transcripts(path, model, ids, encode):
     for name, seconds, hertz, told, options in CASES:
         told = dict(told)
         if "prompt" in told:
-            told["prompt_ids"] = torch.tensor([ids["<|startofprev|>"], *encode(told.pop("prompt"))])
+            told["prompt_ids"] = torch.tensor([ids["<|startofprev|>"], *tokenizer(told.pop("prompt"), add_special_tokens=False)["input_ids"]])
         features = features_of(tone(seconds, hertz), model.config.num_mel_bins, frames)
         result = model.generate(
             features.input_features, attention_mask=features.attention_mask, generation_config=settings,
@@ -68,6 +90,7 @@ def write_transcripts(path, model, ids, encode):
         )  # fmt: skip
         segments = [
             {"start": round(float(each["start"]), 6), "end": round(float(each["end"]), 6), "tokens": each["tokens"].tolist()}
+            | ({"words": words_of(each, tokenizer, ids["<|endoftext|>"])} if "token_timestamps" in each else {})
             for each in result["segments"][0]
         ]
         cases.append({"name": name, "seconds": seconds, "hertz": hertz, "options": options, "segments": segments})
