@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/model_impl.h"
 #include "encdec/models/request_queue.h"
+#include "encdec/models/transcription/chunked_recording.h"
 #include "encdec/models/transcription/recording_transcriber.h"
 
 namespace encdec {
@@ -74,7 +78,29 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
     TranscriptionTask task;
     Recording recording = {};
     TranscribeHandlers handlers = {};
+    std::optional<ChunkedRecording> whole = {};  // where it is cut; then of one chunk at a time
+    std::size_t chunk = 0;
     std::optional<RecordingTranscriber> transcriber = {};
+    std::vector<TranscriptSegment> segments = {};  // of the chunk
+
+    // The next window; nullopt at the end.
+    std::optional<DecodeJob> next() {
+      const bool is_cut = task.options().chunk_length > 0;
+      if (is_cut && !whole) whole.emplace(task, recording);
+      if (!is_cut && !transcriber) transcriber.emplace(task, std::move(recording));
+      for (;;) {
+        if (transcriber) {
+          if (std::optional<DecodeJob> window = transcriber->next(); window || !is_cut) return window;
+          Transcript transcript = transcriber->transcript();
+          transcript.segments = std::exchange(segments, {});
+          whole->add(chunk, std::move(transcript));
+        }
+        auto next = whole->next();
+        if (!next) return std::nullopt;
+        chunk = next->number;
+        transcriber.emplace(task, std::move(next->recording));
+      }
+    }
   };
   std::optional<Speech> speech;
   std::function<void(std::shared_ptr<State>)> go_on;  // with the next window
@@ -92,10 +118,11 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   bool prepare(DecodeJob& job) {
     if (!speech || is_over) return true;
     try {
-      if (!speech->transcriber) speech->transcriber.emplace(speech->task, std::move(speech->recording));
-      std::optional<DecodeJob> window = speech->transcriber->next();
+      std::optional<DecodeJob> window = speech->next();
       if (!window) {
-        call([&] { speech->handlers.on_result(speech->transcriber->transcript()); });
+        Transcript transcript = speech->whole ? speech->whole->transcript() : speech->transcriber->transcript();
+        tell(std::exchange(transcript.segments, {}));
+        call([&] { speech->handlers.on_result(std::move(transcript)); });
         return false;
       }
       window->client = std::move(job.client);
@@ -113,11 +140,18 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   std::deque<DecodeJob> waiting;  // the queue's
 
  private:
+  void tell(std::span<const TranscriptSegment> segments) {
+    if (!segments.empty() && speech->handlers.on_segments) call([&] { speech->handlers.on_segments(segments); });
+  }
   void on_window() {
     if (is_over) return;
     try {
-      const std::vector<TranscriptSegment> segments = speech->transcriber->finish();
-      if (!segments.empty() && speech->handlers.on_segments) call([&] { speech->handlers.on_segments(segments); });
+      std::vector<TranscriptSegment> segments = speech->transcriber->finish();
+      if (speech->whole) {
+        std::ranges::move(segments, std::back_inserter(speech->segments));
+      } else {
+        tell(segments);
+      }
       if (!is_over) go_on(shared_from_this());
     } catch (...) {
       on_failure({}, std::current_exception());

@@ -93,6 +93,11 @@ struct TranscribeOptions {
   // start, end, start, end, ... in seconds: what of the recording is transcribed; the last end may be missing.
   std::vector<double> clip_timestamps = {};
 
+  // Seconds of the chunks that recordings are cut into, from 0.1 to a window's; 0 for none. Neighbours share a third of
+  // that. Chunks know nothing of one another: those of one recording are decoded together, and their texts joined where
+  // they agree, as by transformers' pipeline with chunk_length_s. Segments are told at the end, without word times.
+  double chunk_length = 0;
+
   // Not in openai/whisper: Silero's voice activity detector, a .safetensors file of it; none if empty. Only what it
   // takes for speech is transcribed; times are those of the whole recording.
   std::filesystem::path vad_model = {};

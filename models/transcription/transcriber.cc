@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -12,12 +13,13 @@
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/generation/batch_decoder.h"
 #include "encdec/models/generation/not_a_number.h"
+#include "encdec/models/transcription/chunked_recording.h"
 
 namespace encdec {
 namespace {
 
-// A call: its recordings, its workers, and what they tell. A recording has one window at a time, which waits for a
-// worker or is with one; when that is decoded, the same worker prepares the next.
+// A call: its recordings, its workers, and what they tell. A recording, or each of its chunks, has one window at a
+// time, which waits for a worker or is with one; when that is decoded, the same worker prepares the next.
 class Transcriber final : DecodeClient, DecodeFeed {
  public:
   Transcriber(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options,
@@ -101,38 +103,61 @@ class Transcriber final : DecodeClient, DecodeFeed {
     }
   }
 
+  // A recording or a chunk of one, which is transcribed by itself.
+  struct Part {
+    std::size_t recording = 0;
+    std::shared_ptr<ChunkedRecording> whole = {};  // null: the part is all of it
+    std::size_t chunk = 0;
+    std::optional<RecordingTranscriber> transcriber = {};
+    std::vector<TranscriptSegment> segments = {};  // of a chunk
+  };
+
+  // What comes next: of the recording that is being cut, or of the next one; nullopt at the end.
+  std::optional<Recording> next_part(Part& part) {
+    const std::lock_guard lock(telling_);
+    if (part.whole = std::exchange(cut_, nullptr); part.whole != nullptr) {
+      part.recording = read_ - 1;
+    } else {
+      part.recording = read_++;
+      std::optional<Recording> recording = stream_.next();
+      if (!recording || task_.options().chunk_length == 0) return recording;
+      part.whole = std::make_shared<ChunkedRecording>(task_, *recording);
+    }
+    auto chunk = part.whole->next();
+    if (!part.whole->is_cut()) cut_ = part.whole;
+    part.chunk = chunk->number;
+    return std::move(chunk->recording);
+  }
+
   void open_next() {
-    std::size_t number = 0;
+    auto part = std::make_unique<Part>();
+    Part& opened = *part;
+    std::optional<std::size_t> number;
     try {
-      std::optional<Recording> recording;
-      {
-        const std::lock_guard lock(telling_);
-        number = read_++;
-        recording = stream_.next();
-      }
+      std::optional<Recording> recording = next_part(opened);
       if (!recording) {
         const std::lock_guard lock(mutex_);
         is_at_end_ = true;
         return;
       }
-      auto transcriber = std::make_unique<RecordingTranscriber>(task_, *std::move(recording));
-      RecordingTranscriber& opened = *transcriber;
+      opened.transcriber.emplace(task_, *std::move(recording));
       {
         const std::lock_guard lock(mutex_);
-        open_.emplace(number, std::move(transcriber));
+        number = opened_++;
+        open_.emplace(*number, std::move(part));
       }
-      go_on(number, opened);
+      go_on(*number, opened);
     } catch (const FileError& error) {
-      give_up(number, error);
+      give_up(opened.recording, error);
+      if (number) forget(*number);
     }
   }
 
-  // Has the next window of a recording wait for a worker; or ends it.
-  void go_on(std::size_t number, RecordingTranscriber& transcriber) {
-    std::optional<DecodeJob> job = transcriber.next();
+  // Has the next window of a part wait for a worker; or ends it.
+  void go_on(std::size_t number, Part& part) {
+    std::optional<DecodeJob> job = part.transcriber->next();
     if (!job) {
-      const std::lock_guard telling(telling_);
-      stream_.write(number, transcriber.transcript());
+      write(part);
       return forget(number);
     }
     job->index = number;
@@ -142,6 +167,23 @@ class Transcriber final : DecodeClient, DecodeFeed {
     changed_.notify_all();
   }
 
+  // A recording of which all is known.
+  void write(Part& part) {
+    Transcript transcript = part.transcriber->transcript();
+    if (part.whole != nullptr) {
+      transcript.segments = std::move(part.segments);
+      if (!part.whole->add(part.chunk, std::move(transcript))) return;
+      transcript = part.whole->transcript();
+    }
+    const std::lock_guard telling(telling_);
+    if (part.whole != nullptr) tell(part.recording, std::exchange(transcript.segments, {}));
+    stream_.write(part.recording, std::move(transcript));
+  }
+
+  void tell(std::size_t recording, std::span<const TranscriptSegment> segments) {
+    if (!segments.empty() && task_.options().on_segments) task_.options().on_segments(recording, segments);
+  }
+
   void forget(std::size_t number) {
     const std::lock_guard lock(mutex_);
     open_.erase(number);
@@ -149,32 +191,41 @@ class Transcriber final : DecodeClient, DecodeFeed {
   }
 
   // A recording that cannot be read.
-  void give_up(std::size_t number, const Error& error) {
+  void give_up(std::size_t recording, const Error& error) {
     const auto failure = std::current_exception();
     bool is_passed_over = false;
     {
       const std::lock_guard telling(telling_);
-      is_passed_over = stream_.passes_over(number, error);
+      is_passed_over = stream_.passes_over(recording, error);
     }
-    is_passed_over ? forget(number) : stop(failure);
+    if (!is_passed_over) stop(failure);
   }
 
   void on_result(const DecodeJob& job, std::vector<Hypothesis> /*hypotheses*/) override {
-    RecordingTranscriber* transcriber = nullptr;
+    Part* part = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      transcriber = open_.at(job.index).get();
+      part = open_.at(job.index).get();
     }
     try {
-      const std::vector<TranscriptSegment> segments = transcriber->finish();
+      std::vector<TranscriptSegment> segments = part->transcriber->finish();
       {
         const std::lock_guard telling(telling_);
-        if (!segments.empty() && task_.options().on_segments) task_.options().on_segments(job.index, segments);
-        if (task_.options().on_progress) task_.options().on_progress(job.index, transcriber->seconds_done());
+        const bool is_chunk = part->whole != nullptr;
+        if (is_chunk) {
+          std::ranges::move(segments, std::back_inserter(part->segments));
+        } else {
+          tell(part->recording, segments);
+        }
+        if (task_.options().on_progress) {
+          task_.options().on_progress(part->recording,
+                                      is_chunk ? part->whole->seconds_done() : part->transcriber->seconds_done());
+        }
       }
-      go_on(job.index, *transcriber);
+      go_on(job.index, *part);
     } catch (const FileError& error) {
-      give_up(job.index, error);
+      give_up(part->recording, error);
+      forget(job.index);
     }
   }
   void on_failure(const DecodeJob& /*job*/, const std::exception_ptr& failure) override {
@@ -191,14 +242,16 @@ class Transcriber final : DecodeClient, DecodeFeed {
   TranscribeStream& stream_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<DecodeJob> ready_;                                        // windows that wait for a worker
-  std::map<std::size_t, std::unique_ptr<RecordingTranscriber>> open_;  // by number
-  int opening_ = 0;                                                    // that workers are about to open
+  std::deque<DecodeJob> ready_;                        // windows that wait for a worker
+  std::map<std::size_t, std::unique_ptr<Part>> open_;  // by number
+  std::size_t opened_ = 0;                             // parts
+  int opening_ = 0;                                    // that workers are about to open
   bool is_at_end_ = false;
   bool has_stopped_ = false;
   std::exception_ptr failure_;
-  std::mutex telling_;  // of the stream and the callbacks
-  std::size_t read_ = 0;
+  std::mutex telling_;                      // of the stream and the callbacks
+  std::size_t read_ = 0;                    // recordings
+  std::shared_ptr<ChunkedRecording> cut_;   // that of which there are more chunks
   std::vector<GenerateProgress> progress_;  // by worker
 };
 

@@ -26,7 +26,21 @@ bool is_openai(const TranscribeOptions& options) {
   return options.rules == SpeechRules::openai;
 }
 
-const TranscribeOptions& checked(const TranscribeOptions& options) {
+constexpr double kLeastChunk = 0.1;
+
+void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
+  if (options.chunk_length == 0) return;
+  check_number("chunk_length", options.chunk_length, kLeastChunk,
+               static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds);
+  for (const auto& [name, is_given] : {std::pair{"word_timestamps", options.word_timestamps},
+                                       {"clip_timestamps", !options.clip_timestamps.empty()},
+                                       {"vad_model", !options.vad_model.empty()}}) {
+    if (is_given) throw ConfigError(fmt::format("chunk_length with {}, expected one of them", name));
+  }
+}
+
+const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
+  check_chunks(facts, options);
   if (options.temperatures.empty()) throw ConfigError("temperatures: there are none, expected at least one");
   for (const double temperature : options.temperatures) check_number("temperature", temperature, 0, kMaxTemperature);
   check_range("beam_size", options.beam_size, 1, kMaxSequences);
@@ -81,7 +95,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
                                      const TranscribeOptions& options)
     : parts_(parts),
       facts_(facts),
-      options_(checked(options)),
+      options_(checked(facts, options)),
       rules_(std::make_shared<const SearchRules>(rules_of(facts, options))),
       timestamp_rules_(facts.tokens, max_initial_timestamp(facts, options)) {
   const WhisperTokens& tokens = facts.tokens;

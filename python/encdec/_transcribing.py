@@ -61,7 +61,8 @@ class Transcribing(Waiting):
         None for none, ``without_timestamps``, ``max_initial_timestamp`` (1.0), ``word_timestamps``,
         ``prepend_punctuations``, ``append_punctuations``, ``hallucination_silence_threshold`` and
         ``clip_timestamps``. Beyond those: ``rules`` (``"transformers"``: those of its ``generate()``, and its defaults:
-        greedy search at one temperature, no thresholds, no earlier text), ``hotwords`` (words that all windows are told first), ``vad_model`` (a
+        greedy search at one temperature, no thresholds, no earlier text), ``chunk_length`` (seconds: recordings are cut
+        into chunks that know nothing of one another and are decoded together), ``hotwords`` (words that all windows are told first), ``vad_model`` (a
         .safetensors file of Silero's voice activity detector: only what it takes for speech is transcribed) and its
         ``vad_parameters``, a dict as faster-whisper's, ``prompt_reset_on_temperature`` (0.5), ``seed``, ``batch_size``
         and ``workers``, on which results do not depend. With ``on_error="null"`` a recording that cannot be read gives

@@ -122,6 +122,7 @@ TranscribeOptions transcribe_options(const nb::dict& dict) {
   keywords.read(options.append_punctuations, "append_punctuations");
   keywords.read(options.hallucination_silence_threshold, "hallucination_silence_threshold");
   keywords.read(options.clip_timestamps, "clip_timestamps");
+  keywords.read(options.chunk_length, "chunk_length");
   read_voice_activity(keywords, options);
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.workers, "workers");

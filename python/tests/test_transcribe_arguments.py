@@ -16,6 +16,8 @@ from tiny_whisper import noise, wav
 WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"beam_sizes": 3}, TypeError, "did you mean 'beam_size'"),
     ({"xyz_unheard_of": True}, TypeError, "unexpected keyword argument 'xyz_unheard_of'"),
+    ({"rules": "whisper"}, encdec.ConfigError, "rules is 'whisper', expected openai or transformers"),
+    ({"chunk_length": "long"}, TypeError, "chunk_length is 'long', expected a number"),
     ({"beam_size": 0}, encdec.ConfigError, "beam_size is 0, expected 1 to 1000"),
     ({"beam_size": 2.0}, TypeError, "beam_size is 2.0, expected an integer"),
     ({"best_of": True}, TypeError, "best_of is True, expected an integer"),

@@ -77,6 +77,21 @@ TEST_F(TranscribeTest, ARecordingIsTheSameInAnyCompany) {
   }
 }
 
+TEST_F(TranscribeTest, ChunksAreTheSameInAnyCompany) {
+  const std::vector<std::string> files = {recording("a.wav", 3.3, 260), recording("b.wav", 0.2, 300),
+                                          recording("c.wav", 2.7, 410)};
+  std::string alone;
+  for (const std::string& file : files) alone += text_of({"--chunk-length", "0.4", "--output-format", "json", file});
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--threads", "1", "--batch-size", "1"},
+                                                  {"--threads", "2", "--batch-size", "3"},
+                                                  {"--threads", "1", "--workers", "3"}}) {
+    std::vector<std::string> arguments{"--chunk-length", "0.4", "--output-format", "json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    EXPECT_EQ(text_of(arguments), alone) << options[1];
+  }
+}
+
 TEST_F(TranscribeTest, JsonHasOpenaisKeys) {
   const auto object =
       nlohmann::json::parse(text_of({"--output-format", "json", "--word-timestamps", recording("a.wav", 2.5, 300)}));
@@ -135,7 +150,10 @@ TEST_F(TranscribeTest, ByTheRulesOfTransformersItIsWhatThatWrites) {
     for (std::size_t i = 0; i < segments.size(); ++i) {
       const auto &found = segments[i], &wanted = expected["segments"][i];
       EXPECT_EQ(found["tokens"], wanted["tokens"]) << name << i;
-      for (const char* key : {"start", "end"}) EXPECT_NEAR(found[key], wanted[key], 1e-5) << name << i;
+      for (const char* key : {"start", "end"}) {
+        if (wanted[key].is_null()) continue;  // the model has not told it
+        EXPECT_NEAR(found[key], wanted[key], 1e-5) << name << i;
+      }
       if (!wanted.contains("words")) continue;
       ASSERT_EQ(found["words"].size(), wanted["words"].size()) << name << i;
       for (std::size_t j = 0; j < wanted["words"].size(); ++j) {
@@ -179,8 +197,12 @@ TEST_F(TranscribeTest, DamagedRecordingsAreALine) {
     arguments.push_back(folder_.write(std::to_string(i) + ".wav", bytes));
   }
   arguments.insert(arguments.begin(), {"--temperature-increment-on-fallback", "none"});
-  const Finished finished = transcribe(arguments);
-  EXPECT_TRUE(finished.status == 0 || finished.status == 1) << finished.status << finished.errors;
+  for (const char* chunks : {"0", "0.1"}) {
+    arguments.insert(arguments.begin(), {"--chunk-length", chunks});
+    const Finished finished = transcribe(arguments);
+    EXPECT_TRUE(finished.status == 0 || finished.status == 1) << finished.status << finished.errors;
+    arguments.erase(arguments.begin(), arguments.begin() + 2);
+  }
 }
 
 TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
@@ -196,6 +218,8 @@ TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
   EXPECT_TRUE(failed(
       transcribe({file, "--rules", "transformers", "--word-timestamps", "--hallucination-silence-threshold", "1"}), 1,
       {"with the rules of transformers"}));
+  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.5"}), 1, {"chunk_length is 0.5, expected 0.1 to 0.4"}));
+  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.4", "--word-timestamps"}), 1, {"chunk_length with word"}));
   const std::string marian = golden_model("forced_bos");
   EXPECT_TRUE(failed(run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", marian, "--quiet", file},
                           .input = {},

@@ -174,6 +174,10 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->check(number_list())
       ->type_name("LIST");
 
+  options.number("--chunk-length", speech.chunk_length, 0, kMaxNumber,
+                 "Cut recordings into chunks of so many seconds that know nothing of one another, and decode them "
+                 "together; 0 for none");
+
   options.group("Search");
   options.integer("--beam-size", speech.beam_size, 1, kMaxBeams, "Beams at temperature 0");
   options.integer("--best-of", speech.best_of, 1, kMaxBeams, "Samples at other temperatures");

@@ -177,6 +177,7 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
   read_text(parameters, {"prepend_punctuations"}, options.prepend_punctuations);
   read_text(parameters, {"append_punctuations"}, options.append_punctuations);
   options.clip_timestamps = numbers_of<double>(parameters, "clip_timestamps");
+  read_real(parameters, {"chunk_length"}, 0, kAny, options.chunk_length);
   read_voice_activity(parameters, settings.vad_model, options);
   return options;
 }

@@ -1,11 +1,12 @@
 """What transformers makes of tones with a small model of Whisper, as the tests of `encdec transcribe` make them too."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import torch
 from transformers import GenerationConfig, WhisperFeatureExtractor, WhisperTokenizer
-from transformers.models.whisper.tokenization_whisper import _collate_word_timestamps
+from transformers.models.whisper.tokenization_whisper import _collate_word_timestamps, _decode_asr
 
 RATE, HOP = 16_000, 160
 # Name, seconds, hertz, what generate() is told, and the same on the command line.
@@ -38,6 +39,11 @@ CASES = [
     ("words_conditioned", 2.1, 320,
      {"suppress_tokens": UNSPOKEN, "condition_on_prev_tokens": True, "return_token_timestamps": True},
      [*UNSPOKEN_OPTIONS, "--condition-on-previous-text", "--word-timestamps"]),
+    ("chunks", 2.9, 310, {"chunk": 0.4}, ["--chunk-length", "0.4"]),
+    ("chunks_pairs", 3.1, 260, {"chunk": 0.4, "suppress_tokens": UNSPOKEN}, ["--chunk-length", "0.4", *UNSPOKEN_OPTIONS]),
+    ("chunks_short", 2.3, 340, {"chunk": 0.29, "suppress_tokens": UNSPOKEN},
+     ["--chunk-length", "0.29", *UNSPOKEN_OPTIONS]),
+    ("one_chunk", 0.35, 420, {"chunk": 0.4, "suppress_tokens": UNSPOKEN}, ["--chunk-length", "0.4", *UNSPOKEN_OPTIONS]),
 ]  # fmt: skip
 
 
@@ -65,6 +71,34 @@ def words_of(segment, tokenizer, first_special):
     return [{"word": word["text"], "start": word["timestamp"][0], "end": word["timestamp"][1]} for word in words]
 
 
+def chunks_of(samples, length):
+    """As the pipeline cuts them: samples, and (seconds, shared on the left, shared on the right)."""
+    size, shared = round(length * RATE), round(length / 6 * RATE)
+    for start in range(0, len(samples), size - 2 * shared):
+        chunk, is_last = samples[start : start + size], start + size >= len(samples)
+        stride = (len(chunk), shared if start else 0, 0 if is_last else shared)
+        yield chunk, tuple(count / RATE for count in stride)
+        if is_last:
+            return
+
+
+def joined(outputs, ids, window):
+    """Segments, as the pipeline joins what was made of chunks: their text as tokens."""
+    tokenizer = SimpleNamespace(
+        convert_tokens_to_ids=ids.get,
+        all_special_ids=list(range(ids["<|endoftext|>"], ids["<|notimestamps|>"] + 1)),
+        _strip_prompt=lambda tokens, *_: tokens,
+        decode=lambda tokens: "".join(f"{token} " for token in tokens),
+    )
+    _, found = _decode_asr(
+        tokenizer, outputs, return_timestamps=True, return_language=False, time_precision=0.02, segment_size=window
+    )
+    return [
+        {"start": each["timestamp"][0], "end": each["timestamp"][1], "tokens": [int(token) for token in each["text"].split()]}
+        for each in found["chunks"]
+    ]
+
+
 @torch.no_grad()
 def write_transcripts(path, model, ids, folder):
     """`ids`: of special tokens by name. `folder`: of the tokenizer."""
@@ -83,11 +117,22 @@ def write_transcripts(path, model, ids, folder):
         told = dict(told)
         if "prompt" in told:
             told["prompt_ids"] = torch.tensor([ids["<|startofprev|>"], *tokenizer(told.pop("prompt"), add_special_tokens=False)["input_ids"]])
-        features = features_of(tone(seconds, hertz), model.config.num_mel_bins, frames)
-        result = model.generate(
-            features.input_features, attention_mask=features.attention_mask, generation_config=settings,
-            return_timestamps=True, return_segments=True, **told,
-        )  # fmt: skip
+        length = told.pop("chunk", None)
+
+        def generate(samples, told=told):
+            features = features_of(samples, model.config.num_mel_bins, frames)
+            return model.generate(
+                features.input_features, attention_mask=features.attention_mask, generation_config=settings,
+                return_timestamps=True, return_segments=True, **told,
+            )  # fmt: skip
+
+        samples = tone(seconds, hertz)
+        if length is not None:
+            outputs = [{"tokens": generate(chunk)["sequences"], "stride": stride} for chunk, stride in chunks_of(samples, length)]
+            segments = joined(outputs, ids, model.config.max_source_positions)
+            cases.append({"name": name, "seconds": seconds, "hertz": hertz, "options": options, "segments": segments})
+            continue
+        result = generate(samples)
         segments = [
             {"start": round(float(each["start"]), 6), "end": round(float(each["end"]), 6), "tokens": each["tokens"].tolist()}
             | ({"words": words_of(each, tokenizer, ids["<|endoftext|>"])} if "token_timestamps" in each else {})
