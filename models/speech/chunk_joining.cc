@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace encdec {
 namespace {
 
-constexpr double kStep = 0.02;  // seconds of a timestamp
+constexpr double kStep = 0.02;                                            // seconds of a timestamp
+constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();  // of tokens
 
 double whole_hundredths(double seconds) {
   return std::nearbyint(seconds * 100) / 100;
@@ -52,11 +54,11 @@ class Joiner {
   // does, where it shares its end.
   void begin_chunk(const HeardChunk& chunk) {
     first_time_ = ids_.first_timestamp + (chunk.left > 0 ? chunk.left / kStep : 0);
-    last_time_.reset();
+    last_time_ = kNone;
     if (chunk.right > 0) {
       for (std::size_t i = chunk.tokens.size(); i-- > 0;) {
         if (!is_time(chunk.tokens[i])) continue;
-        if (last_time_ && seconds_of(chunk.tokens[i]) < chunk.seconds - chunk.right) break;
+        if (last_time_ != kNone && seconds_of(chunk.tokens[i]) < chunk.seconds - chunk.right) break;
         last_time_ = chunk.tokens[i];
       }
     }
@@ -78,7 +80,7 @@ class Joiner {
 
   void add_time(std::int32_t token, double seconds) {
     const double time = whole_hundredths(seconds);
-    if (last_time_ && token >= *last_time_) {
+    if (token >= last_time_) {
       is_skipping_ = true;  // and the time that follows
     } else if (is_skipping_ || (!sequences_.empty() && token < first_time_)) {
       is_skipping_ = false;
@@ -106,7 +108,7 @@ class Joiner {
   bool is_skipping_ = false;
   // Of the chunk.
   double first_time_ = 0;
-  std::optional<std::int32_t> last_time_;
+  std::int32_t last_time_ = kNone;
   double latest_ = 0, before_latest_ = 0;  // times, in seconds of the window
   double windows_ = 0;                     // seconds of the windows before this one
 };
