@@ -48,7 +48,9 @@ void MelWindows::read(std::vector<float>& features) {
   mel_.push(std::span(samples_piece_).first(count), features);
   heard_ += count;
   if (count == samples_piece_.size()) return;
-  if (padded_rows_ == 0 || is_padded()) mel_.push(std::vector<float>(kSilence), features);
+  std::uint64_t silence = kSilence;
+  if (padded_rows_ > 0) silence = std::min(silence, std::max(heard_, padded_rows_ * LogMel::kHop) - heard_);
+  mel_.push(std::vector<float>(silence), features);
   mel_.finish(features);
   is_at_end_ = true;
 }

@@ -16,7 +16,8 @@ namespace encdec {
 class MelWindows {
  public:
   // `mel` without samples. Listens to all of it. With `padded_rows`, as by transformers' feature extractor: a recording
-  // of at most so many frames is followed by silence up to them, a longer one is mirrored at its end. Throws FileError.
+  // of at most so many frames is followed by silence up to them; at that end or at its own it is mirrored. Throws
+  // FileError.
   MelWindows(const Recording& recording, const LogMel& mel, std::size_t padded_rows = 0);
 
   // Frames of 10 ms that the recording has, with the silence behind it.

@@ -65,6 +65,22 @@ TEST(MelWindows, TransformersMirrorsTheEndOfWhatDoesNotFitAWindow) {
   EXPECT_FALSE(same_bits(window, MelWindows(Recording::of_samples(samples), LogMel(80)).window(0, 300, 3000)));
 }
 
+TEST(MelWindows, TransformersMirrorsTheEndOfAWholeWindow) {
+  for (const std::size_t missing : std::vector<std::size_t>{0, 5, 39, 200}) {
+    std::vector<float> samples = tone(3);
+    samples.resize(samples.size() - missing);
+    MelWindows windows(Recording::of_samples(samples), LogMel(80), 300);
+    samples.resize(samples.size() + missing);
+    LogMel mel(80);
+    std::vector<float> expected;
+    mel.push(samples, expected);
+    mel.finish(expected);
+    LogMel::normalize(expected, std::ranges::max(expected));
+    const Tensor window = windows.window(0, 300, 300);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>())) << missing;
+  }
+}
+
 TEST(MelWindows, ByTransformersSilenceFollowsWhatFitsAWindow) {
   for (const double seconds : {0.001, 0.3, 2.0}) {
     MelWindows windows(Recording::of_samples(tone(seconds)), LogMel(80), 200);
