@@ -40,7 +40,8 @@ struct TranscribeOptions {
   // How windows are cut into segments, what they are told, and what thresholds are compared with. By those of
   // transformers, recordings that fit into a window are followed by silence, and the checkpoint's
   // generation_config.json tells what -1 in suppress_tokens stands for, what is not said first, and
-  // max_initial_timestamp. Beam search and what is drawn above temperature 0 are openai's in both.
+  // max_initial_timestamp. Beams, without patience, are its own too, but not what is drawn above
+  // temperature 0.
   SpeechRules rules = SpeechRules::openai;
 
   // What is spoken, as a code or in English ("de", "German"); empty: the model listens to the first window. Models that
@@ -55,7 +56,7 @@ struct TranscribeOptions {
   int best_of = 5;        // samples at other temperatures, of which the likeliest counts
   double patience = 1.0;  // finished beams to wait for, in beam sizes (Kasai et al. 2022)
   // From 0 to 1: texts are compared by score / ((5 + length) / 6)^penalty (Wu et al. 2016); if not set by score /
-  // length.
+  // length. By the rules of transformers by score / length^penalty, with 1 if not set.
   std::optional<double> length_penalty = {};
   // Ids that must not be produced; -1 stands for all that is not spoken, such as brackets and notes.
   std::vector<std::int32_t> suppress_tokens = {-1};

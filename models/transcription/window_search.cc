@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "encdec/engine/kernels/logits.h"
@@ -13,9 +14,9 @@
 namespace encdec {
 namespace {
 
-// Decodes one window as openai/whisper does (decoding.py, transcribe.py): greedy or beam search at temperature 0, then
-// at others, if the text is no good, several samples of which the likeliest counts. What is read of the prompt up to
-// the start token stays for all of these.
+// Decodes one window as openai/whisper does (decoding.py, transcribe.py) or transformers (generation_whisper.py,
+// generation/utils.py): greedy or beam search at temperature 0, then at others, if the text is no good, several samples
+// of which the likeliest counts. What is read of the prompt up to the start token stays for all of these.
 class WindowSearch final : public Search {
  public:
   WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPlace& place, std::int32_t language,
@@ -63,7 +64,7 @@ class WindowSearch final : public Search {
       for (const std::int32_t token : task_.suppressed_first()) logits[static_cast<std::size_t>(token)] = kBanned;
     }
     if (task_.options().timestamps) task_.timestamp_rules().apply(sampled, logits);
-    choose(row, logits, output.memory);
+    choose(row, logits, is_openai() ? std::nullopt : std::optional(normalizer), output.memory);
   }
 
   State advance(Session& session) override {
@@ -88,7 +89,7 @@ class WindowSearch final : public Search {
   }
 
   void complete(Session& session) override {
-    if (task_.speech_rules() == SpeechRules::transformers) {
+    if (!is_openai()) {
       result_->timings = read_token_times(session, source_number_, task_, place_, prompt_, *result_);
       return;
     }
@@ -110,20 +111,24 @@ class WindowSearch final : public Search {
   struct Sequence {
     TokenIds tokens;         // behind the prompt
     float sum = 0;           // of log-probabilities as the rules left them, whatever the temperature
+    float score = 0;         // by which beams are ranked: that or, by transformers, before the rules took any away
     std::size_t number = 0;  // of a sample
     bool has_ended = false;  // with a token of its own, which counts in the sum alone
   };
   struct Choice {
     std::int32_t token = 0;
-    float log_probability = 0;
+    float log_probability = 0;  // of what the rules left
+    float score = 0;            // adds to that of a sequence
   };
   struct Candidate {
     std::size_t parent;
     std::int32_t token;
     float sum;
+    float score;
   };
 
   double temperature() const { return task_.options().temperatures[attempt_]; }
+  bool is_openai() const { return task_.speech_rules() == SpeechRules::openai; }
   bool is_end(std::int32_t token) const { return token == task_.tokens().end_of_text; }
 
   void begin_attempt(Session& session) {
@@ -138,11 +143,12 @@ class WindowSearch final : public Search {
   }
 
   // What may follow a row's sequence, best first; or, of samples, one for each that the row stands for.
-  void choose(std::size_t row, std::span<const float> logits, RuleMemory& memory) {
+  void choose(std::size_t row, std::span<const float> logits, std::optional<float> whole, RuleMemory& memory) {
     const float normalizer = kernels::log_sum_exp(logits);
     const auto choice = [&](std::int32_t token) {
       token = std::max(token, 0);  // all are banned
-      return Choice{token, logits[static_cast<std::size_t>(token)] - normalizer};
+      const float logit = logits[static_cast<std::size_t>(token)];
+      return Choice{token, logit - normalizer, logit - whole.value_or(normalizer)};
     };
     std::vector<Choice>& choices = choices_[row];
     choices.clear();
@@ -158,7 +164,7 @@ class WindowSearch final : public Search {
     } else if (group_ == 1) {
       choices.push_back(choice(kernels::arg_max(logits)));
     } else {
-      kernels::top_k(logits, static_cast<int>(group_) + 1, memory.tokens);
+      kernels::top_k(logits, static_cast<int>(is_openai() ? group_ + 1 : 2 * group_), memory.tokens);
       for (const std::int32_t token : memory.tokens) choices.push_back(choice(token));
     }
   }
@@ -173,6 +179,7 @@ class WindowSearch final : public Search {
     for (std::size_t i = 0; i < running_.size(); ++i) {
       const Choice& choice = is_first_step_ ? choices_.front()[i] : choices_[i].front();
       running_[i].sum += choice.log_probability;
+      running_[i].score += choice.score;
       running_[i].tokens.push_back(choice.token);
     }
     for (std::size_t i = running_.size(); i-- > 0;) {
@@ -191,30 +198,52 @@ class WindowSearch final : public Search {
     candidates_.clear();
     for (std::size_t i = 0; i < running_.size(); ++i) {
       for (const Choice& choice : choices_[i]) {
-        candidates_.push_back({i, choice.token, running_[i].sum + choice.log_probability});
+        candidates_.push_back(
+            {i, choice.token, running_[i].sum + choice.log_probability, running_[i].score + choice.score});
       }
     }
-    std::ranges::stable_sort(candidates_, std::greater(), &Candidate::sum);
+    std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
     const double patience = task_.options().patience;
     const auto pool = std::max<std::size_t>(std::lrint(static_cast<double>(group_) * patience), 1);
+    const bool is_last_step = !is_openai() && length_ + 1 >= most_;
     std::vector<Sequence> next;
     std::vector<int> parents;
-    for (const Candidate& candidate : candidates_) {
-      const TokenIds& tokens = running_[candidate.parent].tokens;
-      if (is_end(candidate.token)) {
-        if (finished_.size() < pool) finished_.push_back({.tokens = tokens, .sum = candidate.sum, .has_ended = true});
-        continue;
+    for (std::size_t i = 0; i < candidates_.size() && next.size() < group_; ++i) {
+      const Candidate& candidate = candidates_[i];
+      Sequence sequence = running_[candidate.parent];
+      sequence.sum = candidate.sum;
+      sequence.score = candidate.score;
+      sequence.has_ended = is_end(candidate.token);
+      if (!sequence.has_ended) sequence.tokens.push_back(candidate.token);
+      if (!sequence.has_ended && !is_last_step) {
+        next.push_back(std::move(sequence));
+        parents.push_back(targets_[candidate.parent]);
+      } else if (is_openai() ? finished_.size() < pool : i < group_) {
+        finished_.push_back(std::move(sequence));
       }
-      Sequence& sequence = next.emplace_back(Sequence{tokens, candidate.sum});
-      sequence.tokens.push_back(candidate.token);
-      parents.push_back(targets_[candidate.parent]);
-      if (next.size() == group_) break;
     }
     while (targets_.size() < next.size()) targets_.push_back(session.fork_target(targets_.front()));
     session.reorder_targets(std::span(targets_).first(parents.size()), parents);
     for (; targets_.size() > next.size(); targets_.pop_back()) session.close_target(targets_.back());
     running_ = std::move(next);
-    is_pool_full_ = finished_.size() >= pool;
+    is_pool_full_ = is_openai() ? finished_.size() >= pool : !may_improve();
+  }
+
+  // By transformers, only the best that are finished count, as many as there are beams; it is over when the best of
+  // those that go on is no better than any of them.
+  bool may_improve() {
+    std::ranges::stable_sort(finished_, std::greater(), [this](const Sequence& each) { return final_score(each); });
+    if (finished_.size() < group_) return true;
+    finished_.resize(group_);
+    return !running_.empty() && final_score(running_.front()) > final_score(finished_.back());
+  }
+
+  // Compares sequences of different lengths: by transformers the end counts.
+  double final_score(const Sequence& sequence) const {
+    const auto length = static_cast<double>(sequence.tokens.size() + (!is_openai() && sequence.has_ended ? 1 : 0));
+    const std::optional<double> penalty = task_.options().length_penalty;
+    if (!is_openai()) return double{sequence.score} / std::pow(length, penalty.value_or(1));
+    return double{sequence.sum} / (penalty ? std::pow((5 + length) / 6, *penalty) : length);
   }
 
   bool is_attempt_over() const { return running_.empty() || is_pool_full_ || length_ >= most_; }
@@ -230,19 +259,14 @@ class WindowSearch final : public Search {
     running_.clear();
     is_pool_full_ = false;
 
-    const auto score = [this](const Sequence& sequence) {
-      const auto length = static_cast<double>(sequence.tokens.size());
-      const std::optional<double> penalty = task_.options().length_penalty;
-      return double{sequence.sum} / (penalty ? std::pow((5 + length) / 6, *penalty) : length);
-    };
     // Samples end in any order; of equal scores the first one counts.
     std::ranges::stable_sort(finished_, {}, &Sequence::number);
-    const auto best = std::ranges::max_element(finished_, {}, score);
+    const auto best =
+        std::ranges::max_element(finished_, {}, [this](const Sequence& each) { return final_score(each); });
     *result_ = {.temperature = temperature(), .no_speech_prob = no_speech_};
-    const bool is_openai = task_.speech_rules() == SpeechRules::openai;
-    const std::size_t counted = best->tokens.size() + (is_openai || best->has_ended ? 1 : 0);
+    const std::size_t counted = best->tokens.size() + (is_openai() || best->has_ended ? 1 : 0);
     result_->avg_logprob = double{best->sum} / static_cast<double>(counted);
-    result_->compression_ratio = compression_ratio(is_openai ? text_of(best->tokens) : bytes_of(*best));
+    result_->compression_ratio = compression_ratio(is_openai() ? text_of(best->tokens) : bytes_of(*best));
     result_->has_ended = best->has_ended;
     result_->tokens = std::move(best->tokens);
   }

@@ -39,10 +39,18 @@ CASES = [
     ("words_conditioned", 2.1, 320,
      {"suppress_tokens": UNSPOKEN, "condition_on_prev_tokens": True, "return_token_timestamps": True},
      [*UNSPOKEN_OPTIONS, "--condition-on-previous-text", "--word-timestamps"]),
+    ("beams", 2.3, 360, {"num_beams": 3}, ["--beam-size", "3"]),
+    ("beams_pairs", 3.7, 280, {"num_beams": 5, "suppress_tokens": UNSPOKEN}, [*UNSPOKEN_OPTIONS, "--beam-size", "5"]),
+    ("beams_guards", 4.1, 310, GUARDS | {"num_beams": 2, "suppress_tokens": UNSPOKEN, "condition_on_prev_tokens": True},
+     [*GUARD_OPTIONS, *UNSPOKEN_OPTIONS, "--beam-size", "2", "--condition-on-previous-text"]),
+    ("beams_words", 1.9, 270, {"num_beams": 4, "suppress_tokens": UNSPOKEN, "return_token_timestamps": True},
+     [*UNSPOKEN_OPTIONS, "--beam-size", "4", "--word-timestamps"]),
     ("chunks", 2.9, 310, {"chunk": 0.4}, ["--chunk-length", "0.4"]),
     ("chunks_pairs", 3.1, 260, {"chunk": 0.4, "suppress_tokens": UNSPOKEN}, ["--chunk-length", "0.4", *UNSPOKEN_OPTIONS]),
     ("chunks_short", 2.3, 340, {"chunk": 0.29, "suppress_tokens": UNSPOKEN},
      ["--chunk-length", "0.29", *UNSPOKEN_OPTIONS]),
+    ("chunks_beams", 2.6, 290, {"chunk": 0.4, "num_beams": 5, "suppress_tokens": UNSPOKEN},
+     ["--chunk-length", "0.4", "--beam-size", "5", *UNSPOKEN_OPTIONS]),
     ("one_chunk", 0.35, 420, {"chunk": 0.4, "suppress_tokens": UNSPOKEN}, ["--chunk-length", "0.4", *UNSPOKEN_OPTIONS]),
 ]  # fmt: skip
 
