@@ -65,7 +65,7 @@ class Recording {
  public:
   explicit Recording(Session& session) : session_(session) {}
   ~Recording() {
-    for (const auto& [kind, layer] : observed_) session_.observe_attention(kind, layer, {});
+    for (const auto& [kind, node] : observed_) session_.forget_attention(kind, node);
     session_.reset();
   }
   Recording(const Recording&) = delete;
@@ -73,21 +73,23 @@ class Recording {
 
   void fill(AttentionMap& map, const Places& layers, const Places& heads) {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-      observed_.emplace_back(map.kind, layer);
-      session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& told) {
-        if (!heads.contains(told.head)) return;
-        const float share = layers.share() * heads.share();
-        const Shape& shape = map.weights.shape();
-        const Dim head = layers.place(layer) * shape[1] + heads.place(told.head);
-        float* row = map.weights.row(head * shape[2] + told.row) + told.first_key;
-        for (std::size_t i = 0; i < told.weights.size(); ++i) row[i] += share * told.weights[i];
-      });
+      observed_.reserve(observed_.size() + 1);  // what is observed will be forgotten
+      const Edge node =
+          session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& told) {
+            if (!heads.contains(told.head)) return;
+            const float share = layers.share() * heads.share();
+            const Shape& shape = map.weights.shape();
+            const Dim head = layers.place(layer) * shape[1] + heads.place(told.head);
+            float* row = map.weights.row(head * shape[2] + told.row) + told.first_key;
+            for (std::size_t i = 0; i < told.weights.size(); ++i) row[i] += share * told.weights[i];
+          });
+      observed_.emplace_back(map.kind, node);
     }
   }
 
  private:
   Session& session_;
-  std::vector<std::pair<AttentionKind, int>> observed_;
+  std::vector<std::pair<AttentionKind, Edge>> observed_;
 };
 
 }  // namespace

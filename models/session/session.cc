@@ -107,12 +107,18 @@ void Session::set_source_attention(SourceAttention mode) {
   observe_attention(AttentionKind::cross, config.decoder.layers - 1, std::move(observer));
 }
 
-void Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
+Edge Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
   const bool is_encoder = kind == AttentionKind::encoder_self;
   const std::string node = fmt::format("{}.{}.{}_attention", is_encoder ? "encoder" : "decoder", layer,
                                        kind == AttentionKind::cross ? "cross" : "self");
   const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();
-  (is_encoder ? encoder_state_ : decoder_state_)->observe_attention(graph.find(node), std::move(observer));
+  const Edge found = graph.find(node);
+  (is_encoder ? encoder_state_ : decoder_state_)->observe_attention(found, std::move(observer));
+  return found;
+}
+
+void Session::forget_attention(AttentionKind kind, Edge node) noexcept {
+  (kind == AttentionKind::encoder_self ? encoder_state_ : decoder_state_)->observe_attention(node, {});
 }
 
 std::span<const float> Session::source_attention(std::size_t input) const {

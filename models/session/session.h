@@ -79,7 +79,9 @@ class Session {
 
   // Is told how each row of an encode() or decode() divides its attention in a layer, head by head; none if empty. The
   // model must have such an attention.
-  void observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
+  Edge observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
+  // No more of what that has returned.
+  void forget_attention(AttentionKind kind, Edge node) noexcept;
 
   // Sees every node of all graphs as it has run; none if empty.
   void set_observer(const NodeObserver& observer);

@@ -14,24 +14,25 @@ namespace {
 class HeadRecording {
  public:
   HeadRecording(Session& session, const std::vector<std::pair<int, int>>& heads, Dim tokens, Dim positions)
-      : session_(session) {
+      : HeadRecording(session) {  // so that what fails here ends as the rest does
     maps_.reserve(heads.size());
     std::map<int, std::map<int, Tensor*>> by_layer;
     for (const auto& [layer, head] : heads) {
       maps_.push_back(Tensor::allocate({tokens, positions}));
       by_layer[layer][head] = &maps_.back();
     }
+    nodes_.reserve(by_layer.size());
     for (const auto& [layer, by_head] : by_layer) {
-      layers_.push_back(layer);
-      session.observe_attention(AttentionKind::cross, layer, [by_head = by_head](const AttentionWeights& told) {
+      const auto keep = [by_head = by_head](const AttentionWeights& told) {
         const auto map = by_head.find(told.head);
         if (map == by_head.end()) return;
         std::ranges::copy(told.weights, map->second->row(told.row) + told.first_key);
-      });
+      };
+      nodes_.push_back(session.observe_attention(AttentionKind::cross, layer, keep));
     }
   }
   ~HeadRecording() {
-    for (const int layer : layers_) session_.observe_attention(AttentionKind::cross, layer, {});
+    for (const Edge node : nodes_) session_.forget_attention(AttentionKind::cross, node);
   }
   HeadRecording(const HeadRecording&) = delete;
   HeadRecording& operator=(const HeadRecording&) = delete;
@@ -39,9 +40,11 @@ class HeadRecording {
   const std::vector<Tensor>& maps() const { return maps_; }
 
  private:
+  explicit HeadRecording(Session& session) : session_(session) {}
+
   Session& session_;
   std::vector<Tensor> maps_;
-  std::vector<int> layers_;
+  std::vector<Edge> nodes_;
 };
 
 // Of a token among the texts.
