@@ -15,11 +15,6 @@ std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char
   return is_there(path) ? std::optional(read_json_object(path)) : std::nullopt;
 }
 
-std::optional<bool> is_multilingual(const Checkpoint& checkpoint) {
-  const auto generation = read_optional(checkpoint, "generation_config.json");
-  return generation ? generation->boolean("is_multilingual") : std::nullopt;
-}
-
 LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
   const Dim bands = config.encoder.mel_bands;
   const Tensor* stored = checkpoint.weights->find(WhisperFacts::kMelFilters);
@@ -34,45 +29,49 @@ LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
   return LogMel(std::move(filters));
 }
 
+std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObject>& settings,
+                                                    const TransformerConfig& config) {
+  std::vector<std::pair<int, int>> heads;
+  if (!settings || !settings->has("alignment_heads")) return heads;
+  const std::int64_t most = std::max(config.decoder.layers, config.decoder.heads) - 1;
+  for (const auto& pair : settings->integer_lists("alignment_heads", {0, most})) {
+    if (pair.size() != 2 || pair[0] >= config.decoder.layers || pair[1] >= config.decoder.heads) {
+      refuse<ConfigError>(settings->file(), "'alignment_heads': expected pairs of a layer below {} and a head below {}",
+                          config.decoder.layers, config.decoder.heads);
+    }
+    heads.emplace_back(static_cast<int>(pair[0]), static_cast<int>(pair[1]));
+  }
+  return heads;
+}
+
 // Those of generation_config.json or, of CTranslate2, config.json; else those that openai has found for models of such
 // sizes.
-std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
-  std::vector<std::pair<int, int>> heads;
-  for (const char* file : {"generation_config.json", "config.json"}) {
-    const auto settings = read_optional(checkpoint, file);
-    if (!settings || !settings->has("alignment_heads")) continue;
-    const std::int64_t most = std::max(config.decoder.layers, config.decoder.heads) - 1;
-    for (const auto& pair : settings->integer_lists("alignment_heads", {0, most})) {
-      if (pair.size() != 2 || pair[0] >= config.decoder.layers || pair[1] >= config.decoder.heads) {
-        refuse<ConfigError>(settings->file(),
-                            "'alignment_heads': expected pairs of a layer below {} and a head below {}",
-                            config.decoder.layers, config.decoder.heads);
-      }
-      heads.emplace_back(static_cast<int>(pair[0]), static_cast<int>(pair[1]));
-    }
-    if (!heads.empty()) return heads;
-  }
-  return whisper_alignment_heads(config);
+std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint,
+                                                    const std::optional<JsonObject>& generation_config,
+                                                    const TransformerConfig& config) {
+  auto heads = alignment_heads_in(generation_config, config);
+  if (heads.empty()) heads = alignment_heads_in(read_optional(checkpoint, "config.json"), config);
+  return heads.empty() ? whisper_alignment_heads(config) : heads;
 }
 
 // That of generation_config.json or, where there is none, of a config.json that has it too. Ids that the model does not
 // have say nothing.
-std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
-  auto settings = read_optional(checkpoint, "generation_config.json");
-  if (!settings) {
-    settings = read_optional(checkpoint, "config.json");
-    if (!settings || !settings->has("suppress_tokens")) return std::nullopt;
-  }
+std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoint,
+                                                      const std::optional<JsonObject>& generation_config,
+                                                      const TransformerConfig& config) {
+  const std::optional<JsonObject> other = generation_config ? std::nullopt : read_optional(checkpoint, "config.json");
+  if (!generation_config && (!other || !other->has("suppress_tokens"))) return std::nullopt;
+  const JsonObject& settings = generation_config ? *generation_config : *other;
   const auto tokens = [&](const char* key) {
     TokenIds known;
-    for (const std::int64_t id : settings->integers(key)) {
+    for (const std::int64_t id : settings.integers(key)) {
       if (id >= 0 && id < config.decoder.vocabulary) known.push_back(static_cast<std::int32_t>(id));
     }
     return known;
   };
   WhisperFacts::Generation generation{tokens("suppress_tokens"), tokens("begin_suppress_tokens")};
   if (const auto steps =
-          settings->integer("max_initial_timestamp_index", {.min = 0, .max = config.decoder.vocabulary})) {
+          settings.integer("max_initial_timestamp_index", {.min = 0, .max = config.decoder.vocabulary})) {
     generation.max_initial_timestamp = static_cast<std::int32_t>(*steps);
   }
   return generation;
@@ -81,13 +80,18 @@ std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoi
 }  // namespace
 
 WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer)
-    : tokens(tokenizer, static_cast<std::int32_t>(config.decoder.vocabulary), is_multilingual(checkpoint),
+    : WhisperFacts(checkpoint, read_optional(checkpoint, "generation_config.json"), config, tokenizer) {}
+
+WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const std::optional<JsonObject>& generation_config,
+                           const TransformerConfig& config, const Tokenizer* tokenizer)
+    : tokens(tokenizer, static_cast<std::int32_t>(config.decoder.vocabulary),
+             generation_config ? generation_config->boolean("is_multilingual") : std::nullopt,
              checkpoint.folder.string()),
       mel(mel_of(checkpoint, config)),
       positions(config.encoder.positions.count),
       context(config.decoder.positions.count),
-      alignment_heads(alignment_heads_of(checkpoint, config)),
+      alignment_heads(alignment_heads_of(checkpoint, generation_config, config)),
       non_speech(tokens.non_speech()),
-      generation(generation_of(checkpoint, config)) {}
+      generation(generation_of(checkpoint, generation_config, config)) {}
 
 }  // namespace encdec

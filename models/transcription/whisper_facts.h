@@ -37,6 +37,10 @@ struct WhisperFacts {
     std::optional<std::int32_t> max_initial_timestamp = {};  // steps of kTimestampSeconds
   };
   std::optional<Generation> generation = {};
+
+ private:
+  WhisperFacts(const Checkpoint& checkpoint, const std::optional<JsonObject>& generation_config,
+               const TransformerConfig& config, const Tokenizer* tokenizer);
 };
 
 }  // namespace encdec
