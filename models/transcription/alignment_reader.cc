@@ -37,7 +37,12 @@ class HeadRecording {
   HeadRecording(const HeadRecording&) = delete;
   HeadRecording& operator=(const HeadRecording&) = delete;
 
-  const std::vector<Tensor>& maps() const { return maps_; }
+  // Of each head, [tokens, positions].
+  std::vector<const float*> heads() const {
+    std::vector<const float*> heads;
+    for (const Tensor& map : maps_) heads.push_back(map.data<float>());
+    return heads;
+  }
 
  private:
   explicit HeadRecording(Session& session) : session_(session) {}
@@ -74,11 +79,7 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
                                         std::int32_t language, const WindowPlace& place, const TokenIds& text) {
   if (text.empty()) return {};
   const WhisperTokens& tokens = task.tokens();
-  TokenIds input{tokens.start};
-  if (tokens.is_multilingual) {
-    input.push_back(language);
-    input.push_back(task.options().task == SpeechTask::translate ? tokens.translate : tokens.transcribe);
-  }
+  TokenIds input = task.start_tokens(language);
   const std::size_t begin = input.size();
   input.push_back(tokens.no_timestamps);
   input.insert(input.end(), text.begin(), text.end());
@@ -96,13 +97,12 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
     const float* row = logits.row(static_cast<std::int64_t>(begin + i));
     probabilities.push_back(static_cast<float>(probability_of(tokens, row, text[i])));
   }
-  AlignmentAttention attention{
-      .heads = {},
+  const AlignmentAttention attention{
+      .heads = recording.heads(),
       .tokens = input.size(),
       .frames = std::min(place.frames / static_cast<std::size_t>(kFramesPerRow), static_cast<std::size_t>(positions)),
       .stride = static_cast<std::size_t>(positions),
       .sot_sequence = begin};
-  for (const Tensor& map : recording.maps()) attention.heads.push_back(map.data<float>());
   TokenIds with_end = text;
   with_end.push_back(tokens.end_of_text);
   return find_alignment(attention, probabilities, split(task, language, with_end));
@@ -125,12 +125,11 @@ std::vector<TokenTiming> read_token_times(Session& session, int source, const Tr
   const Tensor logits = session.decode(std::span(&goes_on, 1), Session::LogitsOf::every_token);
   session.close_target(target);
 
-  AlignmentAttention attention{.heads = {},
-                               .tokens = read.size(),
-                               .frames = positions_of(place.sound, positions),
-                               .stride = static_cast<std::size_t>(positions),
-                               .rules = SpeechRules::transformers};
-  for (const Tensor& map : recording.maps()) attention.heads.push_back(map.data<float>());
+  const AlignmentAttention attention{.heads = recording.heads(),
+                                     .tokens = read.size(),
+                                     .frames = positions_of(place.sound, positions),
+                                     .stride = static_cast<std::size_t>(positions),
+                                     .rules = SpeechRules::transformers};
   const std::vector<double> times = token_times(attention);
   for (std::size_t i = 0; i < count; ++i) {
     timings[i].end = times[std::min(i, times.size() - 1)];

@@ -170,6 +170,12 @@ DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> 
   return detection;
 }
 
+TokenIds TranscriptionTask::start_tokens(std::int32_t language) const {
+  const WhisperTokens& ids = tokens();
+  if (!ids.is_multilingual) return {ids.start};
+  return {ids.start, language, options_.task == SpeechTask::translate ? ids.translate : ids.transcribe};
+}
+
 DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std::int32_t language,
                                     const TokenIds& earlier, std::shared_ptr<DecodedWindow> result) const {
   const WhisperTokens& ids = tokens();
@@ -182,11 +188,8 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
     const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
     prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
   }
-  prompt.push_back(ids.start);
-  if (ids.is_multilingual) {
-    prompt.push_back(language);
-    prompt.push_back(options_.task == SpeechTask::translate ? ids.translate : ids.transcribe);
-  }
+  const TokenIds start = start_tokens(language);
+  prompt.insert(prompt.end(), start.begin(), start.end());
   if (!options_.timestamps) prompt.push_back(ids.no_timestamps);
   DecodeJob window = job(std::move(frames), std::move(prompt));
   window.search = [this, place, language, result = std::move(result)](const DecodeJob& job, int source,

@@ -34,6 +34,9 @@ class TranscriptionTask {
   // A window or detection of which only the size is known.
   DecodeJob any_window() const;
 
+  // What a transcript begins with: its start and, to multilingual models, the language and the task.
+  TokenIds start_tokens(std::int32_t language) const;
+
   // Null where all of a recording is heard.
   const std::shared_ptr<const VoiceActivity>& voice_activity() const { return voice_activity_; }
   // nullopt: to be detected.
