@@ -11,19 +11,11 @@ import argparse
 import re
 import sys
 
+from score_pronunciation import edit_distance
+
 
 def words_of(text):
     return re.sub(r"[^\w\s']", " ", text.lower()).split()
-
-
-def edit_distance(a, b):
-    """Least number of insertions, deletions and substitutions that turn sequence a into b."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        diagonal, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
-    return row[-1]
 
 
 def error_rate(hypotheses, references):
