@@ -8,7 +8,6 @@ import os
 import pickle
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -17,6 +16,7 @@ import cloudpickle  # type: ignore[import-untyped]
 import pytest
 
 import encdec
+from child_process import expect_ctrl_c_to_end, run
 
 START = """
 import asyncio, encdec, itertools, os, signal, sys, threading, time
@@ -38,35 +38,9 @@ LONG_CALLS = {
 }
 
 
-def run(code: str, path: Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", START + code, str(path)], capture_output=True, text=True, timeout=timeout, check=False
-    )
-
-
 @pytest.mark.parametrize("call", LONG_CALLS)
 def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, path: Path) -> None:
-    code = f"""
-def interrupt():
-    time.sleep(0.7)
-    sent.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-sent = []
-threading.Thread(target=interrupt).start()
-try:
-    {LONG_CALLS[call]}
-    print("not interrupted")
-except KeyboardInterrupt:
-    print(time.monotonic() - sent[0])
-assert model.translate("cat") == "K AE1 T"
-"""
-    done = run(code, path)
-    assert done.returncode == 0, done.stderr
-    # Machines that are shared may stand still for a while: the best of a few counts.
-    seconds = [float(done.stdout)]
-    while min(seconds) > 0.2 and len(seconds) < 4:
-        seconds.append(float(run(code, path).stdout))
-    assert min(seconds) <= 0.2, seconds
+    expect_ctrl_c_to_end(LONG_CALLS[call], START, 'assert model.translate("cat") == "K AE1 T"', path)
 
 
 def test_other_signal_handlers_run_during_a_call(path: Path) -> None:
@@ -83,7 +57,7 @@ try:
 except ZeroDivisionError:
     print("raised")
 """
-    done = run(code, path)
+    done = run(START + code, path)
     assert done.stdout == "raised\n", done.stderr
 
 
@@ -99,7 +73,7 @@ except ZeroDivisionError:
     ids=["stream", "generate_iter", "daemon thread", "task"],
 )
 def test_the_interpreter_ends_while_work_is_going_on(code: str, path: Path) -> None:
-    done = run(code + "; print('end', flush=True)", path)
+    done = run(START + code + "; print('end', flush=True)", path)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
 
 
@@ -152,7 +126,7 @@ assert os.waitpid(child, 0)[1] == 0
 next(open_stream), next(results)
 print("same")
 """
-    done = run(code, path)
+    done = run(START + code, path)
     assert done.stdout == "same\n", done.stderr
 
 

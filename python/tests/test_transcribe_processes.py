@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 import encdec
+from child_process import expect_ctrl_c_to_end, run
 from test_iterate import settle, threads_of_process
 from tiny_whisper import noise, wav
+
+TESTS = Path(__file__).parent  # where tiny_whisper is
 
 START = """
 import encdec, itertools, numpy, os, signal, sys, threading, time
@@ -32,34 +35,9 @@ LONG_CALLS = {
 }
 
 
-def run(code: str, path: Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    arguments = [sys.executable, "-c", START + code, str(path), str(Path(__file__).parent)]
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, check=False)
-
-
 @pytest.mark.parametrize("call", LONG_CALLS)
 def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, speech_path: Path) -> None:
-    code = f"""
-def interrupt():
-    time.sleep(0.7)
-    sent.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-sent = []
-threading.Thread(target=interrupt).start()
-try:
-    {LONG_CALLS[call]}
-    print("not interrupted")
-except KeyboardInterrupt:
-    print(time.monotonic() - sent[0])
-assert model.transcribe(noise(0.1))
-"""
-    done = run(code, speech_path)
-    assert done.returncode == 0, done.stderr
-    # Machines that are shared may stand still for a while: the best of a few counts.
-    seconds = [float(done.stdout)]
-    while min(seconds) > 0.2 and len(seconds) < 4:
-        seconds.append(float(run(code, speech_path).stdout))
-    assert min(seconds) <= 0.2, seconds
+    expect_ctrl_c_to_end(LONG_CALLS[call], START, "assert model.transcribe(noise(0.1))", speech_path, TESTS)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +51,7 @@ assert model.transcribe(noise(0.1))
     ids=["transcribe_iter of one", "transcribe_iter", "daemon thread"],
 )
 def test_the_interpreter_ends_while_work_is_going_on(code: str, speech_path: Path) -> None:
-    done = run(code + "; print('end', flush=True)", speech_path)
+    done = run(START + code + "; print('end', flush=True)", speech_path, TESTS)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
 
 
@@ -95,7 +73,7 @@ assert os.waitpid(child, 0)[1] == 0
 next(segments), next(pairs)
 print("same")
 """
-    done = run(code, speech_path)
+    done = run(START + code, speech_path, TESTS)
     assert done.stdout == "same\n", done.stderr
 
 
