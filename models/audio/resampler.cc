@@ -9,9 +9,9 @@
 namespace encdec {
 namespace {
 
-constexpr double kZeros = 64;
-constexpr double kCutoff = 0.95;  // of half the smaller rate: the middle between passing and not
-constexpr double kBeta = 10.06;   // of Kaiser's window for 100 dB: 0.1102 (A - 8.7)
+constexpr double kZeros = 16;     // on each side
+constexpr double kCutoff = 0.97;  // of half the smaller rate: the middle between passing and not
+constexpr double kBeta = 9;
 // Places between two zeros of the filter: those between two of these are mixed of both, an error of -140 dB. So the
 // filter has no more than two megabytes, whatever a file says.
 constexpr double kMostPhases = 4096;
@@ -26,8 +26,9 @@ double bessel(double x) {
   return sum;
 }
 
+// Kaiser's, of [-1, 1], but for a factor.
 double window(double x) {
-  return std::abs(x) < 1 ? bessel(kBeta * std::sqrt(1 - x * x)) / bessel(kBeta) : 0;
+  return bessel(kBeta * std::sqrt(std::max(0.0, 1 - x * x)));
 }
 
 double sinc(double x) {
@@ -56,39 +57,54 @@ Resampler::Resampler(int from_rate, int to_rate) {
   from_ = static_cast<std::uint64_t>(from_rate / divisor);
   to_ = static_cast<std::uint64_t>(to_rate / divisor);
   if (from_ == to_) return;
-  const double ratio = std::min(1.0, static_cast<double>(to_rate) / from_rate);
-  phases_ = static_cast<std::size_t>(std::min(to_, static_cast<std::uint64_t>(std::ceil(kMostPhases * ratio))));
-  // Of the filter's zeros, in inputs.
-  const double width = kCutoff * ratio;
-  half_ = static_cast<std::size_t>(std::ceil(kZeros / width));
-  weights_.resize((phases_ + 1) * 2 * half_);
+  const double ratio = static_cast<double>(to_rate) / from_rate;
+  phases_ = static_cast<std::size_t>(
+      std::min(to_, static_cast<std::uint64_t>(std::ceil(kMostPhases * std::min(1.0, ratio)))));
+  const double width = std::min(1.0, kCutoff * ratio);  // between two inputs, in zeros of the filter
+  taps_ = static_cast<std::size_t>(std::ceil(2 * kZeros / width));
+  taps_ += taps_ % 2;
+  before_ = taps_ / 2 - 1;
+  weights_.resize((phases_ + 1) * taps_);
+  std::vector<double> values(taps_);
   for (std::size_t phase = 0; phase <= phases_; ++phase) {
-    float* row = weights_.data() + phase * 2 * half_;
-    const double place = static_cast<double>(phase) / static_cast<double>(phases_) + static_cast<double>(half_) - 1;
-    for (std::size_t i = 0; i < 2 * half_; ++i) {
-      const double x = (static_cast<double>(i) - place) * width;
-      row[i] = static_cast<float>(width * sinc(x) * window(x / kZeros));
+    const double place = static_cast<double>(before_) + static_cast<double>(phase) / static_cast<double>(phases_);
+    for (std::size_t i = 0; i < taps_; ++i) {
+      const double x = static_cast<double>(i) - place;
+      values[i] = sinc(x * width) * window(x / (static_cast<double>(taps_) / 2));
     }
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    float* row = weights_.data() + phase * taps_;
+    for (std::size_t i = 0; i < taps_; ++i) row[i] = static_cast<float>(values[i] / sum);
   }
-  input_.assign(half_ - 1, 0.0F);
 }
 
 void Resampler::push(std::span<const float> input, std::vector<float>& output) {
-  read_ += input.size();
   if (from_ == to_) {
     output.insert(output.end(), input.begin(), input.end());
     return;
   }
+  read_ += input.size();
   input_.insert(input_.end(), input.begin(), input.end());
+  if (read_ <= before_) return;  // the beginning is not there yet
+  if (read_ - input.size() <= before_) begin();
   // All outputs whose last input is there.
   const std::uint64_t inputs = first_ + input_.size();
-  if (inputs >= 2 * half_) write(((inputs - 2 * half_ + 1) * to_ + from_ - 1) / from_, output);
+  if (inputs >= taps_) write(((inputs - taps_ + 1) * to_ + from_ - 1) / from_, output);
 }
 
 void Resampler::finish(std::vector<float>& output) {
-  if (from_ == to_) return;
-  input_.resize(input_.size() + half_ + 1, 0.0F);
+  if (from_ == to_ || read_ == 0) return;
+  if (read_ <= before_) begin();
+  const std::size_t inputs = input_.size();
+  for (std::size_t i = 0; i < taps_ - before_; ++i) input_.push_back(i < inputs ? input_[inputs - 1 - i] : 0.0F);
   write((read_ * to_ + from_ - 1) / from_, output);
+}
+
+// What stands before the beginning: its mirror, and silence where that has an end.
+void Resampler::begin() {
+  std::vector<float> mirror(before_);
+  for (std::size_t i = 1; i <= std::min(before_, input_.size() - 1); ++i) mirror[before_ - i] = input_[i];
+  input_.insert(input_.begin(), mirror.begin(), mirror.end());
 }
 
 // Outputs up to, not including, `last`.
@@ -108,11 +124,11 @@ float Resampler::at(std::uint64_t number) const {
   const std::uint64_t place = number * from_;  // in parts of an input
   const float* inputs = input_.data() + (place / to_ - first_);
   const std::uint64_t phase = place % to_ * phases_;
-  const float* row = weights_.data() + phase / to_ * 2 * half_;
-  const float sum = dot(inputs, row, 2 * half_);
+  const float* row = weights_.data() + phase / to_ * taps_;
+  const float sum = dot(inputs, row, taps_);
   if (phase % to_ == 0) return sum;
   const float rest = static_cast<float>(phase % to_) / static_cast<float>(to_);
-  return sum + rest * (dot(inputs, row + 2 * half_, 2 * half_) - sum);
+  return sum + rest * (dot(inputs, row + taps_, taps_) - sum);
 }
 
 }  // namespace encdec

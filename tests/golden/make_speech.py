@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes speech/: what openai/whisper makes of texts, attention and segments, with its own functions and no checkpoint.
+"""Makes speech/: what openai/whisper makes of texts, attention and segments, with its own functions and no checkpoint,
+and FFmpeg of sound at other rates.
 
-    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 transformers==5.23.0 openai-whisper==20250625
+    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 transformers==5.23.0 openai-whisper==20250625 av==18.1.0
     python make_speech.py
 
 Each module of maker/speech gives the cases of a file; README.md describes them. A second run writes the same bytes.
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from maker.speech import alignment, chunk_joining, segments, transcripts, word_tokens
+from maker.speech import alignment, chunk_joining, resampling, segments, transcripts, word_tokens
 
 FOLDER = Path(__file__).parent / "speech"
 
@@ -39,6 +40,7 @@ def main():
     write("segments", list(segments.cases()))
     write("transcripts", list(transcripts.cases()))
     write("chunk_joining", list(chunk_joining.cases()))
+    write("resampling", list(resampling.cases()))
 
 
 if __name__ == "__main__":

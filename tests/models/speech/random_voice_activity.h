@@ -1,33 +1,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "encdec/engine/base/weights.h"
-#include "tests/models/speech/word_golden.h"
+#include "tests/support/golden_speech.h"
 #include "tests/support/safetensors_writer.h"
 
 namespace encdec {
 
-// Numbers of [-1, 1) as maker/speech/voice_activity.py makes them: splitmix64 (Steele et al. 2014).
-inline std::vector<float> voice_activity_noise(std::uint64_t seed, std::size_t count) {
-  std::vector<float> values;
-  for (std::uint64_t i = 1; i <= count; ++i) {
-    std::uint64_t x = (i + (seed << 32)) * 0x9E3779B97F4A7C15;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-    x ^= x >> 31;
-    constexpr float kHalf = 1 << 23;
-    values.push_back((static_cast<float>(x >> 40) - kHalf) / kHalf);
-  }
-  return values;
-}
-
 // Loud and quiet by turns.
 inline std::vector<float> voice_activity_samples(std::size_t count) {
-  std::vector<float> samples = voice_activity_noise(0, count);
+  std::vector<float> samples = golden_noise(0, count);
   for (std::size_t i = 0; i < count; ++i) samples[i] *= i / 3000 % 2 == 0 ? 0.5F : 1.0F / 64;
   return samples;
 }
@@ -42,7 +27,7 @@ inline std::vector<NamedTensor> random_voice_activity() {
                         : dims.size() == 2 ? Shape{dims[0], dims[1]}
                                            : Shape{dims[0]};
     Tensor tensor = Tensor::allocate(shape);
-    const auto values = voice_activity_noise(tensors.size() + 1, static_cast<std::size_t>(tensor.elements()));
+    const auto values = golden_noise(tensors.size() + 1, static_cast<std::size_t>(tensor.elements()));
     for (std::size_t i = 0; i < values.size(); ++i) tensor.data<float>()[i] = values[i] * json.at("limit").get<float>();
     tensors.push_back({json.at("name"), tensor});
   }

@@ -1,21 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "encdec/models/speech/transcript.h"
+#include "tests/support/golden_speech.h"
 
 namespace encdec {
-
-// A file of tests/golden/speech, made by make_speech.py: a list of cases.
-inline nlohmann::json golden_speech(const std::string& name) {
-  std::ifstream file(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "speech" / (name + ".json"));
-  return nlohmann::json::parse(file);
-}
 
 // What of a segment is there, by openai/whisper's keys.
 inline TranscriptSegment segment_from(const nlohmann::json& json) {

@@ -5,6 +5,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from .noise import noise
+
 WINDOW, CONTEXT = 512, 64
 SAMPLES = 60 * WINDOW + 200
 # Name, shape, limit: of silero_vad_16k.safetensors, but for the limits, with which probabilities vary.
@@ -25,16 +27,6 @@ TENSORS = [
     ("final_conv.weight", [1, 128, 1], 1.0),
     ("final_conv.bias", [1], 0.25),
 ]
-
-
-def noise(seed, count):
-    """Even over [-1, 1): the upper 24 bits of splitmix64 (Steele et al. 2014), exact in float32."""
-    with np.errstate(over="ignore"):
-        x = (np.arange(1, count + 1, dtype=np.uint64) + (np.uint64(seed) << np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x ^= x >> np.uint64(31)
-    return ((x >> np.uint64(40)).astype(np.float32) - np.float32(2**23)) / np.float32(2**23)
 
 
 def samples():
