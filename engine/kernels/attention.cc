@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/kernels/bfloat16_attention.h"
@@ -26,8 +27,8 @@ constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
 
 // A few queries: keys and values are read where they lie.
 constexpr int kChunksAtOnce = 4;  // vectors of a value row that are summed together
-// Queries that share each load of a key or value; as many as the registers hold accumulators for.
-constexpr int kQueriesAtOnce = kHasManyRegisters ? 4 : 2;
+// The most queries that share each load of a key or value: as many as the registers hold accumulators for.
+constexpr int kQueriesAtOnce = kHasManyRegisters ? 6 : 2;
 
 // Many queries: keys and values are copied once, keys in panels. Sums of a tile of queries and keys, or queries and
 // chunks of values, are in registers.
@@ -69,7 +70,7 @@ HWY_INLINE void prefetch_row(const T* row, int count) {
 }
 
 template <class T, int kQueries>
-HWY_INLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
+HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const std::size_t stride = scores_stride(head);
   QueryGroup<kQueries> group(head, first);
   for (int j = group.first_key(); j < group.end_key(); j += kKeysAtOnce) {
@@ -300,6 +301,20 @@ std::size_t scratch_of(const HeadAttention& head) {
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);
 }
 
+// Queries from `first` on, in the fewest groups, of nearly equal sizes.
+template <class T, int... kQueriesLessOne>
+void attend_groups(const HeadAttention& head, int first, float* scratch,
+                   std::integer_sequence<int, kQueriesLessOne...>) {
+  using Attend = void (*)(const HeadAttention&, int, float*);
+  static constexpr Attend kFunctions[] = {&attend_few<T, kQueriesLessOne + 1>...};
+  while (first < head.query_count) {
+    const int left = head.query_count - first, groups = (left + kQueriesAtOnce - 1) / kQueriesAtOnce;
+    const int count = (left + groups - 1) / groups;
+    kFunctions[count - 1](head, first, scratch);
+    first += count;
+  }
+}
+
 template <class T>
 void attend_typed(const HeadAttention& head, float* scratch) {
   int i = 0;
@@ -308,9 +323,10 @@ void attend_typed(const HeadAttention& head, float* scratch) {
   }
   if (has_many_queries(head)) i = attend_many<T>(head, i, scratch);
   if (!head.causal) {
-    for (; i + kQueriesAtOnce <= head.query_count; i += kQueriesAtOnce) attend_few<T, kQueriesAtOnce>(head, i, scratch);
+    attend_groups<T>(head, i, scratch, std::make_integer_sequence<int, kQueriesAtOnce>());
+  } else {
+    for (; i < head.query_count; ++i) attend_few<T, 1>(head, i, scratch);
   }
-  for (; i < head.query_count; ++i) attend_few<T, 1>(head, i, scratch);
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
