@@ -257,6 +257,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
 }
 
 bool is_in_bfloat16(const HeadAttention& head) {
+  if (head.packed) return head.query_count > 0 && head.key_count > 0;
   return head.in_bfloat16 && has_many_queries(head) && !head.causal && head.window >= head.key_count &&
          head.keys.type == DataType::float32 && head.keys.index == nullptr &&
          head.head_dim <= Bfloat16Head::kLargestDim;
@@ -266,24 +267,29 @@ bool is_in_bfloat16(const HeadAttention& head) {
 struct Bfloat16Scratch {
   Bfloat16Head packed;
   std::size_t stride;  // floats from one query's scores to the next one's; they come first
-  std::size_t keys;    // where they begin, in floats
+  std::size_t keys;    // where they begin, in floats, unless they are packed
   std::size_t values;  // where they begin
   std::size_t end;
 
   explicit Bfloat16Scratch(const HeadAttention& head)
       : packed{head.key_count, head.head_dim, head.value_dim},
-        stride(static_cast<std::size_t>(packed.key_panels()) * Bfloat16Head::kColumns),
+        stride(static_cast<std::size_t>(packed.score_stride())),
         keys(kBfloat16Queries * stride),
-        values(keys + packed.keys()),
-        end(values + packed.values()) {}
+        values(keys + (head.packed ? 0 : packed.keys() / 2)),
+        end(values + (head.packed ? 0 : packed.values() / 2 + 1)) {}
 };
 
 void attend_in_bfloat16(const HeadAttention& head, float* HWY_RESTRICT scratch) {
   const Bfloat16Scratch places(head);
-  auto* keys = reinterpret_cast<std::uint32_t*>(scratch + places.keys);
-  auto* values = reinterpret_cast<std::uint32_t*>(scratch + places.values);
-  pack_bfloat16_keys(places.packed, head.keys.row<float>(0), head.keys.stride, keys);
-  pack_bfloat16_values(places.packed, head.values.row<float>(0), head.values.stride, values);
+  const auto* keys = static_cast<const std::uint16_t*>(head.keys.data);
+  const auto* values = static_cast<const std::uint16_t*>(head.values.data);
+  if (!head.packed) {
+    auto* packed_keys = reinterpret_cast<std::uint16_t*>(scratch + places.keys);
+    auto* packed_values = reinterpret_cast<std::uint16_t*>(scratch + places.values);
+    pack_bfloat16_keys(places.packed, head.keys.row<float>(0), head.keys.stride, packed_keys);
+    pack_bfloat16_values(places.packed, head.values.row<float>(0), head.values.stride, packed_values);
+    keys = packed_keys, values = packed_values;
+  }
   const auto stride = static_cast<std::ptrdiff_t>(places.stride);
   for (int first = 0; first < head.query_count; first += kBfloat16Queries) {
     check_cancelled();

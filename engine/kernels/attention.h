@@ -62,6 +62,9 @@ struct HeadAttention {
   // queries are always asked at once, so that each gets the same. Not where `causal` or `window` limits what they see,
   // nor for keys that are bfloat16.
   bool in_bfloat16 = false;
+  // Keys and values are bfloat16 and lie as pack_bfloat16_keys and pack_bfloat16_values put them, one head's behind
+  // another's; neither `causal` nor `window` limits what is seen, and the CPU has the instructions.
+  bool packed = false;
   // Where the softmax of query i goes: that of key j to weights[i * key_count + j], if it is seen. Null for nowhere.
   float* weights = nullptr;
 };

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <iterator>
 #include <type_traits>
+
+#include "encdec/engine/kernels/unroll.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -16,8 +19,6 @@ namespace encdec::kernels {
 namespace {
 
 #define ENCDEC_BFLOAT16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
-
-constexpr int kPanelVectors = Bfloat16Head::kColumns / 16;  // of a panel
 
 constexpr __mmask16 kAll = 0xFFFF;  // gcc 12 warns of what the forms without a mask leave undefined
 
@@ -45,56 +46,124 @@ ENCDEC_BFLOAT16 inline void round_row(const float* from, int count, std::uint32_
   }
 }
 
+// Side by side, from pairs or rows that are as many numbers apart.
+struct Panel {
+  const std::uint16_t* data;
+  int columns;
+
+  __mmask16 mask(int vector) const { return mask_of(columns - 16 * vector); }
+};
+
+template <int kRows, int kVectors>
+using Sums = __m512[kRows][kVectors];
+
+template <int kRows, int kVectors>
+ENCDEC_BFLOAT16 inline void clear(Sums<kRows, kVectors>& sums) {
+  ENCDEC_UNROLL
+  for (int q = 0; q < kRows; ++q) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kVectors; ++v) sums[q][v] = _mm512_setzero_ps();
+  }
+}
+
 // sums[q][v] += the products of `pairs` pairs of each row with those of a panel.
-template <int kRows>
-ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, const std::uint32_t* panel, int pairs,
-                                         __m512 (&sums)[kRows][kPanelVectors]) {
-  for (int i = 0; i < pairs; ++i, panel += Bfloat16Head::kColumns) {
-    __m512bh columns[kPanelVectors];
-    for (int v = 0; v < kPanelVectors; ++v) {
-      columns[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + 16 * v));
+template <int kRows, int kVectors>
+ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, Panel panel, int pairs,
+                                         Sums<kRows, kVectors>& sums) {
+  __mmask16 masks[kVectors];
+  for (int v = 0; v < kVectors; ++v) masks[v] = panel.mask(v);
+  for (int i = 0; i < pairs; ++i, panel.data += 2 * panel.columns) {
+    __m512bh columns[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+      columns[v] = reinterpret_cast<__m512bh>(_mm512_maskz_loadu_epi32(masks[v], panel.data + 32 * v));
     }
+    ENCDEC_UNROLL
     for (int q = 0; q < kRows; ++q) {
       const auto pair = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(rows[q][i])));
-      for (int v = 0; v < kPanelVectors; ++v) sums[q][v] = _mm512_dpbf16_ps(sums[q][v], pair, columns[v]);
+      ENCDEC_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[q][v] = _mm512_dpbf16_ps(sums[q][v], pair, columns[v]);
+    }
+  }
+}
+
+// The same of pairs whose second numbers are none: a row of the panel for place `pair`.
+template <int kRows, int kVectors>
+ENCDEC_BFLOAT16 inline void add_halves(const std::uint32_t* const* rows, const Panel& panel, int pair,
+                                       Sums<kRows, kVectors>& sums) {
+  ENCDEC_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const auto column = reinterpret_cast<__m512bh>(
+        _mm512_maskz_cvtepu16_epi32(kAll, _mm256_maskz_loadu_epi16(panel.mask(v), panel.data + 16 * v)));
+    ENCDEC_UNROLL
+    for (int q = 0; q < kRows; ++q) {
+      const auto number = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(rows[q][pair])));
+      sums[q][v] = _mm512_dpbf16_ps(sums[q][v], number, column);
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+ENCDEC_BFLOAT16 inline void score_panel(const std::uint32_t* const* queries, const Panel& keys, int pairs, float scale,
+                                        float* scores, std::ptrdiff_t stride) {
+  Sums<kRows, kVectors> sums;
+  clear<kRows, kVectors>(sums);
+  add_products<kRows, kVectors>(queries, keys, pairs, sums);
+  ENCDEC_UNROLL
+  for (int q = 0; q < kRows; ++q) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      _mm512_storeu_ps(scores + q * stride + 16 * v, _mm512_mul_ps(sums[q][v], _mm512_set1_ps(scale)));
     }
   }
 }
 
 template <int kRows>
 ENCDEC_BFLOAT16 void score_rows(const Bfloat16Head& head, const std::uint32_t* const* queries,
-                                const std::uint32_t* keys, float scale, float* scores, std::ptrdiff_t stride) {
+                                const std::uint16_t* keys, float scale, float* scores, std::ptrdiff_t stride) {
   const int pairs = head.dim_pairs();
-  for (int panel = 0; panel < head.key_panels(); ++panel) {
-    __m512 sums[kRows][kPanelVectors];
-    for (auto& row : sums) std::fill(std::begin(row), std::end(row), _mm512_setzero_ps());
-    add_products<kRows>(queries, keys, pairs, sums);
-    keys += static_cast<std::ptrdiff_t>(pairs) * Bfloat16Head::kColumns;
-    for (int q = 0; q < kRows; ++q) {
-      float* to = scores + q * stride + panel * Bfloat16Head::kColumns;
-      for (int v = 0; v < kPanelVectors; ++v)
-        _mm512_storeu_ps(to + 16 * v, _mm512_mul_ps(sums[q][v], _mm512_set1_ps(scale)));
+  for (int first = 0; first < head.key_count; first += Bfloat16Head::kColumns) {
+    const Panel panel{keys, std::min(head.key_count - first, Bfloat16Head::kColumns)};
+    if (panel.columns > 32) {
+      score_panel<kRows, 4>(queries, panel, pairs, scale, scores + first, stride);
+    } else {
+      score_panel<kRows, 2>(queries, panel, pairs, scale, scores + first, stride);
+    }
+    keys += static_cast<std::ptrdiff_t>(2 * pairs) * panel.columns;
+  }
+}
+
+// Dimensions from `first` on.
+template <int kRows, int kVectors>
+ENCDEC_BFLOAT16 inline void weigh_panel(const std::uint32_t* const* weights, const Panel& values, int rows,
+                                        const std::uint16_t* last, const float* normalizers, int first,
+                                        float* const* outputs) {
+  Sums<kRows, kVectors> sums;
+  clear<kRows, kVectors>(sums);
+  add_products<kRows, kVectors>(weights, values, rows / 2, sums);
+  if (rows % 2 == 1) add_halves<kRows, kVectors>(weights, {last + first, values.columns}, rows / 2, sums);
+  ENCDEC_UNROLL
+  for (int q = 0; q < kRows; ++q) {
+    const __m512 normalizer = _mm512_set1_ps(normalizers[q]);
+    ENCDEC_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      _mm512_mask_storeu_ps(outputs[q] + first + 16 * v, values.mask(v), _mm512_mul_ps(sums[q][v], normalizer));
     }
   }
 }
 
 template <int kRows>
 ENCDEC_BFLOAT16 void weigh_rows(const Bfloat16Head& head, const std::uint32_t* const* weights, const float* normalizers,
-                                const std::uint32_t* values, float* const* outputs) {
-  const int pairs = head.key_pairs();
+                                const std::uint16_t* values, float* const* outputs) {
+  const int rows = head.key_count;
+  const std::uint16_t* last = values + head.values() - head.value_dim;
   for (int first = 0; first < head.value_dim; first += Bfloat16Head::kColumns) {
-    __m512 sums[kRows][kPanelVectors];
-    for (auto& row : sums) std::fill(std::begin(row), std::end(row), _mm512_setzero_ps());
-    add_products<kRows>(weights, values, pairs, sums);
-    values += static_cast<std::ptrdiff_t>(pairs) * Bfloat16Head::kColumns;
-    for (int q = 0; q < kRows; ++q) {
-      const __m512 normalizer = _mm512_set1_ps(normalizers[q]);
-      for (int v = 0; v < kPanelVectors; ++v) {
-        const int column = first + 16 * v;
-        _mm512_mask_storeu_ps(outputs[q] + column, mask_of(head.value_dim - column),
-                              _mm512_mul_ps(sums[q][v], normalizer));
-      }
+    const Panel panel{values, std::min(head.value_dim - first, Bfloat16Head::kColumns)};
+    if (panel.columns > 32) {
+      weigh_panel<kRows, 4>(weights, panel, rows, last, normalizers, first, outputs);
+    } else {
+      weigh_panel<kRows, 2>(weights, panel, rows, last, normalizers, first, outputs);
     }
+    values += static_cast<std::ptrdiff_t>(rows / 2 * 2) * panel.columns;
   }
 }
 
@@ -115,40 +184,43 @@ ENCDEC_BFLOAT16 inline void with_rows(int count, const Action& action) {
 }  // namespace
 
 ENCDEC_BFLOAT16 void pack_bfloat16_keys(const Bfloat16Head& head, const float* keys, std::ptrdiff_t stride,
-                                        std::uint32_t* packed) {
+                                        std::uint16_t* packed) {
   const int pairs = head.dim_pairs();
-  std::uint32_t row[16];
-  for (int key = 0; key < head.key_panels() * Bfloat16Head::kColumns; ++key) {
-    std::uint32_t* to = packed +
-                        static_cast<std::ptrdiff_t>(key / Bfloat16Head::kColumns) * pairs * Bfloat16Head::kColumns +
-                        key % Bfloat16Head::kColumns;
-    for (int pair = 0; pair < pairs; pair += 16) {
-      const int count = key < head.key_count ? std::min(32, head.head_dim - 2 * pair) : 0;
-      std::fill(std::begin(row), std::end(row), 0);
-      round_row(keys + (count > 0 ? key * stride + 2 * pair : 0), count, row);
-      for (int i = 0; i < std::min(16, pairs - pair); ++i) to[(pair + i) * Bfloat16Head::kColumns] = row[i];
+  std::uint32_t row[Bfloat16Head::kLargestDim / 2];
+  for (int first = 0; first < head.key_count; first += Bfloat16Head::kColumns) {
+    const int columns = std::min(head.key_count - first, Bfloat16Head::kColumns);
+    for (int column = 0; column < columns; ++column, keys += stride) {
+      round_row(keys, head.head_dim, row);
+      for (int i = 0; i < pairs; ++i) std::memcpy(packed + 2 * (i * columns + column), &row[i], sizeof(row[i]));
     }
+    packed += static_cast<std::ptrdiff_t>(2 * pairs) * columns;
   }
 }
 
 ENCDEC_BFLOAT16 void pack_bfloat16_values(const Bfloat16Head& head, const float* values, std::ptrdiff_t stride,
-                                          std::uint32_t* packed) {
+                                          std::uint16_t* packed) {
   for (int first = 0; first < head.value_dim; first += Bfloat16Head::kColumns) {
-    for (int pair = 0; pair < head.key_pairs(); ++pair) {
-      const float* row = values + 2 * pair * stride;
-      const int rows = std::clamp(head.key_count - 2 * pair, 0, 2);
-      for (int column = first; column < first + Bfloat16Head::kColumns; column += 16, packed += 16) {
-        const int count = head.value_dim - column;
-        const __m512 even = some(rows > 0 ? row + column : values, rows > 0 ? count : 0);
-        const __m512 odd = some(rows > 1 ? row + stride + column : values, rows > 1 ? count : 0);
-        _mm512_storeu_si512(packed, pairs_of(even, odd));
+    const int columns = std::min(head.value_dim - first, Bfloat16Head::kColumns);
+    const float* row = values + first;
+    for (int pair = 0; pair < head.key_count / 2; ++pair, row += 2 * stride, packed += 2 * columns) {
+      for (int column = 0; column < columns; column += 16) {
+        const int count = columns - column;
+        _mm512_mask_storeu_epi32(packed + 2 * column, mask_of(count),
+                                 pairs_of(some(row + column, count), some(row + stride + column, count)));
       }
     }
+  }
+  if (head.key_count % 2 == 0) return;
+  const float* last = values + (head.key_count - 1) * stride;
+  for (int column = 0; column < head.value_dim; column += 16) {
+    const int count = head.value_dim - column;
+    _mm256_mask_storeu_epi16(packed + column, mask_of(count),
+                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(some(last + column, count))));
   }
 }
 
 ENCDEC_BFLOAT16 void bfloat16_scores(const Bfloat16Head& head, const float* const* queries, int count,
-                                     const std::uint32_t* keys, float scale, float* scores, std::ptrdiff_t stride) {
+                                     const std::uint16_t* keys, float scale, float* scores, std::ptrdiff_t stride) {
   assert(count <= kBfloat16Queries && head.head_dim <= Bfloat16Head::kLargestDim);
   std::uint32_t rounded[kBfloat16Queries][Bfloat16Head::kLargestDim / 2];
   const std::uint32_t* rows[kBfloat16Queries];
@@ -160,14 +232,13 @@ ENCDEC_BFLOAT16 void bfloat16_scores(const Bfloat16Head& head, const float* cons
 }
 
 ENCDEC_BFLOAT16 void bfloat16_weighted_values(const Bfloat16Head& head, float* weights, std::ptrdiff_t stride,
-                                              int count, const float* normalizers, const std::uint32_t* values,
+                                              int count, const float* normalizers, const std::uint16_t* values,
                                               float* const* outputs) {
   const std::uint32_t* rows[kBfloat16Queries];
   for (int q = 0; q < count; ++q) {
     // In place: what is written lies before what is still to be read.
     auto* rounded = reinterpret_cast<std::uint32_t*>(weights + q * stride);
     round_row(weights + q * stride, head.key_count, rounded);
-    std::fill(rounded + (head.key_count + 31) / 32 * 16, rounded + head.key_pairs(), 0);
     rows[q] = rounded;
   }
   with_rows(count, [&](auto rows_at_once) { weigh_rows<rows_at_once>(head, rows, normalizers, values, outputs); });
@@ -176,11 +247,11 @@ ENCDEC_BFLOAT16 void bfloat16_weighted_values(const Bfloat16Head& head, float* w
 #else
 
 // Not called on CPUs without these instructions.
-void pack_bfloat16_keys(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint32_t*) {}
-void pack_bfloat16_values(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint32_t*) {}
-void bfloat16_scores(const Bfloat16Head&, const float* const*, int, const std::uint32_t*, float, float*,
+void pack_bfloat16_keys(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint16_t*) {}
+void pack_bfloat16_values(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint16_t*) {}
+void bfloat16_scores(const Bfloat16Head&, const float* const*, int, const std::uint16_t*, float, float*,
                      std::ptrdiff_t) {}
-void bfloat16_weighted_values(const Bfloat16Head&, float*, std::ptrdiff_t, int, const float*, const std::uint32_t*,
+void bfloat16_weighted_values(const Bfloat16Head&, float*, std::ptrdiff_t, int, const float*, const std::uint16_t*,
                               float* const*) {}
 
 #endif

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/panel_matmul.cc"
@@ -17,14 +18,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
-
-// Before the loops that store the sums of a tile: on NEON gcc would take them for a copy of memory, and all the time
-// keep the sums there.
-#if defined(__clang__)
-#define ENCDEC_UNROLL
-#else
-#define ENCDEC_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;

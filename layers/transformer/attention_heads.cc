@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/kernels/bfloat16_attention.h"
 
 namespace encdec {
 
@@ -15,6 +16,11 @@ Dim AttentionOptions::inner_dim() const {
 
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision) {
   return {.heads = options.heads, .head_dim = options.head_width(), .type = key_value_type(precision)};
+}
+
+bool packs_memory(const AttentionOptions& options, Precision precision) {
+  return attends_in_bfloat16(precision) && options.head_width() % 2 == 0 &&
+         options.head_width() <= kernels::Bfloat16Head::kLargestDim;
 }
 
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {

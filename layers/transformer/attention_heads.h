@@ -34,6 +34,10 @@ struct AttentionOptions {
 // The form of keys and values in such attentions, for matmuls of that precision.
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
 
+// Whether the keys and values of cross-attentions are packed once per source: where encoders attend in bfloat16 too,
+// and packed ones take no more room.
+bool packs_memory(const AttentionOptions& options, Precision precision);
+
 // Tells an observer what attend() has left in head.weights.
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 

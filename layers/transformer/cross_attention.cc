@@ -3,12 +3,14 @@
 #include <array>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/kernels/bfloat16_attention.h"
 #include "encdec/layers/transformer/expectations.h"
 
 namespace encdec {
 
 CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
     : form_(key_value_form_of(options, weights.pack().precision)),
+      packed_(packs_memory(options, weights.pack().precision)),
       key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.inner_dim()},
                  std::array{options.key_bias, options.bias}) {}
@@ -21,13 +23,21 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   expect_all_rows(state.sequences, inputs[0].rows());
   Tensor projected = state.scratch(output.shape());
   key_value_.apply(inputs[0], nullptr, projected, state);
-  const std::size_t row_bytes = static_cast<std::size_t>(form_.head_dim) * size_of(form_.type);
+  const int head_dim = static_cast<int>(form_.head_dim);
+  const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form_.type);
   state.team().run(2 * form_.heads, [&](int part, int) {  // keys of each head, then values
     for (const Sequence& source : state.sequences) {
+      if (source.rows == 0) continue;
       std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form_.bytes() +
                       static_cast<std::size_t>(part) * static_cast<std::size_t>(source.rows) * row_bytes;
-      for (int row = source.first_row; row < source.first_row + source.rows; ++row, to += row_bytes) {
-        store_as(form_.type, projected.row(row) + part * form_.head_dim, form_.head_dim, to);
+      const float* from = projected.row(source.first_row) + part * head_dim;
+      if (packed_) {
+        const auto pack = part < form_.heads ? kernels::pack_bfloat16_keys : kernels::pack_bfloat16_values;
+        pack({source.rows, head_dim, head_dim}, from, projected.width(), reinterpret_cast<std::uint16_t*>(to));
+        continue;
+      }
+      for (int row = 0; row < source.rows; ++row, from += projected.width(), to += row_bytes) {
+        store_as(form_.type, from, head_dim, to);
       }
     }
   });
@@ -57,6 +67,7 @@ std::span<const Sequence> readers_of_memories(RunState& state) {
 CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       form_(key_value_form_of(options, weights.pack().precision)),
+      packed_(packs_memory(options, weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
       output_(weights / "output", {.input_width = options.inner_dim(),
@@ -94,7 +105,8 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
                                   .keys = keys,
                                   .values = values,
                                   .query_count = sequence.rows,
-                                  .key_count = sequence.memory_rows};
+                                  .key_count = sequence.memory_rows,
+                                  .packed = packed_};
   });
   output_.apply(attended, options_.residual == Residual::add ? &inputs[2] : nullptr, output, state);
 }

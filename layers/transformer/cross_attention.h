@@ -8,7 +8,7 @@ namespace encdec {
 // Keys and values of the encoder's output for one cross-attention, computed once per source and read at every step.
 //   encoder output [S, D] -> [S, 2*H*K], elements of key_value_form_of() the precision
 // The rows of a source together hold its keys [H, rows, K] and then its values [H, rows, K]: a head's attention reads
-// whole stretches.
+// whole stretches; those of packs_memory() in the order of kernels::pack_bfloat16_keys and _values.
 class CrossAttentionMemory final : public Layer {
  public:
   // Takes {key,value}.{weight [H*K, D], bias [H*K]}, of the scope of the CrossAttention that will read it.
@@ -22,6 +22,7 @@ class CrossAttentionMemory final : public Layer {
 
  private:
   KeyValueForm form_;
+  bool packed_;
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
@@ -43,6 +44,7 @@ class CrossAttention final : public Layer {
  private:
   AttentionOptions options_;
   KeyValueForm form_;
+  bool packed_;
   Linear query_;   // D -> H*K
   Linear output_;  // H*K -> D
 };

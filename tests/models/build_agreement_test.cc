@@ -23,7 +23,8 @@ std::string instructions(Precision precision) {
   const backend::InstructionSets& cpu = backend::instruction_sets();
   const std::string target = kernels::vector_target();
   const std::string vectors = target.starts_with("avx3") ? "avx512" : target.starts_with("sse") ? "sse4" : target;
-  if (precision != Precision::bfloat16) return vectors;
+  if (precision == Precision::float32) return vectors;
+  if (precision == Precision::int8) return vectors + (cpu.avx512_bfloat16 ? " bf16" : "");  // attention
   return vectors + (cpu.amx ? " amx" : cpu.avx512_bfloat16 || kernels::has_matrix_products() ? " bf16" : "");
 }
 
@@ -67,12 +68,13 @@ const std::map<std::string, std::string> kHashes = {
     {"float32 avx2", "cc44e537235fd958cc4708585725fba3"},
     {"float32 sse4", "81936cc9656d4b3c78b30a4e5fa92f10"},
     {"float32 neon", "0d8d0f7dcc068af27c123233754b3308"},
-    {"bfloat16 avx512 bf16", "f94a1b1386983505be10f3a30f77ee6d"},
+    {"bfloat16 avx512 bf16", "2a60a124f65979546d939b4cbd25ee9d"},
     {"bfloat16 avx512", "98a58b176564fca20623ada7bfe20a90"},
     {"bfloat16 avx2", "d2baef560ae7a9b60feb3eb690b5dd2a"},
     {"bfloat16 sse4", "4826b1824da1a43129d9dbf039e81e8a"},
     {"bfloat16 neon bf16", "52c944ab18edb43d6e6e9a23cbbedd9e"},
     {"bfloat16 neon", "c5e4f021deea79d4f4240d7b74b8fdf5"},
+    {"int8 avx512 bf16", "5e7c030ae7c5247bcfea344571017752"},
     {"int8 avx512", "b11230569dd949febc889510ee2f19ca"},
     {"int8 avx2", "4e03e1f699cf9c8508714def1dbdae96"},
     {"int8 sse4", "6f65916c09e0d68b86da37f0b370cc4f"},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "encdec/engine/backend/onednn.h"
 #include "tests/engine/kernels/attention_fixture.h"
@@ -76,6 +77,61 @@ TEST_F(Bfloat16Attention, AQueryGetsTheSameBesideOthers) {
     const Tensor found = run(some);
     EXPECT_TRUE(std::equal(found.data<float>(), found.data<float>() + 16 * 64, together.row(first))) << first;
   }
+}
+
+class PackedAttention : public Bfloat16Attention {
+ protected:
+  // The kernels' order takes no more room than numbers of 16 bits do: what lies behind is not touched.
+  static Tensor run(const Operands& operands) {
+    Tensor output = Tensor::allocate({operands.query.shape()[0], operands.value.width()});
+    HeadAttention head = operands.head(output);
+    const Bfloat16Head packed{head.key_count, head.head_dim, head.value_dim};
+    std::vector<std::uint16_t> keys(static_cast<std::size_t>(operands.key.elements()));
+    std::vector<std::uint16_t> values(static_cast<std::size_t>(operands.value.elements()));
+    EXPECT_EQ(packed.keys(), keys.size());
+    EXPECT_EQ(packed.values(), values.size());
+    pack_bfloat16_keys(packed, operands.key.data<float>(), operands.key.width(), keys.data());
+    pack_bfloat16_values(packed, operands.value.data<float>(), operands.value.width(), values.data());
+    head.keys = {.data = keys.data(), .type = DataType::bfloat16};
+    head.values = {.data = values.data(), .type = DataType::bfloat16};
+    head.packed = true;
+    return Operands::run(head, output);
+  }
+};
+
+TEST_F(PackedAttention, FollowsTheFormulaForEverySize) {
+  for (const int head_dim : {2, 16, 30, 64, 80, 130, 256}) {
+    for (const int key_count : {1, 2, 15, 16, 31, 33, 64, 65, 97, 300}) {
+      for (const int query_count : {1, 2, 3, 4, 5, 6, 7, 20}) {
+        Operands operands(2, query_count, key_count, head_dim);
+        for (Tensor* tensor : {&operands.query, &operands.key, &operands.value}) round(*tensor);
+        const Matrix expected = operands.expected();
+        const Tensor found = run(operands);
+        for (std::int64_t i = 0; i < found.elements(); ++i) {
+          ASSERT_NEAR(found.data<float>()[i], expected.values[static_cast<std::size_t>(i)], 1.0 / 512 + 1e-5)
+              << query_count << " x " << key_count << ", head_dim " << head_dim << ", " << i;
+        }
+      }
+    }
+  }
+}
+
+// Where many queries are asked they get what one of them gets alone, and what keys give that are packed in between.
+TEST_F(PackedAttention, AQueryGetsTheSameBesideOthers) {
+  const Operands all(9, 20, 77, 64);
+  const Tensor together = run(all);
+  EXPECT_TRUE(same_bits(together, Bfloat16Attention::run(all)));
+  for (const int query : {0, 5, 6, 19}) {
+    Operands one = all;
+    one.query = Tensor::allocate({1, 64});
+    std::copy_n(all.query.row(query), 64, one.query.data<float>());
+    EXPECT_TRUE(std::equal(together.row(query), together.row(query) + 64, run(one).data<float>())) << query;
+  }
+}
+
+TEST_F(PackedAttention, NoKeysGiveZeros) {
+  const Tensor found = run(Operands(1, 3, 0, 16));
+  for (std::int64_t i = 0; i < found.elements(); ++i) EXPECT_EQ(found.data<float>()[i], 0);
 }
 
 // Few queries or keys, or some that are not seen, are multiplied as without.
