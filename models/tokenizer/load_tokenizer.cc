@@ -230,12 +230,15 @@ std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
   auto tokenizer = load_pipeline(folder, *find_pipeline_family("WhisperTokenizer"));
   // English and multilingual models may lie side by side, whose texts have other ids.
   const auto sizes = read_openai_sizes(path);
-  const auto texts = sizes ? whisper_text_tokens(sizes->required_integer("n_vocab")) : std::nullopt;
+  if (!sizes) return tokenizer;
+  const auto texts = whisper_text_tokens(sizes->required_integer("n_vocab"));
+  if (!texts) return tokenizer;
+  const std::int64_t expected = *texts;
   const auto end = tokenizer->token_id(kWhisperEnd);
-  if (!texts || end == *texts) return tokenizer;
+  if (end == expected) return tokenizer;
   if (auto other = load_whisper_tokenizer(path)) return other;
   refuse<TokenizerError>(path.string(), "{} is token {} of the tokenizer beside it, expected token {}", kWhisperEnd,
-                         end ? fmt::to_string(*end) : "-", *texts);
+                         end ? fmt::to_string(*end) : "-", expected);
 }
 
 // Files that only a tokenizer has.

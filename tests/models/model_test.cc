@@ -18,6 +18,7 @@
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "tests/models/model_cases.h"
+#include "tests/support/temp_folder.h"
 
 namespace encdec::model_cases {
 namespace {

@@ -38,7 +38,8 @@ TEST(TranscriptFormat, BytesAreThoseOfOpenai) {
       const auto name = output.at("format").get<std::string>();
       TranscriptLineOptions options = options_from(output.at("options"));
       options.word_times = golden.at("has_words");
-      EXPECT_EQ(format(transcript, transcript_format_named(name).value(), options), output.at("text"))
+      EXPECT_EQ(format(transcript, transcript_format_named(name).value(), options),
+                output.at("text").get<std::string>())
           << name << ' ' << output.at("options");
     }
   }

@@ -71,7 +71,7 @@ TEST(WordAlignment, TimesAreThoseOfOpenai) {
     ASSERT_EQ(found.size(), golden.at("timings").size()) << golden.at("name");
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& expected = golden.at("timings")[i];
-      EXPECT_EQ(found[i].text, expected.at("word"));
+      EXPECT_EQ(found[i].text, expected.at("word").get<std::string>());
       EXPECT_EQ(nlohmann::json(found[i].tokens), expected.at("tokens"));
       // Where numbers lead nowhere, openai has -0.02.
       EXPECT_EQ(found[i].start, std::max(0.0, expected.at("start").get<double>())) << golden.at("name") << ' ' << i;
