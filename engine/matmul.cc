@@ -122,9 +122,8 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
 
   const Dim panels = (output_width_ + kPanelColumns - 1) / kPanelColumns;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
-  Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels) : 1;
+  const Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels) : 1;
   const backend::Backend& backend = backend::backend_for(options.pack.precision, static_cast<int>(input_width_));
-  slices = std::max(slices, (output_width_ + backend.widest_slice - 1) / backend.widest_slice);
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = slice * panels / slices * kPanelColumns;
     const Dim last = std::min((slice + 1) * panels / slices * kPanelColumns, output_width_);

@@ -153,7 +153,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
         "float32",
         to_string(precision));
   }
-  if (const std::string note = backend::disagreements(precision); !note.empty()) {
+  const std::string note = precision == Precision::float32 ? backend::disagreements() : "";
+  if (!note.empty()) {
     impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);

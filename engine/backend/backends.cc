@@ -29,11 +29,11 @@ void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimiti
   multiply_panels(matrix.panels(), rows, {.weights = type});
 }
 
-// A few rows by VNNI, which takes the operands of `many`, and is there where that runs: sums of integers are the same.
-template <auto many>
-void by_vnni_or(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
-  if (rows.count <= kMostVnniRows) return multiply_few_rows(matrix.panels(), rows);
-  many(matrix, rows, primitives);
+// On tiles, but a few rows by VNNI, which takes the same operands and is there where tiles are: sums of integers are
+// the same.
+void by_integer_tiles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
+  constexpr int kFewRows = 4;
+  (rows.count <= kFewRows ? multiply_bytes : multiply_int8_tiles)(matrix.panels(), rows);
 }
 
 using Cpu = InstructionSets;
@@ -52,7 +52,7 @@ constexpr Backend kBackends[] = {
     {"matrices", kInt8, has_matrix_products, {kNarrow, 8}, InputForm::int8, kNeonRowBytes, by<multiply_int8_matrices>},
     {"dots", kInt8, has_neon, {kNarrow, 4}, InputForm::int8, kNeonRowBytes, by<multiply_dots>},
     {"tiles", kBfloat16, has<&Cpu::amx>, {kWide, 2}, InputForm::bfloat16, kTileRowBytes, by<multiply_bfloat16_tiles>},
-    {"tiles", kInt8, has<&Cpu::amx>, {kWide, 4}, InputForm::uint8, kTileRowBytes, by_vnni_or<by<multiply_int8_tiles>>},
+    {"tiles", kInt8, has<&Cpu::amx>, {kWide, 4}, InputForm::uint8, kTileRowBytes, by_integer_tiles},
     {.name = "onednn",
      .precision = kFloat32,
      .runs = has<&Cpu::avx512>,
@@ -60,22 +60,14 @@ constexpr Backend kBackends[] = {
      .multiply = multiply_by_onednn,
      .piece_rows = onednn_pieces,
      .trial = try_rows},
-    {.name = "onednn",
-     .precision = kBfloat16,
-     .runs = has<&Cpu::avx512_bfloat16>,
-     .weights = {kWide, 2},
-     .input = InputForm::bfloat16,
-     .multiply = multiply_by_onednn,
-     .piece_rows = onednn_pieces,
-     .trial = try_rows},
-    {.name = "onednn",
-     .precision = kInt8,
-     .runs = has<&Cpu::avx512_vnni>,
-     .weights = {kWide, 4},
-     .input = InputForm::uint8,
-     .multiply = by_vnni_or<multiply_integers_by_onednn>,
-     .piece_rows = onednn_pieces,
-     .widest_slice = kWidestOneDnnIntegers},
+    {"pairs",
+     kBfloat16,
+     has<&Cpu::avx512_bfloat16>,
+     {kWide, 2},
+     InputForm::bfloat16,
+     kProductsBytes,
+     by<multiply_bfloat16_pairs>},
+    {"bytes", kInt8, has<&Cpu::avx512_vnni>, {kWide, 4}, InputForm::uint8, kProductsBytes, by<multiply_bytes>},
     {"panels", kFloat32, always, {kNarrow, 1}, InputForm::float32, 4, by_panels<PanelSums::Weights::float32>},
     {"panels", kBfloat16, always, {kNarrow, 1}, InputForm::rounded_float32, 4, by_panels<PanelSums::Weights::bfloat16>},
     {"integers", kInt8, always, {kNarrow, 2}, InputForm::int16, 4, by<multiply_integers>},

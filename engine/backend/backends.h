@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 
@@ -15,7 +14,7 @@ namespace encdec::backend {
 // Any number of rows as equal pieces, whose input stays in the second-level cache.
 int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
 
-// What multiplies matrices in one precision: oneDNN's packed matmul for AVX-512, or a kernel of ours.
+// What multiplies matrices in one precision: oneDNN's packed matmul for AVX-512 in float32, or a kernel of ours.
 struct Backend {
   std::string_view name;
   Precision precision = Precision::float32;
@@ -29,7 +28,6 @@ struct Backend {
   void (*multiply)(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) = nullptr;
   // How many of the remaining rows to multiply at once, by a matrix that gives a slice of outputs of this width.
   int (*piece_rows)(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) = equal_pieces;
-  int widest_slice = std::numeric_limits<int>::max();
   // Whether a row's result does not depend on how many there are, where that has to be tried. Null where it is known.
   RowTrial (*trial)(const Backend& backend, int input_width) = nullptr;
 };

@@ -145,37 +145,19 @@ auto translate_errors(const PrimitiveSpec& spec, const Action& action) {
   try {
     return action();
   } catch (const dnnl::error& error) {
-    throw BackendError(fmt::format("oneDNN {}: {} matmul [M, {}] x [{}, {}]: {}", onednn_version(),
-                                   to_string(spec.precision), spec.input_width, spec.input_width, spec.output_width,
-                                   error.what()));
+    throw BackendError(fmt::format("oneDNN {}: matmul [M, {}] x [{}, {}]: {}", onednn_version(), spec.input_width,
+                                   spec.input_width, spec.output_width, error.what()));
   }
-}
-
-struct DataTypes {
-  memory::data_type input, weights, output;
-  memory::format_tag order;
-};
-
-DataTypes data_types(Precision precision) {
-  using Type = memory::data_type;
-  using Tag = memory::format_tag;
-  switch (precision) {
-    case Precision::float32: return {Type::f32, Type::f32, Type::f32, Tag::BA16a64b};
-    case Precision::bfloat16: return {Type::bf16, Type::bf16, Type::f32, Tag::BA16a64b2a};
-    case Precision::int8: return {Type::u8, Type::s8, Type::s32, Tag::BA16a64b4a};
-    case Precision::automatic: break;
-  }
-  return {};
 }
 
 // How oneDNN would run a spec for so many rows. The scratchpad is the caller's: oneDNN's own belongs to the thread that
 // created the primitive.
 dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
-  const DataTypes types = data_types(spec.precision);
-  const memory::desc source({rows, spec.input_width}, types.input, memory::format_tag::ab);
-  const memory::desc weights({spec.input_width, spec.output_width}, types.weights, types.order);
-  const memory::desc destination({rows, spec.output_width}, types.output, memory::format_tag::ab);
-  const memory::desc bias({1, spec.output_width}, memory::data_type::f32, memory::format_tag::ab);
+  constexpr auto kType = memory::data_type::f32;
+  const memory::desc source({rows, spec.input_width}, kType, memory::format_tag::ab);
+  const memory::desc weights({spec.input_width, spec.output_width}, kType, memory::format_tag::BA16a64b);
+  const memory::desc destination({rows, spec.output_width}, kType, memory::format_tag::ab);
+  const memory::desc bias({1, spec.output_width}, kType, memory::format_tag::ab);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops post_ops;
@@ -229,8 +211,7 @@ struct MatMulPrimitives::Impl {
       std::size_t hash = static_cast<std::size_t>(key.spec.input_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.spec.output_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.rows);
-      return hash * 31 + static_cast<std::size_t>(key.spec.precision) * 8 + (key.spec.bias ? 4 : 0) +
-             (key.spec.relu ? 2 : 0) + (key.spec.residual ? 1 : 0);
+      return hash * 8 + (key.spec.bias ? 4 : 0) + (key.spec.relu ? 2 : 0) + (key.spec.residual ? 1 : 0);
     }
   };
   // A primitive with the memory objects of its arguments; only their addresses change from call to call.

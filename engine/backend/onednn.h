@@ -4,8 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "encdec/engine/base/precision.h"
-
 namespace encdec::backend {
 
 // What this process uses of the CPU: what it has, or less if ONEDNN_MAX_CPU_ISA says so.
@@ -19,12 +17,11 @@ struct InstructionSets {
 // Before the first call our own kernels may use more than allowed.
 const InstructionSets& instruction_sets();
 
-// y = x W (+ bias) (, then relu) (+ residual): x [M, K] of the precision (int8: uint8), y [M, N] float32 (int8: int32
-// sums, without anything added). W is in kernels::PanelOrder of wide panels.
+// y = x W (+ bias) (, then relu) (+ residual): x [M, K], y [M, N], all of float32. W is in kernels::PanelOrder{wide,
+// 1}.
 struct PrimitiveSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
-  Precision precision = Precision::float32;
   bool bias = false;
   bool relu = false;
   bool residual = false;
@@ -35,11 +32,11 @@ struct PrimitiveSpec {
 // Dense rows, and null for what the spec has not.
 struct PrimitiveArguments {
   int rows = 0;  // M
-  const void* input = nullptr;
-  const void* weights = nullptr;
+  const float* input = nullptr;
+  const float* weights = nullptr;
   const float* bias = nullptr;
   const float* residual = nullptr;
-  void* output = nullptr;
+  float* output = nullptr;
 };
 
 // One thread's calls into oneDNN: primitives, ready for every (spec, M) seen lately, with their argument lists.
@@ -53,8 +50,8 @@ class MatMulPrimitives {
   MatMulPrimitives(MatMulPrimitives&&) noexcept;
   MatMulPrimitives& operator=(MatMulPrimitives&&) noexcept;
 
-  // Computes on the calling thread alone. Throws BackendError. A row's result does not depend on how many there are
-  // where instruction_sets() has the instructions for the precision.
+  // Computes on the calling thread alone. Throws BackendError. A row's result may depend on how many there are: see
+  // try_rows().
   void run(const PrimitiveSpec& spec, const PrimitiveArguments& arguments);
 
   // The caller's, until the next call.

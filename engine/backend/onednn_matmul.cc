@@ -45,11 +45,7 @@ std::vector<float> random_values(std::size_t count, std::uint32_t state) {
 class Trial {
  public:
   Trial(const Backend& backend, int input_width)
-      : backend_(backend),
-        input_width_(input_width),
-        row_(random_values(static_cast<std::size_t>(input_width), 1)),
-        input_(row_.size() * kernels::element_bytes(backend.input)) {
-    kernels::convert_row(backend.input, row_.data(), input_width, input_.data());
+      : backend_(backend), input_width_(input_width), row_(random_values(static_cast<std::size_t>(input_width), 1)) {
     weights_ = PackedMatrix::pack({input_width, kOutputs, &backend}, [&](Dim first, Dim count, float* rows) {
       const auto values =
           random_values(static_cast<std::size_t>(count * input_width), static_cast<std::uint32_t>(first + 2));
@@ -63,18 +59,21 @@ class Trial {
     trial.agrees =
         !expected.empty() && std::ranges::all_of(kRowCounts, [&](int rows) { return first_output(rows) == expected; });
     trial.one_row_agrees = first_output(1) == expected;
-    if (trial.agrees && backend_.precision == Precision::float32) trial.chunk = find_chunk(expected);
+    if (trial.agrees) trial.chunk = find_chunk(expected);
     return trial;
   }
 
  private:
   // The first row's outputs; empty if rows differ.
   std::vector<float> first_output(int rows) {
-    std::vector<std::byte> input;
-    for (int i = 0; i < rows; ++i) input.insert(input.end(), input_.begin(), input_.end());
+    std::vector<float> input;
+    for (int i = 0; i < rows; ++i) input.insert(input.end(), row_.begin(), row_.end());
     std::vector<float> output(static_cast<std::size_t>(rows) * kOutputs);
-    primitives_.run({.input_width = input_width_, .output_width = kOutputs, .precision = backend_.precision},
-                    {.rows = rows, .input = input.data(), .weights = weights_.raw(), .output = output.data()});
+    primitives_.run({.input_width = input_width_, .output_width = kOutputs},
+                    {.rows = rows,
+                     .input = input.data(),
+                     .weights = reinterpret_cast<const float*>(weights_.raw()),
+                     .output = output.data()});
     for (int i = 1; i < rows; ++i) {
       if (!std::equal(output.begin(), output.begin() + kOutputs, output.begin() + i * kOutputs)) return {};
     }
@@ -85,9 +84,10 @@ class Trial {
   int find_chunk(const std::vector<float>& expected) const {
     std::vector<float> output(kOutputs);
     for (const int chunk : {512, 1024, std::max(input_width_, 1025)}) {
-      kernels::multiply_panels({.panels = weights_.raw(), .input_width = input_width_, .output_width = kOutputs},
-                               {.count = 1, .input = input_.data(), .output = {.output = output.data()}},
-                               {.columns = backend_.weights.columns, .chunk = chunk});
+      kernels::multiply_panels(
+          {.panels = weights_.raw(), .input_width = input_width_, .output_width = kOutputs},
+          {.count = 1, .input = reinterpret_cast<const std::byte*>(row_.data()), .output = {.output = output.data()}},
+          {.columns = backend_.weights.columns, .chunk = chunk});
       if (output == expected) return chunk;
     }
     return 0;
@@ -96,14 +96,13 @@ class Trial {
   const Backend& backend_;
   int input_width_;
   std::vector<float> row_;
-  std::vector<std::byte> input_;
   Tensor weights_;
   MatMulPrimitives primitives_;
 };
 
 struct Trials {
   std::mutex mutex;
-  std::map<std::pair<Precision, int>, RowTrial> known;
+  std::map<int, RowTrial> known;  // by widths of inputs
 };
 
 Trials& trials() {
@@ -116,8 +115,8 @@ Trials& trials() {
 int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) {
   if (remaining <= kExactRows) return static_cast<int>(remaining);
   const int width = matrix.spec().output_width;
-  const bool tiled = width != output_width || matrix.spec().backend->precision == Precision::int8;
-  const std::int64_t most = tiled ? std::max<std::int64_t>(kTileElements / width, kExactRows) : kPieceRows.front();
+  const std::int64_t most =
+      width != output_width ? std::max<std::int64_t>(kTileElements / width, kExactRows) : kPieceRows.front();
   return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
 }
 
@@ -151,13 +150,12 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
   const kernels::MatMulEpilogue& epilogue = matrix.panels().epilogue;
   primitives.run({.input_width = spec.input_width,
                   .output_width = spec.output_width,
-                  .precision = spec.backend->precision,
                   .bias = epilogue.bias != nullptr,
                   .relu = relu,
                   .residual = in_place && fused && output.residual != nullptr},
                  {.rows = count,
-                  .input = twice ? copies : rows.input,
-                  .weights = matrix.panels().panels,
+                  .input = reinterpret_cast<const float*>(twice ? copies : rows.input),
+                  .weights = reinterpret_cast<const float*>(matrix.panels().panels),
                   .bias = epilogue.bias,
                   .residual = output.residual,
                   .output = sums});
@@ -166,37 +164,25 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
                        kernels::SumsBlock<float>{sums, spec.output_width, rows.count, 0, spec.output_width}, output);
 }
 
-void multiply_integers_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows,
-                                 MatMulPrimitives& primitives) {
-  const MatMulSpec& spec = matrix.spec();
-  auto* sums = reinterpret_cast<std::int32_t*>(primitives.scratch(
-      static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(spec.output_width) * sizeof(std::int32_t)));
-  primitives.run({.input_width = spec.input_width, .output_width = spec.output_width, .precision = Precision::int8},
-                 {.rows = rows.count, .input = rows.input, .weights = matrix.panels().panels, .output = sums});
-  kernels::finish_sums(matrix.panels().epilogue,
-                       kernels::SumsBlock<std::int32_t>{sums, spec.output_width, rows.count, 0, spec.output_width},
-                       rows.output);
-}
-
 RowTrial try_rows(const Backend& backend, int input_width) {
   Trials& all = trials();
   const std::lock_guard lock(all.mutex);
-  const std::pair key{backend.precision, input_width};
-  if (const auto found = all.known.find(key); found != all.known.end()) return found->second;
-  return all.known.emplace(key, Trial(backend, input_width).run()).first->second;
+  if (const auto found = all.known.find(input_width); found != all.known.end()) return found->second;
+  return all.known.emplace(input_width, Trial(backend, input_width).run()).first->second;
 }
 
-std::string disagreements(Precision precision) {
+std::string disagreements() {
   Trials& all = trials();
   const std::lock_guard lock(all.mutex);
   std::vector<int> widths;
-  for (const auto& [key, trial] : all.known) {
-    if (key.first == precision && !trial.agrees) widths.push_back(key.second);
+  for (const auto& [width, trial] : all.known) {
+    if (!trial.agrees) widths.push_back(width);
   }
   if (widths.empty()) return "";
   return fmt::format(
-      "precision {}: oneDNN {} gives a row other bits in other company (of {} inputs); encdec's own kernels multiply",
-      to_string(precision), onednn_version(), fmt::join(widths, ", "));
+      "precision float32: oneDNN {} gives a row other bits in other company (of {} inputs); encdec's own kernels "
+      "multiply",
+      onednn_version(), fmt::join(widths, ", "));
 }
 
 }  // namespace encdec::backend

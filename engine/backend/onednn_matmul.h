@@ -4,7 +4,6 @@
 #include <string>
 
 #include "encdec/engine/backend/onednn.h"
-#include "encdec/engine/base/precision.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 
 namespace encdec::backend {
@@ -12,18 +11,13 @@ namespace encdec::backend {
 struct Backend;
 class PackedMatrix;
 
-// Multiplies with oneDNN's packed matmul for AVX-512: float32, for some numbers of rows by kernels::multiply_panels,
-// where that gives the same bits, and bfloat16.
+// Multiplies float32 with oneDNN's packed matmul for AVX-512, for some numbers of rows by kernels::multiply_panels,
+// where that gives the same bits.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives);
-void multiply_integers_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows,
-                                 MatMulPrimitives& primitives);
 
 // A primitive is made for every number of rows that occurs: one for each number up to 32, and pieces of few sizes for
 // larger ones. So there are few primitives, and no row is computed in vain.
 int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
-
-// Sums of integers need a dense tile however few rows there are.
-inline constexpr int kWidestOneDnnIntegers = 4096;
 
 // What oneDNN does to a row of `input_width` elements in company: found out by trying, since its versions differ.
 struct RowTrial {
@@ -31,16 +25,16 @@ struct RowTrial {
   bool agrees = false;
   // One row alone gets these bits too. 3.7 and later: not where there are more than 1,024 inputs.
   bool one_row_agrees = false;
-  // float32: kernels::multiply_panels gives these bits if it sums in such chunks; 0 if in none.
+  // kernels::multiply_panels gives these bits if it sums in such chunks; 0 if in none.
   int chunk = 0;
 };
 
-// Tries once for each of oneDNN's backends (float32 or bfloat16, with instruction sets that it has a packed matmul for)
-// and width, in about ten million multiplications; thread-safe. How many outputs a matrix has does not matter: versions
-// from 2.6 to 3.12 have been tried with 64 to 32,000.
+// Tries once for each width, in about ten million multiplications; thread-safe. For a backend that oneDNN has a packed
+// matmul for. How many outputs a matrix has does not matter: versions from 2.6 to 3.12 have been tried with 64 to
+// 32,000.
 RowTrial try_rows(const Backend& backend, int input_width);
 
 // In which widths oneDNN did not agree with itself, so that our own kernels multiply; empty if there was none.
-std::string disagreements(Precision precision);
+std::string disagreements();
 
 }  // namespace encdec::backend

@@ -58,10 +58,13 @@ void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, const P
 // while K <= 66,000.
 void multiply_integers(const PackedPanels& matrix, const MatMulRows& rows);
 
-// By AVX-512 VNNI, of InputForm::uint8 and int8 in PanelOrder{wide, 4}, at most kMostVnniRows rows: reads weights from
-// memory as fast as it gives them, several panels side by side. Where backend::instruction_sets() has VNNI only.
-inline constexpr int kMostVnniRows = 4;
-void multiply_few_rows(const PackedPanels& matrix, const MatMulRows& rows);
+// By AVX-512 VNNI, of InputForm::uint8 and int8 in PanelOrder{wide, 4}, and by AVX-512 BF16, of InputForm::bfloat16 and
+// bfloat16 in PanelOrder{wide, 2}: products of so many neighbours in k are added to a sum at once, in the order of k.
+// Weights are read from memory as fast as it gives them: of few rows several panels side by side, of more the next
+// panel while this one is in use. Where backend::instruction_sets() has them only.
+inline constexpr std::size_t kProductsBytes = 4;
+void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows);
+void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows);
 
 // By the matrix instructions of AMX, registers of 16 rows of 64 bytes: of InputForm::bfloat16 and bfloat16 in
 // PanelOrder{wide, 2}, or of InputForm::uint8 and int8 in PanelOrder{wide, 4}. Where has_tiles() only.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/kernels/next_panel.h"
 #include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -87,21 +88,9 @@ HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRI
               SumsBlock<float>{sums, tile.columns, tile.rows, tile.column, width}, rows);
 }
 
-// What is asked for while a tile is computed. One tile after the other uses the same weights: memory would be idle
-// during all but the first if each did not bring its share of the next panels nearer.
-struct NextPanels {
-  const char* at = nullptr;  // null: none, the tile looks ahead in its own panels
-  const char* end = nullptr;
-  int lines = 0;  // for each k
-
-  HWY_INLINE void ask() {
-    for (int line = 0; line < lines && at < end; ++line, at += kLineBytes) __builtin_prefetch(at, 0, 2);
-  }
-};
-
 // Rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
 template <class L, int kRows, int kPanels, bool kAsksForNext>
-HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanels next) {
+HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel::Share next) {
   const D d;
   constexpr int kVectors = kPanels * L::kVectors;
   const std::ptrdiff_t input_width = chunk.matrix.input_width;
@@ -140,36 +129,18 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
   finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);
 }
 
-// The chunk of the panels behind these, shared out among the tiles. They lie one after the other, but for what the
-// panels have outside of the chunk.
+// The chunk of the panel behind this one, for tiles of one panel.
 template <class L, int kPanels>
-class NextPanelsOf {
- public:
-  NextPanelsOf(const Chunk& chunk, int column, int tiles) {
-    if (tiles == 1 || kPanels != 1) return;
-    const std::size_t panel_bytes = static_cast<std::size_t>(chunk.matrix.input_width + 15) / 16 * 16 * row_bytes();
-    const auto panel = static_cast<std::size_t>(column / L::kWidth) + 1;
-    if (static_cast<int>(panel) * L::kWidth >= chunk.matrix.output_width) return;
-    begin_ = reinterpret_cast<const char*>(chunk.matrix.panels) + panel * panel_bytes +
-             static_cast<std::size_t>(chunk.first) * row_bytes();
-    const int lines = static_cast<int>(row_bytes() * static_cast<std::size_t>(chunk.count) / kLineBytes);
-    lines_ = (lines + tiles - 1) / tiles;
-    lines_for_each_ = (lines_ + chunk.count - 1) / chunk.count;
-  }
-
-  bool empty() const { return begin_ == nullptr; }
-  NextPanels share(int tile) const {
-    const char* begin = begin_ + static_cast<std::size_t>(tile) * static_cast<std::size_t>(lines_) * kLineBytes;
-    return {begin, begin + static_cast<std::size_t>(lines_) * kLineBytes, lines_for_each_};
-  }
-
- private:
-  static constexpr std::size_t row_bytes() { return L::kWidth * sizeof(typename L::WeightType); }
-
-  const char* begin_ = nullptr;
-  int lines_ = 0;
-  int lines_for_each_ = 0;
-};
+NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
+  const int next = column + L::kWidth;
+  if (tiles == 1 || kPanels != 1 || next >= chunk.matrix.output_width) return {};
+  constexpr std::size_t kRowBytes = L::kWidth * sizeof(typename L::WeightType);
+  const auto panel_rows = static_cast<std::size_t>(chunk.matrix.input_width + 15) / 16 * 16;
+  const std::size_t before =
+      static_cast<std::size_t>(next / L::kWidth) * panel_rows + static_cast<std::size_t>(chunk.first);
+  return {chunk.matrix.panels + before * kRowBytes, kRowBytes * static_cast<std::size_t>(chunk.count), tiles,
+          chunk.count};
+}
 
 // All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
 template <class L, int kRows, int kPanels>
@@ -177,11 +148,11 @@ HWY_INLINE void multiply_tiles(const Chunk& chunk, int column) {
   const int rows = chunk.rows.count;
   const int tiles = (rows + kRows - 1) / kRows;
   const int smaller = tiles * kRows - rows;
-  const NextPanelsOf<L, kPanels> next(chunk, column, tiles);
+  const NextPanel next = next_panel<L, kPanels>(chunk, column, tiles);
   int row = 0, tile = 0;
   const auto multiply = [&](auto tile_rows) HWY_ATTR {
     constexpr int kTileRows = decltype(tile_rows)::value;
-    if (kPanels > 1 || next.empty()) {
+    if (next.empty()) {
       multiply_tile<L, kTileRows, kPanels, false>(chunk, row, column, {});
     } else {
       multiply_tile<L, kTileRows, 1, true>(chunk, row, column, next.share(tile++));

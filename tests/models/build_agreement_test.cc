@@ -68,7 +68,7 @@ const std::map<std::string, std::string> kHashes = {
     {"float32 avx2", "cc44e537235fd958cc4708585725fba3"},
     {"float32 sse4", "81936cc9656d4b3c78b30a4e5fa92f10"},
     {"float32 neon", "0d8d0f7dcc068af27c123233754b3308"},
-    {"bfloat16 avx512 bf16", "2a60a124f65979546d939b4cbd25ee9d"},
+    {"bfloat16 avx512 bf16", "2c19be9ce4b22d8577bd84d31f4fa06b"},
     {"bfloat16 avx512", "98a58b176564fca20623ada7bfe20a90"},
     {"bfloat16 avx2", "d2baef560ae7a9b60feb3eb690b5dd2a"},
     {"bfloat16 sse4", "4826b1824da1a43129d9dbf039e81e8a"},

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/kernels/next_panel.h"
+#include "encdec/engine/kernels/unroll.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace encdec::kernels {
+
+#if defined(__x86_64__)
+
+namespace {
+
+// Both kinds of products: neither compiler uses instructions for bfloat16 where the code asks for none.
+#define ENCDEC_PRODUCTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")))
+
+constexpr int kVectors = 4;  // of a panel, 16 columns each
+constexpr int kMostTileRows = 6;
+constexpr int kSums = kMostTileRows * kVectors;  // registers
+constexpr std::ptrdiff_t kBytesAhead = 1024;
+
+// What an instruction adds to each of 16 sums: the products of a group of inputs and of weights, four bytes of each.
+struct Bytes {
+  using Sum = std::int32_t;
+  static constexpr int kGroup = 4;
+  ENCDEC_PRODUCTS static __m512i add(__m512i sums, __m512i inputs, __m512i weights) {
+    return _mm512_dpbusd_epi32(sums, inputs, weights);
+  }
+};
+
+struct Pairs {
+  using Sum = float;
+  static constexpr int kGroup = 2;
+  ENCDEC_PRODUCTS static __m512i add(__m512i sums, __m512i inputs, __m512i weights) {
+    return reinterpret_cast<__m512i>(_mm512_dpbf16_ps(
+        reinterpret_cast<__m512>(sums), reinterpret_cast<__m512bh>(inputs), reinterpret_cast<__m512bh>(weights)));
+  }
+};
+
+template <class Products>
+struct Problem {
+  const PackedPanels& matrix;
+  const MatMulRows& rows;
+
+  int groups() const { return (matrix.input_width + Products::kGroup - 1) / Products::kGroup; }
+  std::size_t panel_bytes() const {
+    const PanelOrder order{PanelColumns::wide, Products::kGroup};
+    return order.padded_rows(matrix.input_width) / Products::kGroup * static_cast<std::size_t>(kWideGroupBytes);
+  }
+  const std::byte* panel(int column) const {
+    return matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes();
+  }
+  // The panel at a column for tiles of the one before it.
+  NextPanel next_panel(int column, int tiles) const {
+    if (tiles == 1 || column >= matrix.output_width) return {};
+    return {panel(column), static_cast<std::size_t>(groups() * kWideGroupBytes), tiles, groups()};
+  }
+};
+
+// Rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
+template <class Products, int kRows, int kPanels, bool kAsksForNext>
+ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, int column, NextPanel::Share next) {
+  const auto panel_bytes = static_cast<std::ptrdiff_t>(problem.panel_bytes());
+  const std::byte* panel = problem.panel(column);
+  const std::byte* inputs[kRows];
+  __m512i sums[kRows][kPanels * kVectors];
+  ENCDEC_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    inputs[r] = problem.rows.input + static_cast<std::size_t>(row + r) * problem.rows.input_bytes;
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) sums[r][v] = _mm512_setzero_si512();
+  }
+  const int groups = problem.groups();
+  for (int group = 0; group < groups; ++group, panel += kWideGroupBytes) {
+    if constexpr (kAsksForNext) next.ask();
+    ENCDEC_UNROLL
+    for (int p = 0; p < kPanels; ++p) {
+      const std::byte* from = panel + p * panel_bytes;
+      __m512i weights[kVectors];
+      ENCDEC_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        if constexpr (!kAsksForNext) __builtin_prefetch(from + kBytesAhead + v * 64);
+        weights[v] = _mm512_loadu_si512(from + v * 64);
+      }
+      ENCDEC_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        std::int32_t of_row;
+        std::memcpy(&of_row, inputs[r] + 4 * group, sizeof(of_row));
+        const __m512i input = _mm512_set1_epi32(of_row);
+        ENCDEC_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          __m512i& sum = sums[r][p * kVectors + v];
+          sum = Products::add(sum, input, weights[v]);
+        }
+      }
+    }
+  }
+  constexpr int kWidth = kPanels * kWideColumns;
+  alignas(64) typename Products::Sum stored[kRows * kWidth];
+  ENCDEC_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
+  }
+  finish_sums(problem.matrix.epilogue,
+              SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
+                                                std::min(kWidth, problem.matrix.output_width - column)},
+              problem.rows.output.from(row));
+}
+
+// All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
+template <class Products, int kRows, int kPanels>
+void multiply_tiles(const Problem<Products>& problem, int column) {
+  const int rows = problem.rows.count;
+  const int tiles = (rows + kRows - 1) / kRows;
+  const int smaller = tiles * kRows - rows;
+  const NextPanel next = problem.next_panel(column + kPanels * kWideColumns, tiles);
+  int row = 0, tile = 0;
+  const auto multiply = [&](auto tile_rows) {
+    constexpr int kCount = decltype(tile_rows)::value;
+    if (next.empty()) {
+      multiply_tile<Products, kCount, kPanels, false>(problem, row, column, {});
+    } else {
+      multiply_tile<Products, kCount, kPanels, true>(problem, row, column, next.share(tile++));
+    }
+    row += kCount;
+  };
+  while (row < (tiles - smaller) * kRows) multiply(std::integral_constant<int, kRows>());
+  if constexpr (kRows > 1) {
+    while (row < rows) multiply(std::integral_constant<int, kRows - 1>());
+  }
+}
+
+// Panels side by side, as many as the registers hold sums for: a processor fetches several streams ahead faster than
+// one.
+template <class Products, int kRows>
+void multiply_by_tiles_of(const Problem<Products>& problem) {
+  constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);
+  const int width = problem.matrix.output_width;
+  int column = 0;
+  for (; column + (kPanels - 1) * kWideColumns < width; column += kPanels * kWideColumns) {
+    multiply_tiles<Products, kRows, kPanels>(problem, column);
+  }
+  for (; column < width; column += kWideColumns) multiply_tiles<Products, kRows, 1>(problem, column);
+}
+
+template <class Products, int... kRowsLessOne>
+void multiply(const Problem<Products>& problem, std::integer_sequence<int, kRowsLessOne...>) {
+  using Multiply = void (*)(const Problem<Products>&);
+  static constexpr std::array<Multiply, sizeof...(kRowsLessOne)> kFunctions = {
+      &multiply_by_tiles_of<Products, kRowsLessOne + 1>...};
+  if (problem.rows.count == 0) return;
+  // Tiles of nearly equal height.
+  const int tiles = (problem.rows.count + kMostTileRows - 1) / kMostTileRows;
+  kFunctions[static_cast<std::size_t>((problem.rows.count + tiles - 1) / tiles - 1)](problem);
+}
+
+}  // namespace
+
+void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows) {
+  multiply(Problem<Bytes>{matrix, rows}, std::make_integer_sequence<int, kMostTileRows>());
+}
+
+void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows) {
+  multiply(Problem<Pairs>{matrix, rows}, std::make_integer_sequence<int, kMostTileRows>());
+}
+
+#else
+
+void multiply_bytes(const PackedPanels&, const MatMulRows&) {
+  assert(false);
+}
+
+void multiply_bfloat16_pairs(const PackedPanels&, const MatMulRows&) {
+  assert(false);
+}
+
+#endif
+
+}  // namespace encdec::kernels
