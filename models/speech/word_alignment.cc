@@ -171,9 +171,10 @@ std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::s
 }
 
 std::vector<double> token_times(const AlignmentAttention& attention) {
+  const std::ptrdiff_t least = attention.rules == SpeechRules::openai ? -1 : 0;
   std::vector<double> times;
   for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), attention.rows(), attention.rules)) {
-    times.push_back(static_cast<double>(std::max(column, std::ptrdiff_t{0})) / kPositionsPerSecond);
+    times.push_back(static_cast<double>(std::max(column, least)) / kPositionsPerSecond);
   }
   return times;
 }

@@ -51,7 +51,8 @@ std::vector<float> alignment_matrix(const AlignmentAttention& attention);
 std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows,
                                           SpeechRules rules = SpeechRules::openai);
 
-// When each row's token gives way to the next one: seconds from where the window begins.
+// When each row's token gives way to the next one: seconds from where the window begins, by openai's rules one position
+// before that where no way leads to the beginning.
 std::vector<double> token_times(const AlignmentAttention& attention);
 
 // When each of `words` was said; these are of the text and eot (split_to_word_tokens), and eot is not given back.

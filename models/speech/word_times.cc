@@ -137,8 +137,9 @@ void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<Word
     for (std::size_t taken = 0; taken < tokens && word != words.end(); ++word) {
       taken += word->tokens.size();
       if (word->text.empty()) continue;  // its mark has gone over to another
-      segment.words.push_back({word->text, to_hundredths(window_start + word->start),
-                               to_hundredths(window_start + word->end), word->probability});
+      // No time lies before the recording.
+      segment.words.push_back({word->text, to_hundredths(std::max(0.0, window_start + word->start)),
+                               to_hundredths(std::max(0.0, window_start + word->end)), word->probability});
     }
     if (segment.words.empty()) continue;
     shorten_after_pause(segment.words, durations, last_speech);

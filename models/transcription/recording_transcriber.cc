@@ -193,7 +193,8 @@ bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& s
                                  window_end - segment.end < kWindowEdge;
       if (silence_before && silence_after) {
         seek_ = frame_at(std::max(begin + 1, segment.start));
-        if (windows_.seconds() - segment.end < threshold) seek_ = windows_.frames();
+        const double content_end = static_cast<double>(windows_.frames()) / kFramesPerSecond;
+        if (content_end - segment.end < threshold) seek_ = windows_.frames();
         segments.resize(i);
         return true;
       }

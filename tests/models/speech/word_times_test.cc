@@ -36,6 +36,16 @@ std::vector<std::string> merged(const std::vector<std::string>& texts) {
   return result;
 }
 
+// As the first words of a recording of a few frames have it; openai's own writers stop there.
+TEST(WordTimes, NoneLiesBeforeTheRecording) {
+  TranscriptSegment segment{.start = 0, .end = 0.02, .text = " a", .tokens = {7}};
+  add_word_timestamps(std::span(&segment, 1), {{.text = " a", .tokens = {7}, .start = -0.02, .end = -0.02}},
+                      {.end_of_text = 100});
+  ASSERT_EQ(segment.words.size(), 1u);
+  EXPECT_EQ(segment.words[0].start, 0);
+  EXPECT_GE(segment.words[0].end, 0);
+}
+
 TEST(WordTimes, SegmentsAreThoseOfOpenai) {
   for (const auto& golden : golden_speech("segments")) {
     std::vector<TranscriptSegment> segments = segments_from(golden.at("segments"));
