@@ -79,14 +79,16 @@ std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last)
 
 // Outputs [first, last) of these matrices as one, packed: found, or packed and kept.
 Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const backend::MatMulSpec& spec,
-                    PackedWeights* packed) {
+                    const PackOptions& pack) {
+  PackedWeights* packed = pack.packed.get();
   const std::string name = packed == nullptr ? "" : name_of(matrices, first, first + spec.output_width);
   if (!name.empty()) {
     Tensor found = packed->find(name, backend::PackedMatrix::packed_bytes(spec));
     if (!found.empty()) return found;
   }
   StackedRows rows(matrices, first, spec.output_width);
-  Tensor made = backend::PackedMatrix::pack(spec, [&](Dim, Dim count, float* to) { rows.read(count, to); });
+  Tensor made = backend::PackedMatrix::pack(
+      spec, [&](Dim, Dim count, float* to) { rows.read(count, to); }, pack.memory.get());
   if (!name.empty()) packed->keep(name, made);
   return made;
 }
@@ -131,7 +133,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
                                    .output_width = static_cast<int>(last - first),
                                    .backend = &backend,
                                    .activation = options.activation};
-    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, options.pack.packed.get()),
+    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, options.pack),
                                                     biases.empty() ? nullptr : bias.data() + first)});
   }
 }

@@ -130,7 +130,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
   const auto build = [&](Precision precision) {
-    PackOptions pack{.threads = threads, .precision = precision};
+    PackOptions pack{.threads = threads, .precision = precision, .memory = std::make_shared<WeightMemory>()};
     if (options.packed_weights_cache.empty()) return make_network(impl->config, impl->weights, description, pack);
     const ContentHash key = packed_weights_key(content, pack);
     for (bool is_again = false;; is_again = true) {

@@ -93,9 +93,10 @@ struct Layout {
 // Rows of weights that are read at once, where panels are narrower.
 constexpr std::size_t kRowsRead = 64;
 
-Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight) {
+Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight, WeightMemory* memory) {
   const Layout layout(spec);
-  Tensor packed = Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
+  Tensor packed = memory != nullptr ? memory->take(layout.bytes)
+                                    : Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
   // What lies between the parts is zero, so that equal weights give equal bytes.
   std::fill(packed.raw() + layout.panel_bytes * layout.panels, packed.raw() + layout.bytes, std::byte{0});
   auto* scales = reinterpret_cast<float*>(packed.raw() + layout.scales);

@@ -6,6 +6,7 @@
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/tensor.h"
+#include "encdec/engine/base/weight_memory.h"
 
 namespace encdec::backend {
 
@@ -25,9 +26,10 @@ using WeightRows = std::function<void(Dim first, Dim count, float* rows)>;
 class PackedMatrix {
  public:
   // The weights as one piece of bytes: panels and, of int8, the outputs' scales and offsets. They depend on the
-  // weights, the sizes and the backend, and on nothing else. Asks for each row once, in ascending order.
+  // weights, the sizes and the backend, and on nothing else. Asks for each row once, in ascending order. They lie in
+  // `memory` or, without it, alone.
   // Throws BackendError for more inputs than sums of integers are exact for.
-  static Tensor pack(const MatMulSpec& spec, const WeightRows& weight);
+  static Tensor pack(const MatMulSpec& spec, const WeightRows& weight, WeightMemory* memory = nullptr);
   // How many bytes pack() gives. Throws BackendError likewise.
   static std::size_t packed_bytes(const MatMulSpec& spec);
 

@@ -15,7 +15,6 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kHugePageBytes = 2u << 20;
 constexpr std::size_t kLargeBytes = 128u << 10;  // glibc maps them alone
 
 void* take(std::size_t bytes, std::align_val_t alignment) {

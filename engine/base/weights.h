@@ -14,6 +14,7 @@
 #include "encdec/engine/base/packed_weights.h"
 #include "encdec/engine/base/precision.h"
 #include "encdec/engine/base/tensor.h"
+#include "encdec/engine/base/weight_memory.h"
 
 namespace encdec {
 
@@ -90,6 +91,8 @@ struct PackOptions {
   Precision precision = Precision::float32;
   // Where matrices that were packed once are found again; null if nowhere.
   std::shared_ptr<PackedWeights> packed = nullptr;
+  // Where they are packed; null for memory of its own for each. One thread at a time packs.
+  std::shared_ptr<WeightMemory> memory = nullptr;
 };
 
 // A matrix [N, K] of weights, one output a row, whatever it is stored as: read as floats a few rows at a time, so that
