@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "encdec/layers/dense/compared_rows.h"
 
 namespace encdec {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "encdec/layers/transformer/self_attention_projections.h"
 
 namespace encdec {

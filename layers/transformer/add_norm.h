@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "encdec/engine/base/weights.h"
 #include "encdec/engine/layer.h"
 

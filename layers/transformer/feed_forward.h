@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "encdec/engine/thread_team.h"
 #include "encdec/layers/transformer/linear.h"
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "commands.h"
 #include "line_reader.h"
 #include "lines.h"
 #include "options.h"

@@ -3,6 +3,7 @@
 #include <encdec/models/checkpoint/written_json_fwd.h>
 #include <encdec/models/speech/transcript_format.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 

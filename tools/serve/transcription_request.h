@@ -4,6 +4,8 @@
 #include <encdec/models/transcription/recording.h>
 #include <encdec/models/transcription/transcribe_options.h>
 
+#include <cstdint>
+
 #include "parameters.h"
 #include "settings.h"
 
