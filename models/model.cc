@@ -136,6 +136,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     for (bool is_again = false;; is_again = true) {
       const auto cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, key);
       pack.packed = cache;
+      pack.memory = std::make_shared<WeightMemory>();  // that of the last time is not kept
       auto network = make_network(impl->config, impl->weights, description, pack);
       cache->finish();
       impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
