@@ -138,7 +138,7 @@ case_arm64() {
     apt-get update
     apt-get purge libdnnl-dev # its headers differ with the architecture
     packages=(g++-aarch64-linux-gnu qemu-user-static)
-    for package in $(./tools/install_packages.sh --list | grep -e "-dev$"); do
+    for package in $(./tools/install_packages.sh --list | grep -e "-dev$" | grep --invert-match python3); do
       apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
     done
     apt-get install "${packages[@]}"'
