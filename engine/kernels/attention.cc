@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/kernels/bfloat16_attention.h"
+#include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"
@@ -119,7 +120,7 @@ HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 }
 
 // Keys in panels of kPanelKeys: their dimension i side by side, the dimensions in the order in which score_panel takes
-// them. The last key stands in for those that are missing.
+// them or, for queries that are always asked at once, in their own. The last key stands in for those that are missing.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   int places[kLanes];  // of the first dimension of each lane
@@ -128,7 +129,7 @@ void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
     places[lane] = taken;
     taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane that has none
   }
-  const auto row_of = [&](int i) { return panel + (places[i % kLanes] + i / kLanes) * kPanelKeys; };
+  const auto row_of = [&](int i) { return panel + (head.at_once ? i : places[i % kLanes] + i / kLanes) * kPanelKeys; };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
     for (int k = 0; k < kPanelKeys; k += 4) {
       const T* keys[4];
@@ -215,6 +216,36 @@ HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT
   }
 }
 
+// The same summed over the dimensions in their order.
+HWY_INLINE void score_panel_in_order(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
+                                     const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
+  const D d;
+  V sums[kTileQueries][kTileVectors];
+  ENCDEC_UNROLL
+  for (int q = 0; q < kTileQueries; ++q) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Zero(d);
+  }
+  for (int i = 0; i < head.head_dim; ++i, panel += kPanelKeys) {
+    V key[kTileVectors];
+    for (int v = 0; v < kTileVectors; ++v) key[v] = hn::LoadU(d, panel + v * kLanes);
+    ENCDEC_UNROLL
+    for (int q = 0; q < kTileQueries; ++q) {
+      const V query = hn::Set(d, queries[q][i]);
+      ENCDEC_UNROLL
+      for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::MulAdd(query, key[v], sums[q][v]);
+    }
+  }
+  const V scale = hn::Set(d, head.scale);
+  ENCDEC_UNROLL
+  for (int q = 0; q < kTileQueries; ++q) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kTileVectors; ++v) {
+      hn::StoreU(hn::Mul(sums[q][v], scale), d, scores + static_cast<std::size_t>(q) * stride + v * kLanes);
+    }
+  }
+}
+
 bool has_many_queries(const HeadAttention& head) {
   return head.query_count >= kManyQueries && head.key_count >= kManyKeys;
 }
@@ -247,8 +278,12 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
     check_cancelled();  // a group of a long source takes milliseconds, a head many
     QueryGroup<kTileQueries> group(head, first);
     for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
-      score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,
-                  places.stride);
+      const float* panel = panels + static_cast<std::ptrdiff_t>(j) * head.head_dim;
+      if (head.at_once) {
+        score_panel_in_order(head, group.queries, panel, scratch + j, places.stride);
+      } else {
+        score_panel(head, group.queries, panel, scratch + j, places.stride);
+      }
     }
     weigh_keys(head, scratch, places.stride, group);
     weigh_values<kTileVectors>(head, values, scratch, places.stride, group);
@@ -258,7 +293,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
 
 bool is_in_bfloat16(const HeadAttention& head) {
   if (head.packed) return head.query_count > 0 && head.key_count > 0;
-  return head.in_bfloat16 && has_many_queries(head) && !head.causal && head.window >= head.key_count &&
+  return head.at_once && head.in_bfloat16 && has_many_queries(head) && !head.causal && head.window >= head.key_count &&
          head.keys.type == DataType::float32 && head.keys.index == nullptr &&
          head.head_dim <= Bfloat16Head::kLargestDim;
 }

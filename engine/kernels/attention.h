@@ -58,9 +58,10 @@ struct HeadAttention {
   // away, and farther ones get the last. Null for no bias.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
-  // Many queries may be multiplied in bfloat16, summed in float32: the CPU has AVX-512's instructions for it, and all
-  // queries are always asked at once, so that each gets the same. Not where `causal` or `window` limits what they see,
-  // nor for keys that are bfloat16.
+  // All queries are always asked at once: then each gets the same, though many are summed in another order than few.
+  bool at_once = false;
+  // Such queries may be multiplied in bfloat16, summed in float32: the CPU has AVX-512's instructions for it. Not where
+  // `causal` or `window` limits what they see, nor for keys that are bfloat16.
   bool in_bfloat16 = false;
   // Keys and values are bfloat16 and lie as pack_bfloat16_keys and pack_bfloat16_values put them, one head's behind
   // another's; neither `causal` nor `window` limits what is seen, and the CPU has the instructions.
@@ -90,7 +91,7 @@ inline KeyRange keys_seen(const HeadAttention& head, int i) {
 std::size_t attention_scratch(const HeadAttention& head);
 
 // A query's result depends on itself and the keys and values it sees, bit by bit: not on how many queries are asked at
-// once, nor on where the rows lie. A query that sees no key gives zeros.
+// once, unless they always are, nor on where the rows lie. A query that sees no key gives zeros.
 void attend(const HeadAttention& head, float* scratch);
 
 }  // namespace encdec::kernels

@@ -3,7 +3,10 @@
 namespace encdec {
 
 void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) { head.in_bfloat16 = in_bfloat16_; });
+  projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) {
+    head.at_once = true;
+    head.in_bfloat16 = in_bfloat16_;
+  });
 }
 
 }  // namespace encdec

@@ -22,6 +22,7 @@ struct Operands {
   Tensor value;
   Mask mask = Mask::none;
   int window = -1;  // -1: none
+  bool at_once = false;
 
   Operands(std::uint64_t seed, int queries, int keys, int head_dim, double query_limit = 1.0) {
     RandomTensors random(seed);
@@ -48,7 +49,8 @@ struct Operands {
             .value_dim = static_cast<int>(value.width()),
             .scale = 1.0f / std::sqrt(static_cast<float>(width)),
             .causal = mask == Mask::causal,
-            .window = window < 0 ? HeadAttention().window : window};
+            .window = window < 0 ? HeadAttention().window : window,
+            .at_once = at_once};
   }
 
   Tensor run() const {

@@ -26,6 +26,21 @@ TEST(Attention, FollowsTheFormulaForEverySize) {
   });
 }
 
+TEST(Attention, QueriesThatAreAlwaysAskedAtOnceFollowTheFormula) {
+  for_each_vector_target([] {
+    for (const int head_dim : kHeadDims) {
+      for (const int count : {1, 15, 16, 17, 19, 40, 100}) {
+        for (const Mask mask : {Mask::none, Mask::causal}) {
+          Operands operands(4, count, count, head_dim);
+          operands.mask = mask;
+          operands.at_once = true;
+          ASSERT_TRUE(is_close_to(operands.expected(), operands.run())) << count << " rows, head_dim " << head_dim;
+        }
+      }
+    }
+  });
+}
+
 TEST(Attention, ValuesMayHaveAnotherWidthThanKeys) {
   for_each_vector_target([] {
     for (const int head_dim : {1, 8, 33}) {
