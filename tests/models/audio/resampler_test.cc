@@ -80,7 +80,7 @@ TEST(Resampler, PiecesDoNotMatter) {
 
 TEST(Resampler, NothingGivesNothing) {
   EXPECT_TRUE(resampled({}, 44'100, 16'000, 1).empty());
-  for (const std::size_t inputs : {1, 2, 15, 16, 17, 60}) {
+  for (const std::size_t inputs : {1u, 2u, 15u, 16u, 17u, 60u}) {
     EXPECT_EQ(resampled(std::vector<float>(inputs, 1), 48'000, 16'000, 1).size(), (inputs + 2) / 3);
   }
 }
