@@ -130,14 +130,17 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
   const auto build = [&](Precision precision) {
-    PackOptions pack{.threads = threads, .precision = precision, .memory = std::make_shared<WeightMemory>()};
-    if (options.packed_weights_cache.empty()) return make_network(impl->config, impl->weights, description, pack);
+    PackOptions pack{.threads = threads, .precision = precision};
+    const auto make = [&] {
+      pack.memory = std::make_shared<WeightMemory>();  // that of another network is not kept
+      return make_network(impl->config, impl->weights, description, pack);
+    };
+    if (options.packed_weights_cache.empty()) return make();
     const ContentHash key = packed_weights_key(content, pack);
     for (bool is_again = false;; is_again = true) {
       const auto cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, key);
       pack.packed = cache;
-      pack.memory = std::make_shared<WeightMemory>();  // that of the last time is not kept
-      auto network = make_network(impl->config, impl->weights, description, pack);
+      auto network = make();
       cache->finish();
       impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
       // Who has packed has a copy of its own: the file's is for all processes.
