@@ -1,19 +1,16 @@
 #include "encdec/models/speech/chunk_joining.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
+
+#include "encdec/models/speech/word_times.h"
 
 namespace encdec {
 namespace {
 
 constexpr double kStep = 0.02;                                            // seconds of a timestamp
 constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();  // of tokens
-
-double whole_hundredths(double seconds) {
-  return std::nearbyint(seconds * 100) / 100;
-}
 
 // Goes through the chunks' tokens.
 class Joiner {
@@ -79,7 +76,7 @@ class Joiner {
   }
 
   void add_time(std::int32_t token, double seconds) {
-    const double time = whole_hundredths(seconds);
+    const double time = to_hundredths(seconds);
     if (token >= last_time_) {
       is_skipping_ = true;  // and the time that follows
     } else if (is_skipping_ || (!sequences_.empty() && token < first_time_)) {

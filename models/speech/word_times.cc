@@ -80,11 +80,11 @@ void fit_ends(TranscriptSegment& segment, double median) {
   }
 }
 
+}  // namespace
+
 double to_hundredths(double seconds) {
   return std::nearbyint(seconds * 100) / 100;
 }
-
-}  // namespace
 
 void merge_punctuations(std::span<WordTiming> words, const std::string& prepend, const std::string& append) {
   const auto take = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& from, auto place) {

@@ -11,6 +11,9 @@
 
 namespace encdec {
 
+// As times are written: whole hundredths of a second.
+double to_hundredths(double seconds);
+
 // Marks that belong to the word behind them, or before. openai/whisper's.
 inline constexpr const char* kPrependPunctuations = "\"'“¿([{-";
 inline constexpr const char* kAppendPunctuations = "\"'.。,，!！?？:：”)]}、";
