@@ -166,36 +166,46 @@ struct PackedValues {
   }
 };
 
-// scores[q * stride + k] = scale * <query q, key k> for a tile of queries and a panel of keys, with the additions of
-// score_four_keys in the same order: products of every kLanes'th dimension are summed first.
-HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
-                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
+using Tile = V[kTileQueries][kTileVectors];
+
+// sums[q][v] = the products of dimensions first, first + step, ..., which lie side by side in the panel from `panel`
+// on. Gives what follows them.
+HWY_INLINE const float* sum_dimensions(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
+                                       const float* HWY_RESTRICT panel, int first, int step, Tile& sums) {
   const D d;
-  using Tile = V[kTileQueries][kTileVectors];
-  const auto clear = [d](Tile& sums) HWY_ATTR {
-    for (auto& row : sums) std::fill(std::begin(row), std::end(row), hn::Zero(d));
-  };
-  const auto sum_lane = [&](int lane, Tile& sums) HWY_ATTR {
-    clear(sums);
-    for (int i = lane; i < head.head_dim; i += kLanes, panel += kPanelKeys) {
-      V key[kTileVectors];
-      for (int v = 0; v < kTileVectors; ++v) key[v] = hn::LoadU(d, panel + v * kLanes);
-      for (int q = 0; q < kTileQueries; ++q) {
-        const V query = hn::Set(d, queries[q][i]);
-        for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::MulAdd(query, key[v], sums[q][v]);
-      }
+  ENCDEC_UNROLL
+  for (int q = 0; q < kTileQueries; ++q) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Zero(d);
+  }
+  for (int i = first; i < head.head_dim; i += step, panel += kPanelKeys) {
+    V key[kTileVectors];
+    for (int v = 0; v < kTileVectors; ++v) key[v] = hn::LoadU(d, panel + v * kLanes);
+    ENCDEC_UNROLL
+    for (int q = 0; q < kTileQueries; ++q) {
+      const V query = hn::Set(d, queries[q][i]);
+      ENCDEC_UNROLL
+      for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::MulAdd(query, key[v], sums[q][v]);
     }
-  };
+  }
+  return panel;
+}
+
+// The same of all dimensions, with the additions of score_four_keys in the same order: products of every kLanes'th
+// dimension are summed first.
+HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
+                                 const float* HWY_RESTRICT panel, Tile& total) {
+  const auto sum_lane = [&](int lane, Tile& sums)
+                            HWY_ATTR { panel = sum_dimensions(head, queries, panel, lane, kLanes, sums); };
   const auto add = [](Tile& sums, const Tile& others) HWY_ATTR {
     for (int q = 0; q < kTileQueries; ++q) {
       for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Add(sums[q][v], others[q][v]);
     }
   };
-  Tile total;
   if constexpr (kLanes == 1) {
     sum_lane(0, total);
   } else {
-    clear(total);
+    for (auto& row : total) std::fill(std::begin(row), std::end(row), hn::Zero(D()));
     for (int place = 0; place < kLanes; place += 4) {
       Tile even, odd, other;
       sum_lane(lane_at(place), even);
@@ -208,40 +218,24 @@ HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT
       add(total, even);
     }
   }
-  const V scale = hn::Set(d, head.scale);
-  for (int q = 0; q < kTileQueries; ++q) {
-    for (int v = 0; v < kTileVectors; ++v) {
-      hn::StoreU(hn::Mul(total[q][v], scale), d, scores + static_cast<std::size_t>(q) * stride + v * kLanes);
-    }
-  }
 }
 
-// The same summed over the dimensions in their order.
-HWY_INLINE void score_panel_in_order(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
-                                     const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
+// scores[q * stride + k] = scale * <query q, key k> for a tile of queries and a panel of keys.
+HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
+                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
   const D d;
-  V sums[kTileQueries][kTileVectors];
-  ENCDEC_UNROLL
-  for (int q = 0; q < kTileQueries; ++q) {
-    ENCDEC_UNROLL
-    for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Zero(d);
-  }
-  for (int i = 0; i < head.head_dim; ++i, panel += kPanelKeys) {
-    V key[kTileVectors];
-    for (int v = 0; v < kTileVectors; ++v) key[v] = hn::LoadU(d, panel + v * kLanes);
-    ENCDEC_UNROLL
-    for (int q = 0; q < kTileQueries; ++q) {
-      const V query = hn::Set(d, queries[q][i]);
-      ENCDEC_UNROLL
-      for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::MulAdd(query, key[v], sums[q][v]);
-    }
+  Tile total;
+  if (head.at_once) {
+    sum_dimensions(head, queries, panel, 0, 1, total);
+  } else {
+    sum_lane_by_lane(head, queries, panel, total);
   }
   const V scale = hn::Set(d, head.scale);
   ENCDEC_UNROLL
   for (int q = 0; q < kTileQueries; ++q) {
     ENCDEC_UNROLL
     for (int v = 0; v < kTileVectors; ++v) {
-      hn::StoreU(hn::Mul(sums[q][v], scale), d, scores + static_cast<std::size_t>(q) * stride + v * kLanes);
+      hn::StoreU(hn::Mul(total[q][v], scale), d, scores + static_cast<std::size_t>(q) * stride + v * kLanes);
     }
   }
 }
@@ -278,12 +272,8 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
     check_cancelled();  // a group of a long source takes milliseconds, a head many
     QueryGroup<kTileQueries> group(head, first);
     for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
-      const float* panel = panels + static_cast<std::ptrdiff_t>(j) * head.head_dim;
-      if (head.at_once) {
-        score_panel_in_order(head, group.queries, panel, scratch + j, places.stride);
-      } else {
-        score_panel(head, group.queries, panel, scratch + j, places.stride);
-      }
+      score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,
+                  places.stride);
     }
     weigh_keys(head, scratch, places.stride, group);
     weigh_values<kTileVectors>(head, values, scratch, places.stride, group);
