@@ -10,6 +10,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/row_sharing.h"
 #include "encdec/engine/run_state.h"
+#include "encdec/engine/thread_team.h"
 
 namespace encdec {
 namespace {
@@ -18,6 +19,10 @@ namespace {
 constexpr Dim kPanelColumns = kernels::kWideColumns;
 // Below this many multiplications an operation is over before another thread would have begun.
 constexpr std::int64_t kWorkWorthSharing = 65'536;
+
+Dim panels_of(Dim outputs) {
+  return (outputs + kPanelColumns - 1) / kPanelColumns;
+}
 
 }  // namespace
 
@@ -86,9 +91,22 @@ Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const bac
     Tensor found = packed->find(name, backend::PackedMatrix::packed_bytes(spec));
     if (!found.empty()) return found;
   }
-  StackedRows rows(matrices, first, spec.output_width);
-  Tensor made = backend::PackedMatrix::pack(
-      spec, [&](Dim, Dim count, float* to) { rows.read(count, to); }, pack.memory.get());
+  Tensor made = backend::PackedMatrix::reserve(spec, pack.memory.get());
+  const std::shared_ptr<ThreadTeam> team = pack.team.lock();
+  const Dim panels = panels_of(spec.output_width);
+  const Dim parts = team == nullptr ? 1 : std::min<Dim>(panels, team->size());
+  const auto pack_part = [&](int part, int /*thread*/) {
+    const Dim begin = part * panels / parts * kPanelColumns;
+    const Dim end = std::min<Dim>((part + 1) * panels / parts * kPanelColumns, spec.output_width);
+    StackedRows rows(matrices, first + begin, end - begin);
+    backend::PackedMatrix::pack(
+        spec, begin, end, [&](Dim, Dim count, float* to) { rows.read(count, to); }, made);
+  };
+  if (team == nullptr) {
+    pack_part(0, 0);
+  } else {
+    team->run(static_cast<int>(parts), pack_part);
+  }
   if (!name.empty()) packed->keep(name, made);
   return made;
 }
@@ -122,7 +140,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
     column += weights[i].outputs();
   }
 
-  const Dim panels = (output_width_ + kPanelColumns - 1) / kPanelColumns;
+  const Dim panels = panels_of(output_width_);
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
   const Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels) : 1;
   const backend::Backend& backend = backend::backend_for(options.pack.precision, static_cast<int>(input_width_));

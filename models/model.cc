@@ -9,6 +9,7 @@
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/thread_team.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/fingerprint.h"
 #include "encdec/models/generation/generation_settings.h"
@@ -129,8 +130,9 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   }
   const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
+  const auto team = std::make_shared<ThreadTeam>(threads);
   const auto build = [&](Precision precision) {
-    PackOptions pack{.threads = threads, .precision = precision};
+    PackOptions pack{.threads = threads, .precision = precision, .team = team};
     const auto make = [&] {
       pack.memory = std::make_shared<WeightMemory>();  // that of another network is not kept
       return make_network(impl->config, impl->weights, description, pack);

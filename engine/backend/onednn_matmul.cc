@@ -57,11 +57,14 @@ class Trial {
  public:
   Trial(const Backend& backend, int input_width)
       : backend_(backend), input_width_(input_width), row_(random_values(static_cast<std::size_t>(input_width), 1)) {
-    weights_ = PackedMatrix::pack({input_width, kOutputs, &backend}, [&](Dim first, Dim count, float* rows) {
+    const MatMulSpec spec{input_width, kOutputs, &backend};
+    weights_ = PackedMatrix::reserve(spec);
+    const auto write = [&](Dim first, Dim count, float* rows) {
       const auto values =
           random_values(static_cast<std::size_t>(count * input_width), static_cast<std::uint32_t>(first + 2));
       std::ranges::copy(values, rows);
-    });
+    };
+    PackedMatrix::pack(spec, 0, kOutputs, write, weights_);
   }
 
   RowTrial run() {

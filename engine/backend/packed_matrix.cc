@@ -32,17 +32,19 @@ void with_unit_of(std::size_t group_bytes, const Body& body) {
   }
 }
 
+constexpr std::size_t kLineBytes = 64;
+
 // Rows of groups -> groups of rows: what a panel is, seen as units of a group each.
 template <class Unit>
-void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t width, std::byte* panel) {
+void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t stride, std::size_t width, std::byte* panel) {
   const std::size_t units = row_bytes / sizeof(Unit);
-  constexpr std::size_t kBlock = 64 / sizeof(Unit);  // a cache line of each row at a time
+  constexpr std::size_t kBlock = kLineBytes / sizeof(Unit);  // of each row at a time
   for (std::size_t first = 0; first < units; first += kBlock) {
     const std::size_t last = std::min(first + kBlock, units);
     for (std::size_t unit = first; unit < last; ++unit) {
       std::byte* to = panel + unit * width * sizeof(Unit);
       for (std::size_t row = 0; row < width; ++row) {
-        std::memcpy(to + row * sizeof(Unit), rows + row * row_bytes + unit * sizeof(Unit), sizeof(Unit));
+        std::memcpy(to + row * sizeof(Unit), rows + row * stride + unit * sizeof(Unit), sizeof(Unit));
       }
     }
   }
@@ -90,34 +92,34 @@ struct Layout {
 
 }  // namespace
 
-// Rows of weights that are read at once, where panels are narrower.
-constexpr std::size_t kRowsRead = 64;
-
-Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight, WeightMemory* memory) {
+Tensor PackedMatrix::reserve(const MatMulSpec& spec, WeightMemory* memory) {
   const Layout layout(spec);
   Tensor packed = memory != nullptr ? memory->take(layout.bytes)
                                     : Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
   // What lies between the parts is zero, so that equal weights give equal bytes.
   std::fill(packed.raw() + layout.panel_bytes * layout.panels, packed.raw() + layout.bytes, std::byte{0});
+  return packed;
+}
+
+void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const WeightRows& weight, Tensor& packed) {
+  const Layout layout(spec);
   auto* scales = reinterpret_cast<float*>(packed.raw() + layout.scales);
   auto* offsets = reinterpret_cast<std::int32_t*>(packed.raw() + layout.offsets);
-  const std::size_t width = layout.order.width();
+  const auto width = static_cast<Dim>(layout.order.width());
   const auto inputs = static_cast<std::size_t>(spec.input_width);
-  const std::size_t panels_read = std::max<std::size_t>(1, kRowsRead / width);
-  std::vector<float> given(panels_read * width * inputs);
-  std::vector<std::byte> converted(layout.panel_bytes);
-  for (std::size_t panel = 0; panel < layout.panels; ++panel) {
+  std::vector<float> given(static_cast<std::size_t>(kernels::kWideColumns) * inputs);
+  // A line lies between rows: those of a power of two bytes would push each other out of the nearest cache.
+  const std::size_t stride = layout.row_bytes + kLineBytes;
+  std::vector<std::byte> converted(layout.order.width() * stride);
+  for (; first < last; first += width) {
     check_cancelled();
-    const auto first = static_cast<Dim>(panel * width);
-    const Dim count = std::min(static_cast<Dim>(width), spec.output_width - first);
-    if (panel % panels_read == 0) {
-      weight(first, std::min(static_cast<Dim>(panels_read * width), spec.output_width - first), given.data());
-    }
-    const float* rows = given.data() + panel % panels_read * width * inputs;
-    if (count < static_cast<Dim>(width)) std::ranges::fill(converted, std::byte{0});
+    const Dim before = first % kernels::kWideColumns;
+    if (before == 0) weight(first, std::min<Dim>(kernels::kWideColumns, last - first), given.data());
+    const Dim count = std::min(width, last - first);
+    if (count < width) std::ranges::fill(converted, std::byte{0});
     for (Dim row = 0; row < count; ++row) {
-      const float* from = rows + static_cast<std::size_t>(row) * inputs;
-      std::byte* to = converted.data() + static_cast<std::size_t>(row) * layout.row_bytes;
+      const float* from = given.data() + static_cast<std::size_t>(before + row) * inputs;
+      std::byte* to = converted.data() + static_cast<std::size_t>(row) * stride;
       if (layout.precision == Precision::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
         scales[first + row] = kernels::quantize_weights(from, spec.input_width, integers);
@@ -129,11 +131,11 @@ Tensor PackedMatrix::pack(const MatMulSpec& spec, const WeightRows& weight, Weig
                              spec.input_width, to);
       }
     }
-    std::byte* to = packed.raw() + panel * layout.panel_bytes;
-    with_unit_of(layout.unit_bytes(),
-                 [&](auto unit) { interleave<decltype(unit)>(converted.data(), layout.row_bytes, width, to); });
+    std::byte* to = packed.raw() + static_cast<std::size_t>(first / width) * layout.panel_bytes;
+    with_unit_of(layout.unit_bytes(), [&](auto unit) {
+      interleave<decltype(unit)>(converted.data(), layout.row_bytes, stride, layout.order.width(), to);
+    });
   }
-  return packed;
 }
 
 std::size_t PackedMatrix::packed_bytes(const MatMulSpec& spec) {

@@ -25,15 +25,17 @@ using WeightRows = std::function<void(Dim first, Dim count, float* rows)>;
 // threads.
 class PackedMatrix {
  public:
-  // The weights as one piece of bytes: panels and, of int8, the outputs' scales and offsets. They depend on the
-  // weights, the sizes and the backend, and on nothing else. Asks for each row once, in ascending order. They lie in
-  // `memory` or, without it, alone.
-  // Throws BackendError for more inputs than sums of integers are exact for.
-  static Tensor pack(const MatMulSpec& spec, const WeightRows& weight, WeightMemory* memory = nullptr);
-  // How many bytes pack() gives. Throws BackendError likewise.
+  // How many bytes packed weights are: panels and, of int8, the outputs' scales and offsets. Throws BackendError for
+  // more inputs than sums of integers are exact for.
   static std::size_t packed_bytes(const MatMulSpec& spec);
+  // Memory for them, in `memory` or, without it, alone. Throws BackendError likewise.
+  static Tensor reserve(const MatMulSpec& spec, WeightMemory* memory = nullptr);
+  // Packs rows [first, last), from the beginning of a panel of kWideColumns to the end of one or of the matrix: threads
+  // may pack a part each. The bytes depend on the weights, the sizes and the backend, and on nothing else. Asks for
+  // each row once, in ascending order.
+  static void pack(const MatMulSpec& spec, Dim first, Dim last, const WeightRows& weight, Tensor& packed);
 
-  // `packed` as pack() gave it, aligned to Tensor::kAlignment. `bias` is [N], or null for none.
+  // `packed` is what was reserved, with all rows, aligned to Tensor::kAlignment. `bias` is [N], or null for none.
   PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias);
 
   // For backends.

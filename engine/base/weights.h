@@ -83,6 +83,8 @@ struct StoredName {
 // best first. "encoder.0.self_attention.query.weight" -> {{"model.encoder.layers.0.self_attn.q_proj.weight"}}.
 using WeightNames = std::function<std::vector<StoredName>(const std::string& canonical)>;
 
+class ThreadTeam;
+
 // How layers lay out their weights for the machine that will run them.
 struct PackOptions {
   // Column slices of matrices, so that as many threads can work on one row. Results do not depend on it.
@@ -91,8 +93,10 @@ struct PackOptions {
   Precision precision = Precision::float32;
   // Where matrices that were packed once are found again; null if nowhere.
   std::shared_ptr<PackedWeights> packed = nullptr;
-  // Where they are packed; null for memory of its own for each. One thread at a time packs.
+  // Where they are packed; null for memory of its own for each. One thread at a time takes some.
   std::shared_ptr<WeightMemory> memory = nullptr;
+  // Whose threads pack, as long as it lives; without one the caller's alone.
+  std::weak_ptr<ThreadTeam> team = {};
 };
 
 // A matrix [N, K] of weights, one output a row, whatever it is stored as: read as floats a few rows at a time, so that

@@ -66,9 +66,10 @@ struct MatMulCase {
   Tensor input;
   Tensor residual;
 
-  MatMul matmul(int threads) const {
+  MatMul matmul(int threads, const std::shared_ptr<ThreadTeam>& team = nullptr) const {
     const std::vector<WeightMatrix> matrices(weights.begin(), weights.end());
-    return {matrices, biases, {{.threads = threads, .precision = precision}, activation, residual_mode}};
+    const PackOptions pack{.threads = threads, .precision = precision, .team = team};
+    return {matrices, biases, {pack, activation, residual_mode}};
   }
 
   Tensor run(const MatMul& matmul, RunState& state, std::int64_t first, std::int64_t count) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "encdec/engine/backend/onednn.h"
@@ -93,16 +94,23 @@ TEST(MatMul, RowsOfZerosAndTinyValuesGiveTheirBias) {
   }
 }
 
-TEST(MatMul, GivesItsWeightsBack) {
-  for (const Precision precision : kPrecisions) {
-    MatMulCase c = uniform_case(21, {130, 300}, 1, false, false);
+TEST(MatMul, GivesItsWeightsBackWhoeverPacksThem) {
+  const auto team = std::make_shared<ThreadTeam>(3);
+  MatMulCase c = uniform_case(21, {130, 300}, 1, false, false);
+  c.weights.push_back(RandomTensors(22).uniform({200, 130}));
+  std::vector<float> row(130);
+  for (const auto& [precision, threads, packs] :
+       {std::tuple(Precision::float32, 3, team), std::tuple(Precision::bfloat16, 1, team),
+        std::tuple(Precision::int8, 3, team), std::tuple(Precision::int8, 1, team),
+        std::tuple(Precision::float32, 3, std::shared_ptr<ThreadTeam>())}) {
     c.precision = precision;
-    const MatMul matmul = c.matmul(3);
-    const Tensor expected = rounded(c.weights[0], precision);
-    std::vector<float> row(130);
-    for (const Dim output : {0, 99, 127, 128, 200, 299}) {
+    const MatMul matmul = c.matmul(threads, packs);
+    for (int output = 0; output < 500; ++output) {
+      const Tensor expected =
+          rounded(c.weights[output < 300 ? 0 : 1].slice(output < 300 ? output : output - 300, 1), precision);
       matmul.copy_weights(output, row.data());
-      for (int i = 0; i < 130; ++i) EXPECT_EQ(row[static_cast<std::size_t>(i)], expected.row(output)[i]);
+      ASSERT_TRUE(std::equal(row.begin(), row.end(), expected.row(0)))
+          << to_string(precision) << ", " << threads << " slices, output " << output;
     }
   }
 }

@@ -32,7 +32,9 @@ PackedMatrix packed(const Tensor& weight, Precision precision) {
   const MatMulSpec spec{.input_width = input_width,
                         .output_width = static_cast<int>(weight.rows()),
                         .backend = &backend_for(precision, input_width)};
-  return PackedMatrix(spec, PackedMatrix::pack(spec, rows_of(weight)), nullptr);
+  Tensor packed = PackedMatrix::reserve(spec);
+  PackedMatrix::pack(spec, 0, spec.output_width, rows_of(weight), packed);
+  return PackedMatrix(spec, std::move(packed), nullptr);
 }
 
 #if defined(__aarch64__) && defined(__linux__)
