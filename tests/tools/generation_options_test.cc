@@ -228,6 +228,22 @@ TEST(GenerationOptions, BeamSearchDoesNotDependOnHowItIsComputed) {
   }
 }
 
+// Without either option: a file of several workers' size and a pipe, which is one worker's.
+TEST(GenerationOptions, ResultsDoNotDependOnTheSplitOfCpus) {
+  ::setenv("ENCDEC_THREADS", "3", 1);
+  std::string sources;
+  while (sources.size() < 30'000) sources += golden_sources("gelu_sharded");
+  const TemporaryFolder folder;
+  const std::string file = folder.write("sources", sources);
+  const std::string expected = run_generate("gelu_sharded", {"--token-ids"}, sources).output;
+  EXPECT_EQ(std::ranges::count(expected, '\n'), std::ranges::count(sources, '\n'));
+  for (const char* workers : {"0", "2"}) {
+    EXPECT_EQ(run_generate("gelu_sharded", {"--token-ids", "--input", file, "--workers", workers}, "").output,
+              expected);
+  }
+  ::unsetenv("ENCDEC_THREADS");
+}
+
 struct BadFile {
   const char* option;
   const char* content;

@@ -102,7 +102,7 @@ TEST(Usage, WrongValuesOfGenerationOptionsAreNamedWithTheirRange) {
       {"--begin-suppress-tokens", {"x"}, "token ids separated by spaces"},
       {"--exponential-decay-length-penalty", {"5", "5,0", "-1,2", "5,nan", "x,1.1", "5,1.1,2"}, "START,FACTOR"},
       {"--top-log-probs", {"-1", "x", "1001"}, "an integer from 0 to 1000"},
-      {"--workers", {"0", "-1", "2000"}, "an integer from 1 to 1024"},
+      {"--workers", {"-1", "2000"}, "an integer from 0 to 1024"},
       {"--batch-size", {"-1", "auto"}, "an integer from 0 to 65536"},
   };
   for (const auto& [option, values, expected] : table) {

@@ -1,5 +1,4 @@
 #include <encdec/engine/base/error.h>
-#include <encdec/engine/thread_team.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
@@ -52,13 +51,8 @@ struct GenerateArguments {
   bool stream = false;
 };
 
-// Workers share the CPUs, unless the number of threads is given.
-Model load_for_workers(const GenerateArguments& options) {
-  ModelArguments arguments = options.model;
-  const int workers = options.generation.options.workers;
-  if (arguments.threads == 0 && workers > 1) arguments.threads = std::max(1, default_threads() / workers);
-  return arguments.load_for(options.form);
-}
+// Of input: about a hundred lines.
+constexpr std::int64_t kBytesOfWorker = 8192;
 
 // From the first line to the last.
 class Generation final : private GenerateStream {
@@ -72,7 +66,7 @@ class Generation final : private GenerateStream {
         stats_file_(options.stats.empty()
                         ? nullptr
                         : std::make_unique<OutputFile>(options.stats, OutputFile::Unfinished::remove)),
-        model_(load_for_workers(options)) {
+        model_(load()) {
     stats_.load_seconds = stopwatch_.seconds();
     if (!options.attention.empty()) attention_file_.emplace(options.attention, options.attention_choices, model_);
     if (prefix_) pairs_.emplace(input_, *prefix_);
@@ -117,6 +111,14 @@ class Generation final : private GenerateStream {
   }
 
  private:
+  Model load() {
+    int& workers = options_.generation.options.workers;
+    // A stream's lines are looked at one by one.
+    const std::int64_t bytes = options_.stream ? 0 : input_.total_bytes().value_or(0);
+    workers = options_.model.share_cpus(workers, bytes / kBytesOfWorker);
+    return options_.model.load_for(options_.form);
+  }
+
   static std::unique_ptr<LineReader> open_if_named(const std::string& path) {
     return path.empty() ? nullptr : std::make_unique<LineReader>(path);
   }
@@ -243,7 +245,7 @@ class Generation final : private GenerateStream {
     return fmt::format("; the output of the first {} lines is in {}", lines_, partial);
   }
 
-  const GenerateArguments& options_;
+  GenerateArguments options_;
   Stopwatch stopwatch_;
   LineReader input_;
   std::unique_ptr<LineReader> prefix_;
@@ -298,9 +300,7 @@ void add_options(CLI::App& command, GenerateArguments& options) {
       ->default_str("error");
   add_batch_size_option(command, generate.batch_size);
   options.model.add_load_options(command);
-  add_number_option(command, "--workers", generate.workers,
-                    "Batches side by side; results do not depend on it. They share the CPUs, or have --threads each")
-      ->check(integer_from(1, kMaxThreads));
+  options.model.add_workers_option(command, generate.workers);
   command
       .add_option_function<std::string>(
           "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },

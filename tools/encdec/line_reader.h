@@ -37,7 +37,9 @@ class LineReader {
   // Of all that next() gave so far; bytes with the line ends.
   std::int64_t lines() const { return line_number_; }
   std::int64_t bytes() const { return bytes_; }
-  // What part of the whole input so many bytes are, where it is a regular file.
+  // Of the whole input, where it is a regular file.
+  std::optional<std::int64_t> total_bytes() const { return total_bytes_; }
+  // What part of that so many bytes are.
   std::optional<double> fraction(std::int64_t bytes) const;
 
  private:

@@ -1,9 +1,11 @@
 #include "options.h"
 
 #include <encdec/engine/base/error.h>
+#include <encdec/engine/thread_team.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace encdec::cli {
@@ -74,6 +76,22 @@ void ModelArguments::add_load_options(CLI::App& command) {
 
 void ModelArguments::add_quiet_option(CLI::App& command, const std::string& description) {
   command.add_flag("--quiet", quiet, description + " on standard error");
+}
+
+void ModelArguments::add_workers_option(CLI::App& command, int& workers) {
+  workers = 0;
+  add_number_option(command, "--workers", workers,
+                    "Batches side by side, 0 for what suits the input and the CPUs; results do not depend on it. They "
+                    "share the CPUs, or have --threads each")
+      ->check(integer_from(0, kMaxThreads));
+}
+
+int ModelArguments::share_cpus(int workers, std::int64_t busy) {
+  if (threads != 0) return std::max(workers, 1);
+  const int cpus = default_threads();
+  if (workers == 0) workers = static_cast<int>(std::clamp<std::int64_t>(busy, 1, cpus));
+  if (workers > 1) threads = std::max(1, cpus / workers);
+  return workers;
 }
 
 Model ModelArguments::load() const {

@@ -39,6 +39,13 @@ struct ModelArguments {
   void add_load_options(CLI::App& command);
   // --quiet
   void add_quiet_option(CLI::App& command, const std::string& description);
+  // --workers: 0 for as many as suit the input
+  void add_workers_option(CLI::App& command, int& workers);
+
+  // How many workers there are, for input that keeps `busy` of them at work; sets the threads of each. A CPU is busier
+  // with a batch of its own than with its part of each step: workers that are not given are one for each CPU, those
+  // that are given share the CPUs. Neither where the number of threads is given: then a worker has those.
+  int share_cpus(int workers, std::int64_t busy);
 
   LoadOptions load_options() const {
     return {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache};

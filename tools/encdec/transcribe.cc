@@ -26,6 +26,9 @@ namespace {
 
 constexpr std::string_view kStandardInput = "-";
 
+// So many keep a worker's batches full.
+constexpr std::int64_t kFilesOfWorker = 4;
+
 // A recording's transcript on its way to its files.
 class Written {
  public:
@@ -85,9 +88,7 @@ class Transcription final : TranscribeStream {
     arguments_.lines.word_times = options_.word_timestamps;
     if (!arguments_.output_dir.empty()) name_outputs();
     if (!arguments_.stats.empty()) stats_file_.emplace(arguments_.stats, OutputFile::Unfinished::remove);
-    if (arguments_.model.threads == 0 && options_.workers > 1) {
-      arguments_.model.threads = std::max(1, default_threads() / options_.workers);
-    }
+    options_.workers = arguments_.model.share_cpus(options_.workers, std::ssize(arguments_.files) / kFilesOfWorker);
   }
 
   // Whether all recordings were transcribed.

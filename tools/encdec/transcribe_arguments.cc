@@ -142,9 +142,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_number_option(command, "--batch-size", speech.batch_size,
                     "Recordings decoded together, 0 for what suits the machine; results do not depend on it")
       ->check(integer_from(0, kMaxBatchSize));
-  add_number_option(command, "--workers", speech.workers,
-                    "Batches side by side; the threads are shared out among them; results do not depend on it")
-      ->check(integer_from(1, kMaxThreads));
+  arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
 
   options.text("--language", speech.language, "What is spoken: en, German; the model listens if not given")
