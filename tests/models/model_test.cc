@@ -255,6 +255,7 @@ TEST(Model, WorkCanBeCancelledAnywhere) {
     return is_cancelled;
   };
   const auto load_it = [] { load("shared_swish"); };
+  load_it();  // the first load of a process also tries what oneDNN does
   EXPECT_FALSE(cancelled_at(std::numeric_limits<int>::max(), load_it));
   ASSERT_GE(calls, 20) << "while weights are packed";
   const int while_loading = calls;
