@@ -23,9 +23,9 @@ class HeadRecording {
     }
     nodes_.reserve(by_layer.size());
     for (const auto& [layer, by_head] : by_layer) {
-      const auto keep = [by_head = by_head](const AttentionWeights& told) {
-        const auto map = by_head.find(told.head);
-        if (map == by_head.end()) return;
+      const auto keep = [maps = by_head](const AttentionWeights& told) {
+        const auto map = maps.find(told.head);
+        if (map == maps.end()) return;
         std::ranges::copy(told.weights, map->second->row(told.row) + told.first_key);
       };
       nodes_.push_back(session.observe_attention(AttentionKind::cross, layer, keep));

@@ -204,7 +204,7 @@ class WindowSearch final : public Search {
     }
     std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
     const double patience = task_.options().patience;
-    const auto pool = std::max<std::size_t>(std::lrint(static_cast<double>(group_) * patience), 1);
+    const auto pool = static_cast<std::size_t>(std::max(std::lrint(static_cast<double>(group_) * patience), 1L));
     const bool is_last_step = !is_openai() && length_ + 1 >= most_;
     std::vector<Sequence> next;
     std::vector<int> parents;

@@ -230,7 +230,7 @@ TEST(ModelGeneration, AStreamMayPassOverSourcesThatTheModelCannotTake) {
   const Model model = load("shared_swish");
   auto sources = random_sources(30, 20, 20);
   const auto expected = model.generate_ids(sources, {.max_new_tokens = 8});
-  for (const std::size_t bad : {0, 1, 9, 29}) sources[bad] = {1'000'000};
+  for (const std::size_t bad : {0u, 1u, 9u, 29u}) sources[bad] = {1'000'000};
   for (const int workers : {1, 3}) {
     ListStream stream(sources);
     model.generate_stream(stream, {.max_new_tokens = 8, .batch_size = 4, .workers = workers});

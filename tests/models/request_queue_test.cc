@@ -169,7 +169,7 @@ TEST(RequestQueue, ACancelledSourceIsDroppedAndItsNeighboursDoNotChange) {
     const GenerateOptions options{.num_beams = beams, .max_new_tokens = 40, .min_new_tokens = 30};
     const auto expected = model.generate_ids(sources, options);
     RequestQueue queue(model);
-    for (const std::size_t last_token : {1, 4, 11}) {
+    for (const std::size_t last_token : {1u, 4u, 11u}) {
       Outcome cancelled, others;
       Request request;
       std::mutex submitting;

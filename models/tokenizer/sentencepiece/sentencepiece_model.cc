@@ -91,8 +91,8 @@ void SentencePieceModel::add_pieces() {
   std::int32_t id = 0;
   for (const auto& [text, score, type] : proto_.pieces) {
     poll_cancelled();
-    const auto refuse = [&, &text = text](std::string_view what) {
-      fail(fmt::format("piece {} '{}' {}", id, printable(text), what));
+    const auto refuse = [&, &piece = text](std::string_view what) {
+      fail(fmt::format("piece {} '{}' {}", id, printable(piece), what));
     };
     if (type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused) {
       if (text_pieces_.find(text)) refuse("is there twice");
