@@ -213,9 +213,7 @@ class Letters final : public Tokenizer {
     for (const std::int32_t id : ids) text += pieces_.at(static_cast<std::size_t>(id));
     return text;
   }
-  const std::string& piece(std::int32_t id, TextSide) const override {
-    return pieces_.at(static_cast<std::size_t>(id));
-  }
+  std::string_view piece(std::int32_t id, TextSide) const override { return pieces_.at(static_cast<std::size_t>(id)); }
   std::optional<std::int32_t> token_id(std::string_view) const override { return std::nullopt; }
 
  private:

@@ -9,7 +9,7 @@ namespace encdec {
 std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, TextSide side) const {
   std::vector<std::string> result;
   result.reserve(ids.size());
-  for (const std::int32_t id : ids) result.push_back(piece(id, side));
+  for (const std::int32_t id : ids) result.emplace_back(piece(id, side));
   return result;
 }
 

@@ -45,7 +45,7 @@ class Tokenizer {
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
   // What an id stands for, a special token too, spelled as in the vocabulary. Throws InputError for an id that the
   // vocabulary of that side does not have.
-  virtual const std::string& piece(std::int32_t id, TextSide side) const = 0;
+  virtual std::string_view piece(std::int32_t id, TextSide side) const = 0;
   // The same for many.
   std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const;
 

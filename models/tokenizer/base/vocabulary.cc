@@ -13,6 +13,15 @@ namespace encdec {
 namespace {
 
 constexpr std::int32_t kNoEntry = -1;
+// Of pieces that are kept together.
+constexpr std::size_t kTextBytes = std::size_t{16} << 10;
+
+bool has(const Vocabulary::Entry& entry, std::string_view piece) {
+  return entry.piece() == piece;
+}
+bool has(const Vocabulary::Entry& entry, std::int32_t id) {
+  return entry.id == id;
+}
 
 }  // namespace
 
@@ -55,48 +64,60 @@ class Vocabulary::Reader final : public JsonEvents {
   std::string piece_;
 };
 
-void Vocabulary::add(std::string piece, std::int32_t id, const std::string& name) {
+void Vocabulary::add(std::string_view piece, std::int32_t id, const std::string& name) {
   if (id < 0 || id >= kMaxTokenIds) {
     refuse<TokenizerError>(name, "'{}' is {}, expected an id from 0 to {}", printable(piece), id, kMaxTokenIds - 1);
   }
   poll_cancelled();
   if (this->id(piece)) refuse<TokenizerError>(name, "'{}' is there twice", printable(piece));
-  if (const std::string* other = this->piece(id)) {
+  if (const auto other = this->piece(id)) {
     refuse<TokenizerError>(name, "'{}' and '{}' both have the id {}", printable(*other), printable(piece), id);
   }
   if (entries_.size() == kMaxPieces) refuse<TokenizerError>(name, "more than {} pieces", kMaxPieces);
   if (4 * (entries_.size() + 1) > 3 * by_piece_.size()) grow();
   const auto number = static_cast<std::int32_t>(entries_.size());
-  const Entry& entry = entries_.emplace_back(Entry{std::move(piece), id});
-  by_piece_[place(by_piece_, std::string_view(entry.piece), &Entry::piece)] = number;
-  by_id_[place(by_id_, id, &Entry::id)] = number;
+  const std::string_view text = kept(piece);
+  entries_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), id});
+  by_piece_[place(by_piece_, text)] = number;
+  by_id_[place(by_id_, id)] = number;
+}
+
+std::string_view Vocabulary::kept(std::string_view piece) {
+  if (texts_.empty() || texts_.back().capacity() - texts_.back().size() < piece.size()) {
+    std::string text;
+    text.reserve(std::max(kTextBytes, piece.size()));
+    texts_.push_back(std::move(text));
+  }
+  std::string& text = texts_.back();
+  text += piece;
+  return std::string_view(text).substr(text.size() - piece.size());
 }
 
 std::optional<std::int32_t> Vocabulary::id(std::string_view piece) const {
-  const Entry* entry = find(by_piece_, piece, &Entry::piece);
+  const Entry* entry = find(by_piece_, piece);
   return entry != nullptr ? std::optional(entry->id) : std::nullopt;
 }
 
-const std::string* Vocabulary::piece(std::int32_t id) const {
-  const Entry* entry = find(by_id_, id, &Entry::id);
-  return entry != nullptr ? &entry->piece : nullptr;
+std::optional<std::string_view> Vocabulary::piece(std::int32_t id) const {
+  const Entry* entry = find(by_id_, id);
+  return entry != nullptr ? std::optional(entry->piece()) : std::nullopt;
 }
 
 // Where the number of the entry with that key is, or would be.
-template <typename Key, typename Member>
-std::size_t Vocabulary::place(const Table& table, Key key, Member member) const {
+template <typename Key>
+std::size_t Vocabulary::place(const Table& table, Key key) const {
   const std::size_t mask = table.size() - 1;
   std::size_t index = std::hash<Key>()(key) & mask;
-  while (table[index] != kNoEntry && entries_[static_cast<std::size_t>(table[index])].*member != key) {
+  while (table[index] != kNoEntry && !has(entries_[static_cast<std::size_t>(table[index])], key)) {
     index = (index + 1) & mask;
   }
   return index;
 }
 
-template <typename Key, typename Member>
-const Vocabulary::Entry* Vocabulary::find(const Table& table, Key key, Member member) const {
+template <typename Key>
+const Vocabulary::Entry* Vocabulary::find(const Table& table, Key key) const {
   if (table.empty()) return nullptr;
-  const std::int32_t number = table[place(table, key, member)];
+  const std::int32_t number = table[place(table, key)];
   return number == kNoEntry ? nullptr : &entries_[static_cast<std::size_t>(number)];
 }
 
@@ -109,8 +130,8 @@ void Vocabulary::grow() {
   }
   std::int32_t number = 0;
   for (const Entry& entry : entries_) {
-    by_piece_[place(by_piece_, std::string_view(entry.piece), &Entry::piece)] = number;
-    by_id_[place(by_id_, entry.id, &Entry::id)] = number++;
+    by_piece_[place(by_piece_, entry.piece())] = number;
+    by_id_[place(by_id_, entry.id)] = number++;
   }
 }
 

@@ -55,30 +55,36 @@ class Vocabulary {
 
   // Throws TokenizerError, beginning with `name`, unless both are new, there is room, and the id is from 0 to
   // kMaxTokenIds - 1.
-  void add(std::string piece, std::int32_t id, const std::string& name);
+  void add(std::string_view piece, std::int32_t id, const std::string& name);
 
+  // Small: there may be a million.
   struct Entry {
-    std::string piece;
+    std::string_view piece() const { return {text, size}; }
+
+    const char* text;
+    std::uint32_t size;
     std::int32_t id;
   };
-  // In the order in which they were added.
+  // In the order in which they were added. Pieces stay where they are as long as there is the vocabulary.
   const std::deque<Entry>& entries() const { return entries_; }
   std::size_t size() const { return entries_.size(); }
   std::optional<std::int32_t> id(std::string_view piece) const;
-  // Null for an id that no piece has.
-  const std::string* piece(std::int32_t id) const;
+  // Nothing for an id that no piece has.
+  std::optional<std::string_view> piece(std::int32_t id) const;
 
  private:
   class Reader;
   // Numbers of entries, each at the first free place from where the hash of its key is; the size is a power of two.
   using Table = std::vector<std::int32_t>;
 
-  template <typename Key, typename Member>
-  std::size_t place(const Table& table, Key key, Member member) const;
-  template <typename Key, typename Member>
-  const Entry* find(const Table& table, Key key, Member member) const;
+  template <typename Key>
+  std::size_t place(const Table& table, Key key) const;
+  template <typename Key>
+  const Entry* find(const Table& table, Key key) const;
   void grow();
+  std::string_view kept(std::string_view piece);
 
+  std::deque<std::string> texts_;  // pieces one behind the other, each text as large as it was at first
   std::deque<Entry> entries_;
   Table by_piece_;
   Table by_id_;

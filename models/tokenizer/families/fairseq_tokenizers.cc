@@ -95,9 +95,10 @@ class M2M100Tokenizer final : public FairseqTokenizer {
   }
 
   // Ids behind the vocabulary have a row in the model's tables, and no piece.
-  const std::string* missing_piece(std::int32_t id, TextSide /*side*/) const override {
+  std::optional<std::string_view> missing_piece(std::int32_t id, TextSide /*side*/) const override {
     const std::int64_t filler = id - static_cast<std::int64_t>(vocabulary().size());
-    return filler >= 0 && filler < fillers_ ? &settings().named_tokens.at("unk_token") : nullptr;
+    if (filler < 0 || filler >= fillers_) return std::nullopt;
+    return settings().named_tokens.at("unk_token");
   }
 
  private:
@@ -121,7 +122,7 @@ Vocabulary plbart_vocabulary(std::string_view model, const TokenizerFiles& files
   std::int32_t id = 0;
   for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) vocabulary.add(token, id++, name);
   const auto add = [&](const std::string& piece, std::int32_t piece_id) {
-    if (!vocabulary.id(piece) && vocabulary.piece(piece_id) == nullptr) vocabulary.add(piece, piece_id, name);
+    if (!vocabulary.id(piece) && !vocabulary.piece(piece_id)) vocabulary.add(piece, piece_id, name);
   };
   id = kFairseqOffset;
   for (const auto& piece : proto.pieces) add(piece.text, id++);

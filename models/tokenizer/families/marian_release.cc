@@ -44,12 +44,13 @@ std::vector<std::string> vocabulary_names(const fs::path& folder) {
 // Ids from 0 on, without gaps.
 PieceList list_of(const Vocabulary& vocabulary, const std::string& name) {
   std::vector<std::string> pieces(vocabulary.size());
-  for (const auto& [piece, id] : vocabulary.entries()) {
-    if (static_cast<std::size_t>(id) >= pieces.size()) {
-      refuse<TokenizerError>(name, "'{}' has the id {}, expected one below the number of pieces, {}", printable(piece),
-                             id, pieces.size());
+  for (const Vocabulary::Entry& entry : vocabulary.entries()) {
+    const auto id = static_cast<std::size_t>(entry.id);
+    if (id >= pieces.size()) {
+      refuse<TokenizerError>(name, "'{}' has the id {}, expected one below the number of pieces, {}",
+                             printable(entry.piece()), id, pieces.size());
     }
-    pieces[static_cast<std::size_t>(id)] = piece;
+    pieces[id] = entry.piece();
   }
   return PieceList(std::move(pieces));
 }

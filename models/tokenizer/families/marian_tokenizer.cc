@@ -37,8 +37,8 @@ class MarianTokenizer final : public SlowTokenizer {
 
   std::string kind() const override { return "sentencepiece with vocab.json"; }
 
-  const std::string& piece(std::int32_t id, TextSide side) const override {
-    if (const std::string* found = find_piece(id, side)) return *found;
+  std::string_view piece(std::int32_t id, TextSide side) const override {
+    if (const auto found = find_piece(id, side)) return *found;
     throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces and not this one", id,
                                  side == TextSide::source ? "source" : "target", vocabulary(side).size()));
   }
@@ -46,10 +46,10 @@ class MarianTokenizer final : public SlowTokenizer {
   // Those whose code is a piece of the vocabulary.
   std::vector<std::string> languages() const override {
     std::map<std::int32_t, std::string> found;
-    for (const auto& [piece, id] : vocabulary(TextSide::source).entries()) {
-      std::string_view rest = piece;
+    for (const Vocabulary::Entry& entry : vocabulary(TextSide::source).entries()) {
+      std::string_view rest = entry.piece();
       const std::string_view code = take_language_code(rest);
-      if (!code.empty() && rest.empty()) found[id] = code.substr(2, code.size() - 4);
+      if (!code.empty() && rest.empty()) found[entry.id] = code.substr(2, code.size() - 4);
     }
     std::vector<std::string> languages;
     for (auto& [id, language] : found) languages.push_back(std::move(language));
@@ -102,8 +102,9 @@ class MarianTokenizer final : public SlowTokenizer {
     return around;
   }
 
-  const std::string* missing_piece(std::int32_t id, TextSide side) const override {
-    return decoding_model(side).piece(id);
+  std::optional<std::string_view> missing_piece(std::int32_t id, TextSide side) const override {
+    const std::string* piece = decoding_model(side).piece(id);
+    return piece != nullptr ? std::optional<std::string_view>(*piece) : std::nullopt;
   }
 
   const Vocabulary& vocabulary(TextSide side) const override {

@@ -108,15 +108,15 @@ Parts make_mbart50(PipelineSource& source) {
 
 // The vocabulary with fairseq's four tokens first.
 Vocabulary fairseq_vocabulary(const PipelineSource& source) {
-  std::vector<const std::string*> pieces(source.vocabulary.size());
-  for (const auto& [piece, id] : source.vocabulary.entries()) pieces[static_cast<std::size_t>(id)] = &piece;
+  std::vector<std::string_view> pieces(source.vocabulary.size());
+  for (const auto& entry : source.vocabulary.entries()) pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
   Vocabulary vocabulary;
   std::int32_t next = 0;
   for (const char* key : {"bos_token", "pad_token", "eos_token", "unk_token"}) {
     vocabulary.add(source.token(key), next++, source.name);
   }
-  for (const std::string* piece : pieces) {
-    if (!vocabulary.id(*piece)) vocabulary.add(*piece, next++, source.name);
+  for (const std::string_view piece : pieces) {
+    if (!vocabulary.id(piece)) vocabulary.add(piece, next++, source.name);
   }
   return vocabulary;
 }

@@ -124,12 +124,13 @@ Merges merges_of(const Vocabulary& vocabulary) {
     std::string_view right;
   };
   std::vector<Merge> found;
-  for (const auto& [piece, id] : vocabulary.entries()) {
+  for (const Vocabulary::Entry& entry : vocabulary.entries()) {
     std::size_t characters = 0;
-    for (const auto [character, offset] : code_points(piece)) {
-      const std::string_view left = std::string_view(piece).substr(0, offset);
-      const std::string_view right = std::string_view(piece).substr(offset);
-      if (characters > 0 && vocabulary.id(left) && vocabulary.id(right)) found.push_back({id, characters, left, right});
+    for (const auto [character, offset] : code_points(entry.piece())) {
+      const std::string_view left = entry.piece().substr(0, offset), right = entry.piece().substr(offset);
+      if (characters > 0 && vocabulary.id(left) && vocabulary.id(right)) {
+        found.push_back({entry.id, characters, left, right});
+      }
       ++characters;
     }
   }

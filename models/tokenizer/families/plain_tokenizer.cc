@@ -114,7 +114,7 @@ class PlainTokenizer final : public Tokenizer {
   std::string decode(std::span<const std::int32_t> ids) const override {
     std::vector<std::string_view> kept;
     for (const std::int32_t id : ids) {
-      const std::string& token = piece(id, TextSide::target);
+      const std::string_view token = piece(id, TextSide::target);
       const bool is_special =
           token == options_.begin_token || token == options_.end_token || token == options_.start_token;
       if (!is_special) kept.push_back(token);
@@ -122,7 +122,7 @@ class PlainTokenizer final : public Tokenizer {
     return fmt::format("{}", fmt::join(kept, " "));
   }
 
-  const std::string& piece(std::int32_t id, TextSide side) const override {
+  std::string_view piece(std::int32_t id, TextSide side) const override {
     if (const std::string* found = vocabulary(side).piece(id)) return *found;
     throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces", id,
                                  side == TextSide::source ? "source" : "target", vocabulary(side).size()));

@@ -45,8 +45,8 @@ std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, cons
 std::string SlowTokenizer::decode(std::span<const std::int32_t> ids) const {
   std::vector<std::string> kept;
   for (const std::int32_t id : ids) {
-    const std::string& text = piece(id, TextSide::target);
-    if (!added_tokens_.is_special(id)) kept.push_back(text);
+    const std::string_view text = piece(id, TextSide::target);
+    if (!added_tokens_.is_special(id)) kept.emplace_back(text);
   }
   std::string text = join(kept);
   return settings_.clean_up_spaces ? clean_up_spaces(std::move(text)) : text;
@@ -62,14 +62,14 @@ std::optional<std::int32_t> SlowTokenizer::find_id(std::string_view piece, TextS
   return added ? added : vocabulary(side).id(piece);
 }
 
-const std::string* SlowTokenizer::find_piece(std::int32_t id, TextSide side) const {
-  if (const std::string* added = added_tokens_.token(id)) return added;
-  const std::string* known = vocabulary(side).piece(id);
-  return known != nullptr ? known : missing_piece(id, side);
+std::optional<std::string_view> SlowTokenizer::find_piece(std::int32_t id, TextSide side) const {
+  if (const std::string* added = added_tokens_.token(id)) return *added;
+  const auto known = vocabulary(side).piece(id);
+  return known ? known : missing_piece(id, side);
 }
 
-const std::string& SlowTokenizer::piece(std::int32_t id, TextSide side) const {
-  if (const std::string* found = find_piece(id, side)) return *found;
+std::string_view SlowTokenizer::piece(std::int32_t id, TextSide side) const {
+  if (const auto found = find_piece(id, side)) return *found;
   throw InputError(fmt::format("token id {}: the vocabulary has {} pieces and not this one", id, vocabulary_.size()));
 }
 

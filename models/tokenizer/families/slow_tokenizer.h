@@ -22,7 +22,7 @@ namespace encdec {
 class SlowTokenizer : public Tokenizer {
  public:
   std::string decode(std::span<const std::int32_t> ids) const override;
-  const std::string& piece(std::int32_t id, TextSide side) const override;
+  std::string_view piece(std::int32_t id, TextSide side) const override;
   std::optional<std::int32_t> token_id(std::string_view token) const override;
 
  protected:
@@ -42,16 +42,16 @@ class SlowTokenizer : public Tokenizer {
   virtual Affixes affixes(const EncodeOptions& options, TextSide side) const = 0;
   // The ids of a text that ends like that get nothing more at their end.
   virtual bool ends_already(const std::vector<std::int32_t>& /*ids*/) const { return false; }
-  // What the piece of an id is that neither the vocabulary nor an added token has; null if there is no such id.
-  virtual const std::string* missing_piece(std::int32_t /*id*/, TextSide /*side*/) const { return nullptr; }
+  // What the piece of an id is that neither the vocabulary nor an added token has; nothing if there is no such id.
+  virtual std::optional<std::string_view> missing_piece(std::int32_t /*id*/, TextSide /*side*/) const { return {}; }
   virtual const Vocabulary& vocabulary(TextSide /*side*/) const { return vocabulary_; }
 
   const std::string& name() const { return name_; }
   const TokenizerSettings& settings() const { return settings_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const AddedTokens& added_tokens() const { return added_tokens_; }
-  // Null for an id that nothing has.
-  const std::string* find_piece(std::int32_t id, TextSide side) const;
+  // Nothing for an id that nothing has.
+  std::optional<std::string_view> find_piece(std::int32_t id, TextSide side) const;
   // The text of pieces by a sentencepiece model, which special tokens interrupt, each with `behind` it.
   std::string join_around_tokens(const std::vector<std::string>& pieces, const SentencePieceModel& model,
                                  std::string_view behind) const;

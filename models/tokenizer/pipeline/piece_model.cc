@@ -79,9 +79,9 @@ class Unigram final : public PieceModel {
   }
 
   std::optional<std::int32_t> id(std::string_view piece) const override { return trie_.find(piece); }
-  const std::string* piece(std::int32_t id) const override {
-    return id >= 0 && static_cast<std::size_t>(id) < size() ? &options_.pieces[static_cast<std::size_t>(id)].text
-                                                            : nullptr;
+  std::optional<std::string_view> piece(std::int32_t id) const override {
+    if (id < 0 || static_cast<std::size_t>(id) >= size()) return std::nullopt;
+    return options_.pieces[static_cast<std::size_t>(id)].text;
   }
   std::size_t size() const override { return options_.pieces.size(); }
 
@@ -106,7 +106,7 @@ class VocabularyModel : public PieceModel {
   VocabularyModel(Options options, std::string name) : options_(std::move(options)), name_(std::move(name)) {}
 
   std::optional<std::int32_t> id(std::string_view piece) const final { return options_.vocabulary.id(piece); }
-  const std::string* piece(std::int32_t id) const final { return options_.vocabulary.piece(id); }
+  std::optional<std::string_view> piece(std::int32_t id) const final { return options_.vocabulary.piece(id); }
   std::size_t size() const final { return options_.vocabulary.size(); }
 
  protected:
@@ -212,11 +212,12 @@ class Bpe final : public VocabularyModel<BpeOptions> {
 class WordPiece final : public VocabularyModel<WordPieceOptions> {
  public:
   WordPiece(WordPieceOptions options, const std::string& name) : VocabularyModel(std::move(options), name) {
-    for (const auto& [piece, id] : options_.vocabulary.entries()) {
-      if (piece.size() > kMaxPieceBytes) {
-        refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", id, piece.size(), kMaxPieceBytes);
+    for (const Vocabulary::Entry& entry : options_.vocabulary.entries()) {
+      if (entry.size > kMaxPieceBytes) {
+        refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", entry.id, entry.size,
+                               kMaxPieceBytes);
       }
-      trie_.insert(piece, id);
+      trie_.insert(entry.piece(), entry.id);
     }
     continuing_ = trie_.walk(ByteTrie::kRoot, options_.continuing_subword_prefix);
   }

@@ -23,8 +23,8 @@ class PieceModel {
   virtual void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const = 0;
 
   virtual std::optional<std::int32_t> id(std::string_view piece) const = 0;
-  // Null for an id that no piece has.
-  virtual const std::string* piece(std::int32_t id) const = 0;
+  // Nothing for an id that no piece has.
+  virtual std::optional<std::string_view> piece(std::int32_t id) const = 0;
   virtual std::size_t size() const = 0;  // pieces
 };
 using PieceModelPtr = std::unique_ptr<const PieceModel>;

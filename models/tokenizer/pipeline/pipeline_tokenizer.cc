@@ -23,21 +23,21 @@ class PipelineTokenizer final : public Tokenizer {
     std::vector<std::string> texts;
     std::size_t bytes = 0;
     for (const std::int32_t id : ids) {
-      const std::string* text = added_.decoded(id);
-      if (text == nullptr) text = parts_.model->piece(id);
-      if (text == nullptr) fail_id(id);
+      const std::string* added = added_.decoded(id);
+      const std::optional<std::string_view> text = added != nullptr ? *added : parts_.model->piece(id);
+      if (!text) fail_id(id);
       if (added_.is_special(*text)) continue;
       check_rewritten(bytes += text->size());
-      texts.push_back(*text);
+      texts.emplace_back(*text);
     }
     if (parts_.decoder) parts_.decoder(texts);
     std::string result = fmt::format("{}", fmt::join(texts, parts_.decoder ? "" : " "));
     return parts_.clean_up_spaces ? clean_up_spaces(std::move(result)) : result;
   }
 
-  const std::string& piece(std::int32_t id, TextSide /*side*/) const override {
+  std::string_view piece(std::int32_t id, TextSide /*side*/) const override {
     if (const AddedToken* token = added_.token(id)) return token->content;
-    if (const std::string* piece = parts_.model->piece(id)) return *piece;
+    if (const auto piece = parts_.model->piece(id)) return *piece;
     fail_id(id);
   }
 

@@ -18,9 +18,9 @@ class RankBpe final : public PieceModel {
       if (vocabulary_.id(byte_character(static_cast<std::uint8_t>(byte)))) continue;
       refuse<TokenizerError>(name, "no token for the byte {:#04x}, expected one for each", byte);
     }
-    for (const auto& [piece, id] : vocabulary_.entries()) {
-      if (piece.size() <= kMaxPieceBytes) continue;
-      refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", id, piece.size(), kMaxPieceBytes);
+    for (const Vocabulary::Entry& entry : vocabulary_.entries()) {
+      if (entry.size <= kMaxPieceBytes) continue;
+      refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", entry.id, entry.size, kMaxPieceBytes);
     }
   }
 
@@ -47,7 +47,7 @@ class RankBpe final : public PieceModel {
   }
 
   std::optional<std::int32_t> id(std::string_view piece) const override { return vocabulary_.id(piece); }
-  const std::string* piece(std::int32_t id) const override { return vocabulary_.piece(id); }
+  std::optional<std::string_view> piece(std::int32_t id) const override { return vocabulary_.piece(id); }
   std::size_t size() const override { return vocabulary_.size(); }
 
  private:

@@ -69,7 +69,7 @@ asio::awaitable<void> tokenize(Call& call) {
   for (const std::string& text : request.strings("inputs")) {
     Json tokens = Json::array();
     for (const std::int32_t id : tokenizer->encode(text)) {
-      const std::string& piece = tokenizer->piece(id, TextSide::source);
+      const std::string_view piece = tokenizer->piece(id, TextSide::source);
       const bool is_special = tokenizer->decode(std::span(&id, 1)).empty();
       tokens.push_back({{"id", id}, {"text", piece}, {"special", is_special}, {"start", nullptr}, {"stop", nullptr}});
     }

@@ -35,7 +35,7 @@ TEST(VocabTxt, NumbersLinesAndTheLastOfEqualOnesCounts) {
   EXPECT_EQ(vocabulary.id("[PAD]"), 0);
   EXPECT_EQ(vocabulary.id("##b"), 2);
   EXPECT_EQ(vocabulary.id("a"), 3);
-  EXPECT_EQ(vocabulary.piece(1), nullptr);
+  EXPECT_EQ(vocabulary.piece(1), std::nullopt);
 }
 
 TEST(VocabTxt, RefusesTextThatIsNotUtf8) {

@@ -35,7 +35,9 @@ TEST(WhisperTokenizer, RanksGiveTheIdsThatMergesGive) {
   const fs::path file = kNative / "whisper" / "vocab.json";
   const Vocabulary vocabulary = Vocabulary::read(file);
   std::vector<std::string> pieces(vocabulary.size());
-  for (const auto& [piece, id] : vocabulary.entries()) pieces[static_cast<std::size_t>(id)] = piece;
+  for (const Vocabulary::Entry& entry : vocabulary.entries()) {
+    pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
+  }
   pieces.emplace_back("<|startoftranscript|>");
   const auto found = whisper_vocabulary(PieceList(pieces));
   ASSERT_TRUE(found);
@@ -73,7 +75,7 @@ TEST(WhisperTokenizer, LanguagesHaveCodesAndNames) {
   EXPECT_EQ(tokenizer->languages().size(), 99u);
   EXPECT_EQ(tokenizer->language_token("fr"), 287 + 2 + 6);
   const auto second = [&](const EncodeOptions& options) {
-    return tokenizer->piece(tokenizer->encode("a", options)[1], TextSide::target);
+    return std::string(tokenizer->piece(tokenizer->encode("a", options)[1], TextSide::target));
   };
   EXPECT_EQ(second({}), "<|notimestamps|>");
   EXPECT_EQ(second({.source_language = "FR"}), "<|fr|>");

@@ -223,7 +223,7 @@ TEST(WordLevel, WordsAreKnownOrUnknown) {
   model->tokenize("b", ids);
   EXPECT_THAT(ids, testing::ElementsAre(5, 3));
   EXPECT_EQ(*model->piece(5), "a");
-  EXPECT_EQ(model->piece(4), nullptr);
+  EXPECT_EQ(model->piece(4), std::nullopt);
 }
 
 TEST(WordLevel, WithoutUnknownPieceUnknownWordsAreAnError) {
