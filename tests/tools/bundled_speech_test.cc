@@ -154,7 +154,8 @@ TEST(BundledSpeech, TheDemoHearsIt) {
   EXPECT_EQ(sample.status, 0) << sample.errors;
   const Finished files = run({{kEncdecDemo, "--speech", path_of("pause.wav")}, "", {}, {}});
   EXPECT_EQ(files.status, 0) << files.errors;
-  for (const Utterance& utterance : clips().at("pause.wav")) {
+  const auto known = clips();
+  for (const Utterance& utterance : known.at("pause.wav")) {
     EXPECT_THAT(sample.output, HasSubstr(utterance.text + "\n"));
     EXPECT_THAT(files.output, HasSubstr(utterance.text + "\n"));
   }

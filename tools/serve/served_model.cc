@@ -96,8 +96,8 @@ std::vector<std::string> ModelSet::target_languages(const std::optional<std::str
   for (const auto& model : models_) {
     const ModelLanguages& languages = model->languages();
     for (const auto& [code, own] : languages.targets) {
-      const auto leads_here = [&languages, &code = code](const auto& from) {
-        return languages.translates(from.first, code);
+      const auto leads_here = [&languages, &target = code](const auto& from) {
+        return languages.translates(from.first, target);
       };
       const bool is_target =
           source ? languages.translates(*source, code) : std::ranges::any_of(languages.sources, leads_here);

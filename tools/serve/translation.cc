@@ -161,8 +161,8 @@ std::string written(const Document& document, const TranslateOptions& options, s
   for (const auto& [part, pieces] : document.stretches) {
     if (!part.is_text) all += part.content;
     std::size_t tag = 0;
-    const auto add_tags = [&, &part = part](std::size_t place) {
-      while (tag < part.tags.size() && part.tags[tag].place <= place) all += part.tags[tag++].markup;
+    const auto add_tags = [&, &tags = part.tags](std::size_t place) {
+      while (tag < tags.size() && tags[tag].place <= place) all += tags[tag++].markup;
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const Piece& piece = pieces[i];
