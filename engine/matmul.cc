@@ -24,6 +24,11 @@ Dim panels_of(Dim outputs) {
   return (outputs + kPanelColumns - 1) / kPanelColumns;
 }
 
+// Where part number `part` of `parts` nearly equal ones begins, each of whole panels; number `parts` is the end.
+Dim begin_of(Dim part, Dim parts, Dim outputs) {
+  return std::min(part * panels_of(outputs) / parts * kPanelColumns, outputs);
+}
+
 }  // namespace
 
 // The outputs from `first` on.
@@ -92,21 +97,15 @@ Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const bac
     if (!found.empty()) return found;
   }
   Tensor made = backend::PackedMatrix::reserve(spec, pack.memory.get());
-  const std::shared_ptr<ThreadTeam> team = pack.team.lock();
-  const Dim panels = panels_of(spec.output_width);
-  const Dim parts = team == nullptr ? 1 : std::min<Dim>(panels, team->size());
-  const auto pack_part = [&](int part, int /*thread*/) {
-    const Dim begin = part * panels / parts * kPanelColumns;
-    const Dim end = std::min<Dim>((part + 1) * panels / parts * kPanelColumns, spec.output_width);
+  std::shared_ptr<ThreadTeam> team = pack.team.lock();
+  if (team == nullptr) team = std::make_shared<ThreadTeam>();
+  const Dim parts = std::min<Dim>(panels_of(spec.output_width), team->size());
+  team->run(static_cast<int>(parts), [&](int part, int /*thread*/) {
+    const Dim begin = begin_of(part, parts, spec.output_width), end = begin_of(part + 1, parts, spec.output_width);
     StackedRows rows(matrices, first + begin, end - begin);
     backend::PackedMatrix::pack(
         spec, begin, end, [&](Dim, Dim count, float* to) { rows.read(count, to); }, made);
-  };
-  if (team == nullptr) {
-    pack_part(0, 0);
-  } else {
-    team->run(static_cast<int>(parts), pack_part);
-  }
+  });
   if (!name.empty()) packed->keep(name, made);
   return made;
 }
@@ -140,13 +139,11 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
     column += weights[i].outputs();
   }
 
-  const Dim panels = panels_of(output_width_);
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
-  const Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels) : 1;
+  const Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels_of(output_width_)) : 1;
   const backend::Backend& backend = backend::backend_for(options.pack.precision, static_cast<int>(input_width_));
   for (Dim slice = 0; slice < slices; ++slice) {
-    const Dim first = slice * panels / slices * kPanelColumns;
-    const Dim last = std::min((slice + 1) * panels / slices * kPanelColumns, output_width_);
+    const Dim first = begin_of(slice, slices, output_width_), last = begin_of(slice + 1, slices, output_width_);
     const backend::MatMulSpec spec{.input_width = static_cast<int>(input_width_),
                                    .output_width = static_cast<int>(last - first),
                                    .backend = &backend,
