@@ -90,7 +90,7 @@ int ModelArguments::share_cpus(int workers, std::int64_t busy) {
   if (threads != 0) return std::max(workers, 1);
   const int cpus = default_threads();
   if (workers == 0) workers = static_cast<int>(std::clamp<std::int64_t>(busy, 1, cpus));
-  if (workers > 1) threads = std::max(1, cpus / workers);
+  threads = std::max(1, cpus / workers);
   return workers;
 }
 

@@ -13,7 +13,6 @@ namespace encdec {
 namespace {
 
 using testing::HasSubstr;
-using testing::Pointee;
 
 TEST(Vocabulary, KnowsPiecesAndIds) {
   const auto vocabulary = Vocabulary::parse(R"({"</s>": 0, "▁a": 7, "": 9999999, "\u00e9": 2})", "vocab.json");
