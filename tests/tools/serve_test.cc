@@ -329,7 +329,7 @@ TEST(Serve, FeedsItsWatchdog) {
 TEST(Serve, LimitsAreNamed) {
   const ServeProcess server({"--max-requests", "1", "--max-inputs", "101"});
   Connection busy(server.socket());
-  busy.send(post_text("/v1/generate", kLong, "X-Request-Timeout-Ms: 60000\r\n"));
+  busy.send(post_text("/v1/generate", kLong, "X-Request-Timeout-Ms: 300000\r\n"));
   std::string full;
   while (status_of(full = server.post("/translate", kCat)) == "200") {
   }

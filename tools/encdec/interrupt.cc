@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 
 namespace encdec::cli {
 namespace {
 
-volatile std::sig_atomic_t received_signal = 0;
+// Asked by all threads that compute. A handler may write what needs no lock.
+std::atomic<int> received_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 // A pipe that the handler writes to: unlike a flag, poll() cannot miss it between a check and a blocking read.
 std::array<int, 2> wake_pipe = {-1, -1};
 
@@ -49,7 +52,7 @@ void watch_interrupts() {
 }
 
 void throw_if_interrupted() {
-  if (received_signal != 0) throw Interrupted(received_signal);
+  if (const int signal = received_signal; signal != 0) throw Interrupted(signal);
 }
 
 void wait_for_input(int descriptor) {
