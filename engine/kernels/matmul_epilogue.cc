@@ -20,42 +20,66 @@ HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
 }
 
-HWY_INLINE V value_of(const MatMulEpilogue&, const float* sums, int, float, int count) {
-  return load_some(D(), sums, count);
-}
+// What turns sums of some neighbouring columns into values.
+template <class T>
+struct Columns;
 
-HWY_INLINE V value_of(const MatMulEpilogue& epilogue, const std::int32_t* sums, int column, float row_scale,
-                      int count) {
-  const D d;
-  const hn::RebindToSigned<D> di;
-  auto integers = load_some(di, sums, count);
-  if (epilogue.offsets != nullptr) {
-    integers = hn::Sub(integers, load_some(di, epilogue.offsets + column, count));
+template <>
+struct Columns<float> {
+  Columns(const MatMulEpilogue&, int /*first*/, int /*count*/) {}
+  HWY_INLINE V value(const float* sums, const float* /*row_scales*/, int /*row*/, int count) const {
+    return load_some(D(), sums, count);
   }
-  const V scale = hn::Mul(hn::Set(d, row_scale), load_some(d, epilogue.column_scales + column, count));
-  return hn::Mul(hn::ConvertTo(d, integers), scale);
+};
+
+template <>
+struct Columns<std::int32_t> {
+  using Integers = hn::RebindToSigned<D>;
+  V scales;
+  hn::Vec<Integers> offsets;
+
+  HWY_INLINE Columns(const MatMulEpilogue& epilogue, int first, int count)
+      : scales(load_some(D(), epilogue.column_scales + first, count)),
+        offsets(epilogue.offsets != nullptr ? load_some(Integers(), epilogue.offsets + first, count)
+                                            : hn::Zero(Integers())) {}
+
+  HWY_INLINE V value(const std::int32_t* sums, const float* row_scales, int row, int count) const {
+    const auto integers = hn::Sub(load_some(Integers(), sums, count), offsets);
+    return hn::Mul(hn::ConvertTo(D(), integers), hn::Mul(hn::Set(D(), row_scales[row]), scales));
+  }
+};
+
+// All rows of the vector of columns from number `i` of the block on: what belongs to columns is read once.
+template <class T, class Activate>
+HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows, int i,
+                               int count, const Activate& activate) {
+  const D d;
+  const int column = block.first_column + i;
+  const Columns<T> columns(epilogue, column, count);
+  const V bias = epilogue.bias != nullptr ? load_some(d, epilogue.bias + column, count) : hn::Set(d, -0.0f);
+  // Not members: each store might have changed those.
+  const T* sums = block.sums + i;
+  const float* row_scales = rows.row_scales;
+  const float* residual = rows.residual != nullptr ? rows.residual + column : nullptr;
+  float* output = rows.output + column;
+  const std::ptrdiff_t sums_stride = block.stride, stride = rows.stride;
+  for (int row = 0, end = block.rows; row < end; ++row) {
+    V y = activate(hn::Add(columns.value(sums + row * sums_stride, row_scales, row, count), bias));
+    if (residual != nullptr) y = hn::Add(y, load_some(d, residual + row * stride, count));
+    store_some(y, d, output + row * stride, count);
+  }
 }
 
 template <class T>
 void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows) {
-  const D d;
-  for (int row = 0; row < block.rows; ++row) {
-    const T* HWY_RESTRICT sums = block.sums + row * block.stride;
-    const std::ptrdiff_t place = row * rows.stride + block.first_column;
-    float* output = rows.output + place;
-    const float* residual = rows.residual != nullptr ? rows.residual + place : nullptr;
-    const float row_scale = rows.row_scales != nullptr ? rows.row_scales[row] : 1.0f;
-    for_each_vector(d, block.columns, [&](int i, int count) HWY_ATTR {
-      V y = value_of(epilogue, sums + i, block.first_column + i, row_scale, count);
-      if (epilogue.bias != nullptr) y = hn::Add(y, load_some(d, epilogue.bias + block.first_column + i, count));
-      if (epilogue.activation == Activation::relu) {
-        y = hn::Max(y, hn::Zero(d));
-      } else if (epilogue.activation != Activation::identity) {
-        y = activated(epilogue.activation, y);
-      }
-      if (residual != nullptr) y = hn::Add(y, load_some(d, residual + i, count));
-      store_some(y, d, output + i, count);
-    });
+  const auto finish = [&](const auto& activate) HWY_ATTR {
+    for_each_vector(D(), block.columns,
+                    [&](int i, int count) HWY_ATTR { finish_columns(epilogue, block, rows, i, count, activate); });
+  };
+  switch (const Activation activation = epilogue.activation) {
+    case Activation::identity: return finish([](V y) HWY_ATTR { return y; });
+    case Activation::relu: return finish([](V y) HWY_ATTR { return hn::Max(y, hn::Zero(D())); });
+    default: return finish([=](V y) HWY_ATTR { return activated(activation, y); });
   }
 }
 

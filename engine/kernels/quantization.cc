@@ -1,8 +1,10 @@
 #include "encdec/engine/kernels/quantization.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/quantization.cc"
@@ -24,30 +26,31 @@ constexpr float kLevels = 127.0f;
 
 // max |x|, or not a number if a value is not finite.
 float largest_magnitude(const float* HWY_RESTRICT row, int width) {
+  constexpr std::int32_t kInfinity = 0x7F800000;
   const D d;
-  auto largest = hn::Zero(d);
-  // x * 0 is 0 for finite values alone.
-  auto finite = hn::Zero(d);
+  const hn::RebindToSigned<D> di;
+  // Without their signs, floats are in the order of their bits, those that are no numbers behind infinity.
+  auto largest = hn::Zero(di);
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
-    const auto x = load_some(d, row + i, count);
-    largest = hn::Max(largest, hn::Abs(x));
-    finite = hn::MulAdd(x, hn::Zero(d), finite);
+    largest = hn::Max(largest, hn::BitCast(di, hn::Abs(load_some(d, row + i, count))));
   });
-  return sum_of_lanes(d, finite) == 0.0f ? hn::GetLane(hn::MaxOfLanes(d, largest))
-                                         : std::numeric_limits<float>::quiet_NaN();
+  const std::int32_t bits = hn::GetLane(hn::MaxOfLanes(di, largest));
+  return bits < kInfinity ? std::bit_cast<float>(bits) : std::numeric_limits<float>::quiet_NaN();
 }
 
-// Writes round(x * factor) + shift.
+// Writes round(x * factor) + shift, which T can hold.
 template <class T>
 void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int shift, T* HWY_RESTRICT output) {
   const D d;
   const hn::RebindToSigned<D> di;
-  const hn::Rebind<T, D> dt;
+  const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<std::make_unsigned_t<T>, D> dt;
   const auto factors = hn::Set(d, factor);
   const auto shifts = hn::Set(di, shift);
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
     const auto q = hn::Add(hn::NearestInt(hn::Mul(load_some(d, row + i, count), factors)), shifts);
-    store_some(hn::DemoteTo(dt, q), dt, output + i, count);
+    store_some(hn::TruncateTo(dt, hn::BitCast(du, q)), dt, reinterpret_cast<std::make_unsigned_t<T>*>(output) + i,
+               count);
   });
 }
 
