@@ -1,5 +1,9 @@
 #include "encdec/engine/kernels/matmul_epilogue.h"
 
+#include <algorithm>
+
+#include "encdec/engine/kernels/unroll.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/matmul_epilogue.cc"
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
@@ -16,47 +20,59 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+// As many vectors of columns side by side as the registers hold scales, offsets and bias of.
+constexpr int kVectorsAtOnce = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
+
 HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
 }
 
-// What turns sums of some neighbouring columns into values.
+// What turns the sums of a vector of columns into values.
 template <class T>
 struct Columns;
 
 template <>
 struct Columns<float> {
-  Columns(const MatMulEpilogue&, int /*first*/, int /*count*/) {}
-  HWY_INLINE V value(const float* sums, const float* /*row_scales*/, int /*row*/, int count) const {
-    return load_some(D(), sums, count);
+  V bias;
+
+  HWY_INLINE void read(const MatMulEpilogue& epilogue, int first, int count) {
+    bias = epilogue.bias != nullptr ? load_some(D(), epilogue.bias + first, count) : hn::Set(D(), -0.0f);
+  }
+  HWY_INLINE V value(const float* sums, V /*row_scale*/, int count) const {
+    return hn::Add(load_some(D(), sums, count), bias);
   }
 };
 
 template <>
 struct Columns<std::int32_t> {
   using Integers = hn::RebindToSigned<D>;
+  Columns<float> floats;
   V scales;
   hn::Vec<Integers> offsets;
 
-  HWY_INLINE Columns(const MatMulEpilogue& epilogue, int first, int count)
-      : scales(load_some(D(), epilogue.column_scales + first, count)),
-        offsets(epilogue.offsets != nullptr ? load_some(Integers(), epilogue.offsets + first, count)
-                                            : hn::Zero(Integers())) {}
-
-  HWY_INLINE V value(const std::int32_t* sums, const float* row_scales, int row, int count) const {
+  HWY_INLINE void read(const MatMulEpilogue& epilogue, int first, int count) {
+    floats.read(epilogue, first, count);
+    scales = load_some(D(), epilogue.column_scales + first, count);
+    offsets =
+        epilogue.offsets != nullptr ? load_some(Integers(), epilogue.offsets + first, count) : hn::Zero(Integers());
+  }
+  HWY_INLINE V value(const std::int32_t* sums, V row_scale, int count) const {
     const auto integers = hn::Sub(load_some(Integers(), sums, count), offsets);
-    return hn::Mul(hn::ConvertTo(D(), integers), hn::Mul(hn::Set(D(), row_scales[row]), scales));
+    return hn::Add(hn::Mul(hn::ConvertTo(D(), integers), hn::Mul(row_scale, scales)), floats.bias);
   }
 };
 
-// All rows of the vector of columns from number `i` of the block on: what belongs to columns is read once.
-template <class T, class Activate>
+// All rows of kVectors vectors of columns from number `i` of the block on, `count` columns of the last of them: what
+// belongs to columns is read once.
+template <int kVectors, class T, class Activate>
 HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows, int i,
                                int count, const Activate& activate) {
   const D d;
   const int column = block.first_column + i;
-  const Columns<T> columns(epilogue, column, count);
-  const V bias = epilogue.bias != nullptr ? load_some(d, epilogue.bias + column, count) : hn::Set(d, -0.0f);
+  Columns<T> columns[kVectors];
+  ENCDEC_UNROLL
+  for (int v = 0; v < kVectors; ++v) columns[v].read(epilogue, column + v * kLanes, count);
   // Not members: each store might have changed those.
   const T* sums = block.sums + i;
   const float* row_scales = rows.row_scales;
@@ -64,17 +80,30 @@ HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T
   float* output = rows.output + column;
   const std::ptrdiff_t sums_stride = block.stride, stride = rows.stride;
   for (int row = 0, end = block.rows; row < end; ++row) {
-    V y = activate(hn::Add(columns.value(sums + row * sums_stride, row_scales, row, count), bias));
-    if (residual != nullptr) y = hn::Add(y, load_some(d, residual + row * stride, count));
-    store_some(y, d, output + row * stride, count);
+    const V row_scale = hn::Set(d, row_scales != nullptr ? row_scales[row] : 1.0f);
+    ENCDEC_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const int at = v * kLanes;
+      V y = activate(columns[v].value(sums + at, row_scale, count));
+      if (residual != nullptr) y = hn::Add(y, load_some(d, residual + at, count));
+      store_some(y, d, output + at, count);
+    }
+    sums += sums_stride;
+    output += stride;
+    if (residual != nullptr) residual += stride;
   }
 }
 
 template <class T>
 void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows) {
   const auto finish = [&](const auto& activate) HWY_ATTR {
-    for_each_vector(D(), block.columns,
-                    [&](int i, int count) HWY_ATTR { finish_columns(epilogue, block, rows, i, count, activate); });
+    int i = 0;
+    for (; i + kVectorsAtOnce * kLanes <= block.columns; i += kVectorsAtOnce * kLanes) {
+      finish_columns<kVectorsAtOnce>(epilogue, block, rows, i, kLanes, activate);
+    }
+    for (; i < block.columns; i += kLanes) {
+      finish_columns<1>(epilogue, block, rows, i, std::min(kLanes, block.columns - i), activate);
+    }
   };
   switch (const Activation activation = epilogue.activation) {
     case Activation::identity: return finish([](V y) HWY_ATTR { return y; });

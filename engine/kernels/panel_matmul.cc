@@ -129,15 +129,18 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
   finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);
 }
 
-// The chunk of the panel behind this one, for tiles of one panel.
+// The chunk of the panel behind this one, for tiles of one panel. Behind the last panel it is the first one's next
+// chunk, and behind the last chunk what lies there: most often the matrix that is multiplied next.
 template <class L, int kPanels>
 NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
-  const int next = column + L::kWidth;
-  if (tiles == 1 || kPanels != 1 || next >= chunk.matrix.output_width) return {};
+  if (tiles == 1 || kPanels != 1) return {};
   constexpr std::size_t kRowBytes = L::kWidth * sizeof(typename L::WeightType);
   const auto panel_rows = static_cast<std::size_t>(chunk.matrix.input_width + 15) / 16 * 16;
-  const std::size_t before =
-      static_cast<std::size_t>(next / L::kWidth) * panel_rows + static_cast<std::size_t>(chunk.first);
+  const int next = column + L::kWidth;
+  const bool is_last = next >= chunk.matrix.output_width;
+  const auto panel = static_cast<std::size_t>(is_last && !chunk.ends() ? 0 : next / L::kWidth);
+  const int first = is_last ? (chunk.ends() ? 0 : chunk.first + chunk.count) : chunk.first;
+  const std::size_t before = panel * panel_rows + static_cast<std::size_t>(first);
   return {chunk.matrix.panels + before * kRowBytes, kRowBytes * static_cast<std::size_t>(chunk.count), tiles,
           chunk.count};
 }
