@@ -75,7 +75,6 @@ int available_cpus() {
 }
 
 int default_threads() {
-  constexpr int kMaxThreads = 1024;
   const auto number_in = [](std::string_view text) {
     int number = 0;
     const char* end = text.data() + text.size();

@@ -28,8 +28,8 @@ struct DataTypeOf<std::int32_t> {
 class Tensor {
  public:
   static constexpr std::size_t kAlignment = 64;  // bytes: a cache line, and the widest vector
-  static constexpr std::size_t kHugePageBytes = 2u
-                                                << 20;  // from so many on memory is in huge pages where there are some
+  // From so many on memory is in huge pages where there are some.
+  static constexpr std::size_t kHugePageBytes = 2u << 20;
 
   Tensor() = default;
   // A view of `data`, kept alive by `owner` if there is one.

@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstring>
-#include <type_traits>
-#include <utility>
 
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/kernels/next_panel.h"
+#include "encdec/engine/kernels/row_tiles.h"
 #include "encdec/engine/kernels/unroll.h"
 
 #if defined(__x86_64__)
@@ -117,27 +115,18 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
               problem.rows.output.from(row));
 }
 
-// All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
+// All rows by kPanels panels.
 template <class Products, int kRows, int kPanels>
 void multiply_tiles(const Problem<Products>& problem, int column) {
   const int rows = problem.rows.count;
-  const int tiles = (rows + kRows - 1) / kRows;
-  const int smaller = tiles * kRows - rows;
-  const NextPanel next = problem.next_panel(column + kPanels * kWideColumns, tiles);
-  int row = 0, tile = 0;
-  const auto multiply = [&](auto tile_rows) {
-    constexpr int kCount = decltype(tile_rows)::value;
+  const NextPanel next = problem.next_panel(column + kPanels * kWideColumns, count_tiles<kRows>(rows));
+  for_each_tile<kRows>(rows, [&](auto height, int row, int tile) {
     if (next.empty()) {
-      multiply_tile<Products, kCount, kPanels, false>(problem, row, column, {});
+      multiply_tile<Products, height(), kPanels, false>(problem, row, column, {});
     } else {
-      multiply_tile<Products, kCount, kPanels, true>(problem, row, column, next.share(tile++));
+      multiply_tile<Products, height(), kPanels, true>(problem, row, column, next.share(tile));
     }
-    row += kCount;
-  };
-  while (row < (tiles - smaller) * kRows) multiply(std::integral_constant<int, kRows>());
-  if constexpr (kRows > 1) {
-    while (row < rows) multiply(std::integral_constant<int, kRows - 1>());
-  }
+  });
 }
 
 // Panels side by side, as many as the registers hold sums for: a processor fetches several streams ahead faster than
@@ -153,25 +142,21 @@ void multiply_by_tiles_of(const Problem<Products>& problem) {
   for (; column < width; column += kWideColumns) multiply_tiles<Products, kRows, 1>(problem, column);
 }
 
-template <class Products, int... kRowsLessOne>
-void multiply(const Problem<Products>& problem, std::integer_sequence<int, kRowsLessOne...>) {
-  using Multiply = void (*)(const Problem<Products>&);
-  static constexpr std::array<Multiply, sizeof...(kRowsLessOne)> kFunctions = {
-      &multiply_by_tiles_of<Products, kRowsLessOne + 1>...};
+template <class Products>
+void multiply(const Problem<Products>& problem) {
   if (problem.rows.count == 0) return;
-  // Tiles of nearly equal height.
-  const int tiles = (problem.rows.count + kMostTileRows - 1) / kMostTileRows;
-  kFunctions[static_cast<std::size_t>((problem.rows.count + tiles - 1) / tiles - 1)](problem);
+  with_tile_height<kMostTileRows>(problem.rows.count,
+                                  [&](auto height) { multiply_by_tiles_of<Products, height()>(problem); });
 }
 
 }  // namespace
 
 void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows) {
-  multiply(Problem<Bytes>{matrix, rows}, std::make_integer_sequence<int, kMostTileRows>());
+  multiply(Problem<Bytes>{matrix, rows});
 }
 
 void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows) {
-  multiply(Problem<Pairs>{matrix, rows}, std::make_integer_sequence<int, kMostTileRows>());
+  multiply(Problem<Pairs>{matrix, rows});
 }
 
 #else

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/kernels/row_tiles.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -197,36 +198,27 @@ void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, 
               rows.output.from(row));
 }
 
-// All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
+// All rows by kPanels panels.
 template <class Kernel, int kRows, int kPanels>
 void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows, int column) {
-  const int tiles = (rows.count + kRows - 1) / kRows;
-  const int smaller = tiles * kRows - rows.count;
-  int row = 0;
-  for (; row < (tiles - smaller) * kRows; row += kRows) {
-    multiply_tile<Kernel, kRows, kPanels>(matrix, rows, row, column);
-  }
-  if constexpr (kRows > 1) {
-    for (; row < rows.count; row += kRows - 1) multiply_tile<Kernel, kRows - 1, kPanels>(matrix, rows, row, column);
-  }
+  for_each_tile<kRows>(rows.count, [&](auto height, int row, int /*tile*/) {
+    multiply_tile<Kernel, height(), kPanels>(matrix, rows, row, column);
+  });
 }
 
-// In tiles of at most kRows rows of nearly equal height.
-template <class Kernel, int kRows = Kernel::kMostRows>
+template <class Kernel>
 void multiply(const PackedPanels& matrix, const MatMulRows& rows) {
   if (rows.count == 0) return;
-  const int tiles = (rows.count + Kernel::kMostRows - 1) / Kernel::kMostRows;
-  if constexpr (kRows > 1) {
-    if ((rows.count + tiles - 1) / tiles < kRows) return multiply<Kernel, kRows - 1>(matrix, rows);
-  }
-  constexpr int kPanels = Kernel::panels_for(kRows);
-  int column = 0;
-  for (; column + (kPanels - 1) * kPanelWidth < matrix.output_width; column += kPanels * kPanelWidth) {
-    multiply_tiles<Kernel, kRows, kPanels>(matrix, rows, column);
-  }
-  for (; column < matrix.output_width; column += kPanelWidth) {
-    multiply_tiles<Kernel, kRows, 1>(matrix, rows, column);
-  }
+  with_tile_height<Kernel::kMostRows>(rows.count, [&](auto height) {
+    constexpr int kPanels = Kernel::panels_for(height());
+    int column = 0;
+    for (; column + (kPanels - 1) * kPanelWidth < matrix.output_width; column += kPanels * kPanelWidth) {
+      multiply_tiles<Kernel, height(), kPanels>(matrix, rows, column);
+    }
+    for (; column < matrix.output_width; column += kPanelWidth) {
+      multiply_tiles<Kernel, height(), 1>(matrix, rows, column);
+    }
+  });
 }
 
 bool has_dot_products() {

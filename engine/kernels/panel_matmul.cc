@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <utility>
 
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/kernels/next_panel.h"
+#include "encdec/engine/kernels/row_tiles.h"
 #include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -145,27 +144,18 @@ NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
           chunk.count};
 }
 
-// All rows, in tiles of kRows and then of one row fewer, by kPanels panels.
+// All rows by kPanels panels.
 template <class L, int kRows, int kPanels>
 HWY_INLINE void multiply_tiles(const Chunk& chunk, int column) {
   const int rows = chunk.rows.count;
-  const int tiles = (rows + kRows - 1) / kRows;
-  const int smaller = tiles * kRows - rows;
-  const NextPanel next = next_panel<L, kPanels>(chunk, column, tiles);
-  int row = 0, tile = 0;
-  const auto multiply = [&](auto tile_rows) HWY_ATTR {
-    constexpr int kTileRows = decltype(tile_rows)::value;
+  const NextPanel next = next_panel<L, kPanels>(chunk, column, count_tiles<kRows>(rows));
+  for_each_tile<kRows>(rows, [&](auto height, int row, int tile) HWY_ATTR {
     if (next.empty()) {
-      multiply_tile<L, kTileRows, kPanels, false>(chunk, row, column, {});
+      multiply_tile<L, height(), kPanels, false>(chunk, row, column, {});
     } else {
-      multiply_tile<L, kTileRows, 1, true>(chunk, row, column, next.share(tile++));
+      multiply_tile<L, height(), 1, true>(chunk, row, column, next.share(tile));
     }
-    row += kTileRows;
-  };
-  while (row < (tiles - smaller) * kRows) multiply(std::integral_constant<int, kRows>());
-  if constexpr (kRows > 1) {
-    while (row < rows) multiply(std::integral_constant<int, kRows - 1>());
-  }
+  });
 }
 
 template <class L, int kRows>
@@ -179,25 +169,14 @@ void multiply_chunk(const Chunk& chunk) {
   for (; column < width; column += L::kWidth) multiply_tiles<L, kRows, 1>(chunk, column);
 }
 
-using MultiplyChunk = void (*)(const Chunk&);
-
-template <class L, int... kRowsLessOne>
-MultiplyChunk chunk_function(int tile_rows, std::integer_sequence<int, kRowsLessOne...>) {
-  static constexpr std::array<MultiplyChunk, sizeof...(kRowsLessOne)> kFunctions = {
-      &multiply_chunk<L, kRowsLessOne + 1>...};
-  return kFunctions[static_cast<std::size_t>(tile_rows - 1)];
-}
-
 template <class L>
 void multiply(const PackedPanels& matrix, const MatMulRows& rows, int chunk) {
-  // Tiles of nearly equal height: a low one at the end would leave registers unused.
-  const int tiles = (rows.count + L::kTileRows - 1) / L::kTileRows;
-  const int tile_rows = (rows.count + tiles - 1) / tiles;
-  const MultiplyChunk multiply_chunk = chunk_function<L>(tile_rows, std::make_integer_sequence<int, L::kTileRows>());
-  // The weights of a chunk are read once for all rows, a panel of them by one tile after the other.
-  for (int k = 0; k < matrix.input_width; k += chunk) {
-    multiply_chunk({matrix, rows, k, std::min(chunk, matrix.input_width - k)});
-  }
+  with_tile_height<L::kTileRows>(rows.count, [&](auto height) HWY_ATTR {
+    // The weights of a chunk are read once for all rows, a panel of them by one tile after the other.
+    for (int k = 0; k < matrix.input_width; k += chunk) {
+      multiply_chunk<L, height()>({matrix, rows, k, std::min(chunk, matrix.input_width - k)});
+    }
+  });
 }
 
 template <PanelColumns kColumns>

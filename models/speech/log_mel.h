@@ -17,6 +17,7 @@ class LogMel {
  public:
   static constexpr std::size_t kFrameSamples = 400;
   static constexpr std::size_t kHop = 160;
+  static constexpr double kFramesPerSecond = 100;
   static constexpr std::size_t kFrequencies = kFrameSamples / 2 + 1;
 
   // `bands`: 80, of large-v3 128.

@@ -9,7 +9,6 @@ namespace {
 
 // What a chunk shares with either neighbour, of its length.
 constexpr double kShared = 1.0 / 6;
-constexpr double kFramesOfASecond = 100;
 
 std::size_t samples_of(double seconds) {
   return static_cast<std::size_t>(std::lrint(seconds * AudioReader::kSampleRate));
@@ -74,7 +73,7 @@ Transcript ChunkedRecording::transcript() const {
     const auto& heard = transcripts_.at(text.chunk).segments;
     if (!heard.empty()) segment = heard.back();
     segment.id = joined.segments.size() - 1;
-    segment.seek = static_cast<std::uint64_t>(begin_of(text.chunk) * kFramesOfASecond);
+    segment.seek = static_cast<std::uint64_t>(begin_of(text.chunk) * LogMel::kFramesPerSecond);
     segment.start = text.start.value_or(last);
     last = segment.end = text.end.value_or(std::max(segment.start, joined.duration));
     segment.text = ids.text(text.tokens);

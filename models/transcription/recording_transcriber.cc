@@ -11,12 +11,11 @@
 namespace encdec {
 namespace {
 
-constexpr double kFramesPerSecond = 100;
 // A window that begins or ends with an improbable text is surrounded by silence there, if this is all there is.
 constexpr double kWindowEdge = 2.0;
 
 std::uint64_t frame_at(double seconds) {
-  return static_cast<std::uint64_t>(std::max(std::nearbyint(seconds * kFramesPerSecond), 0.0));
+  return static_cast<std::uint64_t>(std::max(std::nearbyint(seconds * LogMel::kFramesPerSecond), 0.0));
 }
 
 // The speech of a recording, where it alone is to be heard.
@@ -193,7 +192,7 @@ bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& s
                                  window_end - segment.end < kWindowEdge;
       if (silence_before && silence_after) {
         seek_ = frame_at(std::max(begin + 1, segment.start));
-        const double content_end = static_cast<double>(windows_.frames()) / kFramesPerSecond;
+        const double content_end = static_cast<double>(windows_.frames()) / LogMel::kFramesPerSecond;
         if (content_end - segment.end < threshold) seek_ = windows_.frames();
         segments.resize(i);
         return true;
@@ -205,7 +204,7 @@ bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& s
 }
 
 double RecordingTranscriber::seconds_done() const {
-  const double seconds = std::min(static_cast<double>(seek_) / kFramesPerSecond, windows_.seconds());
+  const double seconds = std::min(static_cast<double>(seek_) / LogMel::kFramesPerSecond, windows_.seconds());
   return times_ ? times_->original(seconds, SpeechTimeMap::Edge::end) : seconds;
 }
 

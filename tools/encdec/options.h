@@ -66,9 +66,8 @@ CLI::Validator number_from(double min, double max);
 // "'1 x', expected token ids separated by spaces".
 CLI::Validator token_id_list();
 
-// More lines than that in one batch, more threads, beams and so on, is a typing error.
+// More lines than that in one batch, more beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;
-inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBeams = kMaxSequences;
 inline constexpr int kMaxTokens = kMaxTokenCount;
 

@@ -1,5 +1,6 @@
 #include "serve.h"
 
+#include <encdec/engine/thread_team.h>
 #include <encdec/models/checkpoint/mapped_file.h>
 #include <fmt/format.h>
 #include <spdlog/async.h>

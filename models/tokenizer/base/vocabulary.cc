@@ -98,6 +98,13 @@ std::optional<std::int32_t> Vocabulary::id(std::string_view piece) const {
   return entry != nullptr ? std::optional(entry->id) : std::nullopt;
 }
 
+void Vocabulary::expect_short_pieces(const std::string& name) const {
+  for (const Entry& entry : entries_) {
+    if (entry.size <= kMaxPieceBytes) continue;
+    refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", entry.id, entry.size, kMaxPieceBytes);
+  }
+}
+
 std::optional<std::string_view> Vocabulary::piece(std::int32_t id) const {
   const Entry* entry = find(by_id_, id);
   return entry != nullptr ? std::optional(entry->piece()) : std::nullopt;

@@ -69,6 +69,8 @@ class Vocabulary {
   const std::deque<Entry>& entries() const { return entries_; }
   std::size_t size() const { return entries_.size(); }
   std::optional<std::int32_t> id(std::string_view piece) const;
+  // Throws TokenizerError, beginning with `name`, for a piece of more than kMaxPieceBytes.
+  void expect_short_pieces(const std::string& name) const;
   // Nothing for an id that no piece has.
   std::optional<std::string_view> piece(std::int32_t id) const;
 

@@ -212,13 +212,8 @@ class Bpe final : public VocabularyModel<BpeOptions> {
 class WordPiece final : public VocabularyModel<WordPieceOptions> {
  public:
   WordPiece(WordPieceOptions options, const std::string& name) : VocabularyModel(std::move(options), name) {
-    for (const Vocabulary::Entry& entry : options_.vocabulary.entries()) {
-      if (entry.size > kMaxPieceBytes) {
-        refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", entry.id, entry.size,
-                               kMaxPieceBytes);
-      }
-      trie_.insert(entry.piece(), entry.id);
-    }
+    options_.vocabulary.expect_short_pieces(name);
+    for (const Vocabulary::Entry& entry : options_.vocabulary.entries()) trie_.insert(entry.piece(), entry.id);
     continuing_ = trie_.walk(ByteTrie::kRoot, options_.continuing_subword_prefix);
   }
 

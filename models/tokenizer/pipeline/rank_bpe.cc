@@ -18,10 +18,7 @@ class RankBpe final : public PieceModel {
       if (vocabulary_.id(byte_character(static_cast<std::uint8_t>(byte)))) continue;
       refuse<TokenizerError>(name, "no token for the byte {:#04x}, expected one for each", byte);
     }
-    for (const Vocabulary::Entry& entry : vocabulary_.entries()) {
-      if (entry.size <= kMaxPieceBytes) continue;
-      refuse<TokenizerError>(name, "piece {} has {} bytes, expected at most {}", entry.id, entry.size, kMaxPieceBytes);
-    }
+    vocabulary_.expect_short_pieces(name);
   }
 
   void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {

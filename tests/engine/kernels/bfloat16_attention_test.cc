@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -40,18 +41,26 @@ void round(Tensor& tensor) {
   }
 }
 
+// Weights add up to 1, each off by at most 2^-9 of itself; values are at most 1.
+constexpr double kRoundedWeights = 1.0 / 512 + 1e-5;
+
+testing::AssertionResult is_near(const Matrix& expected, const Tensor& found, double tolerance) {
+  for (std::int64_t i = 0; i < found.elements(); ++i) {
+    const double difference = found.data<float>()[i] - expected.values[static_cast<std::size_t>(i)];
+    if (!(std::abs(difference) <= tolerance)) {
+      return testing::AssertionFailure() << "number " << i << " is off by " << difference;
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
 TEST_F(Bfloat16Attention, FollowsTheFormulaForEverySize) {
   for (const int head_dim : {1, 2, 5, 16, 31, 33, 64, 80, 128, 255, 256}) {
     for (const int count : {16, 17, 31, 32, 33, 63, 64, 65, 129, 300}) {
       Operands operands(1, count, count, head_dim);
       for (Tensor* tensor : {&operands.query, &operands.key, &operands.value}) round(*tensor);
-      const Matrix expected = operands.expected();
-      const Tensor found = run(operands);
-      for (std::int64_t i = 0; i < found.elements(); ++i) {
-        // Weights add up to 1, each off by at most 2^-9 of itself; values are at most 1.
-        ASSERT_NEAR(found.data<float>()[i], expected.values[static_cast<std::size_t>(i)], 1.0 / 512 + 1e-5)
-            << count << " rows, head_dim " << head_dim << ", " << i;
-      }
+      ASSERT_TRUE(is_near(operands.expected(), run(operands), kRoundedWeights))
+          << count << " rows, head_dim " << head_dim;
     }
   }
 }
@@ -60,11 +69,7 @@ TEST_F(Bfloat16Attention, ValuesMayHaveAnotherWidthThanKeys) {
   for (const int value_dim : {1, 8, 63, 64, 65, 130}) {
     Operands operands(19, 40, 41, 24);
     operands.value = RandomTensors(20).uniform({41, value_dim});
-    const Matrix expected = operands.expected();
-    const Tensor found = run(operands);
-    for (std::int64_t i = 0; i < found.elements(); ++i) {
-      ASSERT_NEAR(found.data<float>()[i], expected.values[static_cast<std::size_t>(i)], 0.02) << value_dim;
-    }
+    ASSERT_TRUE(is_near(operands.expected(), run(operands), 0.02)) << value_dim;
   }
 }
 
@@ -106,12 +111,8 @@ TEST_F(PackedAttention, FollowsTheFormulaForEverySize) {
       for (const int query_count : {1, 2, 3, 4, 5, 6, 7, 20}) {
         Operands operands(2, query_count, key_count, head_dim);
         for (Tensor* tensor : {&operands.query, &operands.key, &operands.value}) round(*tensor);
-        const Matrix expected = operands.expected();
-        const Tensor found = run(operands);
-        for (std::int64_t i = 0; i < found.elements(); ++i) {
-          ASSERT_NEAR(found.data<float>()[i], expected.values[static_cast<std::size_t>(i)], 1.0 / 512 + 1e-5)
-              << query_count << " x " << key_count << ", head_dim " << head_dim << ", " << i;
-        }
+        ASSERT_TRUE(is_near(operands.expected(), run(operands), kRoundedWeights))
+            << query_count << " x " << key_count << ", head_dim " << head_dim;
       }
     }
   }
