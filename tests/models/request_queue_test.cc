@@ -77,7 +77,9 @@ class Outcome {
 };
 
 std::vector<GenerateInput> inputs_of(const std::vector<TokenIds>& sources) {
-  return {sources.begin(), sources.end()};
+  std::vector<GenerateInput> inputs;
+  for (const TokenIds& source : sources) inputs.push_back({source});
+  return inputs;
 }
 
 void expect_equal(const GenerateResult& found, const GenerateResult& expected) {

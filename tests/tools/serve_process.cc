@@ -64,7 +64,7 @@ Connection::Connection(const std::string& path) : socket_(::socket(AF_UNIX, SOCK
     ::close(socket_);
     throw std::runtime_error("connect");
   }
-  timeval longest = {.tv_sec = 120, .tv_usec = 0};
+  timeval longest = {.tv_sec = 600, .tv_usec = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
 }
 
