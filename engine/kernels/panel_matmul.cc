@@ -135,11 +135,12 @@ NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
   if (tiles == 1 || kPanels != 1) return {};
   constexpr std::size_t kRowBytes = L::kWidth * sizeof(typename L::WeightType);
   const auto panel_rows = static_cast<std::size_t>(chunk.matrix.input_width + 15) / 16 * 16;
-  const int next = column + L::kWidth;
-  const bool is_last = next >= chunk.matrix.output_width;
-  const auto panel = static_cast<std::size_t>(is_last && !chunk.ends() ? 0 : next / L::kWidth);
-  const int first = is_last ? (chunk.ends() ? 0 : chunk.first + chunk.count) : chunk.first;
-  const std::size_t before = panel * panel_rows + static_cast<std::size_t>(first);
+  int panel = column / L::kWidth + 1, first = chunk.first;
+  if (panel * L::kWidth >= chunk.matrix.output_width) {
+    first = chunk.ends() ? 0 : chunk.first + chunk.count;
+    if (!chunk.ends()) panel = 0;
+  }
+  const std::size_t before = static_cast<std::size_t>(panel) * panel_rows + static_cast<std::size_t>(first);
   return {chunk.matrix.panels + before * kRowBytes, kRowBytes * static_cast<std::size_t>(chunk.count), tiles,
           chunk.count};
 }
