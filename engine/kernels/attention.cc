@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/kernels/bfloat16_attention.h"
+#include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,8 +14,6 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include <hwy/cache_control.h>
-
 #include "encdec/engine/kernels/dot_products_inl.h"
 #include "encdec/engine/kernels/query_group_inl.h"
 
@@ -67,7 +66,7 @@ struct ScatteredValues {
 
 template <class T>
 HWY_INLINE void prefetch_row(const T* row, int count) {
-  for (int i = 0; i < count; i += static_cast<int>(64 / sizeof(T))) hwy::Prefetch(row + i);
+  for (int i = 0; i < count; i += static_cast<int>(kLineBytes / sizeof(T))) ask_for_line(row + i);
 }
 
 template <class T, int kQueries>

@@ -2,8 +2,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
-#include "encdec/engine/kernels/next_panel.h"
 #include "encdec/engine/kernels/row_tiles.h"
 #include "encdec/engine/kernels/unroll.h"
 
@@ -23,7 +23,6 @@ namespace {
 constexpr int kVectors = 4;  // of a panel, 16 columns each
 constexpr int kMostTileRows = 6;
 constexpr int kSums = kMostTileRows * kVectors;  // registers
-constexpr std::ptrdiff_t kBytesAhead = 1024;
 
 // What an instruction adds to each of 16 sums: the products of a group of inputs and of weights, four bytes of each.
 struct Bytes {
@@ -86,8 +85,8 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
       __m512i weights[kVectors];
       ENCDEC_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        if constexpr (!kAsksForNext) __builtin_prefetch(from + kBytesAhead + v * 64);
-        weights[v] = _mm512_loadu_si512(from + v * 64);
+        if constexpr (!kAsksForNext) ask_for_line(from + bytes_ahead(kPanels * kWideGroupBytes) + v * kLineBytes);
+        weights[v] = _mm512_loadu_si512(from + v * kLineBytes);
       }
       ENCDEC_UNROLL
       for (int r = 0; r < kRows; ++r) {

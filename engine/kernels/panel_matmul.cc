@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
-#include "encdec/engine/kernels/next_panel.h"
 #include "encdec/engine/kernels/row_tiles.h"
 #include "encdec/engine/kernels/unroll.h"
 
@@ -11,8 +11,6 @@
 #include <hwy/foreach_target.h>  // compiles what follows once per instruction set
 #include <hwy/highway.h>
 // after highway.h
-#include <hwy/cache_control.h>
-
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,9 +27,6 @@ constexpr int kSums = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
 // Panels that are read side by side: a processor fetches several streams ahead faster than one.
 constexpr int kMaxPanels = 4;
 constexpr int kMaxTileRows = 6;
-constexpr std::size_t kLineBytes = 64;
-// Distance between the weights in use and those asked for.
-constexpr std::size_t kBytesAhead = 1024;
 
 template <PanelColumns kColumns, class Weight>
 struct Layout {
@@ -108,8 +103,10 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
     for (int p = 0; p < kPanels; ++p) {
       const Weight* HWY_RESTRICT from = panel + p * panel_size;
       if constexpr (!kAsksForNext) {
-        for (std::size_t line = 0; line < L::kWidth * sizeof(Weight); line += kLineBytes) {
-          hwy::Prefetch(from + (kBytesAhead + line) / sizeof(Weight));  // beyond the end it does nothing
+        constexpr std::ptrdiff_t kStepBytes = L::kWidth * sizeof(Weight);
+        constexpr std::ptrdiff_t kAhead = bytes_ahead(kPanels * kStepBytes);
+        for (std::ptrdiff_t byte = kAhead; byte < kAhead + kStepBytes; byte += kLineBytes) {
+          ask_for_line(reinterpret_cast<const std::byte*>(from) + byte);
         }
       }
       for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = load(d, from + v * kLanes);

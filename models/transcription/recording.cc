@@ -56,10 +56,10 @@ Recording Recording::of_stream(AudioReader& reader, std::string name) {
   });
   const auto fail = [&] { refuse(name, "a temporary file to keep it in: {}", std::strerror(errno)); };
   if (file == nullptr) fail();
-  constexpr std::size_t kPiece = 1 << 16;
-  std::vector<float> piece(kPiece);
+  constexpr std::size_t kSamplesAtOnce = 1 << 16;
+  std::vector<float> piece(kSamplesAtOnce);
   std::size_t total = 0;
-  for (std::size_t count = kPiece; count == kPiece; total += count) {
+  for (std::size_t count = kSamplesAtOnce; count == kSamplesAtOnce; total += count) {
     count = reader.read(piece);
     if (std::fwrite(piece.data(), sizeof(float), count, file.get()) != count) fail();
   }
