@@ -55,10 +55,8 @@ struct Problem {
   const std::byte* panel(int column) const {
     return matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes();
   }
-  // The panel at a column for tiles of the one before it; behind the last one, what lies there: most often the matrix
-  // that is multiplied next.
+  // The panel at a column, for tiles of the one before it.
   NextPanel next_panel(int column, int tiles) const {
-    if (tiles == 1) return {};
     return {panel(column), static_cast<std::size_t>(groups() * kWideGroupBytes), tiles, groups()};
   }
 };

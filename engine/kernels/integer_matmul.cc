@@ -109,10 +109,7 @@ void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
   const int tiles = count_tiles<kRows>(rows.count), pairs = pairs_of(matrix);
   const auto* panel = reinterpret_cast<const std::int8_t*>(matrix.panels);
   for (int column = 0; column < matrix.output_width; column += kColumns, panel += panel_bytes) {
-    // Behind the last panel it is what lies there: most often the matrix that is multiplied next.
-    const NextPanel next =
-        tiles == 1 ? NextPanel()
-                   : NextPanel(panel + panel_bytes, static_cast<std::size_t>(pairs * kPairBytes), tiles, pairs);
+    const NextPanel next(panel + panel_bytes, static_cast<std::size_t>(pairs * kPairBytes), tiles, pairs);
     for_each_tile<kRows>(rows.count, [&](auto height, int row, int tile) HWY_ATTR {
       const MatMulRows part = rows.part(row, height());
       if (next.empty()) {

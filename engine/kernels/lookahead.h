@@ -36,9 +36,10 @@ class NextPanel {
 
   // None: a tile looks ahead in its own panel.
   NextPanel() = default;
-  // So many bytes from `begin` on, during `steps` steps of each of `tiles` tiles.
+  // So many bytes from `begin` on, during `steps` steps of each of `tiles` tiles; none for one tile. Behind the last
+  // panel it is what lies there: most often the matrix that is multiplied next.
   NextPanel(const void* begin, std::size_t bytes, int tiles, int steps)
-      : begin_(static_cast<const char*>(begin)),
+      : begin_(tiles == 1 ? nullptr : static_cast<const char*>(begin)),
         lines_((static_cast<int>(bytes / kLineBytes) + tiles - 1) / tiles),
         lines_at_a_step_((lines_ + steps - 1) / steps) {}
 

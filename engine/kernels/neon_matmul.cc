@@ -33,7 +33,7 @@ namespace {
 constexpr int kPanelWidth = static_cast<int>(PanelColumns::narrow);
 constexpr std::ptrdiff_t kRowStep = kNeonRowBytes;
 constexpr std::ptrdiff_t kPanelStep = kRowStep * kPanelWidth;
-constexpr std::ptrdiff_t kNeonBytesAhead = 1024;
+constexpr std::ptrdiff_t kBytesAhead = 1024;
 
 // Some rows, and panels that lie side by side.
 struct Operands {
@@ -48,7 +48,7 @@ struct Operands {
   // What bytes [byte, byte + kRowStep) of a row are multiplied by.
   const std::int8_t* weights(int index, std::ptrdiff_t byte) const {
     const std::byte* from = panel + index * panel_bytes + byte * kPanelWidth;
-    for (std::ptrdiff_t line = 0; line < kPanelStep; line += 64) __builtin_prefetch(from + kNeonBytesAhead + line);
+    for (std::ptrdiff_t line = 0; line < kPanelStep; line += 64) __builtin_prefetch(from + kBytesAhead + line);
     return reinterpret_cast<const std::int8_t*>(from);
   }
 };

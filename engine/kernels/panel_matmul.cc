@@ -126,10 +126,10 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
 }
 
 // The chunk of the panel behind this one, for tiles of one panel. Behind the last panel it is the first one's next
-// chunk, and behind the last chunk what lies there: most often the matrix that is multiplied next.
+// chunk.
 template <class L, int kPanels>
 NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
-  if (tiles == 1 || kPanels != 1) return {};
+  if (kPanels != 1) return {};
   constexpr std::size_t kRowBytes = L::kWidth * sizeof(typename L::WeightType);
   const auto panel_rows = static_cast<std::size_t>(chunk.matrix.input_width + 15) / 16 * 16;
   int panel = column / L::kWidth + 1, first = chunk.first;
