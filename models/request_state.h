@@ -46,15 +46,15 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   }
 
   void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
-    if (!is_over) call([&] { on_failed(job.index, explained(failure, parts)); });
+    call([&] { on_failed(job.index, explained(failure, parts)); });
   }
 
   void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
-    if (!is_over) call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
+    call([&] { on_certain(job.index, tokens.tokens, tokens.scores); });
   }
   void on_start(const DecodeJob& job) {
-    if (!is_over && on_started)
-      call([&] { on_started(job.index, generation ? job.prompt.source_tokens : job.prompt.source.size()); });
+    if (!on_started) return;
+    call([&] { on_started(job.index, generation ? job.prompt.source_tokens : job.prompt.source.size()); });
   }
   bool wants_tokens() const override { return on_certain != nullptr; }
   bool is_cancelled() const override { return is_over; }
@@ -114,9 +114,11 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   }
   // A window that is not known yet.
   DecodeJob window() const { return speech->task.any_window(); }
-  // Finds out what a job is to read, where that was left open. False if nothing: that was told.
+  // Finds out what a job is to read, where that was left open. False where there is nothing to decode: the request is
+  // over, or has its result or failure.
   bool prepare(DecodeJob& job) {
-    if (!speech || is_over) return true;
+    if (!speech) return true;
+    if (is_over) return false;
     try {
       std::optional<DecodeJob> window = speech->next();
       if (!window) {
@@ -170,8 +172,10 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
     }
   }
 
+  // Calls a handler, unless the request is over.
   template <class Handler>
   void call(Handler&& handler) {
+    if (is_over) return;
     try {
       handler();
     } catch (...) {

@@ -152,6 +152,23 @@ TEST(ServeSpeech, AClientThatGoesAwayIsNotWorkedFor) {
   EXPECT_EQ(status_of(answer_to(server, form_text(kPath, sound(0.5)))), "200");
 }
 
+TEST(ServeSpeech, ClientsWithShortTimeLimitsStopNobodyElse) {
+  const ServeProcess server({"--model", kWhisper});
+  const std::string file = sound(2.0);
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 3; ++client) {
+    clients.emplace_back([&, client] {
+      for (int i = 0; i < 40; ++i) {
+        const std::string limit = fmt::format("X-Request-Timeout-Ms: {}\r\n", 1 + (7 * i + client) % 60);
+        const std::string status = status_of(answer_to(server, form_text("/inference", file, {}, limit)));
+        EXPECT_TRUE(status == "200" || status == "504") << status;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(status_of(answer_to(server, form_text(kPath, file))), "200");
+}
+
 // A recording of hours, to which no one listens to its end in a few seconds, holds up nobody behind it.
 TEST(ServeSpeech, NobodyListensForARequestWhoseTimeIsOver) {
   const ServeProcess server({"--model", kWhisper});
