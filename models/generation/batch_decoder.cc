@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/models/generation/not_a_number.h"
 
 namespace encdec {
@@ -60,6 +61,7 @@ class BatchDecoder {
   }
 
   void start() {
+    std::erase_if(jobs_, [this](const DecodeJob& job) { return !is_readable(job); });
     // In pieces: what the encoder computes for one token takes far more memory than what is kept of it.
     for (std::size_t first = 0; first < jobs_.size();) {
       std::size_t count = 0, tokens = 0;
@@ -69,6 +71,18 @@ class BatchDecoder {
       }
       start_together(std::span(jobs_).subspan(first, count));
       first += count;
+    }
+  }
+
+  // Whether the encoder can read a job's source; if not, its client is told, and the others go on.
+  bool is_readable(const DecodeJob& job) const {
+    if (!work_.session.model().config.reads_sound()) return true;
+    try {
+      work_.session.check_frames(job.prompt.frames);
+      return true;
+    } catch (const InputError&) {
+      tell_failure(job, std::current_exception());
+      return false;
     }
   }
 

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <chrono>
 
+#include "encdec/engine/base/error.h"
+
 namespace encdec {
 namespace {
 
@@ -40,6 +42,7 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources) {
   encoder_state_->sequences.clear();
   ids_.clear();
   for (const TokenIds& source : sources) {
+    if (source.empty()) throw InputError("a source without tokens, expected at least one");
     encoder_state_->sequences.push_back(
         {.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(source.size())});
     ids_.insert(ids_.end(), source.begin(), source.end());
@@ -53,6 +56,7 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
   frames_.clear();
   Dim rows = 0;
   for (const Tensor& source : sources) {
+    check_frames(source);
     const Dim own = source.rows() / kFramesPerRow;
     encoder_state_->sequences.push_back({.first_row = static_cast<int>(rows), .rows = static_cast<int>(own)});
     rows += own;
@@ -60,6 +64,16 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
   }
   return run_encoder(
       Tensor(frames_.data(), DataType::float32, {rows, kFramesPerRow * model_->config.encoder.mel_bands}));
+}
+
+void Session::check_frames(const Tensor& frames) const {
+  const Dim bands = model_->config.encoder.mel_bands;
+  if (!frames.empty() && frames.type() == DataType::float32 && frames.shape().rank() == 2 && frames.width() == bands &&
+      frames.rows() > 0 && frames.rows() % kFramesPerRow == 0) {
+    return;
+  }
+  throw InputError(fmt::format("frames of shape {}, expected [a multiple of {}, {}]",
+                               frames.empty() ? "nothing" : to_string(frames.shape()), kFramesPerRow, bands));
 }
 
 Session::Encoded Session::run_encoder(const Tensor& input) {

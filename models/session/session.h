@@ -33,12 +33,15 @@ class Session {
     Tensor hidden;                 // last hidden states [S, D], source after source
     std::span<const int> sources;  // their numbers, in the order given; none in an encoder-only model
   };
-  // Reads sources, none of them empty. What it returns is valid until the next call; the sources are open until they
-  // are closed. Throws InputError for a token outside the vocabulary. Only for models with an encoder.
+  // Reads sources. What it returns is valid until the next call; the sources are open until they are closed. Throws
+  // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened. Only for
+  // models with an encoder.
   Encoded encode(std::span<const TokenIds> sources);
-  // The same for sound: frames [F, mel bands] each, F a multiple of kFramesPerRow. Throws InputError where there are
+  // The same for sound: frames, float32 [F, mel bands] each. Throws InputError as check_frames(), and where there are
   // more frames than the model has positions.
   Encoded encode(std::span<const Tensor> sources);
+  // Throws InputError unless `frames` is float32 [F, mel bands], where F is a positive multiple of kFramesPerRow.
+  void check_frames(const Tensor& frames) const;
   // Its memory is free for others; its targets must be closed.
   void close_source(int source);
 
