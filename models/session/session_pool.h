@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -26,9 +27,15 @@ class SessionPool {
     // Takes a session, a new one if all are leased. Throws ResourceError if its threads cannot be started.
     explicit Lease(SessionPool& pool)
         : idle_(pool.idle_.get([] { return std::make_unique<Idle>(); })), session_(pool.take(idle_)) {}
+    // Gives the session back; after an exception it is destroyed, since work that stopped half-way may have left it
+    // with sizes that it could not get memory for.
     ~Lease() {
       const std::lock_guard lock(idle_.mutex);
-      idle_.sessions.push_back(std::move(session_));  // take() has made room
+      if (std::uncaught_exceptions() > exceptions_) {
+        --idle_.count;
+      } else {
+        idle_.sessions.push_back(std::move(session_));  // take() has made room
+      }
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -39,6 +46,7 @@ class SessionPool {
    private:
     Idle& idle_;
     std::unique_ptr<Session> session_;
+    int exceptions_ = std::uncaught_exceptions();
   };
 
  private:

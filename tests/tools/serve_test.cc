@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +228,30 @@ TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
   while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();
   EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}"), 1);
   EXPECT_LT(server.metric("encdec_generated_tokens_total{model=\"english-pronunciation\"}"), 100 * 120);
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+}
+
+// What a process has asked the system for, in bytes.
+std::size_t address_space_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/statm");
+  std::size_t pages = 0;
+  file >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Serve, AfterAShortageOfMemorySmallRequestsAreAnswered) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers reserve the address space";
+#endif
+  const ServeProcess server;
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  const std::size_t used = address_space_of(server.process());
+  if (used == 0) GTEST_SKIP() << "no /proc here";
+  const rlimit limit{.rlim_cur = used + (24 << 20), .rlim_max = RLIM_INFINITY};
+  ASSERT_EQ(::prlimit(server.process(), RLIMIT_AS, &limit, nullptr), 0);
+  const json large = {{"inputs", std::vector<std::string>(64, "photography")},
+                      {"parameters", {{"num_beams", 16}, {"min_new_tokens", 120}, {"max_new_tokens", 120}}}};
+  EXPECT_EQ(status_of(server.post("/v1/generate", large.dump())), "503");
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
 }
 
