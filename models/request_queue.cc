@@ -81,12 +81,21 @@ struct RequestQueue::Workers {
   class Lane final : public DecodeFeed {
    public:
     Lane(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
-    void take(Room room, std::vector<DecodeJob>& jobs) override { workers_.take(shortlist_, room, jobs); }
+    // Between two steps of others, reading recordings takes as long as a step at most.
+    void take(Room room, std::vector<DecodeJob>& jobs) override {
+      const Clock::time_point now = Clock::now();
+      const Clock::duration reading = room.is_idle ? kReading : std::min(kReading, now - taken_at_);
+      workers_.take(shortlist_, room, now + reading, jobs);
+      taken_at_ = Clock::now();
+    }
     bool has_stopped() override { return workers_.has_stopped_; }
 
    private:
+    static constexpr Clock::duration kReading = std::chrono::milliseconds(10);
+
     Workers& workers_;
     const VocabularyShortlist* shortlist_;
+    Clock::time_point taken_at_ = Clock::now();
   };
 
   // `alive_at` is when this worker gave its last sign of life, or kIdle.
@@ -128,7 +137,9 @@ struct RequestQueue::Workers {
     return has_stopped_ ? nullptr : clients_.front().requests.front();
   }
 
-  void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, std::vector<DecodeJob>& jobs) {
+  // Jobs for a worker; recordings among them are read until `read_until`, and wait again if that is not enough.
+  void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, Clock::time_point read_until,
+            std::vector<DecodeJob>& jobs) {
     jobs.clear();
     std::vector<DecodeJob> empty;
     {
@@ -169,7 +180,7 @@ struct RequestQueue::Workers {
       }
     }
     for (const DecodeJob& job : jobs) static_cast<State&>(*job.client).on_start(job);
-    std::erase_if(jobs, [](DecodeJob& job) { return !static_cast<State&>(*job.client).prepare(job); });
+    std::erase_if(jobs, [&](DecodeJob& job) { return !static_cast<State&>(*job.client).prepare(job, read_until); });
     for (const DecodeJob& job : empty) {
       static_cast<State&>(*job.client).on_start(job);
       job.client->on_result(job, {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -70,7 +71,9 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   std::optional<EmbeddingTask> embedding;
   std::function<void(std::size_t, EmbedResult)> on_embedded;
 
-  // A recording, window by window; it is listened to when its turn has come.
+  using Clock = std::chrono::steady_clock;
+
+  // A recording, window by window; it is read when its turn has come.
   struct Speech {
     Speech(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options)
         : task(parts, facts, options) {}
@@ -83,27 +86,48 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
     std::optional<RecordingTranscriber> transcriber = {};
     std::vector<TranscriptSegment> segments = {};  // of the chunk
 
-    // The next window; nullopt at the end.
+    // Reads on, a piece of the recording at least, until the next window is there, or the time `until`: then returns
+    // false.
+    bool read(Clock::time_point until) {
+      if (!transcriber && !open()) return true;
+      while (!transcriber->read()) {
+        if (Clock::now() >= until) return false;
+      }
+      return true;
+    }
+
+    // The next window; nullopt at the end. REQUIRES: read() has returned true.
     std::optional<DecodeJob> next() {
-      const bool is_cut = task.options().chunk_length > 0;
-      if (is_cut && !whole) whole.emplace(task, recording);
-      if (!is_cut && !transcriber) transcriber.emplace(task, std::move(recording));
       for (;;) {
         if (transcriber) {
-          if (std::optional<DecodeJob> window = transcriber->next(); window || !is_cut) return window;
+          if (std::optional<DecodeJob> window = transcriber->next(); window || !whole) return window;
           Transcript transcript = transcriber->transcript();
           transcript.segments = std::exchange(segments, {});
           whole->add(chunk, std::move(transcript));
         }
-        auto next = whole->next();
-        if (!next) return std::nullopt;
-        chunk = next->number;
-        transcriber.emplace(task, std::move(next->recording));
+        if (!open()) return std::nullopt;
+        while (!transcriber->read()) {  // a chunk is short
+        }
       }
+    }
+
+   private:
+    // Opens the recording, or its next chunk; false where there is none.
+    bool open() {
+      if (task.options().chunk_length == 0) {
+        transcriber.emplace(task, std::move(recording));
+        return true;
+      }
+      if (!whole) whole.emplace(task, recording);
+      auto next = whole->next();
+      if (!next) return false;
+      chunk = next->number;
+      transcriber.emplace(task, std::move(next->recording));
+      return true;
     }
   };
   std::optional<Speech> speech;
-  std::function<void(std::shared_ptr<State>)> go_on;  // with the next window
+  std::function<void(std::shared_ptr<State>)> go_on;  // has it wait for its next turn
 
   void transcribe(const WhisperFacts& facts, Recording recording, const TranscribeOptions& options,
                   TranscribeHandlers handlers) {
@@ -114,12 +138,16 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   }
   // A window that is not known yet.
   DecodeJob window() const { return speech->task.any_window(); }
-  // Finds out what a job is to read, where that was left open. False where there is nothing to decode: the request is
-  // over, or has its result or failure.
-  bool prepare(DecodeJob& job) {
+  // Finds out what a job is to read, where that was left open. Returns false where there is nothing to decode: the
+  // request is over, has its result or failure, or waits for another turn since reading takes longer than `until`.
+  bool prepare(DecodeJob& job, Clock::time_point until) {
     if (!speech) return true;
     if (is_over) return false;
     try {
+      if (!speech->read(until)) {
+        go_on(shared_from_this());
+        return false;
+      }
       std::optional<DecodeJob> window = speech->next();
       if (!window) {
         Transcript transcript = speech->whole ? speech->whole->transcript() : speech->transcriber->transcript();

@@ -1,6 +1,7 @@
 #include "encdec/models/transcription/mel_windows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "encdec/engine/base/cancellation.h"
 
@@ -12,31 +13,40 @@ constexpr std::size_t kPiece = 1 << 15;  // samples
 constexpr std::size_t kSilence = 4 * LogMel::kFrameSamples;
 // log10 of the energy of silence.
 constexpr float kSilent = -10.0F;
-// Frames that are kept when the recording was heard once: what is short need not be heard again.
+// Frames that are kept when the recording was read once: a short recording is not read again.
 constexpr std::size_t kKept = 6000;
 
 }  // namespace
 
-MelWindows::MelWindows(const Recording& recording, const LogMel& mel, std::size_t padded_rows)
-    : mel_(mel), padded_rows_(padded_rows), read_(recording.open()), samples_piece_(kPiece) {
-  largest_ = kSilent;
-  std::uint64_t heard = 0;
-  bool is_kept = true;
-  std::vector<float> piece;
-  while (!is_at_end_) {
-    piece.clear();
-    read(piece);
-    if (!piece.empty()) largest_ = std::max(largest_, *std::ranges::max_element(piece));
-    heard += piece.size() / mel_.bands();
-    is_kept = is_kept && heard <= kKept;
-    if (is_kept) features_.insert(features_.end(), piece.begin(), piece.end());
-  }
+MelWindows::MelWindows(Recording recording, const LogMel& mel, std::size_t padded_rows)
+    : recording_(std::move(recording)),
+      fresh_mel_(mel),
+      mel_(mel),
+      padded_rows_(padded_rows),
+      read_(recording_.open()),
+      samples_piece_(kPiece),
+      largest_(kSilent) {}
+
+bool MelWindows::find_largest() {
+  if (knows_largest_) return true;
+  const std::size_t before = features_.size();
+  read(features_);
+  const auto fresh = features_.begin() + static_cast<std::ptrdiff_t>(before);
+  if (fresh != features_.end()) largest_ = std::max(largest_, *std::max_element(fresh, features_.end()));
+  if (frames_read() > kKept) drop_before(frames_read());
+  if (!is_at_end_) return false;
+  knows_largest_ = true;
   samples_ = heard_;
-  frames_ = padded_rows > 0 && is_padded() && samples_ > 0 ? padded_rows : samples_ / LogMel::kHop;
-  if (is_kept) return;
+  frames_ = padded_rows_ > 0 && is_padded() && samples_ > 0 ? padded_rows_ : samples_ / LogMel::kHop;
+  if (first_ > 0) start_again();
+  return true;
+}
+
+void MelWindows::start_again() {
   features_ = {};
-  mel_ = mel;
-  read_ = recording.open();
+  first_ = 0;
+  mel_ = fresh_mel_;
+  read_ = recording_.open();
   is_at_end_ = false;
   heard_ = 0;
 }
@@ -55,16 +65,24 @@ void MelWindows::read(std::vector<float>& features) {
   is_at_end_ = true;
 }
 
-void MelWindows::read_to(std::uint64_t frame) {
-  while (!is_at_end_ && first_ + features_.size() / mel_.bands() < frame) read(features_);
+bool MelWindows::reach(std::uint64_t first, std::size_t count) {
+  drop_before(first);
+  if (is_at_end_ || frames_read() >= first + count) return true;
+  read(features_);
+  return false;
+}
+
+void MelWindows::drop_before(std::uint64_t frame) {
+  const std::size_t bands = mel_.bands();
+  const auto gone = static_cast<std::size_t>(std::min<std::uint64_t>(frame - first_, features_.size() / bands));
+  features_.erase(features_.begin(), features_.begin() + static_cast<std::ptrdiff_t>(gone * bands));
+  first_ += gone;
 }
 
 Tensor MelWindows::window(std::uint64_t first, std::size_t count, std::size_t rows) {
+  while (!reach(first, count)) {
+  }
   const std::size_t bands = mel_.bands();
-  read_to(first + count);
-  const auto gone = static_cast<std::size_t>(std::min<std::uint64_t>(first - first_, features_.size() / bands));
-  features_.erase(features_.begin(), features_.begin() + static_cast<std::ptrdiff_t>(gone * bands));
-  first_ += gone;
   Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(bands)});
   const std::span values(window.data<float>(), count * bands);
   const auto end = std::copy_n(features_.begin(), std::min(values.size(), features_.size()), values.begin());
@@ -74,7 +92,8 @@ Tensor MelWindows::window(std::uint64_t first, std::size_t count, std::size_t ro
 }
 
 Tensor MelWindows::beginning(std::size_t rows) {
-  read_to(rows);
+  while (!reach(0, rows)) {
+  }
   Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(mel_.bands())});
   const std::span values(window.data<float>(), rows * mel_.bands());
   std::ranges::fill(values, kSilent);

@@ -42,12 +42,13 @@ Recording Recording::of_bytes(std::shared_ptr<const std::string> bytes, std::str
   const auto open_reader = [bytes, name] {
     return std::make_shared<AudioReader>(AudioInput(bytes_of(std::as_bytes(std::span(*bytes))), name));
   };
+  const std::optional<double> seconds = open_reader()->seconds();
   return {.name = std::move(name),
           .open =
               [open_reader, bytes] {
                 return [reader = open_reader(), bytes](std::span<float> samples) { return reader->read(samples); };
               },
-          .seconds = {}};
+          .seconds = seconds};
 }
 
 Recording Recording::of_stream(AudioReader& reader, std::string name) {

@@ -25,7 +25,7 @@ struct Recording {
   static Recording of_file(const std::string& path);
   // Samples from -1 to 1.
   static Recording of_samples(std::vector<float> samples, std::string name = "samples");
-  // The bytes of a file.
+  // The bytes of a file. It is opened once to see whether it is one. Throws FileError.
   static Recording of_bytes(std::shared_ptr<const std::string> bytes, std::string name);
   // What can be read only once, such as a pipe: read to its end, into a temporary file that nobody else sees. Throws
   // FileError.

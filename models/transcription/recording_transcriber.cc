@@ -6,7 +6,6 @@
 #include "encdec/models/speech/hallucination.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/transcription/alignment_reader.h"
-#include "encdec/models/transcription/speech_only.h"
 
 namespace encdec {
 namespace {
@@ -18,35 +17,50 @@ std::uint64_t frame_at(double seconds) {
   return static_cast<std::uint64_t>(std::max(std::nearbyint(seconds * LogMel::kFramesPerSecond), 0.0));
 }
 
-// The speech of a recording, where it alone is to be heard.
-std::optional<std::vector<SpeechSpan>> spans_of(const TranscriptionTask& task, const Recording& recording) {
-  if (task.voice_activity() == nullptr) return std::nullopt;
-  return find_speech(recording, task.voice_activity(), task.options().vad);
-}
-
 }  // namespace
 
 RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Recording recording)
-    : RecordingTranscriber(task, recording, spans_of(task, recording)) {}
+    : task_(task), seconds_(recording.seconds), language_(task.language()), tokens_(task.initial_prompt()) {
+  if (task.voice_activity() != nullptr) {
+    finder_.emplace(recording, task.voice_activity(), task.options().vad);
+    recording_ = std::move(recording);
+  } else {
+    open_windows(std::move(recording));
+  }
+}
 
-RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Recording recording,
-                                           std::optional<std::vector<SpeechSpan>> spans)
-    : task_(task),
-      times_(spans ? std::optional<SpeechTimeMap>(std::in_place, *spans) : std::nullopt),
-      seconds_(recording.seconds),
-      windows_(spans ? speech_of(std::move(recording), *spans) : std::move(recording), task.facts().mel,
-               is_openai() ? 0 : task.facts().window_frames()),
-      language_(task.language()),
-      tokens_(task.initial_prompt()) {
+void RecordingTranscriber::open_windows(Recording recording) {
+  windows_.emplace(std::move(recording), task_.facts().mel, is_openai() ? 0 : task_.facts().window_frames());
+}
+
+bool RecordingTranscriber::read() {
+  if (finder_) {
+    if (!finder_->read()) return false;
+    const std::vector<SpeechSpan> spans = finder_->spans();
+    finder_.reset();
+    times_.emplace(spans);
+    open_windows(speech_of(std::move(recording_), spans));
+  }
+  if (!windows_->find_largest()) return false;
+  if (clips_.empty()) choose_clips();
+  return !find_window() || !language_ || windows_->reach(seek_, window_frames());
+}
+
+void RecordingTranscriber::choose_clips() {
   std::vector<std::uint64_t> points;
-  for (const double seconds : task.options().clip_timestamps) points.push_back(frame_at(seconds));
+  for (const double seconds : task_.options().clip_timestamps) points.push_back(frame_at(seconds));
   if (points.empty()) points.push_back(0);
-  if (points.size() % 2 == 1) points.push_back(windows_.frames());
+  if (points.size() % 2 == 1) points.push_back(windows_->frames());
   for (std::size_t i = 0; i < points.size(); i += 2) {
-    clips_.emplace_back(points[i], std::min(points[i + 1], windows_.frames()));
+    clips_.emplace_back(points[i], std::min(points[i + 1], windows_->frames()));
   }
   seek_ = clips_.front().first;
-  if (!is_openai() && !task.options().condition_on_previous_text) reset_ = tokens_.size();
+  if (!is_openai() && !task_.options().condition_on_previous_text) reset_ = tokens_.size();
+}
+
+// Of the window at seek_, which is in a clip.
+std::size_t RecordingTranscriber::window_frames() const {
+  return std::min<std::size_t>(task_.facts().window_frames(), clips_[clip_].second - seek_);
 }
 
 // Moves on to the next clip where this one is done.
@@ -64,13 +78,14 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
   if (!find_window()) return std::nullopt;
   if (!language_) {
     detected_ = std::make_shared<TranscriptionTask::Detected>();
-    return task_.detection(windows_.beginning(rows), detected_);
+    return task_.detection(windows_->beginning(rows), detected_);
   }
   place_ = {.first = seek_,
-            .frames = std::min<std::size_t>(rows, clips_[clip_].second - seek_),
-            .sound = static_cast<std::int64_t>(windows_.sound_frames()) - static_cast<std::int64_t>(seek_)};
+            .frames = window_frames(),
+            .sound = static_cast<std::int64_t>(windows_->sound_frames()) - static_cast<std::int64_t>(seek_)};
   decoded_ = std::make_shared<DecodedWindow>();
-  return task_.window(windows_.window(place_.first, place_.frames, rows), place_, *language_, earlier_text(), decoded_);
+  return task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_, earlier_text(),
+                      decoded_);
 }
 
 // What the next window is told: the last of the text behind reset_. Where there is none transformers tells the initial
@@ -192,8 +207,8 @@ bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& s
                                  window_end - segment.end < kWindowEdge;
       if (silence_before && silence_after) {
         seek_ = frame_at(std::max(begin + 1, segment.start));
-        const double content_end = static_cast<double>(windows_.frames()) / LogMel::kFramesPerSecond;
-        if (content_end - segment.end < threshold) seek_ = windows_.frames();
+        const double content_end = static_cast<double>(windows_->frames()) / LogMel::kFramesPerSecond;
+        if (content_end - segment.end < threshold) seek_ = windows_->frames();
         segments.resize(i);
         return true;
       }
@@ -204,7 +219,7 @@ bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& s
 }
 
 double RecordingTranscriber::seconds_done() const {
-  const double seconds = std::min(static_cast<double>(seek_) / LogMel::kFramesPerSecond, windows_.seconds());
+  const double seconds = std::min(static_cast<double>(seek_) / LogMel::kFramesPerSecond, windows_->seconds());
   return times_ ? times_->original(seconds, SpeechTimeMap::Edge::end) : seconds;
 }
 
@@ -215,7 +230,7 @@ Transcript RecordingTranscriber::transcript() const {
   return {.text = ids.text(said),
           .language = std::string(is_known ? ids.code_of(*language_) : "en"),
           .language_probability = language_probability_,
-          .duration = times_ ? seconds_.value_or(windows_.seconds()) : windows_.seconds()};
+          .duration = times_ ? seconds_.value_or(windows_->seconds()) : windows_->seconds()};
 }
 
 }  // namespace encdec

@@ -8,21 +8,25 @@
 
 #include "encdec/models/speech/speech_time_map.h"
 #include "encdec/models/transcription/mel_windows.h"
+#include "encdec/models/transcription/speech_only.h"
 #include "encdec/models/transcription/transcription_task.h"
 
 namespace encdec {
 
 // Goes through one recording, window by window, as openai/whisper does (transcribe.py) or transformers
-// (generation_whisper.py): each window's text tells where the next one begins and what it is told. For one thread at a
-// time.
+// (generation_whisper.py): each window's text tells where the next one begins and what it is told. Order of calls:
+// (read()+ next() finish())*, until next() returns nullopt. For one thread at a time.
 class RecordingTranscriber {
  public:
-  // Listens to all of the recording. Throws FileError.
+  // Throws FileError.
   RecordingTranscriber(const TranscriptionTask& task, Recording recording);
 
-  // The next thing to decode; nullopt at the end. It must be finished before the next one.
+  // Reads the next second or two of the recording. Returns true when next() needs no more of it: before the first
+  // window that is all of the recording. Throws FileError.
+  bool read();
+  // The next thing to decode; nullopt at the end. REQUIRES: read() has returned true since the last call.
   std::optional<DecodeJob> next();
-  // It was: gives the segments that are certain now.
+  // Returns the segments that are final once the job of next() has been decoded.
   std::vector<TranscriptSegment> finish();
 
   // How far it is, in seconds of the recording.
@@ -31,9 +35,10 @@ class RecordingTranscriber {
   Transcript transcript() const;
 
  private:
-  RecordingTranscriber(const TranscriptionTask& task, Recording recording,
-                       std::optional<std::vector<SpeechSpan>> spans);
   bool is_openai() const { return task_.speech_rules() == SpeechRules::openai; }
+  void open_windows(Recording recording);
+  void choose_clips();
+  std::size_t window_frames() const;
   bool find_window();
   TokenIds earlier_text() const;
   void keep(TranscriptSegment& segment);
@@ -43,7 +48,9 @@ class RecordingTranscriber {
   const TranscriptionTask& task_;
   std::optional<SpeechTimeMap> times_;  // of a recording of which speech alone is heard
   std::optional<double> seconds_;       // of all of it
-  MelWindows windows_;
+  Recording recording_;
+  std::optional<SpeechFinder> finder_;  // until it has read all of the recording
+  std::optional<MelWindows> windows_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> clips_;  // frames
   std::size_t clip_ = 0;
   std::uint64_t seek_ = 0;

@@ -1,9 +1,10 @@
 #include "encdec/models/transcription/speech_only.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <span>
 #include <utility>
+
+#include "encdec/engine/base/cancellation.h"
 
 namespace encdec {
 namespace {
@@ -57,19 +58,24 @@ class SpanReader {
 
 }  // namespace
 
-std::vector<SpeechSpan> find_speech(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
-                                    const VoiceActivityOptions& options) {
+SpeechFinder::SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
+                           const VoiceActivityOptions& options)
+    : options_(options), detector_(model), piece_(kReadTogether) {
   check(options);
-  VoiceActivityDetector detector(model);
-  const Recording::Read read = recording.open();
-  std::vector<float> piece(kReadTogether), probabilities;
-  std::uint64_t samples = 0;
-  for (std::size_t count = kReadTogether; count == kReadTogether; samples += count) {
-    count = read(piece);
-    detector.push(std::span(piece).first(count), probabilities);
-  }
-  detector.finish(probabilities);
-  return speech_spans(probabilities, samples, options);
+  read_ = recording.open();
+}
+
+bool SpeechFinder::read() {
+  check_cancelled();
+  const std::size_t count = read_(piece_);
+  detector_.push(std::span(piece_).first(count), probabilities_);
+  samples_ += count;
+  return count < piece_.size();
+}
+
+std::vector<SpeechSpan> SpeechFinder::spans() {
+  detector_.finish(probabilities_);
+  return speech_spans(probabilities_, samples_, options_);
 }
 
 Recording speech_of(Recording recording, std::vector<SpeechSpan> spans) {

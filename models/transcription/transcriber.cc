@@ -155,6 +155,8 @@ class Transcriber final : DecodeClient, DecodeFeed {
 
   // Has the next window of a part wait for a worker; or ends it.
   void go_on(std::size_t number, Part& part) {
+    while (!part.transcriber->read()) {
+    }
     std::optional<DecodeJob> job = part.transcriber->next();
     if (!job) {
       write(part);

@@ -344,6 +344,39 @@ TEST(RequestQueue, EmbeddingsOfManyCallersAreThoseOfOne) {
   }
 }
 
+TEST(RequestQueue, ARecordingWithoutEndHoldsUpNobody) {
+  const Model model =
+      Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face", {.threads = 1});
+  RequestQueue queue(model);
+  std::atomic<int> reads = 0;
+  const Recording endless{.name = "endless", .open = [&]() -> Recording::Read {
+                            return [&](std::span<float> samples) {
+                              ++reads;
+                              return samples.size();
+                            };
+                          }};
+  const auto listen = [&](const Recording& recording, std::promise<Transcript>& told) {
+    return queue.submit(recording, TranscribeOptions(),
+                        {.on_result = [&](Transcript transcript) { told.set_value(std::move(transcript)); },
+                         .on_failure = [&](std::exception_ptr failure) { told.set_exception(std::move(failure)); }});
+  };
+  std::promise<Transcript> never, last;
+  const Request request = listen(endless, never);
+  while (reads == 0) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) {
+    std::promise<Transcript> told;
+    listen(Recording::of_samples(std::vector<float>(8000)), told);
+    std::future<Transcript> future = told.get_future();
+    ASSERT_EQ(future.wait_for(std::chrono::minutes(10)), std::future_status::ready);
+    EXPECT_EQ(future.get().duration, 0.5);
+  }
+  const int before = reads;
+  while (reads == before) std::this_thread::yield();  // and it goes on
+  request.cancel();
+  listen(Recording::of_samples({}), last);
+  last.get_future().get();
+}
+
 TEST(RequestQueue, WhatItDoesIsTold) {
   const RandomMarian checkpoint;
   RequestQueue queue(Model::load(checkpoint.folder(), {.threads = 1}), {.batch_size = 2});

@@ -138,6 +138,17 @@ TEST(ServeSpeech, BodiesWithRecordingsHaveALimitOfTheirOwn) {
   EXPECT_EQ(json_of(server.get("/info"))["limits"]["max_recording_bytes"], 100'000);
 }
 
+TEST(ServeSpeech, RecordingsHaveALimitOfLength) {
+  const ServeProcess server({"--model", kWhisper, "--max-recording-seconds", "2"});
+  EXPECT_EQ(status_of(answer_to(server, form_text(kPath, sound(2.0)))), "200");
+  const auto refused = AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 2 s (--max-recording-seconds)"));
+  EXPECT_THAT(answer_to(server, form_text(kPath, sound(2.1))), refused);
+  // Its head says nothing of its length.
+  const std::string samples = raw(std::vector<std::int16_t>(40'000));
+  EXPECT_THAT(answer_to(server, form_text(kPath, WavFile{.samples = samples, .data_size = 0xffff'ffff}.bytes())),
+              refused);
+}
+
 TEST(ServeSpeech, AClientThatGoesAwayIsNotWorkedFor) {
   const ServeProcess server({"--model", kWhisper});
   const std::string tokens = "encdec_generated_tokens_total{model=\"hugging_face\"}";

@@ -158,6 +158,7 @@ Action add_serve(CLI::App& command) {
   add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes, "Of the bodies of all these");
   add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
             "Of a request's body with a recording");
+  add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Of a recording");
   add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Texts of a request");
   add_limit(command, "--max-sentences", limits.sentences, kMaxCount, "Of these, where texts are cut into them");
   add_limit(command, "--max-beams", limits.beams, kMaxBeams, "Of a request, and results for one source");

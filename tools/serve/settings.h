@@ -28,6 +28,7 @@ struct ServiceLimits {
   std::size_t request_bytes = 64 << 20;  // of the bodies of all of these
   std::size_t recording_bytes =
       26 << 20;  // of the body of one with a recording: OpenAI's 25 MiB, and the form around it
+  std::size_t recording_seconds = 14'400;
   std::chrono::milliseconds request_time{300'000};
   std::chrono::seconds drain_time{30};
   std::chrono::seconds stall_time{60};  // of silence of a busy model, after which /health gives the process up

@@ -111,6 +111,10 @@ void read_voice_activity(const Parameters& parameters, const std::string& detect
   read_milliseconds(parameters, "vad_speech_pad_ms", options.vad.speech_pad_ms);
 }
 
+HttpError recording_too_long(std::size_t seconds) {
+  return {413, fmt::format("a recording of more than {} s (--max-recording-seconds)", seconds)};
+}
+
 }  // namespace
 
 AnswerFormat read_answer_format(const Parameters& parameters) {
@@ -130,18 +134,27 @@ Parameters read_form(const Call& call) {
   throw HttpError(415, fmt::format("a body of {}, expected multipart/form-data", type.empty() ? "no type" : type));
 }
 
-Recording read_recording(Parameters& parameters) {
+Recording read_recording(Parameters& parameters, const ServiceLimits& limits) {
   auto bytes = parameters.take_file("file");
   if (!bytes || bytes->empty()) {
     throw HttpError(400, "'file' is missing or empty, expected a recording as a file of multipart/form-data");
   }
-  Recording recording = Recording::of_bytes(std::make_shared<const std::string>(*std::move(bytes)), "'file'");
   try {
-    recording.open();
+    Recording recording = Recording::of_bytes(std::make_shared<const std::string>(*std::move(bytes)), "'file'");
+    const std::size_t longest = limits.recording_seconds;
+    if (recording.seconds && *recording.seconds > static_cast<double>(longest)) throw recording_too_long(longest);
+    recording.open = [open = std::move(recording.open), longest]() -> Recording::Read {
+      return [read = open(), longest, left = longest * AudioReader::kSampleRate](std::span<float> samples) mutable {
+        const std::size_t count = read(samples);
+        if (count > left) throw recording_too_long(longest);
+        left -= count;
+        return count;
+      };
+    };
+    return recording;
   } catch (const FileError& error) {
     throw HttpError(400, error.what());
   }
-  return recording;
 }
 
 TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings) {

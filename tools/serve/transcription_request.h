@@ -19,8 +19,9 @@ AnswerFormat read_answer_format(const Parameters& parameters);
 
 // Those of a multipart form.
 Parameters read_form(const Call& call);
-// Its file, as "file". Where that is no recording, it is told at once.
-Recording read_recording(Parameters& parameters);
+// Its file, as "file". What is no recording is refused at once; one that is longer than the limit, at the latest when
+// that much has been read: it may say less of itself.
+Recording read_recording(Parameters& parameters, const ServiceLimits& limits);
 
 // How to transcribe: the names of OpenAI's API; of openai/whisper, and so of faster-whisper and the servers around it;
 // and of whisper.cpp. What none of them knows is not looked at, as by all of these.

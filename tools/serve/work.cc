@@ -13,17 +13,6 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// A recording that can be given up while a worker listens, which may take long: a few megabytes may be hours.
-Recording until(std::shared_ptr<const std::atomic<bool>> is_over, Recording recording) {
-  recording.open = [open = std::move(recording.open), is_over = std::move(is_over)]() -> Recording::Read {
-    return [read = open(), is_over](std::span<float> samples) {
-      if (*is_over) throw HttpError(499, "nobody waits for this transcript any more");
-      return read(samples);
-    };
-  };
-  return recording;
-}
-
 // A recording that cannot be read is the client's fault.
 std::exception_ptr fault_of_recording(std::exception_ptr failure) {
   try {
@@ -123,10 +112,9 @@ Work Work::embed(const asio::any_io_executor& executor, ServedModel& model, std:
 Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                       const TranscribeOptions& options, std::uint64_t client) {
   Work work(executor);
-  work.is_over_ = std::make_shared<std::atomic<bool>>(false);
   const ModelMetrics& metrics = model.metrics();
   work.requests_.push_back(
-      model.queue().submit(until(work.is_over_, std::move(recording)), options,
+      model.queue().submit(std::move(recording), options,
                            {.on_result =
                                 [news = work.news_, &metrics](Transcript transcript) {
                                   metrics.count_recording(transcript.duration);

@@ -2,7 +2,6 @@
 
 #include <encdec/models/request_queue.h>
 
-#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -47,7 +46,6 @@ class Work {
   Work(Work&& other) noexcept = default;
   Work& operator=(Work&& other) = delete;
   ~Work() {
-    if (is_over_ != nullptr) *is_over_ = true;
     for (const Request& request : requests_) request.cancel();
   }
 
@@ -64,7 +62,6 @@ class Work {
 
   std::shared_ptr<Mailbox<WorkNews>> news_;
   std::vector<Request> requests_;
-  std::shared_ptr<std::atomic<bool>> is_over_;  // of a recording: nobody need listen to it any more
 };
 
 }  // namespace encdec::serve

@@ -49,7 +49,7 @@ void read_granularities(const Parameters& parameters, Request& request) {
 }
 
 Request read_request(const Call& call, Parameters& parameters, SpeechTask task) {
-  Request request{.recording = read_recording(parameters)};
+  Request request{.recording = read_recording(parameters, call.limits())};
   TranscribeOptions& options = request.options = read_transcribe_options(parameters, call.parts().settings);
   options.task = task;
   // Not a parameter there: clients that send it mean what is written, which is English.

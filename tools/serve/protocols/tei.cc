@@ -120,6 +120,7 @@ asio::awaitable<void> info(Call& call) {
                   {"max_requests", limits.requests},
                   {"max_request_bytes", limits.request_bytes},
                   {"max_recording_bytes", limits.recording_bytes},
+                  {"max_recording_seconds", limits.recording_seconds},
                   {"max_inputs", limits.inputs},
                   {"max_beams", limits.beams},
                   {"max_new_tokens", limits.new_tokens},

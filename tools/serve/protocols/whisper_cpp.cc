@@ -58,7 +58,7 @@ HttpResponse response(const Transcript& transcript, AnswerFormat format, const T
 asio::awaitable<void> inference(Call& call) {
   Parameters parameters = read_form(call);
   ServedModel& model = call.parts().models.transcriber(parameters.text("model"));
-  Recording recording = read_recording(parameters);
+  Recording recording = read_recording(parameters, call.limits());
   const AnswerFormat format = read_answer_format(parameters);
   TranscribeOptions options = read_transcribe_options(parameters, call.parts().settings);
   read_own(parameters, model, options);
