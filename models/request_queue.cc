@@ -19,7 +19,7 @@
 namespace encdec {
 
 void Request::cancel() const {
-  if (state_ != nullptr) state_->is_over = true;
+  if (state_ != nullptr) state_->cancel();
 }
 
 // The requests that wait, and the threads that serve them.
@@ -44,6 +44,7 @@ struct RequestQueue::Workers {
 
   void add(std::shared_ptr<State> request, std::uint64_t client) {
     if (request->waiting.empty()) return;
+    if (request->has_queue_stopped == nullptr) request->has_queue_stopped = has_stopped_;
     const std::size_t sources = request->waiting.size();
     {
       const std::lock_guard lock(mutex_);
@@ -88,7 +89,7 @@ struct RequestQueue::Workers {
       workers_.take(shortlist_, room, now + reading, jobs);
       taken_at_ = Clock::now();
     }
-    bool has_stopped() override { return workers_.has_stopped_; }
+    bool has_stopped() override { return *workers_.has_stopped_; }
 
    private:
     static constexpr Clock::duration kReading = std::chrono::milliseconds(10);
@@ -98,17 +99,23 @@ struct RequestQueue::Workers {
     Clock::time_point taken_at_ = Clock::now();
   };
 
+  // Ends what a worker does when its queue ends; its requests are over by then, so none is told.
+  struct Stopped {};
+
   // `alive_at` is when this worker gave its last sign of life, or kIdle.
   void work(std::atomic<Clock::rep>& alive_at) {
-    const std::function<void()> give_sign = [&] { alive_at = Clock::now().time_since_epoch().count(); };
+    const std::function<void()> give_sign = [&] {
+      alive_at = Clock::now().time_since_epoch().count();
+      if (*has_stopped_) throw Stopped();
+    };
     const auto on_step = [&](std::size_t rows) {
       rows_ += rows;
       ++steps_;
     };
     while (const std::shared_ptr<State> request = wait_for_request()) {
-      give_sign();
       const CancellationScope scope(give_sign);
       try {
+        give_sign();
         SessionPool::Lease session(parts_.sessions);
         session->set_shortlist(request->shortlist());
         Lane lane(*this, request->shortlist());
@@ -132,9 +139,9 @@ struct RequestQueue::Workers {
   std::shared_ptr<State> wait_for_request() {
     std::unique_lock lock(mutex_);
     ++idle_;
-    arrived_.wait(lock, [this] { return has_stopped_ || !clients_.empty(); });
+    arrived_.wait(lock, [this] { return *has_stopped_ || !clients_.empty(); });
     --idle_;
-    return has_stopped_ ? nullptr : clients_.front().requests.front();
+    return *has_stopped_ ? nullptr : clients_.front().requests.front();
   }
 
   // Jobs for a worker; recordings among them are read until `read_until`, and wait again if that is not enough.
@@ -148,13 +155,15 @@ struct RequestQueue::Workers {
       std::size_t most = std::numeric_limits<std::size_t>::max();
       if (room.is_idle && idle_ > 0) {
         std::size_t waiting = 0;
-        for_each_request([&](const State& request) { waiting += request.waiting.size(); });
+        for (const Client& one : clients_) {
+          for (const auto& request : one.requests) waiting += request->waiting.size();
+        }
         most = waiting / (idle_ + 1) + 1;
       }
       while (!clients_.empty() && jobs.size() < most) {
         std::deque<std::shared_ptr<State>>& requests = clients_.front().requests;
         State& request = *requests.front();
-        if (!request.is_over) {
+        if (!request.is_over()) {
           DecodeJob& job = request.waiting.front();
           const bool is_empty = request.generation && job.prompt.target.empty();
           if (request.shortlist() != shortlist || (!is_empty && !room.take(job))) break;
@@ -164,7 +173,7 @@ struct RequestQueue::Workers {
           --waiting_;
         }
         // The next one's turn; one with a shortlist has nobody beside it.
-        const bool is_done = request.is_over || request.waiting.empty();
+        const bool is_done = request.is_over() || request.waiting.empty();
         if (is_done) {
           waiting_ -= request.waiting.size();
           request.waiting.clear();
@@ -193,7 +202,7 @@ struct RequestQueue::Workers {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
     const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
     std::vector<DecodeJob> jobs;
-    while (!has_stopped_) {
+    while (!*has_stopped_) {
       lane.take({.rows = rows, .bytes = kAny, .tokens = kBusyTokens, .is_idle = true}, jobs);
       if (jobs.empty()) return;
       try {
@@ -211,13 +220,6 @@ struct RequestQueue::Workers {
         for (const DecodeJob& job : jobs) job.client->on_failure(job, std::current_exception());
         throw;
       }
-    }
-  }
-
-  template <class Act>
-  void for_each_request(const Act& act) {
-    for (const Client& client : clients_) {
-      for (const auto& request : client.requests) act(*request);
     }
   }
 
@@ -245,8 +247,7 @@ struct RequestQueue::Workers {
   void stop() {
     {
       const std::lock_guard lock(mutex_);
-      has_stopped_ = true;
-      for_each_request([](State& request) { request.is_over = true; });
+      *has_stopped_ = true;
     }
     arrived_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -258,7 +259,7 @@ struct RequestQueue::Workers {
   std::condition_variable arrived_;
   std::deque<Client> clients_;  // whose sources wait, in the order of their turns
   std::size_t idle_ = 0;        // workers that wait
-  std::atomic<bool> has_stopped_ = false;
+  const std::shared_ptr<std::atomic<bool>> has_stopped_ = std::make_shared<std::atomic<bool>>(false);
   // As status() tells it.
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;

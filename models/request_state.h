@@ -58,7 +58,10 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
     call([&] { on_started(job.index, generation ? job.prompt.source_tokens : job.prompt.source.size()); });
   }
   bool wants_tokens() const override { return on_certain != nullptr; }
-  bool is_cancelled() const override { return is_over; }
+  bool is_cancelled() const override { return is_over(); }
+  // Whether its handlers are not to be called any more.
+  bool is_over() const { return is_cancelled_ || (has_queue_stopped != nullptr && *has_queue_stopped); }
+  void cancel() { is_cancelled_ = true; }
 
   const VocabularyShortlist* shortlist() const { return generation ? generation->shortlist() : nullptr; }
 
@@ -142,7 +145,7 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   // request is over, has its result or failure, or waits for another turn since reading takes longer than `until`.
   bool prepare(DecodeJob& job, Clock::time_point until) {
     if (!speech) return true;
-    if (is_over) return false;
+    if (is_over()) return false;
     try {
       if (!speech->read(until)) {
         go_on(shared_from_this());
@@ -166,15 +169,15 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
 
   std::function<void(std::size_t, std::size_t)> on_started;
   std::function<void(std::size_t, std::exception_ptr)> on_failed;
-  std::atomic<bool> is_over = false;
-  std::deque<DecodeJob> waiting;  // the queue's
+  std::shared_ptr<const std::atomic<bool>> has_queue_stopped;  // of the queue that it was given to
+  std::deque<DecodeJob> waiting;                               // the queue's
 
  private:
   void tell(std::span<const TranscriptSegment> segments) {
     if (!segments.empty() && speech->handlers.on_segments) call([&] { speech->handlers.on_segments(segments); });
   }
   void on_window() {
-    if (is_over) return;
+    if (is_over()) return;
     try {
       std::vector<TranscriptSegment> segments = speech->transcriber->finish();
       if (speech->whole) {
@@ -182,7 +185,7 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
       } else {
         tell(segments);
       }
-      if (!is_over) go_on(shared_from_this());
+      if (!is_over()) go_on(shared_from_this());
     } catch (...) {
       on_failure({}, std::current_exception());
     }
@@ -191,7 +194,7 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   // Calls what `complete` gives, a handler with a result; where there is none, that of failures.
   template <class Complete>
   void tell(const DecodeJob& job, const Complete& complete) {
-    if (is_over) return;
+    if (is_over()) return;
     try {
       auto handler = complete();
       call(handler);
@@ -203,13 +206,15 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   // Calls a handler, unless the request is over.
   template <class Handler>
   void call(Handler&& handler) {
-    if (is_over) return;
+    if (is_over()) return;
     try {
       handler();
     } catch (...) {
-      is_over = true;
+      cancel();
     }
   }
+
+  std::atomic<bool> is_cancelled_ = false;
 };
 
 }  // namespace encdec

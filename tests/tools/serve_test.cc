@@ -465,6 +465,43 @@ TEST(Serve, ASecondSignalEndsItAtOnce) {
   EXPECT_EQ(server.wait().status, 0);
 }
 
+TEST(Serve, EndsWithinItsTimeWhateverItsThreadsDo) {
+  ServeProcess server({"--drain-timeout", "1"});
+  const std::set<pid_t> others = threads_of(server.process());
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // the model has its threads
+  StoppedThreads threads(server.process(), others);
+  if (!threads) GTEST_SKIP() << "no ptrace here";
+  Connection busy(server.socket());
+  busy.send(post_text("/v1/generate", kLong));
+  server.send(SIGTERM);
+  busy.receive_all();
+  std::ifstream file("/proc/" + std::to_string(server.process()) + "/stat");
+  std::string number, name, state;
+  file >> number >> name >> state;
+  EXPECT_EQ(state, "Z") << "it has not ended";
+  threads.go_on();
+  EXPECT_EQ(server.wait().status, 0);
+}
+
+TEST(Serve, ALogThatNobodyReadsHoldsNothingUp) {
+  const TemporaryFolder folder;
+  const std::string socket = folder.path("socket");
+  const Notified ready(folder.path("ready"));
+  Process server({"sh", "-c", "exec \"$0\" \"$@\" 2>&1", kEncdec, "serve", "--log-json", "--host", "", "--unix", socket,
+                  "--model", std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation"});
+  ASSERT_EQ(ready.wait(), "READY=1");
+  Connection connection(socket);
+  // Far more than a pipe holds.
+  for (int i = 0; i < 1000; ++i) {
+    connection.send("GET /health HTTP/1.1\r\nHost: x\r\nX-Request-ID: " + std::string(128, 'x') + "\r\n\r\n");
+    ASSERT_EQ(status_of(connection.receive()), "200");
+  }
+  server.send(SIGTERM);
+  siginfo_t end = {};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(server.id()), &end, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(server.wait().status, 0);
+}
+
 TEST(Serve, SlowClientsAreCutOff) {
   const ServeProcess server({"--header-timeout", "1", "--body-timeout", "1"});
   Connection head(server.socket()), body(server.socket());

@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -86,12 +87,16 @@ void run(const ServeArguments& arguments) {
   if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
   settings.quiet = arguments.model.quiet;
   log_aside(settings.log_json);
+  // The last lines of the log are written, unless nobody takes them.
+  constexpr std::chrono::seconds kLastLines{1};
   try {
     serve::serve(settings);
   } catch (...) {
+    serve::exit_within(kLastLines, EXIT_FAILURE);
     spdlog::shutdown();
     throw;
   }
+  serve::exit_within(kLastLines, EXIT_SUCCESS);
   spdlog::shutdown();
 }
 

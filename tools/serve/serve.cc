@@ -68,7 +68,19 @@ std::vector<Listener> open_listeners(const ServeSettings& settings) {
   return listeners;
 }
 
+volatile std::sig_atomic_t exit_status = 0;
+
+extern "C" void exit_now(int /*signal*/) {
+  ::_exit(exit_status);
+}
+
 }  // namespace
+
+void exit_within(std::chrono::seconds time, int status) {
+  exit_status = status;
+  std::signal(SIGALRM, &exit_now);
+  ::alarm(static_cast<unsigned>(time.count()));
+}
 
 void serve(const ServeSettings& settings) {
   allow_connections(settings.http.connections);
@@ -83,17 +95,19 @@ void serve(const ServeSettings& settings) {
 
   bool is_signalled = false;
   asio::signal_set signals(server.context(), SIGINT, SIGTERM);
-  std::function<void(boost::system::error_code, int)> on_signal = [&](boost::system::error_code error, int signal) {
+  signals.async_wait([&](boost::system::error_code error, int signal) {
     if (error) return;
-    if (is_signalled) return server.stop();
     is_signalled = true;
+    // Whatever the threads do: a second signal ends the process at once, and its time is limited.
+    signals.clear();
+    std::signal(SIGINT, &exit_now);
+    std::signal(SIGTERM, &exit_now);
+    exit_within(settings.limits.drain_time + std::chrono::seconds(1), 0);
     notify("STOPPING=1");
     spdlog::info("{}: finishing what was accepted", signal == SIGINT ? "SIGINT" : "SIGTERM");
     service.begin_draining();
     server.drain(settings.limits.drain_time);
-    signals.async_wait(on_signal);
-  };
-  signals.async_wait(on_signal);
+  });
 
   std::atomic<bool> is_ready = false;
   const std::chrono::microseconds interval = watchdog_interval();
