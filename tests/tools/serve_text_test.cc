@@ -182,12 +182,13 @@ TEST(Html, EntitiesAreCharacters) {
   EXPECT_EQ(parts[0].content, " café€ ©2 &unknown; & a <b> 1 < 2 ");
 }
 
+std::string times(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
 TEST(Html, WhatIsNoneEndsSoon) {
-  const auto times = [](const std::string& text, int count) {
-    std::string all;
-    for (int i = 0; i < count; ++i) all += text;
-    return all;
-  };
   for (const std::string& html :
        {times("<div>", 200'000),  times("<b>x", 200'000),     times("</", 200'000),
         times("<code>", 100'000), times("<script>", 100'000), times("<!--", 100'000),
@@ -327,6 +328,24 @@ TEST(Forms, HaveParts) {
     EXPECT_THROW(parse_multipart(body, "multipart/form-data; boundary=b"), HttpError) << body;
   }
   EXPECT_THROW(parse_multipart("--\r\n\r\n--", "multipart/form-data"), HttpError);
+}
+
+// Work that grew with the square of the size would take hours.
+TEST(Forms, OfAnyBytesAreReadOnce) {
+  constexpr int kBytes = 4 << 20;
+  const std::string boundary(70, 'b'), type = "multipart/form-data; boundary=" + boundary;
+  for (const std::string& part :
+       {std::string(";"), std::string("a;"), std::string("a=;"), std::string("=;"), std::string("a = 1 ;"),
+        std::string("a=\"\\\""), std::string(" "), std::string("\r"), std::string("\r\n"), std::string("a:\r\n"),
+        "\r\n--" + boundary.substr(1), "\r\n--" + boundary, std::string("&a"), std::string("%")}) {
+    const std::string bytes = times(part, kBytes / static_cast<int>(part.size()));
+    EXPECT_EQ(parameter_of("form-data" + bytes + "; x=\"y", "z"), "") << part;
+    for (const std::string& form : {bytes, "--" + boundary + "\r\nContent-Disposition: form-data" + bytes,
+                                    "--" + boundary + "\r\n" + bytes, "--" + boundary + "\r\n\r\n" + bytes}) {
+      EXPECT_THROW(parse_multipart(form, type), HttpError) << part;
+    }
+    EXPECT_GE(parse_form(bytes).size(), part == "&a" ? 1'000'000u : 0u);
+  }
 }
 
 }  // namespace

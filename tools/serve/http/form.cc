@@ -73,27 +73,25 @@ std::string media_type(std::string_view content_type) {
 std::string parameter_of(std::string_view header, std::string_view name) {
   take_until(header, ";");
   while (!header.empty()) {
-    std::string_view rest = header;
-    const std::string key = lower_case(trimmed(take_until(rest, "=")));
-    if (key.find(';') != std::string::npos) {  // one without a value
-      take_until(header, ";");
-      continue;
-    }
-    rest = trimmed(rest);
+    const std::size_t end = std::min(header.find_first_of(";="), header.size());
+    const std::string key = lower_case(trimmed(header.substr(0, end)));
+    const bool has_value = header.substr(end).starts_with('=');
+    header.remove_prefix(std::min(end + 1, header.size()));
+    if (!has_value) continue;
+    header.remove_prefix(std::min(header.find_first_not_of(" \t"), header.size()));
     std::string value;
-    if (rest.starts_with('"')) {
-      rest.remove_prefix(1);
-      while (!rest.empty() && rest.front() != '"') {
-        if (rest.front() == '\\' && rest.size() > 1) rest.remove_prefix(1);
-        value += rest.front();
-        rest.remove_prefix(1);
+    if (header.starts_with('"')) {
+      header.remove_prefix(1);
+      while (!header.empty() && header.front() != '"') {
+        if (header.front() == '\\' && header.size() > 1) header.remove_prefix(1);
+        value += header.front();
+        header.remove_prefix(1);
       }
-      take_until(rest, ";");
+      take_until(header, ";");
     } else {
-      value = trimmed(take_until(rest, ";"));
+      value = trimmed(take_until(header, ";"));
     }
     if (key == name) return value;
-    header = rest;
   }
   return {};
 }
