@@ -311,6 +311,8 @@ TEST(Forms, AreDecoded) {
   EXPECT_NE(fields.find("alone"), nullptr);
   EXPECT_EQ(fields.find("none"), nullptr);
   EXPECT_EQ(fields.size(), 5u);
+  EXPECT_EQ(parse_form(times("&a", 10'000)).size(), 10'000u);
+  EXPECT_THROW(parse_form(times("&a", 10'001)), HttpError);
 }
 
 TEST(Forms, HaveParts) {
@@ -337,14 +339,14 @@ TEST(Forms, OfAnyBytesAreReadOnce) {
   for (const std::string& part :
        {std::string(";"), std::string("a;"), std::string("a=;"), std::string("=;"), std::string("a = 1 ;"),
         std::string("a=\"\\\""), std::string(" "), std::string("\r"), std::string("\r\n"), std::string("a:\r\n"),
-        "\r\n--" + boundary.substr(1), "\r\n--" + boundary, std::string("&a"), std::string("%")}) {
+        "\r\n--" + boundary.substr(1), "\r\n--" + boundary, std::string("&"), std::string("%")}) {
     const std::string bytes = times(part, kBytes / static_cast<int>(part.size()));
     EXPECT_EQ(parameter_of("form-data" + bytes + "; x=\"y", "z"), "") << part;
     for (const std::string& form : {bytes, "--" + boundary + "\r\nContent-Disposition: form-data" + bytes,
                                     "--" + boundary + "\r\n" + bytes, "--" + boundary + "\r\n\r\n" + bytes}) {
       EXPECT_THROW(parse_multipart(form, type), HttpError) << part;
     }
-    EXPECT_GE(parse_form(bytes).size(), part == "&a" ? 1'000'000u : 0u);
+    EXPECT_LE(parse_form(bytes).size(), 1u);
   }
 }
 

@@ -60,6 +60,9 @@ Fields parse_form(std::string_view text) {
   while (!text.empty()) {
     std::string_view pair = take_until(text, "&");
     if (pair.empty()) continue;
+    if (fields.size() == kMaxFormFields) {
+      throw HttpError(400, fmt::format("a form of more than {} fields", kMaxFormFields));
+    }
     const std::string_view name = take_until(pair, "=");
     fields.add(form_decoded(name), form_decoded(pair));
   }

@@ -14,8 +14,10 @@ std::string percent_decoded(std::string_view text);
 // Letters of ASCII.
 std::string lower_case(std::string_view text);
 
-// "a=1&b=x+y", as in queries and bodies of application/x-www-form-urlencoded (WHATWG URL, section 5.1).
+// "a=1&b=x+y", as in queries and bodies of application/x-www-form-urlencoded (WHATWG URL, section 5.1). Throws
+// HttpError for more than kMaxFormFields: a field of two bytes takes 64 bytes of memory.
 Fields parse_form(std::string_view text);
+inline constexpr std::size_t kMaxFormFields = 10'000;
 
 // A part of a multipart body.
 struct FormPart {
