@@ -138,6 +138,16 @@ TEST(Serve, BodiesAreHostile) {
   EXPECT_THAT(server.post("/v1/generate", "{\"inputs\":\"" + std::string(200'000, 'a') + "\"}"),
               AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 100000 bytes")));
 
+  for (const char* name : {"a", "é", "日"}) {
+    std::string names;
+    while (names.size() < 90'000) names += name;
+    const std::string answer = server.post("/v1/completions", R"({"prompt":"x","model":")" + names + "\"}");
+    EXPECT_EQ(status_of(answer), "404");
+    const std::string message = answer_of(answer)["error"]["message"];
+    EXPECT_LT(message.size(), 3000u);
+    EXPECT_THAT(message, AllOf(HasSubstr(std::string(name) + "..."), HasSubstr("expected english-pronunciation"),
+                               Not(HasSubstr("\ufffd"))));
+  }
   Connection connection(server.socket());
   const auto send_form = [&](const std::string& type, const std::string& body) {
     connection.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: " + type +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -54,12 +55,25 @@ struct HttpResponse {
   std::vector<Fields::Field> headers = {};  // beside those of the connection; no value comes from a client unchecked
 };
 
+// The message; where it is long, because it repeats what a client sent, only its beginning and its end.
+inline std::string shortened(const std::string& message) {
+  constexpr std::size_t kEnds = 1024;
+  if (message.size() <= 2 * kEnds) return message;
+  const auto is_within_character = [&](std::size_t i) {
+    return (static_cast<unsigned char>(message[i]) & 0xC0) == 0x80;
+  };
+  std::size_t begin = kEnds, end = message.size() - kEnds;
+  while (begin > 0 && is_within_character(begin)) --begin;
+  while (end < message.size() && is_within_character(end)) ++end;
+  return message.substr(0, begin) + "..." + message.substr(end);
+}
+
 // A refusal with one line for the client. Protocols write it in their own form.
 class HttpError : public std::runtime_error {
  public:
   // `retry_after`: seconds, or 0 where another try would not help.
   HttpError(int status, const std::string& message, int retry_after = 0)
-      : std::runtime_error(message), status_(status), retry_after_(retry_after) {}
+      : std::runtime_error(shortened(message)), status_(status), retry_after_(retry_after) {}
   int status() const { return status_; }
   int retry_after() const { return retry_after_; }
 
