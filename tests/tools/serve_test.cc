@@ -413,6 +413,7 @@ TEST(Serve, OtherPagesMayCallOnlyIfTheyAreNamed) {
 TEST(Serve, WhatClientsAskForNamesNoMetric) {
   const ServeProcess server;
   const std::string preflight = "/made-up HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n";
+  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: bearer second\r\n")), "200");
   for (const std::string method : {"OPTIONS", "GET", "MADEUP"}) {
     Connection connection(server.socket());
     connection.send(method + " " + preflight);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "http/form.h"
+#include "keys.h"
 #include "openapi.h"
 #include "routes.h"
 #include "text/html.h"
@@ -304,6 +305,32 @@ TEST(OpenApi, HasEveryRouteOnce) {
 }
 
 TEST(Forms, AreDecoded) {
+HttpRequest request_with(const std::string& name, const std::string& value) {
+  HttpRequest request;
+  request.headers.add(name, value);
+  request.peer = "127.0.0.1";
+  return request;
+}
+
+TEST(Keys, StandInHeaders) {
+  for (const char* value : {"Bearer a b", "bearer a b", "BEARER   a b", "DeepL-Auth-Key a b", "deepl-auth-key a b"}) {
+    EXPECT_EQ(key_in(request_with("authorization", value)), "a b") << value;
+  }
+  EXPECT_EQ(key_in(request_with("x-api-key", "a b")), "a b");
+  for (const char* value : {"", "Bearer", "Bearer ", "Basic a", "Bearera", "a"}) {
+    EXPECT_EQ(key_in(request_with("authorization", value)), "") << value;
+  }
+}
+
+TEST(Keys, NameAClientWhereTheyAreKnown) {
+  const std::vector<std::string> keys = {"first", "second"};
+  EXPECT_EQ(client_of(request_with("authorization", "bearer second"), keys), "second");
+  EXPECT_EQ(client_of(request_with("x-api-key", "first"), keys), "first");
+  EXPECT_EQ(client_of(request_with("x-api-key", "third"), keys), "127.0.0.1");
+  EXPECT_EQ(client_of(request_with("authorization", "Basic first"), keys), "127.0.0.1");
+  EXPECT_EQ(client_of(request_with("x-api-key", "first"), {}), "127.0.0.1");
+}
+
   const Fields fields = parse_form("q=a+b%20c%C3%A9&empty=&alone&&q=2&x=%zz%4");
   EXPECT_EQ(fields["q"], "a b cé");
   EXPECT_EQ(fields["x"], "%zz%4");

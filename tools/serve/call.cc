@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "http/form.h"
+#include "keys.h"
 
 namespace encdec::serve {
 namespace {
@@ -26,12 +27,6 @@ Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseco
   return Clock::now() + (is_asked ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
 }
 
-// Who asks: by the key, else by the address. Never 0.
-std::uint64_t client_of(const HttpRequest& request) {
-  const std::string_view authorization = request.headers["authorization"], key = request.headers["x-api-key"];
-  return std::hash<std::string_view>()(!authorization.empty() ? authorization : !key.empty() ? key : request.peer) | 1;
-}
-
 }  // namespace
 
 std::string to_text(const WrittenJson& json) {
@@ -42,7 +37,7 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::
     : parts_(parts),
       exchange_(std::move(exchange)),
       executor_(std::move(executor)),
-      client_(client_of(exchange_->request())),
+      client_(std::hash<std::string_view>()(client_of(exchange_->request(), parts.settings.keys)) | 1),
       deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)),
       comfort_(executor_) {}
 

@@ -18,30 +18,13 @@
 #include <utility>
 
 #include "http/form.h"
+#include "keys.h"
 #include "parameters.h"
 
 namespace encdec::serve {
 namespace {
 
 constexpr std::size_t kThreads = 2;
-
-// Takes as long whatever it finds.
-bool is_same(std::string_view given, std::string_view key) {
-  std::size_t differences = given.size() ^ key.size();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    differences |= static_cast<unsigned char>(given[i] ^ (key.empty() ? '\0' : key[i % key.size()]));
-  }
-  return differences == 0;
-}
-
-// "Bearer x", "DeepL-Auth-Key x", or X-API-Key: x; empty where a header has none.
-std::string_view key_in(const HttpRequest& head) {
-  const std::string_view authorization = head.headers["authorization"];
-  for (const std::string_view scheme : {"Bearer ", "DeepL-Auth-Key "}) {
-    if (authorization.starts_with(scheme)) return authorization.substr(scheme.size());
-  }
-  return head.headers["x-api-key"];
-}
 
 // What stands in a path for the asterisks of a pattern, percent signs decoded; false if it is another path. A name may
 // have a slash in it.
@@ -212,16 +195,14 @@ const ModelSet& Service::ready_models() const {
 }
 
 void Service::check_key(std::string_view given) const {
-  const bool opens =
-      std::ranges::count_if(settings_.keys, [given](const auto& key) { return is_same(given, key); }) > 0;
-  if (opens) return;
+  if (is_among(given, settings_.keys)) return;
   if (given.empty()) throw HttpError(401, "no key, expected Authorization: Bearer KEY or X-API-Key: KEY");
   throw HttpError(403, "this key is not known here");
 }
 
 void Service::check_key(const HttpRequest& head, const Match& match) const {
   if (head.path == "/metrics") {
-    if (!settings_.metrics_key.empty() && !is_same(key_in(head), settings_.metrics_key)) {
+    if (!settings_.metrics_key.empty() && !is_among(key_in(head), {&settings_.metrics_key, 1})) {
       throw HttpError(401, "/metrics needs its key");
     }
     return;

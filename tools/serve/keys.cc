@@ -1,0 +1,38 @@
+#include "keys.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "http/form.h"
+
+namespace encdec::serve {
+namespace {
+
+bool is_same(std::string_view given, std::string_view key) {
+  std::size_t differences = given.size() ^ key.size();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    differences |= static_cast<unsigned char>(given[i] ^ (key.empty() ? '\0' : key[i % key.size()]));
+  }
+  return differences == 0;
+}
+
+}  // namespace
+
+std::string_view key_in(const HttpRequest& head) {
+  const std::string_view authorization = head.headers["authorization"];
+  const std::size_t space = std::min(authorization.find(' '), authorization.size());
+  const std::string scheme = lower_case(authorization.substr(0, space));  // RFC 9110, section 11.1
+  if (scheme != "bearer" && scheme != "deepl-auth-key") return head.headers["x-api-key"];
+  return authorization.substr(std::min(authorization.find_first_not_of(' ', space), authorization.size()));
+}
+
+bool is_among(std::string_view given, std::span<const std::string> keys) {
+  return std::ranges::count_if(keys, [given](const std::string& key) { return is_same(given, key); }) > 0;
+}
+
+std::string_view client_of(const HttpRequest& head, std::span<const std::string> keys) {
+  const std::string_view key = key_in(head);
+  return is_among(key, keys) ? key : std::string_view(head.peer);
+}
+
+}  // namespace encdec::serve
