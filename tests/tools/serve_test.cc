@@ -109,6 +109,7 @@ TEST(Serve, WhatIsNotThereIsRefusedInTheProtocolsForm) {
   EXPECT_THAT(wrong, HasSubstr("Allow: POST"));
   expect(server.post("/translate", R"({"q":"x","source":"en","target":"fr"})"), "400", "arpabet");
   expect(server.post("/translate", R"({"q":"x","source":"xx","target":"arpabet"})"), "400", "one of en");
+  expect(server.post("/translate", R"({"q":"x","source":">><<","target":"arpabet"})"), "400", "one of en");
   expect(server.post("/translate", R"({"q":"","source":"en","target":"arpabet"})"), "400", R"({"error":)");
   expect(server.post("/v2/translate", "{}"), "400", R"({"message":)");
   expect(server.post("/v1/completions", R"({"model":"m","prompt":"x"})"), "404", R"("code":"model_not_found")");

@@ -272,6 +272,7 @@ TEST(Languages, HaveOneSpelling) {
   EXPECT_EQ(canonical_language("iw"), "he");
   EXPECT_EQ(canonical_language("arpabet"), "arpabet");
   EXPECT_EQ(canonical_language(""), "");
+  EXPECT_EQ(canonical_language(">><<"), ">><<");
   EXPECT_EQ(language_name("fr"), "French");
   EXPECT_EQ(language_name("arpabet"), "arpabet");
 }

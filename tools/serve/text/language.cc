@@ -22,7 +22,9 @@ icu::Locale with_likely_script(icu::Locale locale) {
 }  // namespace
 
 std::string canonical_language(std::string_view code) {
-  if (code.starts_with(">>") && code.ends_with("<<")) code = code.substr(2, code.size() - 4);
+  constexpr std::size_t kMarks = 4;  // bytes of >> and <<
+  if (code.size() > kMarks && code.starts_with(">>") && code.ends_with("<<"))
+    code = code.substr(2, code.size() - kMarks);
   std::string plain(code);
   std::ranges::replace(plain, '-', '_');
   if (plain.ends_with("_XX")) plain.resize(plain.size() - 3);
