@@ -305,7 +305,6 @@ TEST(OpenApi, HasEveryRouteOnce) {
   EXPECT_EQ(described, routes);
 }
 
-TEST(Forms, AreDecoded) {
 HttpRequest request_with(const std::string& name, const std::string& value) {
   HttpRequest request;
   request.headers.add(name, value);
@@ -332,6 +331,7 @@ TEST(Keys, NameAClientWhereTheyAreKnown) {
   EXPECT_EQ(client_of(request_with("x-api-key", "first"), {}), "127.0.0.1");
 }
 
+TEST(Forms, AreDecoded) {
   const Fields fields = parse_form("q=a+b%20c%C3%A9&empty=&alone&&q=2&x=%zz%4");
   EXPECT_EQ(fields["q"], "a b cé");
   EXPECT_EQ(fields["x"], "%zz%4");

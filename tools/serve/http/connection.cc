@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/ip/address_v6.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
@@ -69,19 +70,48 @@ bool is_plain_word(std::string_view text) {
   });
 }
 
-// Throws HttpError for what a proxy before this server may have understood in another way.
-void check_head(const http::request_header<>& head, const HttpLimits& limits) {
-  std::size_t fields = 0, hosts = 0, encodings = 0;
+// "example.org", "127.0.0.1:8080", "[::1]:8080" (RFC 9110, section 7.2, and RFC 3986, section 3.2.2).
+bool is_host(std::string_view text) {
+  constexpr std::string_view kOthers = "-._~%!$&'()*+,;=";
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t end = std::min(text.find(']'), text.size() - 1);
+    error_code error;
+    asio::ip::make_address_v6(text.substr(1, end - 1), error);
+    if (error || text[end] != ']') return false;
+    port = text.substr(end + 1);
+  } else {
+    const std::string_view name = text.substr(0, text.find(':'));
+    if (name.empty() || !std::ranges::all_of(name, [&](unsigned char c) {
+          return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != std::string_view::npos;
+        })) {
+      return false;
+    }
+    port = text.substr(name.size());
+  }
+  return port.empty() || (port.starts_with(':') && std::ranges::all_of(port.substr(1), is_digit));
+}
+
+// Throws HttpError for what a proxy before this server may have understood in another way. `lines`: of the header.
+void check_head(const http::request_header<>& head, std::size_t lines, const HttpLimits& limits) {
+  std::size_t fields = 0, encodings = 0;
   for (const auto& field : head) {
     ++fields;
-    hosts += field.name() == http::field::host ? 1 : 0;
     encodings += field.name() == http::field::transfer_encoding ? 1 : 0;
   }
   if (fields > limits.header_fields) {
     throw HttpError(431, fmt::format("{} header fields, expected at most {}", fields, limits.header_fields));
   }
-  if (hosts > 1 || (hosts == 0 && head.version() >= 11)) {
-    throw HttpError(400, fmt::format("{} Host fields, expected one", hosts));
+  if (lines != fields + 2) throw HttpError(400, "a header field of several lines, expected one line");
+  for (const std::string_view name : {"Host", "Authorization", "X-API-Key", "Content-Type", "Content-Encoding"}) {
+    const std::size_t count = head.count(name);
+    if (count > 1) throw HttpError(400, fmt::format("{} {} fields, expected one", count, name));
+  }
+  const auto host = head.find(http::field::host);
+  if (host == head.end() && head.version() >= 11) throw HttpError(400, "no Host field, expected one");
+  if (host != head.end() && !is_host(host->value())) {
+    throw HttpError(400, fmt::format("Host is '{}', expected HOST or HOST:PORT", std::string_view(host->value())));
   }
   const auto encoding = head[http::field::transfer_encoding];
   if (encodings > 1 || (encodings == 1 && (head.version() < 11 || !beast::iequals(encoding, "chunked")))) {
@@ -140,6 +170,14 @@ struct Connection::Writing {
 Connection::Connection(HttpServer& server, Stream stream, std::string peer)
     : server_(server), stream_(std::move(stream)), peer_(std::move(peer)), buffer_(kReadAheadBytes) {}
 
+// Beast joins the lines of a folded field, so only their number tells that it was folded.
+void Connection::Buffer::consume(std::size_t bytes) {
+  const auto all = data();
+  const std::string_view parsed(static_cast<const char*>(all.data()), std::min(bytes, all.size()));
+  lines += static_cast<std::size_t>(std::ranges::count(parsed, '\n'));
+  basic_flat_buffer::consume(bytes);
+}
+
 asio::awaitable<void> Connection::run() {
   const auto self = shared_from_this();
   try {
@@ -182,6 +220,7 @@ asio::awaitable<bool> Connection::serve_request() {
   HttpApplication::Admission admission;
 
   stream_.expires_after(limits.header_time);
+  buffer_.lines = 0;
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kResult);
   if (error && !is_malformed(error)) co_return false;
   const bool is_chunked = !error && parser.chunked();
@@ -191,7 +230,7 @@ asio::awaitable<bool> Connection::serve_request() {
     if (error) throw HttpError(status_of(error), message_of(error, limits));
     writing.version = parser.get().version();
     writing.keep_alive = parser.get().keep_alive() && !server_.is_draining();
-    check_head(parser.get().base(), limits);
+    check_head(parser.get().base(), buffer_.lines, limits);
     body_limit = application.body_limit(request);
     body_bytes = is_chunked ? body_limit : parser.content_length().value_or(0);
     if (body_bytes > body_limit) throw too_long(body_limit);
@@ -207,7 +246,7 @@ asio::awaitable<bool> Connection::serve_request() {
   if (!refusal && !parser.is_done() && (is_wanted || writing.keep_alive)) {
     const std::size_t pieces = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
     stream_.expires_after(limits.body_time * static_cast<std::int64_t>(pieces));
-    if (beast::iequals(request.headers["expect"], "100-continue")) {
+    if (writing.version >= 11 && beast::iequals(request.headers["expect"], "100-continue")) {
       constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
     }

@@ -3,6 +3,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   struct Writing;
+  // Bytes that have arrived, and how many lines of them were parsed.
+  struct Buffer : boost::beast::flat_buffer {
+    using basic_flat_buffer::basic_flat_buffer;
+    void consume(std::size_t bytes);
+    std::size_t lines = 0;
+  };
 
   asio::awaitable<bool> wait_for_request();
   asio::awaitable<bool> serve_request();
@@ -37,7 +44,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   HttpServer& server_;
   Stream stream_;
   std::string peer_;
-  boost::beast::flat_buffer buffer_;
+  Buffer buffer_;
   bool is_idle_ = true;
 };
 
