@@ -147,7 +147,11 @@ int main(int argc, char** argv) {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {  // --help too
-      if (app.exit(error) != 0) return 2;
+      if (error.get_exit_code() != 0) {
+        std::fprintf(stderr, "encdec-demo: %s\n", encdec::cli::usage_error(app, error).c_str());
+        return 2;
+      }
+      app.exit(error);
       finish_output();
       return 0;
     }

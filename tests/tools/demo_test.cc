@@ -45,6 +45,10 @@ TEST(Demo, SaysWhatIsWrong) {
   EXPECT_EQ(finished.status, 1);
   EXPECT_TRUE(finished.errors.starts_with("encdec-demo: /nowhere/model")) << finished.errors;
   EXPECT_EQ(split_lines(finished.errors).size(), 1u);
+  const Finished misspelt = run({{kEncdecDemo, "--speach", "a.wav"}, "", {}, {}});
+  EXPECT_EQ(misspelt.status, 2);
+  EXPECT_EQ(misspelt.errors,
+            "encdec-demo: unknown option '--speach', did you mean '--speech'? (see encdec-demo --help)\n");
 }
 
 }  // namespace

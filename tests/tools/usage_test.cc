@@ -76,6 +76,38 @@ TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
   }
 }
 
+TEST(Usage, AnUnknownOptionIsNamedFirstWithTheNearestOne) {
+  const std::vector<WrongUsage> table = {
+      {{"generate", "--modle", "x"}, {"encdec: unknown option '--modle', did you mean '--model'?"}},
+      {{"generate", "--lenght-penalty", "1"}, {"unknown option '--lenght-penalty', did you mean '--length-penalty'?"}},
+      {{"generate", "--num_beams=3"}, {"unknown option '--num_beams', did you mean '--num-beams'?"}},
+      {{"generate", "--threads", "two", "--Quiet"}, {"unknown option '--Quiet', did you mean '--quiet'?"}},
+      {{"generate", "-model", "x"}, {"unknown option '-model', did you mean '--model'?"}},
+      {{"transcribe", "--modle", "x", "a.wav"}, {"unknown option '--modle', did you mean '--model'?"}},
+      {{"transcribe", "--", "--modle"}, {"encdec: --model is required"}},
+      {{"generate", "--frobnicate"}, {"unknown option '--frobnicate' (see encdec generate --help)"}},
+      {{"--vresion"}, {"unknown option '--vresion', did you mean '--version'? (see encdec --help)"}},
+      {{"--model", "x", "generate"}, {"unknown option '--model' (see encdec generate --help)"}},
+      {{"generate", "more", "--model"}, {"unexpected argument 'more'"}},
+  };
+  for (const auto& [arguments, message] : table) {
+    EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
+  }
+}
+
+TEST(Usage, AnUnknownCommandIsNamedFirstBesideThoseThatThereAre) {
+  const std::string commands = "(commands: generate, transcribe, forward, ";
+  const std::vector<WrongUsage> table = {
+      {{"help"}, {"encdec: unknown command 'help' " + commands}},
+      {{"Generate"}, {"unknown command 'Generate', did you mean 'generate'? " + commands}},
+      {{"tokenise", "--model", "x"}, {"unknown command 'tokenise', did you mean 'tokenize'? " + commands}},
+      {{"summarize", "--modle", "x"}, {"unknown command 'summarize' " + commands, "inspect, bench"}},
+  };
+  for (const auto& [arguments, message] : table) {
+    EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
+  }
+}
+
 struct WrongValue {
   const char* option;
   std::vector<const char*> values;

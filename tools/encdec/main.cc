@@ -129,9 +129,7 @@ int run(int argc, char** argv) {
       output.commit();
       return kDone;
     }
-    const bool has_command = !app.get_subcommands().empty();
-    const std::string name = has_command ? " " + app.get_subcommands().front()->get_name() : "";
-    print_error(std::string(error.what()) + " (see encdec" + name + " --help)");
+    print_error(usage_error(app, error));
     return kWrongUsage;
   }
   for (const auto& [command, action] : actions) {

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+#include "argument_table.h"
+#include "arguments.h"
+
+namespace encdec::cli {
+namespace {
+
+// Edits that turn one word into the other: a letter inserted, left out, replaced, or swapped with the next one (optimal
+// string alignment). Upper and lower case are equal.
+std::size_t edits(const std::string& from, const std::string& to) {
+  const auto equal = [&](std::size_t i, std::size_t j) {
+    return std::tolower(static_cast<unsigned char>(from[i])) == std::tolower(static_cast<unsigned char>(to[j]));
+  };
+  std::vector<std::size_t> before, above, row(to.size() + 1);  // of the last letters of `from`; columns are `to`
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    before = std::exchange(above, row);
+    row.front() = i + 1;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      row[j + 1] = std::min({row[j] + 1, above[j + 1] + 1, above[j] + (equal(i, j) ? 0 : 1)});
+      const bool is_swapped = i > 0 && j > 0 && equal(i, j - 1) && equal(i - 1, j);
+      if (is_swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
+    }
+  }
+  return row.back();
+}
+
+// ", did you mean '--model'?", or nothing where no known word is near.
+std::string hint(const std::string& word, const std::vector<std::string>& known) {
+  std::size_t fewest = word.size() / 3 + 1;
+  std::string nearest;
+  for (const std::string& candidate : known) {
+    const std::size_t count = edits(word, candidate);
+    if (count < fewest) {
+      fewest = count;
+      nearest = candidate;
+    }
+  }
+  return nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
+}
+
+std::string unknown_argument(const CLI::App& command, const std::string& argument, const std::string& help) {
+  if (argument.starts_with('-')) {
+    const std::string option = argument.substr(0, argument.find('='));
+    std::vector<std::string> options;
+    for (const CLI::Option* known : options_of(command)) {
+      for (const std::string& name : names_of(*known)) options.push_back(name);
+    }
+    return fmt::format("unknown option '{}'{} (see {})", option, hint(option, options), help);
+  }
+  std::vector<std::string> commands;
+  for (const CLI::App* known : subcommands_of(command)) commands.push_back(known->get_name());
+  if (commands.empty()) return fmt::format("unexpected argument '{}' (see {})", argument, help);
+  return fmt::format("unknown command '{}'{} (commands: {}; see {})", argument, hint(argument, commands),
+                     fmt::join(commands, ", "), help);
+}
+
+}  // namespace
+
+std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> parsed = program.get_subcommands();
+  const CLI::App& command = parsed.empty() ? program : *parsed.front();
+  const std::string help = program.get_name() + (parsed.empty() ? "" : " " + command.get_name()) + " --help";
+  for (const CLI::App* each : {&program, &command}) {
+    for (const std::string& argument : each->remaining()) {
+      if (argument != "--") return unknown_argument(*each, argument, help);
+    }
+  }
+  return fmt::format("{} (see {})", error.what(), help);
+}
+
+}  // namespace encdec::cli
