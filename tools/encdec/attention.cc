@@ -170,8 +170,9 @@ void show(const AttentionArguments& options) {
     throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
   }
   if (format == AttentionFormat::image && !can_draw_png()) {
-    throw UsageError(fmt::format("--output {}: this build has no images, expected a name that ends in .html or .json",
-                                 options.output));
+    throw UsageError(fmt::format(
+        "--output {}: images are not in this build (ENCDEC_PICTURES=OFF), expected a name that ends in .html or .json",
+        options.output));
   }
   const Lines lines = lines_of(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);

@@ -53,10 +53,8 @@ constexpr std::array kSubcommands = {
     Subcommand{"inspect", "What is in a checkpoint folder: sizes, precision, tensors, graph", add_inspect},
     Subcommand{"bench", "Speed of generation: exactly so many tokens for random sources, as one JSON object",
                add_bench},
-#ifdef ENCDEC_SERVER
     Subcommand{"serve", "Translation, generation and embeddings over HTTP, for clients that are there already",
                add_serve},
-#endif
 };
 
 constexpr const char* kFooter = R"(Exit status:

@@ -6,7 +6,7 @@
 namespace encdec::cli {
 
 std::string draw_png(std::span<const LabelledAttention>) {
-  throw BackendError("this build has no images");
+  throw BackendError("images are not in this build (ENCDEC_PICTURES=OFF)");
 }
 
 bool can_draw_png() {

@@ -1,0 +1,12 @@
+// In place of serve.cc in a build without the server.
+#include "commands.h"
+
+namespace encdec::cli {
+
+Action add_serve(CLI::App& command) {
+  command.description("Not in this build (ENCDEC_SERVER=OFF)");
+  command.allow_extras();
+  return [] { throw UsageError("serve: not in this build (ENCDEC_SERVER=OFF)"); };
+}
+
+}  // namespace encdec::cli
