@@ -132,7 +132,7 @@ struct GenerateOptions {
   // The first token to generate; goes before what target_lang asks for.
   std::optional<std::int32_t> forced_bos_token = {};
   std::optional<TokenIds> forced_eos_tokens = {};  // the only ones as the last token that max_length allows
-  // Not in transformers 5: phrases that every hypothesis must contain (Post & Vilar 2018).
+  // Not in transformers 5: phrases that every hypothesis must contain (Post & Vilar 2018). Needs beams.
   std::optional<std::vector<TokenIds>> force_words = {};
   // Not in transformers: the only tokens that may be produced, all if empty.
   std::optional<TokenIds> shortlist = {};

@@ -35,8 +35,10 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
   check_batching(options.batch_size, options.workers);
   check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
   if (options.attention) check_selection(config, *options.attention);
-  if (*settings.do_sample && !settings.force_words->empty()) {
-    throw ConfigError("force_words with do_sample, expected greedy or beam search");
+  // As transformers, which forces phrases by constrained beam search alone.
+  if (!settings.force_words->empty() && (beams == 1 || *settings.do_sample)) {
+    throw ConfigError(fmt::format("force_words with {}, expected beam search: num_beams of at least 2 and no do_sample",
+                                  beams == 1 ? "num_beams 1" : "do_sample"));
   }
   if (options.on_token && *settings.num_return_sequences > 1) {
     throw ConfigError(fmt::format("num_return_sequences is {}, expected 1 where tokens are told one by one",

@@ -83,8 +83,7 @@ Search::Search(const SearchRules& rules, const Prompt& prompt, const Session& se
       random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)) {}
 
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {
-  const bool has_beams = *rules.settings.num_beams > 1 || !rules.settings.force_words->empty();
-  return (has_beams ? make_beam_search : make_sequence_search)(rules, prompt, source, session);
+  return (*rules.settings.num_beams > 1 ? make_beam_search : make_sequence_search)(rules, prompt, source, session);
 }
 
 }  // namespace encdec

@@ -164,8 +164,10 @@ TEST(Model, RefusesOptionsThatAreOutOfRangeOrNotSupported) {
   EXPECT_THAT(refusal({.repetition_penalty = -1.0f}), HasSubstr("repetition_penalty is -1"));
   EXPECT_THAT(refusal({.suppress_tokens = TokenIds{1, 1000}}), HasSubstr("suppress_tokens: token id 1000"));
   EXPECT_THAT(refusal({.force_words = std::vector<TokenIds>(1)}), HasSubstr("force_words: a phrase without tokens"));
-  EXPECT_THAT(refusal({.do_sample = true, .force_words = std::vector<TokenIds>{{1}}}),
-              HasSubstr("force_words with do_sample"));
+  const std::vector<TokenIds> phrases{{1}};
+  EXPECT_THAT(refusal({.force_words = phrases}), HasSubstr("force_words with num_beams 1, expected beam search"));
+  EXPECT_THAT(refusal({.num_beams = 2, .do_sample = true, .force_words = phrases}),
+              HasSubstr("force_words with do_sample, expected beam search"));
   EXPECT_THAT(refusal({.batch_size = -1}), HasSubstr("batch_size is -1"));
   EXPECT_THAT(refusal({.workers = 0}), HasSubstr("workers is 0"));
   EXPECT_THAT(failure([&] { load("shared_swish", -1); }), HasSubstr("threads is -1"));
