@@ -47,7 +47,7 @@ constexpr auto kSettings = std::to_array<Setting>({
     Setting{"max_time", NotSupported::anything},
     Setting{"top_h", NotSupported::anything},
     Setting{"forced_decoder_ids", NotSupported::anything},
-    Setting{"num_beams", &Options::num_beams, kSequences, 1, std::nullopt, "Search", "--num-beams N",
+    Setting{"num_beams", &Options::num_beams, kSequences, 1, std::nullopt, "Search", "--num-beams,--beam-size N",
             "Beams of the search; 1 is greedy"},
     Setting{"num_return_sequences", &Options::num_return_sequences, kSequences, 1, std::nullopt, "Search",
             "--num-return-sequences N",

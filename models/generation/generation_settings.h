@@ -43,7 +43,7 @@ struct Setting {
   Range range = {};
   std::optional<double> neutral = {};  // the value where nobody says one, where there is such a value; lists are empty
   std::optional<std::string_view> other_key = {};
-  // As an option of the command line, with the name of its value: "--num-beams N". None if empty.
+  // As an option of the command line, with the name of its value: "--num-beams,--beam-size N". None if empty.
   std::string_view group = {};
   std::string_view usage = {};
   std::string_view help = {};

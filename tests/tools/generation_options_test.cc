@@ -152,6 +152,15 @@ TEST(GenerationOptions, BadWordsFileBansPhrases) {
   }
 }
 
+TEST(GenerationOptions, BeamsHaveTheNameOfTranscribeToo) {
+  const auto output = [](const char* option) {
+    return encdec_command({"generate", "--quiet", "--model", golden_model(kModel), "--json", option, "3"}, "a\n")
+        .output;
+  };
+  EXPECT_EQ(output("--beam-size"), output("--num-beams"));
+  EXPECT_THAT(output("--beam-size"), testing::HasSubstr("hypotheses"));
+}
+
 TEST(GenerationOptions, BadWordsMayBeTexts) {
   const TemporaryFolder folder;
   const std::string text = split_lines(run_generate(kModel, {}, "a\n").output).front();

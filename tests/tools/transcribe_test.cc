@@ -122,6 +122,27 @@ TEST_F(TranscribeTest, FilesOfAllFormatsHaveTheirNamesAtTheEnd) {
   EXPECT_THAT(read_file(fs::path(out) / "talk.vtt"), StartsWith("WEBVTT\n\n"));
 }
 
+TEST_F(TranscribeTest, AFileHasTheFormatOfItsEndingUnlessOneIsGiven) {
+  const std::string file = recording("talk.wav", 1, 250);
+  for (const std::string format : {"txt", "vtt", "srt", "tsv", "lrc"}) {
+    EXPECT_EQ(text_of({"--output", folder_.path("a." + format), file}), "");
+    EXPECT_EQ(folder_.read("a." + format), text_of({"--output-format", format, file})) << format;
+  }
+  text_of({"--output", folder_.path("a.SRT"), file});
+  EXPECT_EQ(folder_.read("a.SRT"), folder_.read("a.srt"));
+  text_of({"--output", folder_.path("b.srt"), "--output-format", "vtt", file});
+  EXPECT_EQ(folder_.read("b.srt"), folder_.read("a.vtt"));
+  text_of({"--output", folder_.path("b"), file});
+  EXPECT_EQ(folder_.read("b"), folder_.read("a.txt"));
+}
+
+TEST_F(TranscribeTest, BeamsHaveTheNameOfGenerateToo) {
+  const std::string file = recording("talk.wav", 1, 250);
+  EXPECT_EQ(text_of({"--num-beams", "2", "--output-format", "json", file}),
+            text_of({"--beam-size", "2", "--output-format", "json", file}));
+  EXPECT_TRUE(failed(transcribe({file, "--num-beams", "0"}), 2, {"--beam-size", "'0'", "an integer from 1 to 1000"}));
+}
+
 TEST_F(TranscribeTest, StandardInputIsARecordingToo) {
   const std::string file = recording("a.wav", 1.5, 400), expected = text_of({"--output-format", "srt", file});
   EXPECT_EQ(text_of({"--output-format", "srt", "-"}, wav(samples(1.5, 400))), expected);

@@ -34,6 +34,12 @@ std::string without_links(const std::string& path) {
 
 }  // namespace
 
+std::string name_ending(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return ending.empty() ? ending : ending.substr(1);
+}
+
 OutputFile::OutputFile(const std::string& path, Unfinished unfinished)
     : name_(path.empty() ? "standard output" : path) {
   if (!path.empty() && !is_written_directly(path)) {

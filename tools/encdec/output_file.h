@@ -15,6 +15,9 @@ class OutputClosed : public std::runtime_error {
   OutputClosed() : std::runtime_error("standard output was closed") {}
 };
 
+// What a file's name ends with, in lower case: "png" for "map.PNG".
+std::string name_ending(const std::string& path);
+
 // Where a command writes: standard output, or a file. A file grows as PATH.XXXXXX.partial and gets its name from
 // commit(), so what stands under the name is always complete. Without a commit, what was written stays there, unless it
 // is of no use in part or empty. Devices and pipes are written to directly: they cannot be renamed over.

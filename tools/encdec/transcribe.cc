@@ -86,6 +86,9 @@ class Transcription final : TranscribeStream {
   explicit Transcription(const TranscribeArguments& arguments)
       : arguments_(arguments), options_(transcribe_options(arguments)) {
     arguments_.lines.word_times = options_.word_timestamps;
+    if (arguments_.formats.empty()) {
+      arguments_.formats = {transcript_format_named(name_ending(arguments_.output)).value_or(TranscriptFormat::txt)};
+    }
     if (!arguments_.output_dir.empty()) name_outputs();
     if (!arguments_.stats.empty()) stats_file_.emplace(arguments_.stats, OutputFile::Unfinished::remove);
     options_.workers = arguments_.model.share_cpus(options_.workers, std::ssize(arguments_.files) / kFilesOfWorker);

@@ -122,9 +122,8 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                      }
                    }
                  },
-                 "How transcripts are written"),
-             words)
-      ->default_str("txt");
+                 "How transcripts are written; if not given, by the ending of --output, else txt"),
+             words);
   arguments.model.add_load_options(command);
   Options options(command);
   TranscribeOptions& speech = arguments.options;
@@ -177,7 +176,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                  "together; 0 for none");
 
   options.group("Search");
-  options.integer("--beam-size", speech.beam_size, 1, kMaxBeams, "Beams at temperature 0");
+  options.integer("--beam-size,--num-beams", speech.beam_size, 1, kMaxBeams, "Beams at temperature 0");
   options.integer("--best-of", speech.best_of, 1, kMaxBeams, "Samples at other temperatures");
   options.number("--patience", speech.patience, 0, 100, "Finished beams to wait for, in beam sizes");
   options.number("--length-penalty", speech.length_penalty, 0, 1, "Alpha of Wu et al. 2016; by mean if not given");

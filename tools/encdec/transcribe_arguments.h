@@ -19,7 +19,7 @@ struct TranscribeArguments {
   std::string output;
   std::string output_dir;
   std::string stats;
-  std::vector<TranscriptFormat> formats = {TranscriptFormat::txt};
+  std::vector<TranscriptFormat> formats;  // none if --output-format is not given
   TranscriptLineOptions lines;
   bool is_raw = false;  // standard input has no header
   RawAudio raw;

@@ -1,8 +1,7 @@
 #include "choices.h"
 
-#include <filesystem>
-
 #include "options.h"
+#include "output_file.h"
 
 namespace encdec::cli {
 namespace {
@@ -32,11 +31,10 @@ void add_choice(CLI::App& command, const std::string& name, const std::string& d
 
 AttentionFormat attention_format(const std::string& path) {
   if (path.empty()) return AttentionFormat::terminal;
-  std::string end = std::filesystem::path(path).extension().string();
-  for (char& c : end) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (end == ".html" || end == ".htm") return AttentionFormat::page;
-  if (end == ".png") return AttentionFormat::image;
-  if (end == ".json" || end == ".jsonl") return AttentionFormat::json;
+  const std::string end = name_ending(path);
+  if (end == "html" || end == "htm") return AttentionFormat::page;
+  if (end == "png") return AttentionFormat::image;
+  if (end == "json" || end == "jsonl") return AttentionFormat::json;
   return AttentionFormat::alignment;
 }
 
