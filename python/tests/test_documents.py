@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from scikit_build_core.settings.skbuild_read_settings import SettingsReader
 
 import encdec
 from encdec import _encdec, _options
@@ -62,6 +63,11 @@ def test_the_stub_has_what_the_extension_has() -> None:
     for name, members in told.items():
         if isinstance(there[name], type):
             assert members == {each for each in vars(there[name]) if not each.startswith("__")}, name
+
+
+def test_two_builds_of_one_checkout_share_no_folder() -> None:
+    """scikit-build-core makes a temporary build folder where the project names none."""
+    assert SettingsReader.from_file(ROOT / "pyproject.toml", {}).settings.build_dir == ""
 
 
 def test_the_extension_is_for_the_pythons_that_its_wheel_names() -> None:
