@@ -2,6 +2,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <cstddef>
+
 #include "bindings.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/thread_team.h"
@@ -10,9 +13,18 @@
 
 namespace nb = nanobind;
 
-NB_MODULE(_encdec, module) {
+NB_MODULE(encdec_bindings, module) {
   using namespace encdec::python;
 
+  // nanobind registers a type once in a process: a module that is imported again, because the first one was removed
+  // from sys.modules, shares its contents.
+  static nb::handle first;
+  if (first.is_valid()) {
+    for (auto [name, value] : nb::borrow<nb::dict>(first.attr("__dict__"))) {
+      if (!nb::hasattr(module, name)) nb::setattr(module, name, value);
+    }
+    return;
+  }
   translate_errors();
   module.attr("__version__") = ENCDEC_VERSION;
   module.def("generate_option_names", &generate_option_names);
@@ -32,4 +44,31 @@ NB_MODULE(_encdec, module) {
   bind_generate_job(module);
   bind_requests(module);
   bind_transcribe(module);
+  first = module.inc_ref();
+}
+
+namespace {
+
+int refuse_subinterpreters(PyObject* /*module*/) {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
+  PyErr_SetString(PyExc_ImportError,
+                  "encdec: imported in a subinterpreter, expected the main interpreter of the process "
+                  "(mod_wsgi: WSGIApplicationGroup %{GLOBAL})");
+  return -1;
+}
+
+}  // namespace
+
+// Adds a step in front of nanobind's own, which replaces the types of the interpreter that has imported the module
+// before.
+extern "C" NB_EXPORT PyObject* PyInit__encdec() {
+  static std::array<PyModuleDef_Slot, 8> slots = {{{Py_mod_exec, reinterpret_cast<void*>(&refuse_subinterpreters)}}};
+  PyObject* result = PyInit_encdec_bindings();
+  if (result == nullptr) return nullptr;
+  auto* definition = reinterpret_cast<PyModuleDef*>(result);
+  if (definition->m_slots == slots.data()) return result;
+  std::size_t count = 1;
+  for (const PyModuleDef_Slot* slot = definition->m_slots; slot->slot != 0; ++slot) slots[count++] = *slot;
+  definition->m_slots = slots.data();
+  return result;
 }

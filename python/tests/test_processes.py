@@ -77,6 +77,46 @@ def test_the_interpreter_ends_while_work_is_going_on(code: str, path: Path) -> N
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
 
 
+def test_subinterpreters_are_refused_and_leave_the_main_one_alone(path: Path) -> None:
+    code = """
+import sys
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+    other = interpreters.create("legacy")
+else:
+    import _xxsubinterpreters as interpreters
+    other = interpreters.create(isolated=False)
+attempt = "try: import encdec\\nexcept ImportError as error: print(error, flush=True)"
+interpreters.run_string(other, attempt)
+import encdec
+model = encdec.Model(sys.argv[1])
+interpreters.run_string(other, attempt)
+assert model.translate("cat") == encdec.Model(sys.argv[1]).translate("cat") == "K AE1 T"
+"""
+    done = run(code, path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2 and all("in a subinterpreter, expected the main interpreter" in line for line in lines)
+
+
+def test_a_second_import_works_beside_the_first(path: Path) -> None:
+    code = """
+import sys, encdec as first
+model = first.Model(sys.argv[1])
+for name in [name for name in sys.modules if name.startswith("encdec")]:
+    del sys.modules[name]
+import encdec
+assert encdec is not first
+assert model.translate("cat") == encdec.Model(sys.argv[1]).translate("cat") == "K AE1 T"
+try:
+    encdec.Model("/nowhere")
+except encdec.FileError:
+    print("refused")
+"""
+    done = run(code, path)
+    assert done.stdout == "refused\n", done.stderr
+
+
 def test_threads_share_a_model(model: encdec.Model, words: list[str]) -> None:
     expected = model.generate(words[:40])
     found: list[bool] = []
