@@ -25,6 +25,9 @@ NB_MODULE(encdec_bindings, module) {
     }
     return;
   }
+  // At exit, what a daemon thread was using is still referenced, in a forked process too. nanobind would call that
+  // leaks.
+  nb::set_leak_warnings(false);
   translate_errors();
   module.attr("__version__") = ENCDEC_VERSION;
   module.def("generate_option_names", &generate_option_names);

@@ -67,14 +67,17 @@ except ZeroDivisionError:
         "stream = model.stream('cat'); next(stream)",
         "results = model.generate_iter(itertools.cycle(words)); next(results)",
         "threading.Thread(target=lambda: model.generate(words, **long), daemon=True).start(); time.sleep(0.2)",
+        "threading.Thread(target=lambda: model.generate(words, **long), daemon=True).start(); time.sleep(0.2);"
+        "os.fork() or sys.exit(); os.wait()",
         "import gc; gc.disable(); loop = asyncio.new_event_loop();"
         "task = loop.create_task(model.agenerate(words, **long)); loop.run_until_complete(asyncio.sleep(0.1))",
     ],
-    ids=["stream", "generate_iter", "daemon thread", "task"],
+    ids=["stream", "generate_iter", "daemon thread", "fork", "task"],
 )
 def test_the_interpreter_ends_while_work_is_going_on(code: str, path: Path) -> None:
     done = run(START + code + "; print('end', flush=True)", path)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+    assert "leaked" not in done.stderr
 
 
 def test_subinterpreters_are_refused_and_leave_the_main_one_alone(path: Path) -> None:
