@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
+
+from ._errors import FileError
 
 if TYPE_CHECKING:
     import numpy
@@ -24,6 +27,12 @@ def is_single(source: Any) -> bool:
     if not isinstance(source, (list, tuple)) or not source:
         return False
     return hasattr(source[0], "__index__") and not hasattr(source[0], "__len__")  # an id, but no array of them
+
+
+def check_single(source: Any) -> None:
+    """Raises TypeError for what is not one source. What is empty has no ids."""
+    if not is_single(source) and not (hasattr(source, "__len__") and len(source) == 0):
+        raise TypeError(f"source: {type(source).__name__}, expected one text, or its token ids")
 
 
 def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
@@ -51,6 +60,14 @@ def as_prefixes(prefix: Any, count: int, single: bool) -> list[Any] | None:
     if single or len(prefixes) != count:
         raise ValueError(f"prefix: {len(prefixes)} of them for {count} sources, expected as many")
     return prefixes
+
+
+def as_path(path: str | bytes | os.PathLike[str]) -> str:
+    """The path as a str. Raises FileError for a zero byte, at which the system would cut the path off."""
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise FileError(f"{text!r}: a path with a zero byte")
+    return text
 
 
 def is_missing(value: Any) -> bool:

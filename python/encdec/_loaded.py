@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar, Literal
 
-from . import _encdec, _registry
+from . import _encdec, _inputs, _registry
 
 Precision = Literal["float32", "bfloat16", "int8", "auto"]
 
@@ -27,12 +27,12 @@ class Loaded:
         weights_cache: str | os.PathLike[str] | None = None,
         lazy: bool = False,
     ) -> None:
-        self._path = os.path.abspath(os.fsdecode(path))
+        self._path = os.path.abspath(_inputs.as_path(path))
         if isinstance(workers, bool) or not hasattr(workers, "__index__"):
             raise TypeError(f"workers is {workers!r}, expected an integer")
         if not 1 <= workers <= 1024:
             raise ValueError(f"workers is {workers}, expected 1 to 1024")
-        cache = None if weights_cache is None else os.path.abspath(os.fsdecode(weights_cache))
+        cache = None if weights_cache is None else os.path.abspath(_inputs.as_path(weights_cache))
         self._settings: dict[str, Any] = dict(
             precision=precision, threads=threads, workers=workers, weights_cache=cache, lazy=lazy
         )

@@ -55,7 +55,7 @@ def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> 
         return None
     try:
         return _sound(audio, name, sampling_rate)
-    except InputError:
+    except (InputError, OSError):
         if null:
             return None
         raise
@@ -74,7 +74,7 @@ def _sound(audio: Any, name: str, sampling_rate: int | None) -> _encdec.Sound:
     if sampling_rate is not None:
         raise TypeError(f"sampling_rate: {name} is no array of samples, expected none: files tell their own")
     if isinstance(audio, (str, os.PathLike)):
-        path = os.fsencode(audio)
+        path = os.fsencode(_inputs.as_path(audio))
         if not _is_pipe(path):
             return _encdec.Sound.of_file(path)
         with open(path, "rb") as file:

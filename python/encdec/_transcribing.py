@@ -140,7 +140,7 @@ class Transcribing(Waiting):
             if isinstance(options.get(name), str):
                 options[name] = _options.parse_numbers(name, options[name], kind)
         if isinstance(options.get("vad_model"), (str, os.PathLike)):
-            options["vad_model"] = os.fsencode(options["vad_model"])
+            options["vad_model"] = os.fsencode(_inputs.as_path(options["vad_model"]))
         if options.get("workers") is None:
             options["workers"] = self._settings["workers"]
         return options

@@ -115,8 +115,7 @@ class Waiting(Loaded):
         self, function: str, source: Any, prefix: Any, options: Any
     ) -> tuple[_requests.Submit, _encdec.Tokenizer]:
         _options.check_names(function, options, _options.GENERATE)
-        if not _inputs.is_single(source) and len(source):
-            raise TypeError("source: expected one text, or its token ids")
+        _inputs.check_single(source)
         if self._tokenizer is None:
             raise TokenizerError(f"{self._path}: no tokenizer files, expected some where text is streamed")
         options = {**options, "num_return_sequences": options.get("num_return_sequences") or 1}

@@ -215,12 +215,11 @@ class Model(Transcribing):
         ['▁K', '▁AE1', '▁T', '</s>']
         """
         _options.check_names("attention", options, _options.ATTENTION)
-        if not _inputs.is_single(source) and len(source):
-            raise TypeError("source: expected one text, or its token ids")
+        _inputs.check_single(source)
         if target is None and self._core.config["decoder"] is not None:
             asked: dict[str, Any] = dict(options)
             choice: dict[str, Any] = {each: asked.pop(each) for each in ("kinds", "layers", "heads") if each in asked}
-            result: GenerateResult = self.generate(source, attention=choice or True, num_return_sequences=1, **asked)[0]
+            result: GenerateResult = self.generate([source], attention=choice or True, num_return_sequences=1, **asked)[0]
             if (found := result.hypotheses[0].attention) is not None:
                 return found
             target = "" if isinstance(source, str) else []

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "recordings.h"
 #include "transcripts.h"
+#include "values.h"
 
 namespace encdec::python {
 namespace {
@@ -194,7 +195,9 @@ nb::object wait(TranscribeJob& job) {
   return nb::make_tuple(news->recording, what);
 }
 
-nb::object format_transcript(nb::tuple parts, const std::string& name, nb::dict lines) {
+nb::object format_transcript(nb::tuple parts, nb::object format_name, nb::dict lines) {
+  std::string name;
+  read_value("format", format_name, name);
   const std::optional<TranscriptFormat> format = transcript_format_named(name);
   if (!format) throw ConfigError(fmt::format("format is '{}', expected txt, vtt, srt, tsv, json or lrc", name));
   return text_of(encdec::format(transcript_from(parts), *format, transcript_line_options(lines)));
@@ -217,7 +220,7 @@ void bind_transcribe(nb::module_& module) {
           nb::arg("samples"), nb::arg("name"), nb::arg("sampling_rate"), nb::arg("is_int16"));
   module.def("transcribe", &transcribe, nb::arg("model"), nb::arg("sounds"), nb::arg("options"),
              nb::arg("null_on_error"));
-  module.def("format_transcript", &format_transcript, nb::arg("parts"), nb::arg("format"), nb::arg("lines"));
+  module.def("format_transcript", &format_transcript, nb::arg("parts"), nb::arg("format").none(), nb::arg("lines"));
   nb::class_<TranscribeJob>(module, "TranscribeJob", nb::is_weak_referenceable())
       .def("__init__", &start, nb::arg("model"), nb::arg("options"), nb::arg("null_on_error"),
            nb::arg("tells_segments"))

@@ -105,6 +105,11 @@ def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
         encdec.Model("/nowhere")
     with pytest.raises(OSError):
         encdec.Model(tmp_path)
+    for broken in ("\0\0", b"a\0b", path / "\0"):
+        with pytest.raises(encdec.FileError, match="a path with a zero byte"):
+            encdec.Model(broken)  # type: ignore[arg-type]
+    with pytest.raises(encdec.FileError, match="a path with a zero byte"):
+        encdec.Model(path, weights_cache=str(tmp_path / "cache\0"))
     with pytest.raises(ValueError, match="precision is 'float8'"):
         encdec.Model(path, precision="float8")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="threads"):
@@ -147,6 +152,12 @@ def test_wrong_calls_of_other_functions_are_refused(model: encdec.Model, embedde
         model.forward(["cat"], [[1]])
     with pytest.raises(TypeError, match="one text"):
         model.attention(["cat", "dog"])  # type: ignore[arg-type]
+    for empty in ([], (), numpy.zeros((0, 3), int)):
+        with pytest.raises(encdec.InputError, match="source 1: no tokens, expected at least one"):
+            model.attention(empty)
+    for function in (model.attention, model.stream):
+        with pytest.raises(TypeError, match="source: NoneType, expected one text, or its token ids"):
+            function(None)
     with pytest.raises(TypeError, match="expected an iterable"):
         model.generate_iter("cat")
     with pytest.raises(TypeError, match="num_beams"):

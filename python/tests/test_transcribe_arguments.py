@@ -49,6 +49,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"initial_prompt": "a\ud800"}, encdec.TokenizerError, "UTF-8"),
     ({"vad_model": 3}, TypeError, "vad_model is 3, expected a path"),
     ({"vad_model": Path("/nowhere")}, encdec.FileError, "/nowhere"),
+    ({"vad_model": "a\0b"}, encdec.FileError, "a path with a zero byte"),
     ({"vad_filter": True}, TypeError, "unexpected keyword argument 'vad_filter'"),
     ({"vad_parameters": {"threshold": 0.5}}, ValueError, "vad_parameters without vad_model, expected both"),
     ({"vad_model": "/nowhere", "vad_parameters": 0.5}, TypeError, "vad_parameters is 0.5, expected a dict"),
@@ -69,6 +70,7 @@ WRONG_RECORDINGS: list[tuple[Any, type[Exception], str]] = [
     ({"path": "a.wav"}, TypeError, "audio: a dict of 'path', expected 'array' and 'sampling_rate'"),
     ("/nowhere.wav", encdec.FileError, "/nowhere.wav: No such file"),
     (["/nowhere.wav"], OSError, "/nowhere.wav: No such file"),
+    ("a\0b.wav", encdec.FileError, "a path with a zero byte"),
     (Path("/"), encdec.FileError, "a folder, expected a recording"),
     (b"", encdec.FileError, "audio: "),
     (b"RIFF1234WAVE", encdec.FileError, "audio: ends before its samples"),
@@ -113,9 +115,9 @@ def test_models_that_read_text_do_not_listen(model: encdec.Model) -> None:
 
 
 def test_bad_recordings_give_none_where_that_is_asked_for(speech_model: encdec.Model, recording: Path) -> None:
-    recordings: list[Any] = [recording, None, "/nowhere", b"", float("nan"), numpy.array([numpy.inf]), recording]
+    recordings: list[Any] = [recording, None, "/nowhere", "a\0b", b"", float("nan"), numpy.array([numpy.inf]), recording]
     good = speech_model.transcribe(recording)
-    expected = [good, None, None, None, None, None, good]
+    expected = [good, *[None] * 6, good]
     assert speech_model.transcribe(recordings, on_error="null") == expected
     pairs = list(speech_model.transcribe_iter(recordings, on_error="null"))
     assert sorted(id(each) for each, _ in pairs) == sorted(map(id, recordings))
@@ -134,6 +136,8 @@ def test_wrong_ways_to_write_are_refused(speech_model: encdec.Model) -> None:
     worded = speech_model.transcribe(noise(1), word_timestamps=True)
     with pytest.raises(encdec.ConfigError, match="format is 'sub', expected txt, vtt, srt, tsv, json or lrc"):
         plain.to("sub")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^format is None, expected a str$"):
+        plain.to(None)  # type: ignore[arg-type]
     with pytest.raises(encdec.ConfigError, match="max_line_width: there are no word times"):
         plain.to("srt", max_line_width=40)
     plain.to("srt", max_line_width=None, highlight_words=False)
