@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, NoReturn
 
-from . import _encdec, _inputs, _registry
-
-Precision = Literal["float32", "bfloat16", "int8", "auto"]
+from . import _encdec, _inputs, _options, _registry
 
 
 class Loaded:
@@ -21,12 +19,14 @@ class Loaded:
         self,
         path: str | os.PathLike[str],
         *,
-        precision: Precision = "float32",
+        precision: _options.Precision = "float32",
         threads: int | None = None,
         workers: int = 1,
         weights_cache: str | os.PathLike[str] | None = None,
         lazy: bool = False,
+        **unknown: NoReturn,
     ) -> None:
+        _options.check_names("Model", unknown, frozenset(self.DEFAULTS))
         self._path = os.path.abspath(_inputs.as_path(path))
         if isinstance(workers, bool) or not hasattr(workers, "__index__"):
             raise TypeError(f"workers is {workers!r}, expected an integer")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from . import _encdec
 from ._errors import ConfigError
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     Ids = Sequence[SupportsIndex]
+
+
+Precision = Literal["float32", "bfloat16", "int8", "auto"]
 
 
 class GenerateOptions(TypedDict, total=False):
@@ -150,14 +153,58 @@ TRANSCRIBE = frozenset(TranscribeOptions.__annotations__)
 LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 
-def check_names(function: str, options: Iterable[str], known: frozenset[str]) -> None:
-    """Raises TypeError for a name that is not known, with the nearest that is."""
-    for name in options:
-        if name in known:
-            continue
-        near = difflib.get_close_matches(name, known, 1, 0.5)
-        hint = f", did you mean {near[0]!r}?" if near else ""
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+#: Options of CTranslate2, faster-whisper, transformers and sentence-transformers, and ours that do the same.
+_OUR_NAMES = {
+    "beam_size": "num_beams",
+    "compute_type": "precision",
+    "cpu_threads": "threads",
+    "dtype": "precision",
+    "inter_threads": "workers",
+    "intra_threads": "threads",
+    "max_batch_size": "batch_size",
+    "max_decoding_length": "max_new_tokens",
+    "max_input_length": "max_source_tokens",
+    "min_decoding_length": "min_new_tokens",
+    "normalize_embeddings": "normalize",
+    "num_beams": "beam_size",
+    "num_hypotheses": "num_return_sequences",
+    "num_workers": "workers",
+    "output_attentions": "attention",
+    "return_attention": "attention",
+    "torch_dtype": "precision",
+    "truncate_dim": "dimensions",
+    "vad_filter": "vad_model",
+}
+#: What to do instead, where no single option of ours does the same.
+_ADVICE = {
+    "device": "encdec runs on CPUs only",
+    "output_scores": "generate() always gives scores",
+    "return_scores": "generate() always gives scores",
+    "sampling_temperature": "did you mean 'temperature' with do_sample=True?",
+    "sampling_topk": "did you mean 'top_k' with do_sample=True?",
+    "sampling_topp": "did you mean 'top_p' with do_sample=True?",
+    "target_prefix": "did you mean 'prefix', or 'target_lang' for a token of a language?",
+}
+
+
+def check_names(function: str, options: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Raises TypeError for a name that is not known, with advice: our name of another engine's option, or the nearest."""
+    for name, value in options.items():
+        if name not in known:
+            hint = _hint(name, value, known)
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint and ', ' + hint}")
+
+
+def _hint(name: str, value: Any, known: frozenset[str]) -> str:
+    if name in _ADVICE:
+        return _ADVICE[name]
+    ours = _OUR_NAMES.get(name)
+    if ours == "precision" and ours in known:
+        word = str(value).removeprefix("torch.").split("_")[0]  # "int8_float32"
+        return f"did you mean precision={word!r}?" if word in get_args(Precision) else "did you mean 'precision'?"
+    if ours not in known:
+        ours = next(iter(difflib.get_close_matches(name, known, 1, 0.5)), None)
+    return f"did you mean {ours!r}?" if ours else ""
 
 
 def parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _inputs, _options
@@ -257,3 +258,9 @@ class Model(Transcribing):
         32
         """
         return self._core.fingerprint()
+
+
+for _class in Model.__mro__[1:-1]:
+    for _function in vars(_class).values():
+        if isinstance(_function, FunctionType):  # messages of Python name it as users do
+            _function.__module__, _function.__qualname__ = __name__, f"Model.{_function.__name__}"

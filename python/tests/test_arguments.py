@@ -14,6 +14,12 @@ import encdec
 WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"num_beem": 3}, TypeError, "did you mean 'num_beams'"),
     ({"xyz_unheard_of": 3}, TypeError, "unexpected keyword argument 'xyz_unheard_of'"),
+    ({"beam_size": 4}, TypeError, "generate() got an unexpected keyword argument 'beam_size', did you mean 'num_beams'?"),
+    ({"max_decoding_length": 4}, TypeError, "did you mean 'max_new_tokens'?"),
+    ({"max_batch_size": 4}, TypeError, "did you mean 'batch_size'?"),
+    ({"inter_threads": 2}, TypeError, "did you mean 'workers'?"),
+    ({"sampling_topk": 10}, TypeError, "did you mean 'top_k' with do_sample=True?"),
+    ({"return_scores": True}, TypeError, "'return_scores', generate() always gives scores"),
     ({"num_beams": 0}, encdec.ConfigError, "num_beams is 0, expected 1 to 1000"),
     ({"num_beams": 2.0}, TypeError, "num_beams is 2.0, expected an integer"),
     ({"num_beams": True}, TypeError, "num_beams is True, expected an integer"),
@@ -120,8 +126,20 @@ def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
         encdec.Model(path, workers=0)
     with pytest.raises(TypeError):
         encdec.Model(3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        encdec.Model(path, precison="int8")  # type: ignore[call-arg]
+    for options, advice in [
+        ({"precison": "int8"}, "'precison', did you mean 'precision'?"),
+        ({"compute_type": "int8"}, "'compute_type', did you mean precision='int8'?"),
+        ({"compute_type": "int8_float32"}, "did you mean precision='int8'?"),
+        ({"compute_type": "float16"}, "did you mean 'precision'?"),
+        ({"device": "cpu"}, "'device', encdec runs on CPUs only"),
+        ({"intra_threads": 2}, "did you mean 'threads'?"),
+    ]:
+        for function in (encdec.Model, encdec.open_model):
+            with pytest.raises(TypeError, match="^Model.. got an unexpected keyword argument") as raised:
+                function(path, **options)
+            assert str(raised.value).endswith(advice)
+    with pytest.raises(TypeError, match="^Model.__init__.. missing 1 required positional argument: 'path'"):
+        encdec.Model()  # type: ignore[call-arg]
     (tmp_path / "config.json").write_text('{"model_type": "whale"}')
     with pytest.raises(encdec.Error):
         encdec.Model(tmp_path)

@@ -53,3 +53,4 @@ if TYPE_CHECKING:
         model.transcribe(path, beam=4)  # type: ignore[call-overload]
         transcript.to("sub")  # type: ignore[arg-type]
         encdec.Model(path, precision="float8")  # type: ignore[arg-type]
+        encdec.Model(path, precison="int8")  # type: ignore[arg-type]
