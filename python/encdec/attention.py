@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,9 @@ class Attention:
             return [_piece(each, is_target, tokenizer) for each in ids]
 
         return cls(maps, pieces(source, False), pieces(target, True), pieces(decoder_input, True), source, target)
+
+    def __repr__(self) -> str:
+        return f"Attention({describe_arrays(self.maps)})"
 
     def picture(self, kind: str | None = None) -> tuple[list[str], list[str], FloatArray]:
         """Rows' names, columns' names, and weights [rows, columns]: the mean of the last layer's heads.
@@ -89,6 +93,11 @@ class Attention:
                     f'fill-opacity="{weight:.3f}"><title>{html.escape(title)}</title></rect>'
                 )
         return "".join(parts) + "</svg>"
+
+
+def describe_arrays(arrays: Mapping[str, FloatArray | None]) -> str:
+    """Names and shapes, "logits 1x2x72", without those that are None."""
+    return ", ".join(f"{name} {'x'.join(map(str, each.shape))}" for name, each in arrays.items() if each is not None)
 
 
 def _piece(token: int, is_target: bool, tokenizer: Tokenizer | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .attention import Attention
+from .attention import Attention, describe_arrays
 
 if TYPE_CHECKING:
     import numpy
@@ -73,6 +73,9 @@ class ForwardResult:
     logits: FloatArray | None
     #: [B, S, D]; None of a decoder-only model.
     encoder_last_hidden_state: FloatArray | None
+
+    def __repr__(self) -> str:
+        return f"ForwardResult({describe_arrays(vars(self))})"
 
 
 def make_hypothesis(parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> Hypothesis:

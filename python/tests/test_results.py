@@ -50,6 +50,7 @@ def test_forward_gives_padded_rows(model: encdec.Model, embedder: encdec.Model) 
     assert result.logits is not None and result.encoder_last_hidden_state is not None
     assert result.logits.shape == (2, 2, 72) and result.encoder_last_hidden_state.shape == (2, 3, 128)
     assert not result.logits[0, 1].any() and not result.encoder_last_hidden_state[1, 2].any()
+    assert repr(result) == "ForwardResult(logits 2x2x72, encoder_last_hidden_state 2x3x128)"
     only = embedder.forward([[1, 2, 3]])
     assert only.logits is None and only.encoder_last_hidden_state is not None
 
@@ -71,6 +72,7 @@ def test_attention_has_a_map_of_each_kind(model: encdec.Model) -> None:
 
 def test_attention_shows_itself(model: encdec.Model) -> None:
     attention = model.attention("a<b", "K")
+    assert repr(attention) == "Attention(encoder 4x4x5x5, decoder 4x4x2x2, cross 4x4x2x5)"
     page = attention._repr_html_()
     assert page.startswith("<svg") and page.endswith("</svg>") and "&lt;" in page and "<b" not in page
     with pytest.raises(ValueError, match="kind is 'side'"):
