@@ -50,6 +50,8 @@ class Loaded:
 
     def _load(self) -> _encdec.Model:
         options = {name: self._settings[name] for name in ("precision", "threads", "weights_cache")}
+        if options["weights_cache"] is None:
+            options["weights_cache"] = os.environ.get("ENCDEC_WEIGHTS_CACHE")
         if options["threads"] is None and self._settings["workers"] > 1:
             options["threads"] = max(1, _encdec.default_threads() // self._settings["workers"])
         return _encdec.Model.load(os.fsencode(self._path), options)
@@ -72,7 +74,8 @@ class Loaded:
 
     def __reduce__(self) -> tuple[Any, ...]:
         content = None if self._core_here is None else self._content()
-        return _registry.restore, (self._path, self._changed(), content)
+        options = {name: value for name, value in self._changed().items() if name != "weights_cache"}
+        return _registry.restore, (self._path, options, content)
 
     def _changed(self) -> dict[str, Any]:
         return {name: value for name, value in self._settings.items() if value != self.DEFAULTS[name]}

@@ -46,7 +46,9 @@ def open_model(path: str | os.PathLike[str], **options: Any) -> Model:
 
 
 def restore(path: str, options: dict[str, Any], content: str | None) -> Model:
-    """What a pickle calls. Weights of other content are refused."""
+    """What a pickle calls. Weights of other content are refused, and so is a folder to write to: pickles have none."""
+    if "weights_cache" in options:
+        raise ConfigError(f"{path}: a pickle with a weights_cache, expected none: ENCDEC_WEIGHTS_CACHE names that folder")
     if content is None:
         return open_model(path, **options)
 

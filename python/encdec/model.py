@@ -28,8 +28,9 @@ class Model(Transcribing):
     ``path`` is a folder as its publisher ships it. ``precision`` is what matmuls compute in. ``threads`` work inside
     one operation (None: what ENCDEC_THREADS or OMP_NUM_THREADS says, or the CPUs that there are), ``workers`` decode
     batches side by side and share those. ``weights_cache`` is a folder for packed weights, which makes later loads
-    quick. With ``lazy=True`` it is loaded when it is first used. A model pickles as its path, options and the hash of
-    its weights. A source's result does not depend on what else is asked for at once, or on the number of threads.
+    quick (None: what ENCDEC_WEIGHTS_CACHE says, or none). With ``lazy=True`` it is loaded when it is first used. A model
+    pickles as its path, the hash of its weights, and options other than ``weights_cache``. A source's result does not
+    depend on what else is asked for at once, or on the number of threads.
 
     Raises FileError, ConfigError, WeightError or TokenizerError: what is wrong with which file.
 

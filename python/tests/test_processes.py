@@ -195,6 +195,21 @@ def test_a_pickle_is_a_path_and_options(model: encdec.Model, path: Path) -> None
     assert copy.copy(model) is model and copy.deepcopy([model])[0] is model
 
 
+def test_a_pickle_names_no_folder_for_packed_weights(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, chosen = tmp_path / "named", tmp_path / "chosen"
+    pickled = pickle.dumps(encdec.Model(path, threads=3, weights_cache=named))
+    shutil.rmtree(named)
+    assert pickle.loads(pickled).translate("cat") == "K AE1 T"
+    restore, arguments = encdec.Model(path, threads=4).__reduce__()
+    with pytest.raises(encdec.ConfigError, match="a pickle with a weights_cache, expected none: ENCDEC_WEIGHTS_CACHE"):
+        restore(str(path), {"threads": 4, "weights_cache": str(named)}, None)
+    monkeypatch.setenv("ENCDEC_WEIGHTS_CACHE", str(chosen))
+    assert restore(*arguments).translate("cat") == "K AE1 T"
+    assert len(list(chosen.iterdir())) == 1 and not named.exists()
+
+
 def test_a_pickle_of_other_weights_is_refused(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(path, folder)
