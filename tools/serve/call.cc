@@ -1,6 +1,5 @@
 #include "call.h"
 
-#include <encdec/engine/base/cancellation.h>
 #include <encdec/models/checkpoint/json_events.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/strand.hpp>
 #include <charconv>
 #include <iterator>
 #include <utility>
@@ -17,6 +17,9 @@
 
 namespace encdec::serve {
 namespace {
+
+// Bytes of a body from which on a request is large; see Turns.
+constexpr std::size_t kLargeBody = 64 << 10;
 
 // A client may want less time than it may have.
 Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseconds longest) {
@@ -33,13 +36,24 @@ std::string to_text(const WrittenJson& json) {
   return json.dump(-1, ' ', false, WrittenJson::error_handler_t::replace);
 }
 
-Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::any_io_executor executor)
+Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns)
     : parts_(parts),
       exchange_(std::move(exchange)),
-      executor_(std::move(executor)),
       client_(std::hash<std::string_view>()(client_of(exchange_->request(), parts.settings.keys)) | 1),
       deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)),
+      executor_(asio::make_strand(Turns::Executor(turns, owner()))),
       comfort_(executor_) {}
+
+Turns::Owner Call::owner() const {
+  return {.client = client_,
+          .is_large = request().body.size() > kLargeBody,
+          .check = std::make_shared<const std::function<void()>>(
+              [deadline = deadline_, is_abandoned = is_abandoned_, &has_stopped = parts_.has_stopped] {
+                if (*is_abandoned) throw HttpError(499, "the client has gone");
+                if (has_stopped) throw HttpError(503, "the server is shutting down");
+                if (Clock::now() > deadline) throw out_of_time();
+              })};
+}
 
 JsonObject Call::json() const {
   const std::string type = media_type(request().headers["content-type"]);
@@ -55,7 +69,7 @@ JsonObject Call::json() const {
 }
 
 void Call::abandon() {
-  is_abandoned_ = true;
+  *is_abandoned_ = true;
   asio::post(executor_, [self = shared_from_this()] {
     self->comfort_.cancel();
     self->abandoned_.emit(asio::cancellation_type::terminal);
@@ -65,16 +79,6 @@ void Call::abandon() {
 void Call::check_inputs(std::size_t count) const {
   if (count <= limits().inputs) return;
   throw HttpError(413, fmt::format("{} inputs, expected at most {} (--max-inputs)", count, limits().inputs));
-}
-
-template <class Submit>
-Work Call::submit(const Submit& submit) const {
-  const std::function<void()> check = [this] {
-    if (is_abandoned_) throw HttpError(499, "the client has gone");
-    if (Clock::now() > deadline_) throw HttpError(504, "not done within the time that a request may take");
-  };
-  const CancellationScope scope(check);
-  return submit();
 }
 
 template <class Result>
@@ -91,14 +95,14 @@ asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t co
 
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                             GenerateOptions options, OnResult on_result) {
-  Work work = submit([&] { return Work::generate(executor_, model, inputs, options, client_); });
+  Work work = Work::generate(executor_, model, inputs, options, client_);
   co_return co_await results_of<GenerateResult>(work, inputs.size(), on_result);
 }
 
 asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
                                                       EmbedOptions options) {
   check_inputs(texts.size());
-  Work work = submit([&] { return Work::embed(executor_, model, texts, options, client_); });
+  Work work = Work::embed(executor_, model, texts, options, client_);
   const std::function<void(std::size_t, EmbedResult&)> nothing;
   auto results = co_await results_of<EmbedResult>(work, texts.size(), nothing);
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
@@ -109,11 +113,11 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 }
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
-  return submit([&] { return Work::stream(executor_, model, inputs, options, client_); });
+  return Work::stream(executor_, model, inputs, options, client_);
 }
 
 Work Call::start(ServedModel& model, Recording recording, const TranscribeOptions& options) {
-  return submit([&] { return Work::transcribe(executor_, model, std::move(recording), options, client_); });
+  return Work::transcribe(executor_, model, std::move(recording), options, client_);
 }
 
 asio::awaitable<Transcript> Call::transcript(Work& work, OnSegments on_segments) {
@@ -150,10 +154,10 @@ void Call::comfort() {
 
 asio::awaitable<void> Call::write_spaces(std::shared_ptr<Call> call) {
   constexpr std::chrono::seconds kInterval{5};
-  while (!call->is_over_ && !call->is_abandoned_) {
+  while (!call->is_over_ && !*call->is_abandoned_) {
     call->comfort_.expires_after(kInterval);
     const auto [error] = co_await call->comfort_.async_wait(asio::as_tuple(asio::use_awaitable));
-    if (error || call->is_over_ || call->is_abandoned_) co_return;
+    if (error || call->is_over_ || *call->is_abandoned_) co_return;
     if (!std::exchange(call->has_spaces_, true)) call->exchange_->begin({});
     call->exchange_->write(" ");
   }

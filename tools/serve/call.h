@@ -12,6 +12,7 @@
 #include "http/exchange.h"
 #include "served_model.h"
 #include "settings.h"
+#include "turns.h"
 #include "work.h"
 
 namespace encdec::serve {
@@ -25,17 +26,21 @@ struct ServiceParts {
   const ModelSet& models;
   Metrics& metrics;
   Downloads& downloads;
+  const std::atomic<bool>& has_stopped;  // nothing is answered any more
 };
 
 // One request on its way through a handler: a coroutine that runs on one of the service's threads at a time. What it
 // throws becomes the answer, in its protocol's form.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, asio::any_io_executor executor);
+  // Runs on `turns`, within a CancellationScope: whatever takes long ends when the time of the request is over, the
+  // client has gone, or the service stops.
+  Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns);
 
   const ServiceParts& parts() const { return parts_; }
   const ServiceLimits& limits() const { return parts_.settings.limits; }
   const HttpRequest& request() const { return exchange_->request(); }
+  const asio::any_io_executor& executor() const { return executor_; }
   // The body, a JSON object. Throws HttpError, 400 or 415.
   JsonObject json() const;
   // Words of the path that stand for the asterisks of the route's.
@@ -78,22 +83,21 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
+  Turns::Owner owner() const;
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
-  template <class Submit>
-  Work submit(const Submit& submit) const;
   template <class Result>
   asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count,
                                                   std::function<void(std::size_t, Result&)> on_result);
 
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;
-  asio::any_io_executor executor_;
   std::uint64_t client_;  // as RequestQueue::submit() has it
   Clock::time_point deadline_;
+  std::shared_ptr<std::atomic<bool>> is_abandoned_ = std::make_shared<std::atomic<bool>>(false);
+  asio::any_io_executor executor_;
   asio::steady_timer comfort_;
   bool has_spaces_ = false;  // the answer has begun with them
   bool is_over_ = false;     // nothing is to be written behind the answer
-  std::atomic<bool> is_abandoned_ = false;
   asio::cancellation_signal abandoned_;
 };
 

@@ -12,7 +12,6 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/strand.hpp>
 #include <cmath>
 #include <new>
 #include <utility>
@@ -111,7 +110,7 @@ struct Service::Load {
 };
 
 Service::Service(const ServeSettings& settings) : settings_(settings), load_(std::make_shared<Load>()) {
-  threads_.emplace(kThreads);
+  turns_.emplace(kThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
                             deepl_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
@@ -134,11 +133,11 @@ void Service::load() {
 }
 
 void Service::stop() {
-  if (!threads_) return;
-  threads_->stop();
-  threads_->join();
-  models_ = {};      // whose workers put news into mailboxes
-  threads_.reset();  // with all that waits in it
+  if (!turns_) return;
+  has_stopped_ = true;
+  turns_->stop();
+  models_ = {};    // whose workers put news into mailboxes
+  turns_.reset();  // with all that waits in it
 }
 
 Service::Match Service::find_route(const HttpRequest& request) const {
@@ -252,15 +251,14 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {
   Match match = find_route(exchange->request());
-  const auto strand = asio::make_strand(threads_->get_executor());
-  const auto call =
-      std::make_shared<Call>(ServiceParts{settings_, ready_models(), metrics_, downloads_}, exchange, strand);
+  const auto call = std::make_shared<Call>(ServiceParts{settings_, ready_models(), metrics_, downloads_, has_stopped_},
+                                           exchange, *turns_);
   call->path_words = std::move(match.words);
   // The connection may outlive the call, and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();
   };
-  asio::co_spawn(strand, run(call, *match.route),
+  asio::co_spawn(call->executor(), run(call, *match.route),
                  asio::bind_cancellation_slot(call->slot(), [call](const std::exception_ptr&) {}));
 }
 

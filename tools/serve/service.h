@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/thread_pool.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "routes.h"
 #include "served_model.h"
 #include "settings.h"
+#include "turns.h"
 
 namespace encdec::serve {
 
@@ -69,7 +69,8 @@ class Service final : public HttpApplication {
   std::shared_ptr<Load> load_;  // of the moment
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> is_draining_ = false;
-  std::optional<asio::thread_pool> threads_;  // that read requests and write answers; models have their own
+  std::atomic<bool> has_stopped_ = false;
+  std::optional<Turns> turns_;  // of requests and answers; models have threads of their own
 };
 
 }  // namespace encdec::serve

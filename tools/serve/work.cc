@@ -141,7 +141,7 @@ std::function<void(std::size_t, std::exception_ptr)> Work::on_failure(std::size_
 
 asio::awaitable<WorkNews> Work::next(Clock::time_point deadline) {
   std::optional<WorkNews> news = co_await news_->take(deadline);
-  if (!news) throw HttpError(504, "not done within the time that a request may take");
+  if (!news) throw out_of_time();
   if (const auto* failure = std::get_if<std::exception_ptr>(&news->what)) std::rethrow_exception(*failure);
   co_return std::move(*news);
 }

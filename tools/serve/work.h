@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "http/mailbox.h"
+#include "http/message.h"
 #include "served_model.h"
 
 namespace encdec::serve {
@@ -22,6 +23,10 @@ struct CertainTokens {
 };
 
 using CertainSegments = std::vector<TranscriptSegment>;
+
+inline HttpError out_of_time() {
+  return {504, "not done within the time that a request may take"};
+}
 
 // What becomes of one source of a request: tokens or segments that are certain, or its end.
 struct WorkNews {

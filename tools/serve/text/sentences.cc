@@ -1,5 +1,6 @@
 #include "text/sentences.h"
 
+#include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <unicode/brkiter.h>
@@ -77,6 +78,7 @@ std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_vi
   std::vector<std::size_t> places;
   iterator.first();
   for (std::int32_t place = iterator.next(); place != icu::BreakIterator::DONE; place = iterator.next()) {
+    poll_cancelled();
     places.push_back(static_cast<std::size_t>(place));
   }
   return places;

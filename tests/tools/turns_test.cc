@@ -1,0 +1,98 @@
+#include "turns.h"
+
+#include <encdec/engine/base/cancellation.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <stdexcept>
+#include <vector>
+
+namespace encdec::serve {
+namespace {
+
+const auto kNoCheck = std::make_shared<const std::function<void()>>([] {});
+
+Turns::Executor small(Turns& turns, std::uint64_t client) {
+  return {turns, {.client = client, .is_large = false, .check = kNoCheck}};
+}
+Turns::Executor large(Turns& turns, std::uint64_t client) {
+  return {turns, {.client = client, .is_large = true, .check = kNoCheck}};
+}
+
+TEST(Turns, LargeTasksLeaveAThreadToSmallOnesOfTheSameClient) {
+  std::promise<void> may_end, is_small_done;
+  std::promise<void> ended[3];
+  std::atomic<int> large_running = 0, most = 0;
+  Turns turns(2);
+  const std::shared_future<void> end = may_end.get_future();
+  for (std::promise<void>& done : ended) {
+    large(turns, 1).execute([&] {
+      most = std::max<int>(most, ++large_running);
+      end.wait();
+      --large_running;
+      done.set_value();
+    });
+  }
+  small(turns, 1).execute([&] { is_small_done.set_value(); });
+  is_small_done.get_future().wait();
+  may_end.set_value();
+  for (std::promise<void>& done : ended) done.get_future().wait();
+  EXPECT_EQ(most, 1);
+}
+
+TEST(Turns, ClientsTakeTurnsATaskEach) {
+  std::promise<void> is_running, may_begin, done;
+  std::vector<int> order;
+  Turns turns(1);
+  const std::shared_future<void> begin = may_begin.get_future();
+  small(turns, 1).execute([&] {
+    is_running.set_value();
+    begin.wait();
+  });
+  is_running.get_future().wait();
+  for (int i = 0; i < 3; ++i) small(turns, 1).execute([&] { order.push_back(1); });
+  for (int i = 0; i < 2; ++i) small(turns, 2).execute([&] { order.push_back(2); });
+  small(turns, 3).execute([&] { order.push_back(3); });
+  small(turns, 1).execute([&] {
+    order.push_back(4);
+    done.set_value();
+  });
+  may_begin.set_value();
+  done.get_future().wait();
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 1, 2, 1, 4}));
+}
+
+TEST(Turns, TasksRunWithinTheScopeOfTheirRequest) {
+  Turns turns(1);
+  const auto check = std::make_shared<const std::function<void()>>([] { throw std::runtime_error("over"); });
+  std::promise<bool> is_over;
+  Turns::Executor(turns, {.client = 1, .check = check}).execute([&] {
+    try {
+      check_cancelled();
+      is_over.set_value(false);
+    } catch (const std::runtime_error&) {
+      is_over.set_value(true);
+    }
+  });
+  EXPECT_TRUE(is_over.get_future().get());
+}
+
+TEST(Turns, TasksThatHaveNotBegunAreDropped) {
+  const auto held = std::make_shared<int>(0);
+  {
+    std::promise<void> is_running, may_end;
+    Turns turns(1);
+    small(turns, 1).execute([&] {
+      is_running.set_value();
+      may_end.get_future().wait();
+    });
+    is_running.get_future().wait();
+    for (int i = 0; i < 3; ++i) large(turns, 1).execute([held] {});
+    may_end.set_value();
+    turns.stop();
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace encdec::serve

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/execution.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace encdec::serve {
+
+namespace asio = boost::asio;
+
+// Threads that read requests and write answers. Clients take turns, a task each, and the tasks of large requests leave
+// one thread to those of small ones.
+class Turns {
+ public:
+  // A request, as far as its turns depend on it.
+  struct Owner {
+    std::uint64_t client = 0;
+    bool is_large = false;
+    std::shared_ptr<const std::function<void()>> check = {};  // of the CancellationScope that its tasks run in
+  };
+
+  explicit Turns(std::size_t threads) : threads_(threads), pool_(threads) {}
+  ~Turns();
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+  // Begins no more tasks, and waits for those that run.
+  void stop();
+
+  // Runs a request's tasks: an executor as Asio has them, to be used through a strand.
+  class Executor {
+   public:
+    Executor(Turns& turns, Owner owner) : turns_(&turns), owner_(std::move(owner)) {}
+
+    asio::execution_context& query(asio::execution::context_t /*property*/) const noexcept { return turns_->pool_; }
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t /*property*/) noexcept {
+      return asio::execution::blocking.never;
+    }
+    template <class Function>
+    void execute(Function function) const {
+      turns_->add(owner_, std::make_unique<TaskOf<Function>>(std::move(function)));
+    }
+    friend bool operator==(const Executor& a, const Executor& b) noexcept {
+      return a.turns_ == b.turns_ && a.owner_.check == b.owner_.check;
+    }
+    friend bool operator!=(const Executor& a, const Executor& b) noexcept { return !(a == b); }
+
+   private:
+    Turns* turns_;
+    Owner owner_;
+  };
+
+ private:
+  struct Task {
+    virtual ~Task() = default;
+    virtual void run() = 0;
+  };
+  template <class Function>
+  struct TaskOf final : Task {
+    explicit TaskOf(Function function_) : function(std::move(function_)) {}
+    void run() override { function(); }
+    Function function;
+  };
+  struct Waiting {
+    std::shared_ptr<const std::function<void()>> check;
+    std::unique_ptr<Task> task;
+  };
+  struct Client {
+    std::uint64_t number = 0;
+    std::deque<Waiting> tasks = {};  // at least one
+  };
+  using Lane = std::list<Client>;  // in the order of their turns
+
+  void add(const Owner& owner, std::unique_ptr<Task> task);
+  void run_next();
+
+  std::size_t threads_;
+  std::mutex mutex_;
+  Lane small_, large_;
+  std::size_t large_running_ = 0;
+  asio::thread_pool pool_;
+};
+
+}  // namespace encdec::serve
