@@ -66,6 +66,11 @@ std::vector<std::string> words_of_standard_input() {
   return words;
 }
 
+// "1 word", "2 words".
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 // Prints what the model makes of one word while it is being decoded. Returns the number of tokens.
 std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   fmt::print("{:<16}", word);
@@ -95,9 +100,10 @@ void pronounce_all(const std::string& folder, const std::vector<std::string>& wo
   std::size_t tokens = 0;
   for (const std::string& word : words) tokens += pronounce(model, word);
   const double seconds = seconds_since(first_word);
-  fmt::print("\n{} words, {} tokens in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {} threads\n",
-             words.size(), tokens, seconds, static_cast<double>(words.size()) / seconds,
-             static_cast<double>(tokens) / seconds, load_seconds, encdec::default_threads());
+  fmt::print("\n{}, {} in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {}\n",
+             counted(words.size(), "word"), counted(tokens, "token"), seconds,
+             static_cast<double>(words.size()) / seconds, static_cast<double>(tokens) / seconds, load_seconds,
+             counted(static_cast<std::size_t>(encdec::default_threads()), "thread"));
 }
 
 // Prints what is said in recordings, and when, as soon as it is certain.

@@ -18,6 +18,10 @@ TEST(Demo, PronouncesItsArguments) {
   EXPECT_THAT(finished.output, testing::Not(HasSubstr("dog")));
 }
 
+TEST(Demo, CountsOneWordAsOne) {
+  EXPECT_THAT(run({{kEncdecDemo, "cat"}, "", {}, {}}).output, HasSubstr("\n1 word, "));
+}
+
 TEST(Demo, PronouncesStandardInput) {
   const Finished finished = run({{kEncdecDemo}, "hello\r\n\ncat", {}, {}});
   EXPECT_EQ(finished.status, 0) << finished.errors;
