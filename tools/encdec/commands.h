@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <functional>
 #include <stdexcept>
+#include <string_view>
 
 namespace encdec::cli {
 
@@ -14,6 +15,9 @@ class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// Writes one line on standard error: "encdec: " and the message.
+void print_error(std::string_view message);
 
 // One subcommand each, in the file of its name: declares its options, and returns what to do once they are parsed.
 Action add_attention(CLI::App& command);

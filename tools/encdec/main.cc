@@ -76,18 +76,6 @@ Examples:
   encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
   encdec inspect --model opus-mt-en-fr)";
 
-// In one piece, unless there is no memory, which may be the very error.
-void print_error(std::string_view message) {
-  try {
-    const std::string line = "encdec: " + without_controls(message) + "\n";
-    std::fwrite(line.data(), 1, line.size(), stderr);
-  } catch (const std::bad_alloc&) {
-    std::fputs("encdec: ", stderr);
-    for (const char c : message) std::fputc(c >= ' ' && c <= '~' ? c : '?', stderr);
-    std::fputc('\n', stderr);
-  }
-}
-
 void prepare_process() {
   // A standard stream that is closed must not become the next file that is opened. The other way round than it is
   // used, so that reading and writing are errors still; messages are lost.
@@ -163,6 +151,19 @@ int guarded_run(int argc, char** argv) {
 
 }  // namespace
 }  // namespace encdec::cli
+
+
+// In one piece, unless there is no memory, which may be the very error.
+void print_error(std::string_view message) {
+  try {
+    const std::string line = "encdec: " + without_controls(message) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  } catch (const std::bad_alloc&) {
+    std::fputs("encdec: ", stderr);
+    for (const char c : message) std::fputc(c >= ' ' && c <= '~' ? c : '?', stderr);
+    std::fputc('\n', stderr);
+  }
+}
 
 int main(int argc, char** argv) {
   return encdec::cli::guarded_run(argc, argv);

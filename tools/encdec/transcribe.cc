@@ -187,7 +187,7 @@ class Transcription final : TranscribeStream {
     bar_.clear();
     ++failed_;
     if (arguments_.files.size() == 1) return false;
-    spdlog::error("{}", without_controls(error.what()));
+    print_error(error.what());
     if (arguments_.output_dir.empty()) {
       waiting_[number].has_failed = true;
       write_waiting();
