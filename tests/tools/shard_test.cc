@@ -58,6 +58,7 @@ TEST(Shards, OneAfterTheOtherAreTheWhole) {
       }
       EXPECT_EQ(all, read_file(output)) << text << count;
     }
+    EXPECT_EQ(run_shard(input, input, 1, 1).status, 0) << "the names of shards differ from the input's";
   }
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 
@@ -160,6 +162,39 @@ TEST(Usage, OptionsThatDoNotGoTogetherAreNamed) {
   EXPECT_TRUE(failed(encdec_command({"score", "--model", golden_model("text")}), 2, {"--target"}));
   EXPECT_TRUE(failed(encdec_command({"bench", "--model", golden_model("text"), "--num-beams", "0"}), 2,
                      {"--num-beams", "'0'"}));
+}
+
+TEST(Usage, AFileIsNotWrittenOverOneThatIsRead) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", "5\n"), same = folder.path("same"), link = folder.path("link");
+  std::filesystem::create_hard_link(file, same);
+  std::filesystem::create_symlink("file", link);
+  const std::vector<WrongUsage> table = {
+      {{"generate", "--input", file, "--output", file}, {"--output " + file + ": the same file as --input"}},
+      {{"generate", "--input", file, "--output", same}, {"--output " + same + ": the same file as --input"}},
+      {{"generate", "--input", link, "--output", same}, {"--output " + same + ": the same file as --input"}},
+      {{"generate", "--prefix-file", file, "--stats", link}, {"--stats " + link + ": the same file as --prefix-file"}},
+      {{"generate", "--force-words-file", file, "--output", file}, {"the same file as --force-words-file"}},
+      {{"generate", "--input", file, "--attention", file}, {"--attention " + file + ": the same file as --input"}},
+      {{"embed", "--input", file, "--output", link}, {"--output " + link + ": the same file as --input"}},
+      {{"score", "--target", file, "--output", file}, {"--output " + file + ": the same file as --target"}},
+      {{"tokenize", "--input", file, "--output", file}, {"--output " + file + ": the same file as --input"}},
+      {{"forward", "--decoder-input", file, "--output", file}, {"the same file as --decoder-input"}},
+      {{"attention", "--input", file, "--output", file}, {"--output " + file + ": the same file as --input"}},
+      {{"transcribe", file, "--output", link}, {"--output " + link + ": the same file as FILE"}},
+      {{"transcribe", file, "--stats", file}, {"--stats " + file + ": the same file as FILE"}},
+  };
+  for (auto [arguments, message] : table) {
+    arguments.insert(arguments.end(), {"--model", golden_model("text")});
+    EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
+    EXPECT_EQ(folder.read("file"), "5\n");
+  }
+  const std::string recording = folder.write("talk.txt", "");
+  EXPECT_TRUE(failed(encdec_command({"transcribe", recording, "--output-dir", folder.path(""), "--model", "x"}), 2,
+                     {"--output-dir", recording + " is a recording"}));
+  const std::string shell = "exec \"$0\" generate --model \"$1\" --output \"$2\" < \"$2\"";
+  EXPECT_TRUE(failed(run({{"/bin/sh", "-c", shell, kEncdec, golden_model("text"), file}, "", {}, {}}), 2,
+                     {"--output " + file + ": the same file as standard input"}));
 }
 
 }  // namespace

@@ -6,13 +6,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "attention/file.h"
@@ -318,25 +315,9 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   options.model.add_quiet_option(command, "No progress bar and no notes");
 }
 
-bool are_one_file(const std::string& path, const std::string& other) {
-  if (path.empty() || other.empty()) return false;
-  if (path == other) return true;
-  std::error_code unknown;  // opening it will say why
-  const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
-  return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
-}
-
 // What is fine option by option, but not together.
 void check(const GenerateArguments& options) {
   const GenerateOptions& generate = options.generation.options;
-  const std::array<std::pair<const char*, const std::string*>, 3> files = {
-      {{"--stats", &options.stats}, {"--attention", &options.attention}, {"--output", &options.output}}};
-  for (auto one = files.begin(); one != files.end(); ++one) {
-    for (auto other = one + 1; other != files.end(); ++other) {
-      if (!are_one_file(*one->second, *other->second)) continue;
-      throw UsageError(fmt::format("{} and {} name the same file, expected two", one->first, other->first));
-    }
-  }
   if (options.attention.empty() && (options.attention_choices.layers || options.attention_choices.heads)) {
     throw UsageError("--attention-layer or --attention-head without --attention, expected a file for them");
   }

@@ -22,6 +22,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "lines.h"
+#include "options.h"
 #include "output_file.h"
 #include "process_memory.h"
 
@@ -120,6 +121,7 @@ int run(int argc, char** argv) {
   }
   for (const auto& [command, action] : actions) {
     if (!command->parsed()) continue;
+    check_files(*command);
     action();
     return kDone;
   }
@@ -150,8 +152,6 @@ int guarded_run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace encdec::cli
-
 
 // In one piece, unless there is no memory, which may be the very error.
 void print_error(std::string_view message) {
@@ -164,6 +164,8 @@ void print_error(std::string_view message) {
     std::fputc('\n', stderr);
   }
 }
+
+}  // namespace encdec::cli
 
 int main(int argc, char** argv) {
   return encdec::cli::guarded_run(argc, argv);

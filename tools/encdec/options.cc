@@ -6,7 +6,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <utility>
+
+#include "commands.h"
+#include "output_file.h"
 
 namespace encdec::cli {
 namespace {
@@ -17,6 +22,19 @@ CLI::Validator between(std::string_view what, Number min, Number max) {
     const auto value = parse_number<Number>(text);
     return value && *value >= min && *value <= max;
   });
+}
+
+bool are_one_file(const std::string& path, const std::string& other) {
+  if (path.empty() || other.empty()) return false;
+  if (path == other) return true;
+  std::error_code unknown;  // opening it will say why
+  const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
+  return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
+}
+
+bool is_written(const CLI::Option& option) {
+  constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile"};
+  return std::ranges::find(kWritten, option.get_name()) != std::end(kWritten);
 }
 
 }  // namespace
@@ -117,6 +135,30 @@ Model ModelArguments::load_for(LineForm form) const {
     throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", folder));
   }
   return model;
+}
+
+void check_files(const CLI::App& command) {
+  using File = std::pair<std::string, std::string>;  // option and path
+  std::vector<File> read = {{"standard input", "/dev/stdin"}}, written;
+  const CLI::Option* shard = command.get_option_no_throw("--shard");
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (name != "FILE" && option->get_type_name().find("FILE") == std::string::npos) continue;
+    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;  // the files have longer names
+    for (const std::string& path : option->results()) (is_written(*option) ? written : read).emplace_back(name, path);
+  }
+  for (auto one = written.begin(); one != written.end(); ++one) {
+    for (auto other = one + 1; other != written.end(); ++other) {
+      if (!are_one_file(one->second, other->second)) continue;
+      throw UsageError(fmt::format("{} and {} name the same file, expected two", one->first, other->first));
+    }
+    const auto id = file_id(one->second);
+    for (const auto& [name, path] : read) {
+      if (!id || file_id(path) != id) continue;
+      throw UsageError(fmt::format("{} {}: the same file as {}, which would be lost; expected another", one->first,
+                                   one->second, name));
+    }
+  }
 }
 
 CLI::Validator integer_from(std::int64_t min, std::int64_t max) {

@@ -68,6 +68,10 @@ CLI::Validator token_id_list();
 
 // More lines than that in one batch, more beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;
+// Throws UsageError where a file that a command would write is another one of them, or one that it reads, which would
+// be lost. Files are the same if they have the same device and inode.
+void check_files(const CLI::App& command);
+
 inline constexpr int kMaxBeams = kMaxSequences;
 inline constexpr int kMaxTokens = kMaxTokenCount;
 

@@ -3,6 +3,7 @@
 #include <encdec/engine/base/error.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,11 +26,14 @@ bool is_written_directly(const std::string& path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
-// Where links lead: they keep pointing to the file that they point to now.
+// The file that a link leads to, so that the link stays; also one that does not exist yet.
 std::string without_links(const std::string& path) {
   std::error_code error;
-  const auto file = std::filesystem::canonical(path, error);
-  return error ? path : file.string();
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  if (!error) return file.string();
+  if (error != std::errc::no_such_file_or_directory) return path;
+  const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+  return error ? path : without_links(std::filesystem::path(path).parent_path() / target);
 }
 
 }  // namespace
@@ -38,6 +42,12 @@ std::string name_ending(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return ending.empty() ? ending : ending.substr(1);
+}
+
+std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return std::pair(status.st_dev, status.st_ino);
 }
 
 OutputFile::OutputFile(const std::string& path, Unfinished unfinished)

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <encdec/models/checkpoint/new_file.h>
+#include <sys/types.h>
 
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace encdec::cli {
 
@@ -17,6 +19,9 @@ class OutputClosed : public std::runtime_error {
 
 // What a file's name ends with, in lower case: "png" for "map.PNG".
 std::string name_ending(const std::string& path);
+
+// The device and inode of a regular file; nothing for a path that leads to none.
+std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path);
 
 // Where a command writes: standard output, or a file. A file grows as PATH.XXXXXX.partial and gets its name from
 // commit(), so what stands under the name is always complete. Without a commit, what was written stays there, unless it

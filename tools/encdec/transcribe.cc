@@ -148,12 +148,22 @@ class Transcription final : TranscribeStream {
     std::filesystem::create_directories(arguments_.output_dir, failure);
     if (failure) throw FileError(fmt::format("{}: {}", arguments_.output_dir, failure.message()));
     std::set<std::string> names;
+    std::set<std::pair<dev_t, ino_t>> recordings;
     for (const std::string& file : arguments_.files) {
+      if (const auto id = file_id(file)) recordings.insert(*id);
       const std::string name = file == kStandardInput ? "stdin" : std::filesystem::path(file).stem().string();
       if (!names.insert(name).second) {
         throw UsageError(fmt::format("two recordings are called '{}', expected different names in --output-dir", name));
       }
       names_.push_back((std::filesystem::path(arguments_.output_dir) / name).string());
+    }
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      for (const std::string& path : paths_of(i)) {
+        const auto id = file_id(path);
+        if (!id || !recordings.contains(*id)) continue;
+        throw UsageError(fmt::format("--output-dir {}: {} is a recording, which would be lost; expected another folder",
+                                     arguments_.output_dir, path));
+      }
     }
   }
 
@@ -209,14 +219,20 @@ class Transcription final : TranscribeStream {
     }
   }
 
-  Written& written(std::size_t number) {
-    const auto known = open_.find(number);
-    if (known != open_.end()) return *known->second;
+  // A path for each format; empty for standard output.
+  std::vector<std::string> paths_of(std::size_t number) const {
     std::vector<std::string> paths(arguments_.formats.size(), arguments_.output);
     for (std::size_t i = 0; i < paths.size() && !names_.empty(); ++i) {
       paths[i] = fmt::format("{}.{}", names_[number], to_string(arguments_.formats[i]));
     }
-    return *open_.emplace(number, std::make_unique<Written>(arguments_.formats, arguments_.lines, paths)).first->second;
+    return paths;
+  }
+
+  Written& written(std::size_t number) {
+    const auto known = open_.find(number);
+    if (known != open_.end()) return *known->second;
+    auto written = std::make_unique<Written>(arguments_.formats, arguments_.lines, paths_of(number));
+    return *open_.emplace(number, std::move(written)).first->second;
   }
 
   void show() {
