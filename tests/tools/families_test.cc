@@ -103,8 +103,34 @@ TEST(ForwardFamilies, ADecoderOnlyModelReadsEitherInput) {
 }
 
 TEST(GenerateFamilies, AnEncoderOnlyModelIsRefused) {
-  EXPECT_TRUE(failed(encdec_command({"generate", "--model", model("bert/base"), "--token-ids"}, "5 6\n"), 1,
-                     {"bert has no decoder"}));
+  const std::string bert = model("bert/base");
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"generate"},
+                                             {"generate", "--token-ids"},
+                                             {"score", "--target", folder.write("targets", "5\n")},
+                                             {"bench"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--model", bert});
+    EXPECT_TRUE(
+        failed(encdec_command(arguments, "5 6\n"), 1, {bert + ": bert has no decoder, expected encdec embed\n"}))
+        << testing::PrintToString(command);
+  }
+}
+
+TEST(GenerateFamilies, LanguagesOfAModelThatKnowsNoneAreRefusedByTheNamesOfOptions) {
+  const std::string gpt2 = model("gpt2/with_prefix");
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"generate", "--target-lang", "fr"},
+           {"score", "--source-lang", "fr", "--target", folder.write("targets", "5\n")},
+           {"attention", "--target-lang", "fr"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--token-ids", "--model", gpt2});
+    EXPECT_TRUE(failed(encdec_command(arguments, "5\n"), 1,
+                       {gpt2 + ": the model knows no languages by name", "neither --source-lang nor --target-lang\n"}))
+        << testing::PrintToString(command);
+  }
 }
 
 TEST(GenerateFamilies, ADecoderOnlyModelGivesTheContinuationAlone) {

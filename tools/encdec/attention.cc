@@ -177,6 +177,7 @@ void show(const AttentionArguments& options) {
   const Lines lines = lines_of(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);
   const Model model = options.model.load_for(options.form);
+  options.model.check_languages(model, options.source_lang, options.target_lang);
   const AttentionSelection selection = selection_of(options, model.config());
   const AttentionMaps attention = maps_of(model, lines, options, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);

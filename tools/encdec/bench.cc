@@ -143,7 +143,7 @@ void bench(const BenchArguments& options) {
   std::optional<OutputFile> trace;  // a wrong path is known before the work
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
-  const Model model = options.model.load_reader();
+  const Model model = options.model.load_generator(LineForm::token_ids);
   const double load_seconds = loading.seconds();
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 

@@ -113,7 +113,10 @@ class Generation final : private GenerateStream {
     // A stream's lines are looked at one by one.
     const std::int64_t bytes = options_.stream ? 0 : input_.total_bytes().value_or(0);
     workers = options_.model.share_cpus(workers, bytes / kBytesOfWorker);
-    return options_.model.load_for(options_.form);
+    Model model = options_.model.load_generator(options_.form);
+    const GenerateOptions& generate = options_.generation.options;
+    options_.model.check_languages(model, generate.source_lang, generate.target_lang);
+    return model;
   }
 
   static std::unique_ptr<LineReader> open_if_named(const std::string& path) {

@@ -129,12 +129,31 @@ Model ModelArguments::load_reader() const {
   throw ConfigError(fmt::format("{}: {} reads sound, expected encdec transcribe", folder, model.config().model_type));
 }
 
+void ModelArguments::check_form(const Model& model, LineForm form) const {
+  if (form == LineForm::token_ids || model.tokenizer() != nullptr) return;
+  throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", folder));
+}
+
 Model ModelArguments::load_for(LineForm form) const {
   Model model = load_reader();
-  if (form == LineForm::text && model.tokenizer() == nullptr) {
-    throw TokenizerError(fmt::format("{}: no tokenizer files, expected token ids with --token-ids", folder));
-  }
+  check_form(model, form);
   return model;
+}
+
+Model ModelArguments::load_generator(LineForm form) const {
+  Model model = load_reader();
+  if (!model.config().has_decoder()) {
+    throw ConfigError(fmt::format("{}: {} has no decoder, expected encdec embed", folder, model.config().model_type));
+  }
+  check_form(model, form);
+  return model;
+}
+
+void ModelArguments::check_languages(const Model& model, const std::string& source, const std::string& target) const {
+  if (source.empty() && target.empty()) return;
+  if (model.tokenizer() != nullptr && !model.tokenizer()->languages().empty()) return;
+  throw ConfigError(fmt::format(
+      "{}: the model knows no languages by name, expected neither --source-lang nor --target-lang", folder));
 }
 
 void check_files(const CLI::App& command) {

@@ -57,7 +57,18 @@ struct ModelArguments {
   Model load_reader() const;
   // The same for lines of this form. Throws TokenizerError, naming the folder, for texts without a tokenizer.
   Model load_for(LineForm form) const;
+  // The same for models that generate; throws ConfigError, naming the folder, for others.
+  Model load_generator(LineForm form) const;
+  // Throws ConfigError, naming the folder, where languages are given to a model that knows none by name.
+  void check_languages(const Model& model, const std::string& source, const std::string& target) const;
+
+ private:
+  void check_form(const Model& model, LineForm form) const;
 };
+
+// Throws UsageError where a file that a command would write is another one of them, or one that it reads, which would
+// be lost. Files are the same if they have the same device and inode.
+void check_files(const CLI::App& command);
 
 // For CLI::Option::check: "'0', expected an integer from 1 to 1024".
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);
@@ -68,10 +79,6 @@ CLI::Validator token_id_list();
 
 // More lines than that in one batch, more beams and so on, is a typing error.
 inline constexpr int kMaxBatchSize = 65536;
-// Throws UsageError where a file that a command would write is another one of them, or one that it reads, which would
-// be lost. Files are the same if they have the same device and inode.
-void check_files(const CLI::App& command);
-
 inline constexpr int kMaxBeams = kMaxSequences;
 inline constexpr int kMaxTokens = kMaxTokenCount;
 

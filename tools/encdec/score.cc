@@ -55,7 +55,9 @@ class Scoring {
         target_(options.target),
         lines_(input_, target_),
         output_(options.output),
-        model_(options.model.load_for(options.form)) {}
+        model_(options.model.load_generator(options.form)) {
+    options.model.check_languages(model_, options.score.source_lang, options.score.target_lang);
+  }
 
   void run() {
     ProgressBar bar = options_.model.quiet ? ProgressBar::hidden() : ProgressBar();
