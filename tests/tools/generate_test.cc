@@ -1,14 +1,18 @@
 // encdec generate: what it gives, line by line.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "tests/tools/command.h"
@@ -22,6 +26,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 class GenerateGolden : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Marian, GenerateGolden, testing::ValuesIn(golden_names()),
@@ -248,6 +253,32 @@ TEST(Generate, OutputThroughALinkToNothingIsWrittenWhereItLeads) {
   EXPECT_THAT(folder.names(), ElementsAre("first", "later", "link"));
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path("first")) && std::filesystem::is_symlink(folder.path("link")));
   EXPECT_EQ(folder.read("later"), run_generate("text", {}, "a\n").output);
+}
+
+// Bytes that a user types at a terminal, which a program has as its standard input.
+Finished run_with_typed(const std::string& typed, std::vector<std::string> arguments) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) throw std::runtime_error("no terminal");
+  const std::string path = ::ptsname(terminal);
+  const int other_end = ::open(path.c_str(), O_RDWR | O_NOCTTY);
+  EXPECT_EQ(::write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", "exec \"$@\" < " + path, "sh", kEncdec});
+  Finished finished = run({std::move(arguments), "", {}, {}});
+  ::close(other_end);
+  ::close(terminal);
+  return finished;
+}
+
+TEST(Generate, SaysAtATerminalOnceHowItsInputEnds) {
+  const std::string model = golden_model("text"), note = "encdec: info: reading lines from the terminal; ";
+  const Finished finished = run_with_typed("a\na\n\x04", {"generate", "--num-beams", "1", "--model", model});
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_EQ(finished.output, run_generate("text", {}, "a\na\n").output);
+  EXPECT_THAT(finished.errors, StartsWith(note));
+  EXPECT_EQ(split_lines(finished.errors).size(), 1u);
+  EXPECT_THAT(run_with_typed("a\n\x04", {"embed", "--model", model}).errors, StartsWith(note));
+  EXPECT_EQ(run_with_typed("a\n\x04", {"generate", "--quiet", "--model", model}).errors, "");
+  EXPECT_EQ(run_with_typed("", {"generate", "--model", model, "--input", "/dev/null"}).errors, "");
 }
 
 TEST(Generate, DevicesAreWrittenToDirectly) {

@@ -53,6 +53,7 @@ void embed(const EmbedArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
   const Model model = options.model.load_reader();
+  options.model.note_typed_input(options.input);
   ProgressBar bar = options.model.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   const int batch_size = options.embed.batch_size;

@@ -72,6 +72,7 @@ class Generation final : private GenerateStream {
 
   void run() {
     if (!options_.model.quiet) note_ignored_settings();
+    options_.model.note_typed_input(options_.input);
     const GenerateOptions options = generate_options();
     if (options_.shard.number > 0) {
       manifest_.emplace(options_.shard, options_.input, output_path_, result_settings(options));

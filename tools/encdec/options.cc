@@ -4,6 +4,7 @@
 #include <encdec/engine/thread_team.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -154,6 +155,12 @@ void ModelArguments::check_languages(const Model& model, const std::string& sour
   if (model.tokenizer() != nullptr && !model.tokenizer()->languages().empty()) return;
   throw ConfigError(fmt::format(
       "{}: the model knows no languages by name, expected neither --source-lang nor --target-lang", folder));
+}
+
+void ModelArguments::note_typed_input(const std::string& path) const {
+  if (!quiet && path.empty() && ::isatty(STDIN_FILENO) == 1) {
+    spdlog::info("reading lines from the terminal; Ctrl-D on an empty line ends them");
+  }
 }
 
 void check_files(const CLI::App& command) {

@@ -59,6 +59,8 @@ struct ModelArguments {
   Model load_for(LineForm form) const;
   // The same for models that generate; throws ConfigError, naming the folder, for others.
   Model load_generator(LineForm form) const;
+  // Tells a user at a terminal, before the first line is read from there, how to end the input.
+  void note_typed_input(const std::string& path) const;
   // Throws ConfigError, naming the folder, where languages are given to a model that knows none by name.
   void check_languages(const Model& model, const std::string& source, const std::string& target) const;
 

@@ -60,6 +60,7 @@ class Scoring {
   }
 
   void run() {
+    options_.model.note_typed_input(options_.input);
     ProgressBar bar = options_.model.quiet ? ProgressBar::hidden() : ProgressBar();
     for (;;) {
       const Window window = read_window();
