@@ -401,7 +401,10 @@ TEST(Serve, LimitsAreNamed) {
 
 TEST(Serve, KeysOpen) {
   const TemporaryFolder folder;
-  const ServeProcess server({"--api-key-file", folder.write("keys", "# ours\nfirst\r\n\nsecond\n"),
+  const ServeProcess server({"--api-key-file",
+                             folder.write("keys",
+                                          "\xEF\xBB\xBF"
+                                          "first \r\n  \n\t# ours \nsecond\t"),
                              "--metrics-key-file", folder.write("metrics", "third\n")});
   EXPECT_EQ(status_of(server.get("/health")), "200");
   EXPECT_EQ(status_of(server.get("/")), "200");
@@ -571,6 +574,11 @@ TEST(Serve, WrongUseIsOneLine) {
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--languages", "x=en:fr"}), 2, {"--languages"}));
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--api-key-file", folder.write("keys", "\n")}), 2,
                      {"no key in it"}));
+  EXPECT_TRUE(
+      failed(encdec_command({"serve", "--model", model, "--api-key-file", folder.write("keys", "\xEF\xBB\xBF \n")}), 2,
+             {"no key in it"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--api-key-file", folder.write("keys", "a\n b c\n")}),
+                     2, {folder.path("keys") + ":2: a space within a key"}));
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--unix", folder.path(std::string(120, 'a'))}), 1,
                      {"expected a path of at most"}));
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--unix", folder.write("file", "x"), "--host", ""}), 1,

@@ -38,14 +38,22 @@ serve::ModelSource parse_model(const std::string& text) {
   return {(folder.has_filename() ? folder : folder.parent_path()).filename().string(), text};
 }
 
-// One a line; empty lines and those that begin with '#' are none.
+// Reads one key a line, without the spaces around it. Empty lines and those that begin with '#' hold none.
 std::vector<std::string> read_keys(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kSpaces = " \t\r";
   std::istringstream lines(read_text_file(path, kMaxBytes));
   std::vector<std::string> keys;
+  std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty() && line.front() != '#') keys.push_back(line);
+    if (++number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+    line.erase(0, line.find_first_not_of(kSpaces));
+    line.erase(line.find_last_not_of(kSpaces) + 1);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.find_first_of(kSpaces) != std::string::npos) {
+      throw UsageError(fmt::format("{}:{}: a space within a key, expected one key a line", path, number));
+    }
+    keys.push_back(line);
   }
   if (keys.empty()) throw UsageError(fmt::format("{}: no key in it, expected one a line", path));
   return keys;
