@@ -1,6 +1,12 @@
 #include "encdec/models/transcription/transcribe_options.h"
 
+#include <fmt/format.h>
+
 namespace encdec {
+
+std::string TranscribeRange::expected() const {
+  return fmt::format("{}a number from {} to {}", or_zero ? "0, or " : "", min, max);
+}
 
 std::optional<SpeechRules> speech_rules_named(std::string_view name) {
   if (name == "openai") return SpeechRules::openai;

@@ -30,6 +30,29 @@ std::optional<SpeechRules> speech_rules_named(std::string_view name);
 // From `first` on, each more by `step` up to 1, as openai/whisper's command counts; without a step the first alone.
 std::vector<double> fallback_temperatures(double first, std::optional<double> step);
 
+// The values that a number may have, both ends included.
+struct TranscribeRange {
+  double min;
+  double max;
+  bool or_zero = false;
+
+  // False for NaN.
+  bool has(double value) const { return (or_zero && value == 0) || (value >= min && value <= max); }
+  // For errors: "a number from 0 to 100".
+  std::string expected() const;
+};
+
+// Ranges of the numbers in TranscribeOptions. The library throws ConfigError for others; the command and the server
+// refuse them before that.
+struct TranscribeRanges {
+  static constexpr TranscribeRange temperature{0, 100}, patience{0, 100}, length_penalty{0, 1};
+  static constexpr TranscribeRange prompt_reset_on_temperature{0, 1e9};
+  static constexpr TranscribeRange compression_ratio_threshold{0, 1e9}, logprob_threshold{-1e9, 0};
+  static constexpr TranscribeRange no_speech_threshold{0, 1}, hallucination_silence_threshold{0, 1e9};
+  static constexpr TranscribeRange max_initial_timestamp{0, 100}, clip_timestamps{0, 1e9};
+  static constexpr TranscribeRange chunk_length{0.1, 1e9, true};  // and at most a window of the model
+};
+
 // How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). Recordings are
 // read in windows as long as the model's, and each goes on where the last one ended.
 struct TranscribeOptions {
@@ -83,7 +106,8 @@ struct TranscribeOptions {
 
   // Segments have times of their own; else a segment is a window.
   bool timestamps = true;
-  double max_initial_timestamp = 1.0;  // seconds into a window: its first segment begins by then
+  // Seconds into a window by which its first segment begins; no limit if not set.
+  std::optional<double> max_initial_timestamp = 1.0;
   // Times for each word, from what the decoder looks at.
   bool word_timestamps = false;
   std::string prepend_punctuations = kPrependPunctuations;  // belong to the word behind
@@ -94,7 +118,7 @@ struct TranscribeOptions {
   // start, end, start, end, ... in seconds: what of the recording is transcribed; the last end may be missing.
   std::vector<double> clip_timestamps = {};
 
-  // Seconds of the chunks that recordings are cut into, from 0.1 to a window's; 0 for none. Neighbours share a third of
+  // Seconds of the chunks that recordings are cut into; 0 for none. Neighbours share a third of
   // that. Chunks know nothing of one another: those of one recording are decoded together, and their texts joined where
   // they agree, as by transformers' pipeline with chunk_length_s. Segments are told at the end, without word times.
   double chunk_length = 0;

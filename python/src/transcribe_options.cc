@@ -114,9 +114,7 @@ TranscribeOptions transcribe_options(const nb::dict& dict) {
   read_or_reset(keywords, options.logprob_threshold, "logprob_threshold", "log_prob_threshold");
   read_or_reset(keywords, options.no_speech_threshold, "no_speech_threshold");
   read_timestamps(keywords, options.timestamps);
-  constexpr double kAnySeconds = 100;  // windows are shorter
-  if (keywords.is_none("max_initial_timestamp")) options.max_initial_timestamp = kAnySeconds;
-  keywords.read(options.max_initial_timestamp, "max_initial_timestamp");
+  read_or_reset(keywords, options.max_initial_timestamp, "max_initial_timestamp");
   keywords.read(options.word_timestamps, "word_timestamps");
   keywords.read(options.prepend_punctuations, "prepend_punctuations");
   keywords.read(options.append_punctuations, "append_punctuations");

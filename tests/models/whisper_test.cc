@@ -167,6 +167,21 @@ TEST(Whisper, AQueueTranscribesAsTheModelDoes) {
   }
 }
 
+TEST(Whisper, RefusesNumbersOutOfRange) {
+  const Model model = Model::load(kFormats / "hugging_face");
+  const auto refusal = [&](const TranscribeOptions& options) {
+    return message_of<ConfigError>(
+        [&] { model.transcribe(Recording::of_samples(std::vector<float>(1600), "a"), options); });
+  };
+  EXPECT_EQ(refusal({.temperatures = {0}, .max_initial_timestamp = {}}), "no exception");
+  EXPECT_EQ(refusal({.max_initial_timestamp = 100.5}),
+            "max_initial_timestamp is 100.5, expected a number from 0 to 100");
+  EXPECT_EQ(refusal({.patience = 101}), "patience is 101, expected a number from 0 to 100");
+  EXPECT_EQ(refusal({.patience = std::nan("")}), "patience is nan, expected a number from 0 to 100");
+  EXPECT_EQ(refusal({.no_speech_threshold = 60}), "no_speech_threshold is 60, expected a number from 0 to 1");
+  EXPECT_EQ(refusal({.chunk_length = 0.05}), "chunk_length is 0.05, expected 0, or a number from 0.1 to 0.4");
+}
+
 TEST(Whisper, SaysThatItDoesNotReadText) {
   const Model model = Model::load(kFormats / "hugging_face");
   const std::string expected = "whisper reads sound, expected recordings to transcribe";

@@ -229,6 +229,33 @@ TEST_F(TranscribeTest, DamagedRecordingsAreALine) {
   }
 }
 
+TEST_F(TranscribeTest, NumbersOutOfRangeAreRefusedBeforeTheModelIsLoaded) {
+  struct Row {
+    const char* option;
+    const char* value;
+    const char* expected;
+  };
+  for (const auto& [option, value, expected] :
+       {Row{"--max-initial-timestamp", "100.5", "a number from 0 to 100, or none"},
+        {"--patience", "101", "a number from 0 to 100"},
+        {"--temperature", "nan", "a number from 0 to 100"},
+        {"--length-penalty", "1.5", "a number from 0 to 1, or none"},
+        {"--no-speech-threshold", "60", "a number from 0 to 1, or none"},
+        {"--logprob-threshold", "1", "a number from -1000000000 to 0, or none"},
+        {"--chunk-length", "0.05", "0, or a number from 0.1 to 1000000000"}}) {
+    EXPECT_TRUE(failed(transcribe({"a.wav", option, value}), 2, {option, "'" + std::string(value) + "'", expected}));
+  }
+}
+
+TEST_F(TranscribeTest, TheFirstTimeMayBeWithoutLimit) {
+  const std::string file = recording("a.wav", 2, 300);
+  const auto text = [&](const char* seconds) {
+    return text_of({"--max-initial-timestamp", seconds, "--output-format", "json", file});
+  };
+  EXPECT_EQ(text("none"), text("100"));
+  EXPECT_NE(text("none"), text("0"));
+}
+
 TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
   const std::string file = recording("a.wav", 0.5, 300);
   EXPECT_TRUE(failed(transcribe({file, "--language", "xx"}), 1, {"language 'xx' is not known, expected one of en"}));
@@ -242,7 +269,8 @@ TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
   EXPECT_TRUE(failed(
       transcribe({file, "--rules", "transformers", "--word-timestamps", "--hallucination-silence-threshold", "1"}), 1,
       {"with the rules of transformers"}));
-  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.5"}), 1, {"chunk_length is 0.5, expected 0.1 to 0.4"}));
+  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.5"}), 1,
+                     {"chunk_length is 0.5, expected 0, or a number from 0.1 to 0.4"}));
   EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.4", "--word-timestamps"}), 1, {"chunk_length with word"}));
   const std::string marian = golden_model("forced_bos");
   EXPECT_TRUE(failed(run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", marian, "--quiet", file},

@@ -11,7 +11,7 @@
 namespace encdec::cli {
 namespace {
 
-constexpr double kMaxNumber = 1e9;
+using Ranges = TranscribeRanges;
 
 // Parts of "a,b,c".
 std::vector<std::string> split(const std::string& text) {
@@ -21,10 +21,15 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+bool is_in(const TranscribeRange& range, const std::string& text) {
+  const auto value = parse_number<double>(text);
+  return value && range.has(*value);
+}
+
 CLI::Validator number_list() {
   return expecting("seconds separated by commas", [](const std::string& text) {
     for (const std::string& part : split(text)) {
-      if (!number_from(0, kMaxNumber)(part).empty()) return false;
+      if (!is_in(Ranges::clip_timestamps, part)) return false;
     }
     return true;
   });
@@ -56,24 +61,23 @@ class Options {
             name, [&value] { value = false; }, help)
         ->group(group_);
   }
-  CLI::Option* number(const char* name, double& value, double min, double max, const char* help) {
+  CLI::Option* number(const char* name, double& value, const TranscribeRange& range, const char* help) {
     return add(
                name, [&value](const std::string& text) { value = *parse_number<double>(text); }, help)
-        ->check(number_from(min, max))
+        ->check(expecting(range.expected(), [range](const std::string& text) { return is_in(range, text); }))
         ->type_name("X")
         ->default_str(fmt::format("{}", value));
   }
   // "none" is nothing.
-  CLI::Option* number(const char* name, std::optional<double>& value, double min, double max, const char* help) {
+  CLI::Option* number(const char* name, std::optional<double>& value, const TranscribeRange& range, const char* help) {
     const auto take = [&value](const std::string& text) {
       value = text == "none" ? std::nullopt : parse_number<double>(text);
     };
-    CLI::Option* option = add(name, take, help)
-                              ->check(expecting(fmt::format("a number from {} to {}, or none", min, max),
-                                                [min, max](const std::string& text) {
-                                                  return text == "none" || number_from(min, max)(text).empty();
-                                                }))
-                              ->type_name("X");
+    CLI::Option* option =
+        add(name, take, help)
+            ->check(expecting(range.expected() + ", or none",
+                              [range](const std::string& text) { return text == "none" || is_in(range, text); }))
+            ->type_name("X");
     return value ? option->default_str(fmt::format("{}", *value)) : option;
   }
   CLI::Option* integer(const char* name, int& value, int min, int max, const char* help) {
@@ -171,18 +175,20 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->check(number_list())
       ->type_name("LIST");
 
-  options.number("--chunk-length", speech.chunk_length, 0, kMaxNumber,
+  options.number("--chunk-length", speech.chunk_length, Ranges::chunk_length,
                  "Cut recordings into chunks of so many seconds that know nothing of one another, and decode them "
                  "together; 0 for none");
 
   options.group("Search");
   options.integer("--beam-size,--num-beams", speech.beam_size, 1, kMaxBeams, "Beams at temperature 0");
   options.integer("--best-of", speech.best_of, 1, kMaxBeams, "Samples at other temperatures");
-  options.number("--patience", speech.patience, 0, 100, "Finished beams to wait for, in beam sizes");
-  options.number("--length-penalty", speech.length_penalty, 0, 1, "Alpha of Wu et al. 2016; by mean if not given");
-  options.number("--temperature", arguments.temperature, 0, 100, "0 for the likeliest text; above, tokens are drawn");
-  options.number("--temperature-increment-on-fallback", arguments.temperature_increment, 1e-3, 100,
-                 "More of it each time that a window's text is no good, up to 1");
+  options.number("--patience", speech.patience, Ranges::patience, "Finished beams to wait for, in beam sizes");
+  options.number("--length-penalty", speech.length_penalty, Ranges::length_penalty,
+                 "Alpha of Wu et al. 2016; by mean if not given");
+  options.number("--temperature", arguments.temperature, Ranges::temperature,
+                 "0 for the likeliest text; above, tokens are drawn");
+  options.number("--temperature-increment-on-fallback", arguments.temperature_increment,
+                 {1e-3, Ranges::temperature.max}, "More of it each time that a window's text is no good, up to 1");
   options
       .add(
           "--seed", [&speech](const std::string& text) { speech.seed = *parse_number<std::uint64_t>(text); },
@@ -203,13 +209,15 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->default_str("-1");
 
   options.group("Guards");
-  options.number("--compression-ratio-threshold", speech.compression_ratio_threshold, 0, kMaxNumber,
+  options.number("--compression-ratio-threshold", speech.compression_ratio_threshold,
+                 Ranges::compression_ratio_threshold,
                  "A text that zlib makes smaller than this repeats itself: it is no good");
-  options.number("--logprob-threshold", speech.logprob_threshold, -kMaxNumber, 0,
+  options.number("--logprob-threshold", speech.logprob_threshold, Ranges::logprob_threshold,
                  "A text whose mean log-probability is lower is no good");
-  options.number("--no-speech-threshold", speech.no_speech_threshold, 0, 1,
+  options.number("--no-speech-threshold", speech.no_speech_threshold, Ranges::no_speech_threshold,
                  "A window that is likelier than this to have no speech, and whose text is improbable, is silence");
-  options.number("--hallucination-silence-threshold", speech.hallucination_silence_threshold, 0, kMaxNumber,
+  options.number("--hallucination-silence-threshold", speech.hallucination_silence_threshold,
+                 Ranges::hallucination_silence_threshold,
                  "Skip longer silence around improbable text, and that text; needs --word-timestamps");
 
   options
@@ -217,7 +225,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
           "--vad-model", [&speech](const std::string& path) { speech.vad_model = path; },
           "Silero's voice activity detector (.safetensors): only what it takes for speech is transcribed")
       ->type_name("FILE");
-  options.number("--vad-threshold", speech.vad.threshold, 0, 1, "Speech is what is likelier than this to be");
+  options.number("--vad-threshold", speech.vad.threshold, {0, 1}, "Speech is what is likelier than this to be");
   options.integer("--vad-min-silence-duration-ms", speech.vad.min_silence_duration_ms, 0, kMaxTokens,
                   "Shorter pauses belong to the speech");
   options.integer("--vad-min-speech-duration-ms", speech.vad.min_speech_duration_ms, 0, kMaxTokens,
@@ -226,7 +234,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
 
   options.group("Times");
   options.no_flag("--no-timestamps", speech.timestamps, "Segments are windows: the model writes no times");
-  options.number("--max-initial-timestamp", speech.max_initial_timestamp, 0, kMaxNumber,
+  options.number("--max-initial-timestamp", speech.max_initial_timestamp, Ranges::max_initial_timestamp,
                  "Seconds until which a window's first segment begins");
   options.flag("--word-timestamps", speech.word_timestamps, "Times of each word");
   options.text("--prepend-punctuations", speech.prepend_punctuations, "Marks that belong to the next word");

@@ -13,7 +13,8 @@
 namespace encdec::serve {
 namespace {
 
-constexpr double kAny = 1e9;
+using Ranges = TranscribeRanges;
+
 constexpr std::size_t kMostBytes = 64 << 10;  // of a text; models are told some 200 tokens of it
 constexpr int kMostWords = 10'000;            // characters, lines or words of a subtitle
 
@@ -33,16 +34,18 @@ void read_text(const Parameters& parameters, Names names, std::string& value) {
   }
 }
 
-void read_real(const Parameters& parameters, Names names, double min, double max, double& value) {
-  for (const char* name : names) value = parameters.real(name, min, max).value_or(value);
+void read_real(const Parameters& parameters, Names names, const TranscribeRange& range, double& value) {
+  const double min = range.or_zero ? 0 : range.min;  // the library refuses what lies between
+  for (const char* name : names) value = parameters.real(name, min, range.max).value_or(value);
 }
 
 // "none" for none.
-void read_threshold(const Parameters& parameters, Names names, std::optional<double>& value) {
+void read_optional(const Parameters& parameters, Names names, const TranscribeRange& range,
+                   std::optional<double>& value) {
   for (const char* name : names) {
     if (parameters.has(name) && parameters.text(name) == "none") {
       value.reset();
-    } else if (const auto number = parameters.real(name, -kAny, kAny)) {
+    } else if (const auto number = parameters.real(name, range.min, range.max)) {
       value = number;
     }
   }
@@ -95,7 +98,7 @@ SpeechRules rules_of(const Parameters& parameters) {
 std::vector<double> temperatures_of(const Parameters& parameters, SpeechRules rules) {
   const double first = parameters.real("temperature", 0, 1).value_or(0);
   double step = rules == SpeechRules::openai ? 0.2 : 0;
-  read_real(parameters, {"temperature_increment_on_fallback", "temperature_inc"}, 0, 1, step);
+  read_real(parameters, {"temperature_increment_on_fallback", "temperature_inc"}, {0, 1}, step);
   constexpr double kLeastStep = 1e-3;
   return fallback_temperatures(first, step < kLeastStep ? std::nullopt : std::optional(step));
 }
@@ -105,7 +108,7 @@ void read_voice_activity(const Parameters& parameters, const std::string& detect
   if (!parameters.flag("vad_filter", parameters.flag("vad", false))) return;
   if (detector.empty()) throw HttpError(400, "'vad_filter' is true, expected false: the service has no --vad-model");
   options.vad_model = detector;
-  read_real(parameters, {"vad_threshold"}, 0, 1, options.vad.threshold);
+  read_real(parameters, {"vad_threshold"}, {0, 1}, options.vad.threshold);
   read_milliseconds(parameters, "vad_min_speech_duration_ms", options.vad.min_speech_duration_ms);
   read_milliseconds(parameters, "vad_min_silence_duration_ms", options.vad.min_silence_duration_ms);
   read_milliseconds(parameters, "vad_speech_pad_ms", options.vad.speech_pad_ms);
@@ -164,8 +167,8 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
   options.temperatures = temperatures_of(parameters, options.rules);
   read_count(parameters, "beam_size", limits.beams, options.beam_size);
   read_count(parameters, "best_of", limits.beams, options.best_of);
-  read_real(parameters, {"patience"}, 0, kAny, options.patience);
-  options.length_penalty = parameters.real("length_penalty", 0, 1);
+  read_real(parameters, {"patience"}, Ranges::patience, options.patience);
+  read_optional(parameters, {"length_penalty"}, Ranges::length_penalty, options.length_penalty);
   if (parameters.has("suppress_tokens"))
     options.suppress_tokens = numbers_of<std::int32_t>(parameters, "suppress_tokens");
   if (!parameters.text("seed").empty()) {
@@ -177,20 +180,25 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
   options.carry_initial_prompt = parameters.flag("carry_initial_prompt", false);
   options.condition_on_previous_text =
       parameters.flag("condition_on_previous_text", options.condition_on_previous_text);
-  read_real(parameters, {"prompt_reset_on_temperature"}, 0, kAny, options.prompt_reset_on_temperature);
+  read_real(parameters, {"prompt_reset_on_temperature"}, Ranges::prompt_reset_on_temperature,
+            options.prompt_reset_on_temperature);
 
-  read_threshold(parameters, {"compression_ratio_threshold"}, options.compression_ratio_threshold);
-  read_threshold(parameters, {"logprob_threshold", "log_prob_threshold", "logprob_thold"}, options.logprob_threshold);
-  read_threshold(parameters, {"no_speech_threshold", "no_speech_thold"}, options.no_speech_threshold);
-  read_threshold(parameters, {"hallucination_silence_threshold"}, options.hallucination_silence_threshold);
+  read_optional(parameters, {"compression_ratio_threshold"}, Ranges::compression_ratio_threshold,
+                options.compression_ratio_threshold);
+  read_optional(parameters, {"logprob_threshold", "log_prob_threshold", "logprob_thold"}, Ranges::logprob_threshold,
+                options.logprob_threshold);
+  read_optional(parameters, {"no_speech_threshold", "no_speech_thold"}, Ranges::no_speech_threshold,
+                options.no_speech_threshold);
+  read_optional(parameters, {"hallucination_silence_threshold"}, Ranges::hallucination_silence_threshold,
+                options.hallucination_silence_threshold);
 
   options.timestamps = !parameters.flag("without_timestamps", false) && !parameters.flag("no_timestamps", false);
-  read_real(parameters, {"max_initial_timestamp"}, 0, kAny, options.max_initial_timestamp);
+  read_optional(parameters, {"max_initial_timestamp"}, Ranges::max_initial_timestamp, options.max_initial_timestamp);
   options.word_timestamps = parameters.flag("word_timestamps", false);
   read_text(parameters, {"prepend_punctuations"}, options.prepend_punctuations);
   read_text(parameters, {"append_punctuations"}, options.append_punctuations);
   options.clip_timestamps = numbers_of<double>(parameters, "clip_timestamps");
-  read_real(parameters, {"chunk_length"}, 0, kAny, options.chunk_length);
+  read_real(parameters, {"chunk_length"}, Ranges::chunk_length, options.chunk_length);
   read_voice_activity(parameters, settings.vad_model, options);
   return options;
 }
