@@ -64,7 +64,7 @@ int refuse_subinterpreters(PyObject* /*module*/) {
 
 // Adds a step in front of nanobind's own, which replaces the types of the interpreter that has imported the module
 // before.
-extern "C" NB_EXPORT PyObject* PyInit__encdec() {
+extern "C" NB_EXPORT PyObject* PyInit__encdec() {  // NOLINT(bugprone-reserved-identifier)
   static std::array<PyModuleDef_Slot, 8> slots = {{{Py_mod_exec, reinterpret_cast<void*>(&refuse_subinterpreters)}}};
   PyObject* result = PyInit_encdec_bindings();
   if (result == nullptr) return nullptr;
