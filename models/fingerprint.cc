@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/key_value_cache.h"
+#include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/refuse.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
 namespace {
@@ -35,19 +38,17 @@ bool is_of_settings(const std::filesystem::path& path) {
   return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
-// Those of a folder and of the folders in it, by name.
-std::vector<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
+// Those of a folder and of the folders in it.
+std::set<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
+  std::set<std::filesystem::path> files;
   std::error_code error;
-  if (std::filesystem::is_regular_file(folder, error)) return files;  // a model of its own
   for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const bool is_hidden = entry->path().filename().string().starts_with('.');
     if (is_hidden || entry.depth() > 0) entry.disable_recursion_pending();
-    if (!is_hidden && is_of_settings(entry->path()) && entry->is_regular_file(error)) files.push_back(entry->path());
+    if (!is_hidden && is_of_settings(entry->path()) && entry->is_regular_file(error)) files.insert(entry->path());
   }
   if (error) refuse(folder.string(), "{}", error.message());
-  std::ranges::sort(files);
   return files;
 }
 
@@ -80,13 +81,24 @@ void add_kernels(ContentHasher& hasher, Precision precision) {
   hasher.add_number(attends_in_bfloat16(precision) ? 1 : 0);
 }
 
-std::string fingerprint(const std::filesystem::path& folder, const WeightStore& store, Precision precision) {
+std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
+                        Precision precision) {
+  std::error_code unknown;  // the model was loaded from it
+  const bool is_file = std::filesystem::is_regular_file(folder_or_file, unknown);
+  const std::filesystem::path folder = is_file ? folder_or_file.parent_path() : folder_or_file;
+  std::set<std::filesystem::path> files;
+  if (!is_file) files = setting_files(folder);
+  for (const std::string& name : tokenizer_files(folder_or_file)) files.insert(folder / name);
   ContentHasher hasher;
   add_kernels(hasher, precision);
   hasher.add(content_of(store));
-  for (const std::filesystem::path& path : setting_files(folder)) {
+  for (const std::filesystem::path& path : files) {
     hasher.add_text(path.lexically_relative(folder).generic_string());
     hasher.add_text(read_text_file(path, kMaxSettingsBytes));
+  }
+  if (format == CheckpointFormat::ggml) {
+    const GgmlVocabulary vocabulary = read_ggml_vocabulary(find_whisper_file(folder_or_file)->path);
+    for (const std::string& text : vocabulary.texts) hasher.add_text(text);
   }
   return to_string(hasher.hash());
 }

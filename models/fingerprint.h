@@ -5,6 +5,7 @@
 
 #include "encdec/engine/base/precision.h"
 #include "encdec/engine/base/weights.h"
+#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
 
 namespace encdec {
@@ -19,7 +20,8 @@ ContentHash content_of(const WeightStore& store);
 // precision on this CPU, and for which instructions.
 void add_kernels(ContentHasher& hasher, Precision precision);
 
-// See Model::fingerprint().
-std::string fingerprint(const std::filesystem::path& folder, const WeightStore& store, Precision precision);
+// See Model::fingerprint(). `store` has the weights of the checkpoint in this folder or file.
+std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
+                        Precision precision);
 
 }  // namespace encdec

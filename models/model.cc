@@ -211,7 +211,7 @@ const std::vector<std::string>& Model::notes() const {
   return impl_->notes;
 }
 std::string Model::fingerprint() const {
-  return encdec::fingerprint(impl_->folder, *impl_->weights, precision());
+  return encdec::fingerprint(impl_->folder, impl_->format, *impl_->weights, precision());
 }
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,

@@ -165,9 +165,8 @@ void open_openai(Checkpoint& checkpoint, const fs::path& file) {
   checkpoint.options = std::move(model.sizes);
   checkpoint.weights = std::move(model.weights);
   const auto is_beside = [&file](std::string_view name) { return is_there(file.parent_path() / name); };
-  if (std::ranges::any_of(kWhisperTokenizerFiles, is_beside) || (is_beside("vocab.json") && is_beside("merges.txt"))) {
-    return;
-  }
+  if (is_beside("tokenizer.json") || (is_beside("vocab.json") && is_beside("merges.txt"))) return;
+  if (std::ranges::any_of(kTiktokenFiles, is_beside)) return;
   const bool is_english = whisper_text_tokens(vocabulary) != whisper_text_tokens(vocabulary + 1);
   checkpoint.notes.push_back(fmt::format(
       "{}: has no tokenizer inside, expected tokenizer.json of Hugging Face or {}.tiktoken of openai/whisper "

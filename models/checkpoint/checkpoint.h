@@ -57,9 +57,7 @@ struct WhisperFile {
 // it has sizes. nullopt for others. Throws FileError for a folder with several ggml-*.bin.
 std::optional<WhisperFile> find_whisper_file(const std::filesystem::path& folder_or_file);
 
-// What says how openai's texts become tokens may lie beside a .pt file: one of these names, or vocab.json with
-// merges.txt.
-inline constexpr std::string_view kWhisperTokenizerFiles[] = {"tokenizer.json", "multilingual.tiktoken",
-                                                              "gpt2.tiktoken"};
+// Names of openai's vocabularies, which may lie beside a .pt file.
+inline constexpr const char* kTiktokenFiles[] = {"multilingual.tiktoken", "gpt2.tiktoken"};
 
 }  // namespace encdec

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/openai.h"
@@ -241,24 +245,50 @@ std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
                          end ? fmt::to_string(*end) : "-", expected);
 }
 
-// Files that only a tokenizer has.
-std::string known_file(const fs::path& folder) {
-  for (const char* file : {"tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "source.spm",
-                           "target.spm", "vocab.json", "vocab.txt", "merges.txt"}) {
-    if (is_there(folder / file)) return file;
-  }
-  return {};
+// Files of transformers' tokenizers. A folder with one of them must have a tokenizer that can be read.
+constexpr const char* kMainFiles[] = {"tokenizer.json",  "spiece.model", "sentencepiece.bpe.model",
+                                      "tokenizer.model", "source.spm",   "target.spm",
+                                      "vocab.json",      "vocab.txt",    "merges.txt"};
+// Their settings, Marian's second vocabulary, and CTranslate2's vocabularies.
+constexpr const char* kOtherFiles[] = {"target_vocab.json",      "tokenizer_config.json",  "special_tokens_map.json",
+                                       "added_tokens.json",      "vocabulary.json",        "vocabulary.txt",
+                                       "shared_vocabulary.json", "shared_vocabulary.txt",  "source_vocabulary.json",
+                                       "source_vocabulary.txt",  "target_vocabulary.json", "target_vocabulary.txt"};
+
+std::string main_file(const fs::path& folder) {
+  const auto found = std::ranges::find_if(kMainFiles, [&](const char* file) { return is_there(folder / file); });
+  return found != std::end(kMainFiles) ? *found : "";
+}
+
+bool is_marian_release(const fs::path& folder) {
+  return is_there(folder / "decoder.yml") && !is_there(folder / "config.json");
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code unknown;  // opening what is in it will say why
+  return fs::is_regular_file(path, unknown);
 }
 
 }  // namespace
 
+std::vector<std::string> tokenizer_files(const fs::path& path) {
+  std::vector<std::string> files;
+  if (is_file(path) && is_ggml(path)) return files;
+  const fs::path folder = is_file(path) ? path.parent_path() : path;
+  if (is_marian_release(path)) files = marian_vocabulary_files(path);
+  for (const auto names :
+       std::initializer_list<std::span<const char* const>>{kMainFiles, kOtherFiles, kTiktokenFiles}) {
+    std::ranges::copy_if(names, std::back_inserter(files), [&](const char* name) { return is_there(folder / name); });
+  }
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
-    std::error_code unknown;  // opening what is in it will say why
-    if (fs::is_regular_file(folder, unknown)) return load_beside(folder);
-    if (is_there(folder / "decoder.yml") && !is_there(folder / "config.json")) {
-      return load_marian_release(folder);
-    }
+    if (is_file(folder)) return load_beside(folder);
+    if (is_marian_release(folder)) return load_marian_release(folder);
     std::string name = tokenizer_class(folder, model_type);
     // Checkpoints of M2M-100 have a vocab.json; those of NLLB are of the same model_type and have none.
     if (name == "M2M100Tokenizer" && !is_there(folder / "vocab.json")) name = "NllbTokenizer";
@@ -267,7 +297,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
       if (auto tokenizer = load_whisper_tokenizer(folder)) return tokenizer;
     }
     if (auto tokenizer = load_ctranslate2_tokenizer(folder)) return tokenizer;
-    const std::string file = known_file(folder);
+    const std::string file = main_file(folder);
     if (file.empty()) return nullptr;
     refuse<TokenizerError>(folder.string(), "{} is there, but {}, expected a tokenizer.json", file,
                            name.empty() ? fmt::format("model_type '{}' has no tokenizer here", printable(model_type))

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
@@ -13,5 +15,9 @@ namespace encdec {
 // tokenizer inside or beside it. Throws TokenizerError or FileError, naming the file, if files are damaged or
 // one of several is missing.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder_or_file, std::string_view model_type);
+
+// The names of the files in the folder, or beside the file, that load_tokenizer() may read; sorted. A ggml file has its
+// tokenizer inside.
+std::vector<std::string> tokenizer_files(const std::filesystem::path& folder_or_file);
 
 }  // namespace encdec

@@ -1,9 +1,9 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
-#include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
+#include <encdec/models/tokenizer/load_tokenizer.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,17 +56,6 @@ void add_amounts(const WeightStore& weights, Json& json) {
     stored[type] = {{"tensors", amount.tensors}, {"parameters", amount.parameters}, {"bytes", amount.bytes}};
   }
   json["weight_bytes"] = all.bytes;
-}
-
-std::vector<std::string> tokenizer_files(const std::string& folder) {
-  std::vector<std::string> found;
-  for (const char* name :
-       {"tokenizer.json", "source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model", "vocab.json",
-        "target_vocab.json", "merges.txt", "vocab.txt", "vocab.yml", "shared_vocabulary.json", "source_vocabulary.json",
-        "target_vocabulary.json", "vocabulary.json"}) {
-    if (is_there(std::filesystem::path(folder) / name)) found.emplace_back(name);
-  }
-  return found;
 }
 
 // What keys and values take that decoding keeps for each token of a target.
@@ -192,6 +181,7 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
                                                       "decoded",
                                                       now, value("cache_bytes_per_token")));
   line("tokenizer", !json.contains("tokenizer_kind") ? "none: takes and gives token ids"
+                    : json["tokenizer"].empty()      ? value("tokenizer_kind")
                                                      : value("tokenizer_kind") + " (" + list("tokenizer") + ")");
   if (json.contains("languages")) line("languages", list("languages"));
   if (json.contains("generation")) line("generation", generation_text(json["generation"]));

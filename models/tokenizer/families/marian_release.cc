@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
@@ -21,25 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-// The source's, then the target's.
-std::vector<std::string> vocabulary_names(const fs::path& folder) {
-  const JsonObject decoder = read_yaml_object(folder / "decoder.yml");
-  const auto fail = [&](std::string_view found) {
-    refuse<TokenizerError>(decoder.file(), "vocabs is {}, expected the names of two files in this folder", found);
-  };
-  if (!decoder.value().contains("vocabs")) fail("missing");
-  const Json& vocabularies = decoder.value()["vocabs"];
-  if (!vocabularies.is_array()) fail(vocabularies.type_name());
-  if (vocabularies.size() != 2) fail(fmt::format("a list of {}", vocabularies.size()));
-  std::vector<std::string> names;
-  for (const Json& name : vocabularies) {
-    if (!name.is_string()) fail(fmt::format("a list with a {}", name.type_name()));
-    names.push_back(name.get<std::string>());
-    if (!is_bare_name(names.back())) fail(fmt::format("a list with '{}'", printable(names.back())));
-  }
-  return names;
-}
 
 // Ids from 0 on, without gaps.
 PieceList list_of(const Vocabulary& vocabulary, const std::string& name) {
@@ -79,8 +59,26 @@ Vocabulary vocabulary_from(const Json& map, const std::string& name) {
   return vocabulary;
 }
 
+std::vector<std::string> marian_vocabulary_files(const fs::path& folder) {
+  const JsonObject decoder = read_yaml_object(folder / "decoder.yml");
+  const auto fail = [&](std::string_view found) {
+    refuse<TokenizerError>(decoder.file(), "vocabs is {}, expected the names of two files in this folder", found);
+  };
+  if (!decoder.value().contains("vocabs")) fail("missing");
+  const Json& vocabularies = decoder.value()["vocabs"];
+  if (!vocabularies.is_array()) fail(vocabularies.type_name());
+  if (vocabularies.size() != 2) fail(fmt::format("a list of {}", vocabularies.size()));
+  std::vector<std::string> names;
+  for (const Json& name : vocabularies) {
+    if (!name.is_string()) fail(fmt::format("a list with a {}", name.type_name()));
+    names.push_back(name.get<std::string>());
+    if (!is_bare_name(names.back())) fail(fmt::format("a list with '{}'", printable(names.back())));
+  }
+  return names;
+}
+
 std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder) {
-  const std::vector<std::string> names = vocabulary_names(folder);
+  const std::vector<std::string> names = marian_vocabulary_files(folder);
   Vocabulary source = read_vocabulary(folder / names[0]);
   std::optional<Vocabulary> target;
   if (names[1] != names[0]) target = read_vocabulary(folder / names[1]);

@@ -109,7 +109,7 @@ std::unique_ptr<Tokenizer> openai_tokenizer(const fs::path& file) {
   const auto sizes = read_openai_sizes(file);
   if (!sizes) return nullptr;
   const std::int64_t vocabulary = sizes->required_integer("n_vocab");
-  for (const char* beside : {"multilingual.tiktoken", "gpt2.tiktoken"}) {
+  for (const char* beside : kTiktokenFiles) {
     const fs::path path = file.parent_path() / beside;
     if (!is_there(path)) continue;
     auto texts = parse_tiktoken(read_text_file(path, native_files::kMaxBytes), path.string());
