@@ -38,7 +38,7 @@ bool is_of_settings(const std::filesystem::path& path) {
   return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
-// Those of a folder and of the folders in it.
+// Files with settings, in a folder and in the folders in it.
 std::set<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
   std::set<std::filesystem::path> files;
   std::error_code error;
