@@ -257,6 +257,23 @@ def test_open_model_loads_once(path: Path) -> None:
         encdec.open_model(path, precison="int8")
 
 
+def test_a_word_is_translated_after_a_call_that_ran_out_of_memory(path: Path) -> None:
+    code = """
+import encdec, resource, sys
+model = encdec.Model(sys.argv[1], threads=1)
+expected = model.translate("cat")
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (200 << 20), -1))
+try:
+    model.generate(["a" * 60] * 256, num_beams=8, min_new_tokens=60, batch_size=256)  # keys and values of 500 MB
+except MemoryError:
+    print("out of memory", flush=True)
+assert model.translate("cat") == expected
+"""
+    done = run(code, path)
+    assert (done.returncode, done.stdout) == (0, "out of memory\n"), done.stderr
+
+
 def test_memory_and_references_stay_flat(model: encdec.Model, embedder: encdec.Model, words: list[str]) -> None:
     def work() -> None:
         model.generate(words[:20], num_beams=2, top_log_probs=2, attention=True)
