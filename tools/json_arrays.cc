@@ -18,15 +18,17 @@ WrittenJson to_array(std::span<const float> values) {
   return array;
 }
 
+WrittenJson to_array(std::span<const TokenScore> tokens) {
+  WrittenJson array = WrittenJson::array();
+  for (const TokenScore& score : tokens) {
+    array.push_back({{"token", score.token}, {"log_probability", short_number(score.log_probability)}});
+  }
+  return array;
+}
+
 WrittenJson to_array(const std::vector<std::vector<TokenScore>>& places) {
   WrittenJson array = WrittenJson::array();
-  for (const auto& place : places) {
-    WrittenJson tokens = WrittenJson::array();
-    for (const TokenScore& likely : place) {
-      tokens.push_back({{"token", likely.token}, {"log_probability", short_number(likely.log_probability)}});
-    }
-    array.push_back(std::move(tokens));
-  }
+  for (const auto& place : places) array.push_back(to_array(std::span(place)));
   return array;
 }
 

@@ -399,6 +399,42 @@ TEST(Serve, LimitsAreNamed) {
   EXPECT_THAT(server.post("/v1/generate", inputs.dump()), AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("--max-inputs")));
 }
 
+TEST(Serve, WhatAnAnswerMayTakeIsKnownBeforeItIsMade) {
+  const ServeProcess server({"--max-answer-bytes", "100000"});
+  const json costly = {
+      {"inputs", {"cat", "dog"}},
+      {"parameters", {{"num_beams", 4}, {"num_return_sequences", 4}, {"max_new_tokens", 50}, {"top_log_probs", 10}}}};
+  const std::string refused = server.post("/v1/generate", costly.dump());
+  EXPECT_THAT(refused, AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("2 inputs x 4 sequences x 50 tokens x 288 bytes"),
+                             HasSubstr("are 115200 bytes, expected at most 100000 (--max-answer-bytes)")));
+  EXPECT_EQ(server.metric("encdec_steps_total{model=\"english-pronunciation\"}"), 0);
+  json cheap = costly;
+  cheap["inputs"] = {"cat"};
+  EXPECT_EQ(status_of(server.post("/v1/generate", cheap.dump())), "200");
+  EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat","max_tokens":4000,"n":16,"logprobs":5})")),
+            "413");
+  const json letters = {{"inputs", std::string(5000, 'a')}};
+  EXPECT_THAT(server.post("/tokenize", letters.dump()),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("(--max-answer-bytes)")));
+}
+
+TEST(Serve, AnswersThatNobodyReadsAreLimited) {
+  const ServeProcess server({"--max-unread-bytes", "1000000"});
+  const json letters = {{"inputs", std::string(30'000, 'a')}};  // some two million bytes of answer
+  {
+    const Connection deaf(server.socket());
+    deaf.send(post_text("/tokenize", letters.dump()));
+    std::string answer;
+    do {
+      answer = server.post("/tokenize", letters.dump());
+    } while (status_of(answer) == "200");
+    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"), HasSubstr("--max-unread-bytes")));
+    EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  }
+  while (status_of(server.post("/tokenize", letters.dump())) != "200") {
+  }
+}
+
 TEST(Serve, KeysOpen) {
   const TemporaryFolder folder;
   const ServeProcess server({"--api-key-file",
@@ -509,6 +545,7 @@ TEST(Serve, EndsWithinItsTimeWhateverItsThreadsDo) {
   if (!threads) GTEST_SKIP() << "no ptrace here";
   Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong));
+  while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
   server.send(SIGTERM);
   busy.receive_all();
   std::ifstream file("/proc/" + std::to_string(server.process()) + "/stat");

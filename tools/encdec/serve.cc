@@ -169,6 +169,9 @@ Action add_serve(CLI::App& command) {
   add_limit(command, "--max-requests", limits.requests, kMaxCount,
             "That wait or run at once; others are told when to come again");
   add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes, "Of the bodies of all these");
+  add_limit(command, "--max-answer-bytes", limits.answer_bytes, kMaxBytes, "Of the answer to a request");
+  add_limit(command, "--max-unread-bytes", limits.unread_bytes, kMaxBytes,
+            "Of answers that are being made or wait for their clients to read them");
   add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
             "Of a request's body with a recording");
   add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Of a recording");

@@ -2,6 +2,7 @@
 
 #include <encdec/models/checkpoint/json_events.h>
 #include <encdec/models/checkpoint/written_json.h>
+#include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,6 +43,7 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns&
       client_(std::hash<std::string_view>()(client_of(exchange_->request(), parts.settings.keys)) | 1),
       deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)),
       executor_(asio::make_strand(Turns::Executor(turns, owner()))),
+      counted_(new_part()),
       comfort_(executor_) {}
 
 Turns::Owner Call::owner() const {
@@ -81,6 +83,35 @@ void Call::check_inputs(std::size_t count) const {
   throw HttpError(413, fmt::format("{} inputs, expected at most {} (--max-inputs)", count, limits().inputs));
 }
 
+void Call::check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const {
+  // Of a token: its text, its number and its score; of each that it was chosen from, these again, with their names.
+  constexpr std::size_t kToken = 8, kCandidate = 28;
+  const GenerateOptions all = model.model().generation_config() | options;
+  auto tokens = static_cast<std::size_t>(new_token_limit(all, 0));
+  if (const auto positions = model.model().config().decoder.position_limit()) {
+    tokens = std::min(tokens, static_cast<std::size_t>(*positions));
+  }
+  const auto sequences = static_cast<std::size_t>(all.num_return_sequences.value_or(1));
+  const std::size_t size = kToken + kCandidate * static_cast<std::size_t>(options.top_log_probs);
+  const std::size_t bytes = inputs * sequences * tokens * size;
+  if (bytes <= limits().answer_bytes) return;
+  throw HttpError(413, fmt::format("{} inputs x {} sequences x {} tokens x {} bytes ({}, and {} for each of {} "
+                                   "top_log_probs) are {} bytes, expected at most {} (--max-answer-bytes)",
+                                   inputs, sequences, tokens, size, kToken, kCandidate, options.top_log_probs, bytes,
+                                   limits().answer_bytes));
+}
+
+std::shared_ptr<UnreadAnswers::Part> Call::new_part() const {
+  return std::make_shared<UnreadAnswers::Part>(parts_.unread, client_);
+}
+
+void Call::count(std::size_t bytes) {
+  if (counted_->bytes() + bytes > limits().answer_bytes) {
+    throw HttpError(413, fmt::format("an answer of more than {} bytes (--max-answer-bytes)", limits().answer_bytes));
+  }
+  counted_->add(bytes);
+}
+
 template <class Result>
 asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t count,
                                                       std::function<void(std::size_t, Result&)> on_result) {
@@ -95,6 +126,7 @@ asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t co
 
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                             GenerateOptions options, OnResult on_result) {
+  check_answer(model, inputs.size(), options);
   Work work = Work::generate(executor_, model, inputs, options, client_);
   co_return co_await results_of<GenerateResult>(work, inputs.size(), on_result);
 }
@@ -113,6 +145,7 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 }
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
+  check_answer(model, inputs.size(), options);
   return Work::stream(executor_, model, inputs, options, client_);
 }
 
@@ -135,14 +168,19 @@ asio::awaitable<Transcript> Call::transcript(Work& work, OnSegments on_segments)
 }
 
 void Call::answer(HttpResponse response) {
+  const std::size_t bytes = response.body_bytes();
+  if (bytes > counted_->bytes()) count(bytes - counted_->bytes());
+  response.held = counted_;
   is_over_ = true;
   comfort_.cancel();
   if (!has_spaces_) return exchange_->respond(std::move(response));
-  exchange_->write(std::move(response.body));
+  exchange_->write(std::move(response.body), counted_);
+  for (std::string& piece : response.more) exchange_->write(std::move(piece), counted_);
   exchange_->finish(response.status);
 }
 
 void Call::refuse(HttpResponse response) {
+  counted_ = new_part();
   if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
   send_line(response.body);
   exchange_->finish(response.status);
@@ -167,6 +205,12 @@ void Call::respond(const WrittenJson& json, int status) {
   answer({.status = status, .body = to_text(json)});
 }
 
+void Call::respond_list(std::string begin, std::vector<std::string> elements, const std::string& end) {
+  for (std::size_t i = 1; i < elements.size(); ++i) elements[i].insert(0, 1, ',');
+  elements.push_back(end);
+  answer({.body = std::move(begin), .more = std::move(elements)});
+}
+
 void Call::begin_events() {
   exchange_->begin({.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-cache"}}});
 }
@@ -176,7 +220,10 @@ void Call::send_event(const WrittenJson& json) {
 }
 
 void Call::send_line(std::string_view line) {
-  exchange_->write(fmt::format("data: {}\n\n", line));
+  std::string event = fmt::format("data: {}\n\n", line);
+  const auto part = new_part();
+  part->add(event.size());
+  exchange_->write(std::move(event), part);
 }
 
 }  // namespace encdec::serve

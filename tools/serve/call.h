@@ -13,6 +13,7 @@
 #include "served_model.h"
 #include "settings.h"
 #include "turns.h"
+#include "unread_answers.h"
 #include "work.h"
 
 namespace encdec::serve {
@@ -26,6 +27,7 @@ struct ServiceParts {
   const ModelSet& models;
   Metrics& metrics;
   Downloads& downloads;
+  UnreadAnswers& unread;
   const std::atomic<bool>& has_stopped;  // nothing is answered any more
 };
 
@@ -48,6 +50,11 @@ class Call : public std::enable_shared_from_this<Call> {
 
   // Throws HttpError, 413, for more than a request may have.
   void check_inputs(std::size_t count) const;
+  // The same for more than an answer may have, before it is made.
+  void check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const;
+  // Counts bytes of the answer as they are made. Throws HttpError, 413 for more than an answer may have, 503 where the
+  // answers that wait to be read leave no room.
+  void count(std::size_t bytes);
 
   // Generates from all inputs. The results are in the order of the inputs; each is shown to `on_result`, if it is not
   // empty, as it comes.
@@ -66,6 +73,8 @@ class Call : public std::enable_shared_from_this<Call> {
 
   // Answers.
   void respond(const WrittenJson& json, int status = 200);
+  // Answers with JSON: `begin`, the elements of a list, which have been counted, and `end`.
+  void respond_list(std::string begin, std::vector<std::string> elements, const std::string& end);
   void answer(HttpResponse response);
   // With an error, whatever was answered before.
   void refuse(HttpResponse response);
@@ -84,6 +93,7 @@ class Call : public std::enable_shared_from_this<Call> {
 
  private:
   Turns::Owner owner() const;
+  std::shared_ptr<UnreadAnswers::Part> new_part() const;
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
   template <class Result>
   asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count,
@@ -95,6 +105,7 @@ class Call : public std::enable_shared_from_this<Call> {
   Clock::time_point deadline_;
   std::shared_ptr<std::atomic<bool>> is_abandoned_ = std::make_shared<std::atomic<bool>>(false);
   asio::any_io_executor executor_;
+  std::shared_ptr<UnreadAnswers::Part> counted_;  // of the answer
   asio::steady_timer comfort_;
   bool has_spaces_ = false;  // the answer has begun with them
   bool is_over_ = false;     // nothing is to be written behind the answer

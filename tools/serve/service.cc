@@ -109,7 +109,8 @@ struct Service::Load {
   };
 };
 
-Service::Service(const ServeSettings& settings) : settings_(settings), load_(std::make_shared<Load>()) {
+Service::Service(const ServeSettings& settings)
+    : settings_(settings), unread_(settings.limits.unread_bytes), load_(std::make_shared<Load>()) {
   turns_.emplace(kThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
                             deepl_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
@@ -251,8 +252,8 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {
   Match match = find_route(exchange->request());
-  const auto call = std::make_shared<Call>(ServiceParts{settings_, ready_models(), metrics_, downloads_, has_stopped_},
-                                           exchange, *turns_);
+  const auto call = std::make_shared<Call>(
+      ServiceParts{settings_, ready_models(), metrics_, downloads_, unread_, has_stopped_}, exchange, *turns_);
   call->path_words = std::move(match.words);
   // The connection may outlive the call, and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {

@@ -64,6 +64,7 @@ class Service final : public HttpApplication {
   const ServeSettings& settings_;
   Metrics metrics_;
   Downloads downloads_;
+  UnreadAnswers unread_;
   ModelSet models_;
   std::vector<Route> routes_;
   std::shared_ptr<Load> load_;  // of the moment

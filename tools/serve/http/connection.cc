@@ -339,18 +339,23 @@ asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Wr
 
 asio::awaitable<bool> Connection::answer(HttpResponse from, Writing& writing) {
   stream_.expires_after(server_.limits().write_time);
-  writing.answered.bytes = from.body.size();
+  writing.answered.bytes = from.body_bytes();
   error_code error;
   if (writing.is_head()) {
     auto response = writing.response<http::empty_body>(server_.application(), from);
-    response.content_length(from.body.size());
+    response.content_length(writing.answered.bytes);
     http::response_serializer<http::empty_body> serializer(response);
     std::tie(error, std::ignore) = co_await http::async_write_header(stream_, serializer, kResult);
   } else {
     auto response = writing.response<http::string_body>(server_.application(), from);
     response.body() = std::move(from.body);
-    response.prepare_payload();
+    response.content_length(writing.answered.bytes);
     std::tie(error, std::ignore) = co_await http::async_write(stream_, response, kResult);
+    for (std::size_t i = 0; i < from.more.size() && !error; ++i) {
+      const std::string piece = std::move(from.more[i]);
+      stream_.expires_after(server_.limits().write_time);
+      std::tie(error, std::ignore) = co_await asio::async_write(stream_, asio::buffer(piece), kResult);
+    }
   }
   writing.answered.is_cut = error.failed();
   co_return writing.keep_alive && !error;

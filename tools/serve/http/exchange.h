@@ -25,7 +25,9 @@ class Exchange {
   void respond(HttpResponse response) { put({Piece::Kind::whole, std::move(response)}); }
   // or a beginning, pieces of the body, and the end.
   void begin(HttpResponse head) { put({Piece::Kind::head, std::move(head)}); }
-  void write(std::string bytes) { put({Piece::Kind::body, {.body = std::move(bytes)}}); }
+  void write(std::string bytes, std::shared_ptr<const void> held = {}) {
+    put({Piece::Kind::body, {.body = std::move(bytes), .held = std::move(held)}});
+  }
   // `status` is what is told of it where the beginning promised too much.
   void finish(int status = 200) { put({Piece::Kind::end, {.status = status}}); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,6 +54,14 @@ struct HttpResponse {
   std::string body = {};
   std::string content_type = "application/json";
   std::vector<Fields::Field> headers = {};  // beside those of the connection; no value comes from a client unchecked
+  std::vector<std::string> more = {};       // pieces of the body behind `body`; each is freed when it has been written
+  std::shared_ptr<const void> held = {};    // kept until all has been written
+
+  std::size_t body_bytes() const {
+    std::size_t bytes = body.size();
+    for (const std::string& piece : more) bytes += piece.size();
+    return bytes;
+  }
 };
 
 // The message; where it is long, because it repeats what a client sent, only its beginning and its end.

@@ -22,38 +22,53 @@ namespace native {
 using Json = WrittenJson;
 using cli::to_array;
 
-Json hypothesis_json(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
-                     bool has_scores) {
+Json alignment_json(const Model& model, const Hypothesis& hypothesis, const AttentionSelection& selection) {
+  const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, selection);
+  attention.check();
+  Json rows = Json::array();
+  const auto weights = attention.weights_of(0);
+  for (std::size_t query = 0; query < attention.queries.size(); ++query) {
+    rows.push_back(to_array(weights.subspan(query * attention.keys.size(), attention.keys.size())));
+  }
+  return {{"target", attention.queries},
+          {"source", attention.keys},
+          {"weights", std::move(rows)},
+          {"pharaoh", cli::to_pharaoh(cli::hard_alignment(model, attention, hypothesis))}};
+}
+
+// Text, since a tree of JSON would take ten times as much memory: there may be 100 scores of each token.
+std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
+                            bool has_scores) {
   Json json = {{"text", hypothesis.text},
                {"token_ids", hypothesis.token_ids},
                {"score", hypothesis.score},
                {"finish_reason", to_string(hypothesis.finish_reason)}};
   if (has_scores) json["token_scores"] = to_array(hypothesis.token_scores);
-  if (options.top_log_probs > 0) json["top_log_probs"] = to_array(hypothesis.top_log_probs);
-  if (options.attention && !hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
-    const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, *options.attention);
-    attention.check();
-    Json rows = Json::array();
-    const auto weights = attention.weights_of(0);
-    for (std::size_t query = 0; query < attention.queries.size(); ++query) {
-      rows.push_back(to_array(weights.subspan(query * attention.keys.size(), attention.keys.size())));
+  std::string text = to_text(json);
+  text.pop_back();  // of the object's end
+  if (options.top_log_probs > 0) {
+    text += R"(,"top_log_probs":[)";
+    for (const std::vector<TokenScore>& place : hypothesis.top_log_probs) {
+      if (text.back() != '[') text += ',';
+      text += to_text(to_array(std::span(place)));
     }
-    json["alignment"] = {{"target", attention.queries},
-                         {"source", attention.keys},
-                         {"weights", std::move(rows)},
-                         {"pharaoh", cli::to_pharaoh(cli::hard_alignment(model, attention, hypothesis))}};
+    text += ']';
   }
-  return json;
+  if (options.attention && !hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
+    text += R"(,"alignment":)" + to_text(alignment_json(model, hypothesis, *options.attention));
+  }
+  return text + '}';
 }
 
-Json result_json(const Model& model, const GenerateResult& result, const GenerateOptions& options, bool has_scores) {
-  Json hypotheses = Json::array();
+std::string result_text(const Model& model, const GenerateResult& result, const GenerateOptions& options,
+                        bool has_scores) {
+  std::string text = R"({"hypotheses":[)";
   for (const Hypothesis& hypothesis : result.hypotheses) {
-    hypotheses.push_back(hypothesis_json(model, hypothesis, options, has_scores));
+    if (&hypothesis != result.hypotheses.data()) text += ',';
+    text += hypothesis_text(model, hypothesis, options, has_scores);
   }
-  return {{"hypotheses", std::move(hypotheses)},
-          {"source_tokens", result.source_tokens},
-          {"source_truncated", result.source_truncated}};
+  return text +
+         fmt::format(R"(],"source_tokens":{},"source_truncated":{}}})", result.source_tokens, result.source_truncated);
 }
 
 asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput& input, const GenerateOptions& options,
@@ -72,9 +87,8 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
     }
     const auto& result = std::get<GenerateResult>(news.what);
     text.finish();
-    Json last = {{"text", text.take()}, {"token_ids", Json::array()}};
-    last["result"] = result_json(model.model(), result, options, has_scores);
-    call.send_event(last);
+    call.send_line(fmt::format(R"({{"text":{},"token_ids":[],"result":{}}})", to_text(text.take()),
+                               result_text(model.model(), result, options, has_scores)));
     call.finish();
     co_return;
   }
@@ -112,12 +126,14 @@ asio::awaitable<void> generate(Call& call) {
     if (inputs.size() != 1) throw HttpError(400, "'stream' is for one input");
     co_return co_await stream(call, model, inputs.front(), options, has_scores);
   }
-  const auto results = co_await call.generate(model, std::move(inputs), options);
-  Json list = Json::array();
-  for (const GenerateResult& result : results) {
-    list.push_back(result_json(model.model(), result, options, has_scores));
-  }
-  call.respond({{"model", model.name()}, {"results", std::move(list)}});
+  std::vector<std::string> results(inputs.size());
+  const Call::OnResult write = [&](std::size_t input, GenerateResult& result) {
+    results[input] = result_text(model.model(), result, options, has_scores);
+    call.count(results[input].size());
+    result = {};
+  };
+  co_await call.generate(model, std::move(inputs), options, write);
+  call.respond_list(fmt::format(R"({{"model":{},"results":[)", to_text(model.name())), std::move(results), "]}");
 }
 
 asio::awaitable<void> metrics(Call& call) {

@@ -1,10 +1,12 @@
 // The protocol of Hugging Face's text-embeddings-inference (router/src/http, 1.9).
+#include <encdec/engine/base/cancellation.h>
 #include <encdec/models/checkpoint/json_events.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "generation_request.h"
 #include "json_arrays.h"
@@ -14,6 +16,8 @@ namespace encdec::serve {
 namespace tei {
 
 using Json = WrittenJson;
+
+constexpr std::size_t kCountedBytes = 64 << 10;  // of an answer at a time
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
   // Its clients know 422 and 424 where others have 400 and 500.
@@ -65,17 +69,22 @@ asio::awaitable<void> tokenize(Call& call) {
   ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
   const Tokenizer* tokenizer = model.model().tokenizer();
   if (tokenizer == nullptr) throw HttpError(400, fmt::format("model '{}' has no tokenizer", model.name()));
-  Json answer = Json::array();
+  std::vector<std::string> texts;
   for (const std::string& text : request.strings("inputs")) {
-    Json tokens = Json::array();
+    std::string& tokens = texts.emplace_back("[");
+    std::size_t counted = 0;
     for (const std::int32_t id : tokenizer->encode(text)) {
-      const std::string_view piece = tokenizer->piece(id, TextSide::source);
+      poll_cancelled();
+      if (tokens.size() > 1) tokens += ',';
       const bool is_special = tokenizer->decode(std::span(&id, 1)).empty();
-      tokens.push_back({{"id", id}, {"text", piece}, {"special", is_special}, {"start", nullptr}, {"stop", nullptr}});
+      tokens += fmt::format(R"({{"id":{},"text":{},"special":{},"start":null,"stop":null}})", id,
+                            to_text(tokenizer->piece(id, TextSide::source)), is_special);
+      if (tokens.size() - counted >= kCountedBytes) call.count(tokens.size() - std::exchange(counted, tokens.size()));
     }
-    answer.push_back(std::move(tokens));
+    tokens += ']';
+    call.count(tokens.size() - counted);
   }
-  call.respond(answer);
+  call.respond_list("[", std::move(texts), "]");
   co_return;
 }
 
@@ -121,6 +130,8 @@ asio::awaitable<void> info(Call& call) {
                   {"max_request_bytes", limits.request_bytes},
                   {"max_recording_bytes", limits.recording_bytes},
                   {"max_recording_seconds", limits.recording_seconds},
+                  {"max_answer_bytes", limits.answer_bytes},
+                  {"max_unread_bytes", limits.unread_bytes},
                   {"max_inputs", limits.inputs},
                   {"max_beams", limits.beams},
                   {"max_new_tokens", limits.new_tokens},

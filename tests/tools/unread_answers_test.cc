@@ -1,0 +1,44 @@
+#include "unread_answers.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "http/message.h"
+
+namespace encdec::serve {
+namespace {
+
+constexpr std::size_t kMegabyte = 1 << 20;
+
+bool takes(UnreadAnswers::Part& part, std::size_t bytes) {
+  try {
+    part.add(bytes);
+    return true;
+  } catch (const HttpError& error) {
+    EXPECT_EQ(error.status(), 503);
+    return false;
+  }
+}
+
+TEST(UnreadAnswers, AClientHasAShareAndAnAnswerAloneAlwaysRoom) {
+  UnreadAnswers answers(4 * kMegabyte);
+  std::optional<UnreadAnswers::Part> first(std::in_place, answers, 1);
+  UnreadAnswers::Part second(answers, 1), other(answers, 2), small(answers, 1);
+  EXPECT_TRUE(takes(*first, 2 * kMegabyte));
+  EXPECT_TRUE(takes(second, kMegabyte));
+  EXPECT_FALSE(takes(second, kMegabyte / 2));  // its share is three megabytes
+  EXPECT_TRUE(takes(other, kMegabyte));
+  EXPECT_FALSE(takes(other, 1));
+  EXPECT_TRUE(takes(small, UnreadAnswers::kSmall));
+  EXPECT_FALSE(takes(small, 1));
+  first.reset();
+  EXPECT_TRUE(takes(second, kMegabyte / 2));
+  UnreadAnswers empty(kMegabyte);
+  UnreadAnswers::Part alone(empty, 1);
+  EXPECT_TRUE(takes(alone, 5 * kMegabyte));
+  EXPECT_TRUE(takes(alone, kMegabyte));
+}
+
+}  // namespace
+}  // namespace encdec::serve
