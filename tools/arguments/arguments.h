@@ -14,7 +14,7 @@ CLI::Validator expecting(std::string expected, std::function<bool(const std::str
 // "'red', expected blue or green". They are its type in the help, blue|green, and shells complete them from there.
 CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& words);
 
-// What is wrong with a command line that `program` has refused, and which help tells more. Names an unknown option or
+// Says what is wrong with a command line that `program` has refused, and which help to read. Names an unknown option or
 // command before anything else: "unknown option '--modle', did you mean '--model'? (see encdec generate --help)".
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 

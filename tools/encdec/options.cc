@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "commands.h"
@@ -33,6 +35,7 @@ bool are_one_file(const std::string& path, const std::string& other) {
   return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
 }
 
+// Lists the options whose files are written; those of all other options are read.
 bool is_written(const CLI::Option& option) {
   constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile"};
   return std::ranges::find(kWritten, option.get_name()) != std::end(kWritten);
@@ -170,7 +173,7 @@ void check_files(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (name != "FILE" && option->get_type_name().find("FILE") == std::string::npos) continue;
-    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;  // the files have longer names
+    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;  // OUTPUT-0000I-of-0000N is written
     for (const std::string& path : option->results()) (is_written(*option) ? written : read).emplace_back(name, path);
   }
   for (auto one = written.begin(); one != written.end(); ++one) {

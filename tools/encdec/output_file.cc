@@ -26,7 +26,7 @@ bool is_written_directly(const std::string& path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
-// The file that a link leads to, so that the link stays; also one that does not exist yet.
+// Returns the file that a link leads to, even if it does not exist yet, so that the link itself is not replaced.
 std::string without_links(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(path, error);

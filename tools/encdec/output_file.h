@@ -17,10 +17,10 @@ class OutputClosed : public std::runtime_error {
   OutputClosed() : std::runtime_error("standard output was closed") {}
 };
 
-// What a file's name ends with, in lower case: "png" for "map.PNG".
+// Returns the ending of a file's name in lower case: "png" for "map.PNG".
 std::string name_ending(const std::string& path);
 
-// The device and inode of a regular file; nothing for a path that leads to none.
+// Returns the device and inode of a regular file, nothing for any other path.
 std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path);
 
 // Where a command writes: standard output, or a file. A file grows as PATH.XXXXXX.partial and gets its name from
