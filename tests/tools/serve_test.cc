@@ -211,6 +211,8 @@ TEST(Serve, HeadsAreHostile) {
       {"GET /health HTTP/1.1\r\nHost: x\r\nX-API-Key: a\r\nx-api-key: b\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Type: a/c\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nContent-Encoding: identity\r\nContent-Encoding: gzip\r\n\r\n", "400"},
+      {"POST /v1/completions HTTP/1.0\r\nContent-Length: 16\r\nExpect: 100-continue\r\n\r\n{\"prompt\":\"cat\"}",
+       "200"},
       {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", "400"},
       {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "400"},
       {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -252,15 +254,36 @@ TEST(Serve, RequestsOfOneConnectionAreAnsweredInTheirOrder) {
 
 TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
   const ServeProcess server;
-  {
-    const Connection gone(server.socket());
-    gone.send(post_text("/v1/generate", kLong));
-    while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();  // that and the asking itself
+  const std::string request = post_text("/v1/generate", kLong);
+  std::string requests;  // more than the server reads ahead
+  while (requests.size() < 100'000) requests += request;
+  int count = 0;
+  for (const std::string& ahead : {std::string(), std::string(100'000, 'x'), requests}) {
+    {
+      const Connection gone(server.socket());
+      gone.send(request + ahead);
+      while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();  // that and the asking itself
+    }
+    while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();
+    EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}"), ++count);
   }
-  while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();
-  EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}"), 1);
   EXPECT_LT(server.metric("encdec_generated_tokens_total{model=\"english-pronunciation\"}"), 100 * 120);
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+}
+
+TEST(Serve, AClientThatOnlyStopsSendingGetsItsAnswers) {
+  const ServeProcess server;
+  for (const std::string head : {"POST /v1/generate HTTP/1.1\r\nHost: x", "POST /v1/generate HTTP/1.0"}) {
+    Connection connection(server.socket());
+    connection.send(head + "\r\nContent-Length: " + std::to_string(kLong.size()) + "\r\nExpect: 100-continue\r\n\r\n" +
+                    kLong + "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    connection.shut();
+    if (head.ends_with('x')) {
+      EXPECT_EQ(connection.receive(), "HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    EXPECT_EQ(answer_of(connection.receive())["results"].size(), 100u);
+    EXPECT_EQ(status_of(connection.receive_all()), head.ends_with('x') ? "200" : "");
+  }
 }
 
 // What a process has asked the system for, in bytes.

@@ -1,6 +1,8 @@
 #include "http/connection.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -11,6 +13,7 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http.hpp>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <string_view>
@@ -33,6 +36,8 @@ constexpr std::size_t kReadAheadBytes = 32 << 10;  // of requests that have not 
 constexpr std::size_t kSkippedBytes = 64 << 10;    // of a body that nobody wants; else the connection is closed
 constexpr std::chrono::seconds kLingerTime{2};     // for a client to read why it was refused
 constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
+constexpr std::chrono::milliseconds kWatchInterval{50};  // between looks at a client that is not read
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 int status_of(error_code error) {
   if (error == http::error::header_limit) return 431;
@@ -93,6 +98,13 @@ bool is_host(std::string_view text) {
   return port.empty() || (port.starts_with(':') && std::ranges::all_of(port.substr(1), is_digit));
 }
 
+// POLLERR and POLLHUP where the connection is gone, POLLRDHUP where the other side sends no more.
+short events_of(int socket) {
+  pollfd polled = {.fd = socket, .events = POLLRDHUP, .revents = 0};
+  ::poll(&polled, 1, 0);
+  return polled.revents;
+}
+
 // Throws HttpError for what a proxy before this server may have understood in another way. `lines`: of the header.
 void check_head(const http::request_header<>& head, std::size_t lines, const HttpLimits& limits) {
   std::size_t fields = 0, encodings = 0;
@@ -146,6 +158,7 @@ struct Connection::Writing {
   const HttpRequest& request;
   unsigned version = 11;
   bool keep_alive = true;
+  bool has_begun = false;  // some of the answer may have been written
   Clock::time_point begin = Clock::now();
   Answered answered = {.request = request};
 
@@ -247,7 +260,6 @@ asio::awaitable<bool> Connection::serve_request() {
     const std::size_t pieces = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
     stream_.expires_after(limits.body_time * static_cast<std::int64_t>(pieces));
     if (writing.version >= 11 && beast::iequals(request.headers["expect"], "100-continue")) {
-      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
     }
     const auto [body_error, body_size] = co_await http::async_read(stream_, buffer_, parser, kResult);
@@ -274,7 +286,7 @@ asio::awaitable<bool> Connection::serve_request() {
                       .keep_alive = writing.keep_alive,
                       .begin = writing.begin};
     stream_.expires_never();
-    const auto ended = co_await (watch() || deliver(exchange, answering));
+    const auto ended = co_await (watch(answering) || deliver(exchange, answering));
     goes_on = ended.index() == 1 && std::get<1>(ended);
     answering.answered.is_cut = answering.answered.is_cut || ended.index() == 0;
     if (answering.answered.is_cut && exchange->on_abandoned) exchange->on_abandoned();
@@ -286,21 +298,41 @@ asio::awaitable<bool> Connection::serve_request() {
   co_return goes_on;
 }
 
-// Until the client goes away. What it sends ahead is kept, up to a limit.
-asio::awaitable<void> Connection::watch() {
-  while (buffer_.size() + kReadBytes <= kReadAheadBytes) {
-    const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kResult);
-    buffer_.commit(size);
+// Returns when the client has gone. Reads what it sends ahead until the buffer is full. A client that has shut down its
+// sending side still waits for its answer: at a Unix socket poll() tells it from a closed one, over TCP only sending
+// does.
+asio::awaitable<void> Connection::watch(const Writing& writing) {
+  const int socket = stream_.socket().native_handle();
+  bool is_open = true;  // the client may send more
+  while (is_open && buffer_.size() + kReadBytes <= kReadAheadBytes) {
+    const auto [error] = co_await stream_.socket().async_wait(asio::socket_base::wait_read, kResult);
     if (error) co_return;
+    // asio would report the end of the stream only once, and wait_for_request() needs it too.
+    const ssize_t size = ::recv(socket, buffer_.prepare(kReadBytes).data(), kReadBytes, 0);
+    if (size < 0 && errno != EAGAIN) co_return;
+    buffer_.commit(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    is_open = size != 0;
   }
-  asio::steady_timer never(stream_.get_executor(), Clock::time_point::max());
-  co_await never.async_wait(kResult);
+  asio::steady_timer pause(stream_.get_executor());
+  for (short asked = -1;;) {
+    const short events = events_of(socket);
+    if ((events & (POLLERR | POLLHUP)) != 0) co_return;
+    pause.expires_after(kWatchInterval);
+    const auto [error] = co_await pause.async_wait(kResult);
+    if (error) co_return;
+    if (peer_ == "unix" || writing.has_begun || std::exchange(asked, events) == events) continue;
+    if (writing.version < 11) co_return;
+    // A client that has closed resets the connection when this arrives; one that waits skips it (RFC 9110,
+    // section 15.2).
+    ::send(socket, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
+  }
 }
 
 // False where the connection cannot go on. Throws only where it is cancelled.
 asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Writing& writing) {
   using Kind = Exchange::Piece::Kind;
   Exchange::Piece piece = *co_await exchange->pieces_->take();
+  writing.has_begun = true;
   if (piece.kind == Kind::whole) co_return co_await answer(std::move(piece.response), writing);
 
   const bool is_chunked = writing.version >= 11;

@@ -36,7 +36,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   asio::awaitable<bool> wait_for_request();
   asio::awaitable<bool> serve_request();
-  asio::awaitable<void> watch();
+  asio::awaitable<void> watch(const Writing& writing);
   asio::awaitable<bool> deliver(std::shared_ptr<Exchange> exchange, Writing& writing);
   asio::awaitable<bool> answer(HttpResponse response, Writing& writing);
   asio::awaitable<void> linger();

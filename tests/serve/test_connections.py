@@ -1,0 +1,90 @@
+"""What only TCP has: clients with addresses, and ends of streams that may be those of clients."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+
+import pytest
+
+from conftest import PRONUNCIATION, Server, StartServer
+
+PARAMETERS = {"num_beams": 4, "min_new_tokens": 120, "max_new_tokens": 120}
+LONG = json.dumps({"inputs": ["photography"] * 100, "parameters": PARAMETERS}).encode()
+
+
+def post(body: bytes, version: str = "1.1") -> bytes:
+    return f"POST /v1/generate HTTP/{version}\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def metric(server: Server, name: str) -> float:
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def running(server: Server) -> float:
+    """Beside the asking itself."""
+    return metric(server, "encdec_requests_running") - 1
+
+
+@pytest.fixture
+def pronouncer(start_server: StartServer) -> Iterator[Server]:
+    with start_server("--model", str(PRONUNCIATION), "--drain-timeout", "1") as server:
+        yield server
+
+
+def test_clients_that_only_stop_sending(pronouncer: Server) -> None:
+    """They are asked by 100 Continue whether they are still there."""
+    with socket.create_connection(("127.0.0.1", pronouncer.port), timeout=120) as connection:
+        connection.sendall(post(LONG) + post(b'{"inputs": "cat"}'))
+        connection.shutdown(socket.SHUT_WR)
+        received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert received.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+    assert received.count(b"HTTP/1.1 200 OK") == 2
+    with socket.create_connection(("127.0.0.1", pronouncer.port), timeout=120) as connection:
+        connection.sendall(post(LONG))
+        connection.shutdown(socket.SHUT_WR)
+        response = HTTPResponse(connection)
+        response.begin()
+        assert len(json.loads(response.read())["results"]) == 100
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.0"])
+def test_clients_that_leave(pronouncer: Server, version: str) -> None:
+    """Whatever they sent ahead, also where it is too much for the system's buffers."""
+    request = post(LONG, version)
+    for ahead in (b"", b"x" * 40_000, request * 60):
+        with socket.create_connection(("127.0.0.1", pronouncer.port), timeout=120) as connection:
+            connection.setblocking(False)
+            connection.send(request)
+            while running(pronouncer) < 1:
+                pass
+            if ahead:
+                connection.send(ahead)
+        while running(pronouncer) > 0:
+            pass
+    tokens = metric(pronouncer, 'encdec_generated_tokens_total{model="english-pronunciation"}')
+    assert tokens < 3 * 100 * 120
+    assert metric(pronouncer, 'encdec_requests_abandoned_total{route="/v1/generate"}') == 3
+
+
+def test_crowds_that_leave(start_server: StartServer) -> None:
+    """Each with three requests, of which two wait behind the first."""
+    body = LONG + b" " * (54_000 - len(LONG))
+    with start_server("--model", str(PRONUNCIATION), "--max-requests", "100") as server:
+        for _ in range(70):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
+                connection.setblocking(False)
+                connection.send(post(body) * 3)
+        route = '{route="/v1/generate"}'
+        while metric(server, f"encdec_requests_abandoned_total{route}") < 70:
+            pass
+        assert running(server) == 0
+        assert metric(server, f"encdec_requests_total{route[:-1]},status=\"200\"}}") == 0
