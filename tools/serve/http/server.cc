@@ -61,8 +61,7 @@ asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listene
         ::accept4(listener.native_handle(), reinterpret_cast<sockaddr*>(&name), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor >= 0) {
       add(descriptor, is_local ? "unix" : address_of(name, size));
-    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      make_room();
+    } else if ((errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) && !make_room()) {
       pause.expires_after(kShortage);
       co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
     }
