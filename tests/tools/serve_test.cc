@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,9 @@ const std::string kLong = [] {
                         {"parameters", {{"num_beams", 4}, {"min_new_tokens", 120}, {"max_new_tokens", 120}}}};
   return request.dump();
 }();
+
+// The client waits for kContinue before it sends the body.
+const std::string kExpect = "Expect: 100-continue\r\n", kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 json answer_of(const std::string& answer) {
   return json::parse(body_of(answer));
@@ -275,11 +279,11 @@ TEST(Serve, AClientThatOnlyStopsSendingGetsItsAnswers) {
   const ServeProcess server;
   for (const std::string head : {"POST /v1/generate HTTP/1.1\r\nHost: x", "POST /v1/generate HTTP/1.0"}) {
     Connection connection(server.socket());
-    connection.send(head + "\r\nContent-Length: " + std::to_string(kLong.size()) + "\r\nExpect: 100-continue\r\n\r\n" +
-                    kLong + "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    connection.send(head + "\r\nContent-Length: " + std::to_string(kLong.size()) + "\r\n" + kExpect + "\r\n" + kLong +
+                    "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
     connection.shut();
     if (head.ends_with('x')) {
-      EXPECT_EQ(connection.receive(), "HTTP/1.1 100 Continue\r\n\r\n");
+      EXPECT_EQ(connection.receive(), kContinue);
     }
     EXPECT_EQ(answer_of(connection.receive())["results"].size(), 100u);
     EXPECT_EQ(status_of(connection.receive_all()), head.ends_with('x') ? "200" : "");
@@ -548,6 +552,85 @@ TEST(Serve, WhatWasAcceptedIsFinishedBeforeItEnds) {
   EXPECT_EQ(answer_of(answer)["results"].size(), 100u);
   EXPECT_THAT(idle.receive_all(), IsEmpty());
   EXPECT_EQ(server.wait().status, 0);
+}
+
+TEST(Serve, WhatHasBegunToArriveIsAnsweredBeforeItEnds) {
+  ServeProcess server({"--drain-timeout", "600"});
+  const std::string request = post_text("/translate", kCat, kExpect);
+  const std::size_t head = request.find("\r\n\r\n") + 4;
+  Connection header(server.socket()), body(server.socket());
+  header.send(request.substr(0, head - 4));
+  body.send(request.substr(0, head));
+  EXPECT_EQ(body.receive(), kContinue);
+  EXPECT_EQ(status_of(server.get("/health")), "200");  // what was sent before it has been read
+  server.send(SIGTERM);
+  EXPECT_EQ(server.told(), "STOPPING=1");
+  body.send(request.substr(head));
+  const std::string answer = body.receive_all();
+  EXPECT_EQ(status_of(answer), "200");
+  EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
+  header.send(request.substr(head - 4));
+  EXPECT_EQ(status_of(header.receive_all()), "503");
+  EXPECT_EQ(server.wait().status, 0);
+}
+
+TEST(Serve, TheConnectionThatIsIdleLongestMakesRoom) {
+  const ServeProcess server({"--max-connections", "3"});
+  const std::string request = post_text("/translate", kCat, kExpect),
+                    head = request.substr(0, request.find("\r\n\r\n") + 4);
+  const auto asks = [](Connection& connection) {
+    connection.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    return status_of(connection.receive()) == "200";
+  };
+  const auto begins = [&head](Connection& connection) {
+    connection.send(head);
+    return connection.receive() == kContinue;
+  };
+  const auto ends = [&](Connection& connection) {
+    connection.send(request.substr(head.size()));
+    return status_of(connection.receive()) == "200";
+  };
+  Connection slow(server.socket());
+  EXPECT_TRUE(begins(slow));
+  Connection used(server.socket()), unused(server.socket());
+  EXPECT_TRUE(asks(used));
+  Connection third(server.socket());
+  EXPECT_TRUE(asks(third));
+  EXPECT_THAT(unused.receive_all(), IsEmpty());
+  EXPECT_TRUE(asks(used));
+  Connection fourth(server.socket());
+  EXPECT_TRUE(asks(fourth));
+  EXPECT_THAT(third.receive_all(), IsEmpty());
+  // None is idle: the request that has gone longest without progress ends.
+  EXPECT_TRUE(begins(fourth));
+  EXPECT_TRUE(begins(used));
+  Connection fifth(server.socket());
+  EXPECT_TRUE(asks(fifth));
+  EXPECT_THAT(slow.receive_all(), IsEmpty());
+  EXPECT_TRUE(ends(fourth));
+  EXPECT_TRUE(ends(used));
+}
+
+TEST(Serve, ARequestThatRunsIsNotCutForRoom) {
+  const ServeProcess server({"--max-connections", "1"});
+  Connection busy(server.socket());
+  busy.send(post_text("/v1/generate", R"({"inputs":"photography","stream":true,"parameters":{"min_new_tokens":120}})"));
+  EXPECT_TRUE(busy.wait_for("data: "));
+  EXPECT_EQ(status_of(server.get("/health")), "503");
+  EXPECT_TRUE(busy.wait_for("\"result\""));
+}
+
+// Pauses between them would take longer than CTest waits.
+TEST(Serve, WithoutDescriptorsNewClientsDoNotWait) {
+  const ServeProcess server;
+  const rlimit few = {.rlim_cur = 64, .rlim_max = 64};
+  ASSERT_EQ(::prlimit(server.process(), RLIMIT_NOFILE, &few, nullptr), 0);
+  std::deque<Connection> clients;
+  for (int i = 0; i < 10'000; ++i) {
+    clients.emplace_back(server.socket()).send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    ASSERT_EQ(status_of(clients.back().receive()), "200");
+    if (clients.size() > 64) clients.pop_front();
+  }
 }
 
 TEST(Serve, ASecondSignalEndsItAtOnce) {

@@ -32,6 +32,7 @@ using boost::system::error_code;
 
 constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kReadBytes = 2048;           // at once, of what may be the beginning of a request
+constexpr std::size_t kBodyBytes = 16 << 10;       // at once, of a body
 constexpr std::size_t kReadAheadBytes = 32 << 10;  // of requests that have not had their turn
 constexpr std::size_t kSkippedBytes = 64 << 10;    // of a body that nobody wants; else the connection is closed
 constexpr std::chrono::seconds kLingerTime{2};     // for a client to read why it was refused
@@ -207,11 +208,17 @@ asio::awaitable<void> Connection::run() {
 }
 
 void Connection::close() {
+  enter(State::closed);
   stream_.close();
 }
 
+void Connection::enter(State state) {
+  if (state_ != State::closed) state_ = state;
+  last_progress_ = Clock::now();
+}
+
 asio::awaitable<bool> Connection::wait_for_request() {
-  is_idle_ = true;
+  enter(State::idle);
   if (buffer_.size() > 0) co_return true;
   buffer_.shrink_to_fit();
   stream_.expires_after(server_.limits().idle_time);
@@ -223,7 +230,7 @@ asio::awaitable<bool> Connection::wait_for_request() {
 asio::awaitable<bool> Connection::serve_request() {
   const HttpLimits& limits = server_.limits();
   HttpApplication& application = server_.application();
-  http::request_parser<http::string_body> parser;
+  http::request_parser<http::buffer_body> parser;
   parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
   parser.body_limit(boost::none);  // until it is known whose it is
   HttpRequest request;
@@ -234,6 +241,7 @@ asio::awaitable<bool> Connection::serve_request() {
 
   stream_.expires_after(limits.header_time);
   buffer_.lines = 0;
+  enter(State::arriving);
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kResult);
   if (error && !is_malformed(error)) co_return false;
   const bool is_chunked = !error && parser.chunked();
@@ -242,7 +250,7 @@ asio::awaitable<bool> Connection::serve_request() {
     read_head(parser.get().base(), request);
     if (error) throw HttpError(status_of(error), message_of(error, limits));
     writing.version = parser.get().version();
-    writing.keep_alive = parser.get().keep_alive() && !server_.is_draining();
+    writing.keep_alive = parser.get().keep_alive();
     check_head(parser.get().base(), buffer_.lines, limits);
     body_limit = application.body_limit(request);
     body_bytes = is_chunked ? body_limit : parser.content_length().value_or(0);
@@ -262,7 +270,7 @@ asio::awaitable<bool> Connection::serve_request() {
     if (writing.version >= 11 && beast::iequals(request.headers["expect"], "100-continue")) {
       co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
     }
-    const auto [body_error, body_size] = co_await http::async_read(stream_, buffer_, parser, kResult);
+    const error_code body_error = co_await read_body(parser, request.body);
     if (body_error && !is_malformed(body_error)) co_return false;
     if (body_error) {
       writing.keep_alive = false;
@@ -270,10 +278,10 @@ asio::awaitable<bool> Connection::serve_request() {
       refusal = application.refusal(
           request, is_long ? too_long(body_limit) : HttpError(status_of(body_error), message_of(body_error, limits)));
     }
-    request.body = std::move(parser.get().body());
   }
 
-  is_idle_ = false;
+  enter(State::answering);
+  if (server_.is_draining()) writing.keep_alive = false;
   bool goes_on = false;
   if (refusal || admission.answer) {
     goes_on = co_await answer(std::move(refusal ? *refusal : *admission.answer), writing);
@@ -296,6 +304,25 @@ asio::awaitable<bool> Connection::serve_request() {
   writing.tell(application);
   if (!goes_on) co_await linger();
   co_return goes_on;
+}
+
+// Reads piece by piece: memory and progress are those of what has arrived, whatever was announced.
+template <class Parser>
+asio::awaitable<error_code> Connection::read_body(Parser& parser, std::string& body) {
+  parser.eager(true);
+  buffer_.reserve(kBodyBytes);
+  while (!parser.is_done()) {
+    auto& piece = parser.get().body();
+    const std::size_t arrived = body.size();
+    body.resize(arrived + kBodyBytes);
+    piece.data = body.data() + arrived;
+    piece.size = kBodyBytes;
+    const auto [error, size] = co_await http::async_read_some(stream_, buffer_, parser, kResult);
+    body.resize(body.size() - piece.size);
+    if (error && error != http::error::need_buffer) co_return error;
+    enter(State::arriving);
+  }
+  co_return error_code();
 }
 
 // Returns when the client has gone. Reads what it sends ahead until the buffer is full. A client that has shut down its

@@ -4,6 +4,7 @@
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,8 +21,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // To its end; never throws.
   asio::awaitable<void> run();
-  // Whether nobody waits for an answer: it is between two requests, or one has not arrived whole.
-  bool is_idle() const { return is_idle_; }
+  // Between two requests; within one that has begun but is not whole; from there to the end of its answer; after
+  // close().
+  enum class State : std::uint8_t { idle, arriving, answering, closed };
+  State state() const { return state_; }
+  // When it became idle, or when some of the arriving request was last read.
+  Clock::time_point last_progress() const { return last_progress_; }
   // At once.
   void close();
 
@@ -34,8 +39,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::size_t lines = 0;
   };
 
+  void enter(State state);
   asio::awaitable<bool> wait_for_request();
   asio::awaitable<bool> serve_request();
+  template <class Parser>
+  asio::awaitable<boost::system::error_code> read_body(Parser& parser, std::string& body);
   asio::awaitable<void> watch(const Writing& writing);
   asio::awaitable<bool> deliver(std::shared_ptr<Exchange> exchange, Writing& writing);
   asio::awaitable<bool> answer(HttpResponse response, Writing& writing);
@@ -45,7 +53,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Stream stream_;
   std::string peer_;
   Buffer buffer_;
-  bool is_idle_ = true;
+  State state_ = State::idle;
+  Clock::time_point last_progress_ = Clock::now();
 };
 
 }  // namespace encdec::serve

@@ -94,12 +94,13 @@ void HttpServer::add(int descriptor, std::string peer) {
   });
 }
 
-// Closes the connection that is idle and was there first; false if all are busy.
+// Closes the connection that has been idle longest. If none is idle, closes the one with an arriving request that has
+// gone longest without progress. False if there is none either.
 bool HttpServer::make_room() {
-  const auto idle = std::ranges::find_if(connections_, [](const auto& connection) { return connection->is_idle(); });
-  if (idle == connections_.end()) return false;
-  (*idle)->close();
-  connections_.splice(connections_.end(), connections_, idle);  // is about to go
+  const auto order = [](const auto& connection) { return std::pair(connection->state(), connection->last_progress()); };
+  const auto first = std::ranges::min_element(connections_, {}, order);
+  if (first == connections_.end() || (*first)->state() > Connection::State::arriving) return false;
+  (*first)->close();
   return true;
 }
 
@@ -109,7 +110,7 @@ void HttpServer::drain(std::chrono::seconds longest) {
     for (const auto& listener : listeners_) listener->cancel();
     sockets_.clear();
     for (const auto& connection : connections_) {
-      if (connection->is_idle()) connection->close();
+      if (connection->state() == Connection::State::idle) connection->close();
     }
     if (connections_.empty()) context_.stop();
     deadline_.expires_after(longest);

@@ -97,8 +97,8 @@ class HttpServer {
   HttpLimits limits_;
   std::list<std::shared_ptr<asio::posix::stream_descriptor>> listeners_;
   std::vector<Listener> sockets_;
-  std::list<std::shared_ptr<Connection>> connections_;  // the one that has been waited for longest first
-  asio::steady_timer deadline_{context_};               // of draining
+  std::list<std::shared_ptr<Connection>> connections_;
+  asio::steady_timer deadline_{context_};  // of draining
   bool is_draining_ = false;
 };
 
