@@ -245,6 +245,13 @@ TEST(Generate, OutputFileGetsItsNameWhenItIsComplete) {
   EXPECT_THAT(folder.names(), ElementsAre("in", "link", "out"));
 }
 
+TEST(Generate, OutputFileMayBeTheInputFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", golden_sources("text"));
+  EXPECT_EQ(run_generate("text", {"--token-ids", "--input", file, "--output", file}, {}).status, 0);
+  EXPECT_EQ(folder.read("file"), golden_outputs("text"));
+}
+
 TEST(Generate, OutputThroughALinkToNothingIsWrittenWhereItLeads) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("later", folder.path("link"));

@@ -184,6 +184,8 @@ void check_files(const CLI::App& command) {
     const auto id = file_id(one->second);
     for (const auto& [name, path] : read) {
       if (!id || file_id(path) != id) continue;
+      const bool is_meant = name == "--input" && path == one->second && command.get_name() == "generate";
+      if (is_meant && one->first == "--output") continue;
       throw UsageError(fmt::format("{} {}: the same file as {}, which would be lost; expected another", one->first,
                                    one->second, name));
     }

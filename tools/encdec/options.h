@@ -69,7 +69,8 @@ struct ModelArguments {
 };
 
 // Throws UsageError where a file that a command would write is another one of them, or one that it reads, which would
-// be lost. Files are the same if they have the same device and inode.
+// be lost; `generate` alone may replace its input, where both options give the same path. Files are the same if they
+// have the same device and inode.
 void check_files(const CLI::App& command);
 
 // For CLI::Option::check: "'0', expected an integer from 1 to 1024".
