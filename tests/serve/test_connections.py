@@ -75,6 +75,28 @@ def test_clients_that_leave(pronouncer: Server, version: str) -> None:
     assert metric(pronouncer, 'encdec_requests_abandoned_total{route="/v1/generate"}') == 3
 
 
+def test_addresses_have_shares(start_server: StartServer) -> None:
+    """Of one address three of four requests."""
+    with start_server("--model", str(PRONUNCIATION), "--max-requests", "4", "--drain-timeout", "1") as server:
+        connections = [socket.create_connection(("127.0.0.1", server.port), timeout=120) for _ in range(3)]
+        for connection in connections:
+            connection.sendall(post(LONG))
+        other = HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=("127.0.0.2", 0))
+        count = 0.0
+        while count < 4:
+            other.request("GET", "/metrics")
+            response = other.getresponse()
+            text = response.read().decode()
+            assert response.status == 200, text
+            count = float(text.rpartition("\nencdec_requests_running ")[2].split()[0])
+        same = HTTPConnection("127.0.0.1", server.port, timeout=60)
+        same.request("GET", "/languages")
+        response = same.getresponse()
+        assert (response.status, b"this client has 3 requests" in response.read()) == (429, True)
+        for each in (*connections, other, same):
+            each.close()
+
+
 def test_crowds_that_leave(start_server: StartServer) -> None:
     """Each with three requests, of which two wait behind the first."""
     body = LONG + b" " * (54_000 - len(LONG))

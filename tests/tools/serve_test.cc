@@ -462,6 +462,46 @@ TEST(Serve, AnswersThatNobodyReadsAreLimited) {
   }
 }
 
+TEST(Serve, BodiesThatDoNotArriveKeepNobodyOut) {
+  const ServeProcess server({"--max-requests", "4", "--max-request-bytes", "100000"});
+  std::deque<Connection> clients;
+  for (int i = 0; i < 40; ++i) {
+    const std::string length = i % 2 == 0 ? "Transfer-Encoding: chunked" : "Content-Length: 4194304";
+    clients.emplace_back(server.socket())
+        .send("POST /translate HTTP/1.1\r\nHost: x\r\n" + kExpect + length + "\r\n\r\n");
+    EXPECT_EQ(clients.back().receive(), kContinue);
+  }
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  EXPECT_EQ(server.metric("encdec_requests_running"), 1);  // the asking itself
+}
+
+TEST(Serve, TheSlowestBodyMakesRoom) {
+  const ServeProcess server({"--max-request-bytes", "100000"});
+  const std::string half = post_text("/v1/completions", R"({"prompt":"cat"})" + std::string(100'000, ' '), kExpect);
+  const std::size_t head = half.find("\r\n\r\n") + 4;
+  Connection slow(server.socket());
+  slow.send(half.substr(0, head));
+  EXPECT_EQ(slow.receive(), kContinue);
+  slow.send(half.substr(head, 60'000));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(status_of(server.get("/health")), "200");  // it has been read meanwhile
+  EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat"})" + std::string(60'000, ' '))), "200");
+  const std::string answer = slow.receive_all();
+  EXPECT_EQ(status_of(answer), "429");
+  EXPECT_THAT(answer, AllOf(HasSubstr("more slowly"), HasSubstr("--max-request-bytes"), HasSubstr("Connection: close"),
+                            HasSubstr("Retry-After: ")));
+}
+
+TEST(Serve, AKeyHasAShareOfTheRequests) {
+  const TemporaryFolder folder;
+  const ServeProcess server({"--max-requests", "2", "--api-key-file", folder.write("keys", "first\nsecond\n")});
+  const Connection busy(server.socket());
+  busy.send(post_text("/v1/generate", kLong, "X-API-Key: first\r\n"));
+  while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
+  EXPECT_THAT(server.get("/v1/models", "Authorization: Bearer first\r\n"),
+              AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("this client has 1 requests")));
+  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer second\r\n")), "200");
+}
+
 TEST(Serve, KeysOpen) {
   const TemporaryFolder folder;
   const ServeProcess server({"--api-key-file",

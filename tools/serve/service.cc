@@ -12,7 +12,6 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <cmath>
 #include <new>
 #include <utility>
 
@@ -81,36 +80,7 @@ HttpError http_error(const std::exception_ptr& failure) {
 
 }  // namespace
 
-// Requests that are admitted; only the network's thread counts.
-struct Service::Load {
-  std::size_t requests = 0;
-  std::size_t bytes = 0;
-  Clock::time_point last_end = Clock::now();
-  double seconds_between_ends = 0.1;  // the mean of late
-
-  struct Ticket {
-    Ticket(std::shared_ptr<Load> load_, std::size_t bytes_) : load(std::move(load_)), bytes(bytes_) {
-      ++load->requests;
-      load->bytes += bytes;
-    }
-    ~Ticket() {
-      constexpr double kWeight = 0.1;
-      --load->requests;
-      load->bytes -= bytes;
-      const Clock::time_point now = Clock::now();
-      const double seconds = std::chrono::duration<double>(now - std::exchange(load->last_end, now)).count();
-      load->seconds_between_ends += kWeight * (seconds - load->seconds_between_ends);
-    }
-    Ticket(const Ticket&) = delete;
-    Ticket& operator=(const Ticket&) = delete;
-
-    std::shared_ptr<Load> load;
-    std::size_t bytes;
-  };
-};
-
-Service::Service(const ServeSettings& settings)
-    : settings_(settings), unread_(settings.limits.unread_bytes), load_(std::make_shared<Load>()) {
+Service::Service(const ServeSettings& settings) : settings_(settings), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
                             deepl_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
@@ -212,13 +182,7 @@ void Service::check_key(const HttpRequest& head, const Match& match) const {
   if (!given.empty() || match.route == nullptr || match.route->key != Route::Key::in_body) check_key(given);
 }
 
-int Service::retry_seconds() const {
-  constexpr double kLongest = 120;
-  return static_cast<int>(
-      std::clamp(std::ceil(load_->seconds_between_ends * static_cast<double>(load_->requests) / 2), 1.0, kLongest));
-}
-
-HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t body_bytes) {
+HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (auto answer = answer_at_once(head)) return {.answer = std::move(answer)};
   const Match match = find_route(head);
   check_key(head, match);
@@ -228,20 +192,7 @@ HttpApplication::Admission Service::admit(const HttpRequest& head, std::size_t b
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
     throw HttpError(503, "the models are still being loaded", 2);
   }
-  const ServiceLimits& limits = settings_.limits;
-  if (load_->requests >= limits.requests) {
-    throw HttpError(
-        429,
-        fmt::format("{} requests wait or run, expected at most {} (--max-requests)", load_->requests, limits.requests),
-        retry_seconds());
-  }
-  if (load_->requests > 0 && load_->bytes + body_bytes > limits.request_bytes) {
-    throw HttpError(429,
-                    fmt::format("requests of {} bytes wait or run, expected at most {} (--max-request-bytes)",
-                                load_->bytes, limits.request_bytes),
-                    retry_seconds());
-  }
-  return {.ticket = std::make_shared<Load::Ticket>(load_, body_bytes)};
+  return {.ticket = load_.admit(client_of(head, settings_.keys))};
 }
 
 std::size_t Service::body_limit(const HttpRequest& head) const {
@@ -328,7 +279,6 @@ void Service::on_answered(const Answered& answered) {
                                  : is_probe(path)       ? std::string_view(path)
                                                         : std::string_view("-");
   metrics_.count_request(route, answered.status, answered.seconds, answered.is_cut);
-  metrics_.set_requests(load_->requests);
   if (settings_.quiet) return;
   if (settings_.log_json) {
     const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());

@@ -9,6 +9,7 @@
 
 #include "downloads.h"
 #include "http/server.h"
+#include "load.h"
 #include "metrics.h"
 #include "routes.h"
 #include "served_model.h"
@@ -34,7 +35,7 @@ class Service final : public HttpApplication {
   // Whether the process lives and its models make steps: what /health answers.
   HttpResponse health() const;
 
-  Admission admit(const HttpRequest& head, std::size_t body_bytes) override;
+  Admission admit(const HttpRequest& head) override;
   std::size_t body_limit(const HttpRequest& head) const override;
   void handle(std::shared_ptr<Exchange> exchange) override;
   HttpResponse refusal(const HttpRequest& request, const HttpError& error) override;
@@ -56,18 +57,16 @@ class Service final : public HttpApplication {
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head, const Match& match) const;
   void check_key(std::string_view given) const;
-  int retry_seconds() const;
   HttpError without_folders(const HttpError& error) const;
   asio::awaitable<void> run(std::shared_ptr<Call> call, const Route& route);
 
-  struct Load;
   const ServeSettings& settings_;
   Metrics metrics_;
   Downloads downloads_;
   UnreadAnswers unread_;
   ModelSet models_;
   std::vector<Route> routes_;
-  std::shared_ptr<Load> load_;  // of the moment
+  Load load_{settings_.limits, metrics_};
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> is_draining_ = false;
   std::atomic<bool> has_stopped_ = false;

@@ -256,7 +256,7 @@ asio::awaitable<bool> Connection::serve_request() {
     body_bytes = is_chunked ? body_limit : parser.content_length().value_or(0);
     if (body_bytes > body_limit) throw too_long(body_limit);
     parser.body_limit(body_limit);
-    admission = application.admit(request, body_bytes);
+    admission = application.admit(request);
   } catch (const HttpError& refused) {
     writing.keep_alive = false;
     refusal = application.refusal(request, refused);
@@ -264,20 +264,22 @@ asio::awaitable<bool> Connection::serve_request() {
   const bool is_wanted = !refusal && !admission.answer;
   if (!is_wanted && body_bytes > kSkippedBytes) writing.keep_alive = false;
 
-  if (!refusal && !parser.is_done() && (is_wanted || writing.keep_alive)) {
-    const std::size_t pieces = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
-    stream_.expires_after(limits.body_time * static_cast<std::int64_t>(pieces));
-    if (writing.version >= 11 && beast::iequals(request.headers["expect"], "100-continue")) {
-      co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
+  try {
+    if (!refusal && !parser.is_done() && (is_wanted || writing.keep_alive)) {
+      const std::size_t pieces = std::max<std::size_t>(body_limit / limits.body_bytes, 1);
+      stream_.expires_after(limits.body_time * static_cast<std::int64_t>(pieces));
+      if (writing.version >= 11 && beast::iequals(request.headers["expect"], "100-continue")) {
+        co_await asio::async_write(stream_, asio::buffer(kContinue), asio::use_awaitable);
+      }
+      const bool is_whole = co_await read_body(parser, request, admission.ticket.get());
+      if (!is_whole) co_return false;
     }
-    const error_code body_error = co_await read_body(parser, request.body);
-    if (body_error && !is_malformed(body_error)) co_return false;
-    if (body_error) {
-      writing.keep_alive = false;
-      const bool is_long = body_error == http::error::body_limit;
-      refusal = application.refusal(
-          request, is_long ? too_long(body_limit) : HttpError(status_of(body_error), message_of(body_error, limits)));
-    }
+    if (admission.ticket) admission.ticket->complete();
+  } catch (const HttpError& refused) {
+    if (!parser.is_done()) writing.keep_alive = false;
+    refusal = application.refusal(request, refused);
+    std::string().swap(request.body);
+    admission.ticket.reset();
   }
 
   enter(State::answering);
@@ -306,23 +308,37 @@ asio::awaitable<bool> Connection::serve_request() {
   co_return goes_on;
 }
 
-// Reads piece by piece: memory and progress are those of what has arrived, whatever was announced.
+// Reads piece by piece: memory and progress are those of what has arrived, whatever was announced. False where the
+// client has gone. Throws HttpError for what is no body, or one without room.
 template <class Parser>
-asio::awaitable<error_code> Connection::read_body(Parser& parser, std::string& body) {
+asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request, RequestTicket* ticket) {
+  std::optional<HttpError> refused;
+  if (ticket != nullptr) {
+    ticket->on_refused = [&](const HttpError& error) {
+      refused = error;
+      stream_.cancel();
+    };
+  }
   parser.eager(true);
   buffer_.reserve(kBodyBytes);
   while (!parser.is_done()) {
     auto& piece = parser.get().body();
-    const std::size_t arrived = body.size();
-    body.resize(arrived + kBodyBytes);
-    piece.data = body.data() + arrived;
+    const std::size_t before = request.body.size();
+    request.body.resize(before + kBodyBytes);
+    piece.data = request.body.data() + before;
     piece.size = kBodyBytes;
     const auto [error, size] = co_await http::async_read_some(stream_, buffer_, parser, kResult);
-    body.resize(body.size() - piece.size);
-    if (error && error != http::error::need_buffer) co_return error;
+    request.body.resize(request.body.size() - piece.size);
+    if (refused) throw *refused;
+    if (error && error != http::error::need_buffer) {
+      if (!is_malformed(error)) co_return false;
+      if (error == http::error::body_limit) throw too_long(server_.application().body_limit(request));
+      throw HttpError(status_of(error), message_of(error, server_.limits()));
+    }
+    if (ticket != nullptr) ticket->add_bytes(request.body.size() - before);
     enter(State::arriving);
   }
-  co_return error_code();
+  co_return true;
 }
 
 // Returns when the client has gone. Reads what it sends ahead until the buffer is full. A client that has shut down its

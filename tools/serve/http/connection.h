@@ -43,7 +43,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> wait_for_request();
   asio::awaitable<bool> serve_request();
   template <class Parser>
-  asio::awaitable<boost::system::error_code> read_body(Parser& parser, std::string& body);
+  asio::awaitable<bool> read_body(Parser& parser, HttpRequest& request, RequestTicket* ticket);
   asio::awaitable<void> watch(const Writing& writing);
   asio::awaitable<bool> deliver(std::shared_ptr<Exchange> exchange, Writing& writing);
   asio::awaitable<bool> answer(HttpResponse response, Writing& writing);

@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -38,18 +39,30 @@ struct Answered {
   bool is_cut = false;    // the client did not wait for its end
 };
 
+// The room that a request takes, given back by the destructor: add_bytes* complete.
+class RequestTicket {
+ public:
+  virtual ~RequestTicket() = default;
+  // More of the body has arrived. Throws HttpError if there is no room for it.
+  virtual void add_bytes(std::size_t bytes) = 0;
+  // All of the body has arrived. Throws HttpError if there is no room for the request.
+  virtual void complete() = 0;
+  // Called before complete() where the room of this body is given to another one: no more of it may be read.
+  std::function<void(const HttpError&)> on_refused;
+};
+
 // What a server serves. All functions are called on the network's thread, which must not compute and must not wait.
 class HttpApplication {
  public:
   virtual ~HttpApplication() = default;
 
-  // What becomes of a request whose header has arrived, with a body of at most so many bytes: refused, or answered by
-  // this at once; else its body is read. `ticket` is kept as long as the request lasts.
+  // What becomes of a request whose header has arrived: it is answered at once, or its body is read and it is handled.
+  // `ticket` is kept as long as the request lasts. Throws HttpError to refuse it.
   struct Admission {
     std::optional<HttpResponse> answer = {};
-    std::shared_ptr<void> ticket = {};
+    std::unique_ptr<RequestTicket> ticket = {};
   };
-  virtual Admission admit(const HttpRequest& head, std::size_t body_bytes) = 0;
+  virtual Admission admit(const HttpRequest& head) = 0;
   // Most bytes of a request's body, as far as it is known; it has as many times HttpLimits::body_time to arrive as it
   // may have HttpLimits::body_bytes.
   virtual std::size_t body_limit(const HttpRequest& head) const = 0;
