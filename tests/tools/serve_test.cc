@@ -537,6 +537,48 @@ TEST(Serve, OtherPagesMayCallOnlyIfTheyAreNamed) {
   EXPECT_THAT(closed.get("/languages", origin), Not(HasSubstr("Access-Control-Allow-Origin")));
   EXPECT_THAT(open.get("/languages", origin), HasSubstr("Access-Control-Allow-Origin: https://a.example\r\n"));
   EXPECT_THAT(open.get("/languages", "Origin: https://b.example\r\n"), Not(HasSubstr("Access-Control-Allow-Origin")));
+  EXPECT_EQ(status_of(open.post("/translate", kCat, origin)), "200");
+  const std::string refused = closed.post("/translate", kCat, origin);
+  EXPECT_THAT(refused, AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("--cors-origin")));
+  EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: null\r\n")), "403");
+  EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: http://x\r\n")), "200");  // its own page
+  // By way of a proxy that gives another Host.
+  EXPECT_EQ(status_of(closed.post("/translate", kCat, origin + "Sec-Fetch-Site: same-origin\r\n")), "200");
+  EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: http://x\r\nSec-Fetch-Site: cross-site\r\n")), "403");
+}
+
+TEST(Serve, ErrorsTellNoFolderAndChangeNoWord) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory_symlink(std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation",
+                                            folder.path("t"));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path(""));
+  const ServeProcess server({"--model", "letter=t"});
+  std::filesystem::current_path(before);
+  const std::string refused =
+      server.post("/v1/generate", R"({"model":"letter","inputs":"x","parameters":{"top_p":"a"}})");
+  EXPECT_EQ(status_of(refused), "400");
+  EXPECT_THAT(refused, HasSubstr("'parameters.top_p'"));
+}
+
+TEST(Serve, AFileIsFetchedOnceByAnAddressOfItsOwn) {
+  const ServeProcess server;
+  const auto translate = [&](const std::string& headers) {
+    const std::string body =
+        "--b\r\nContent-Disposition: form-data; name=source\r\n\r\nen\r\n--b\r\nContent-Disposition: form-data; "
+        "name=target\r\n\r\narpabet\r\n--b\r\nContent-Disposition: form-data; name=file; filename=a.txt\r\n\r\ncat\r\n"
+        "--b--\r\n";
+    Connection connection(server.socket());
+    connection.send("POST /translate_file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n" +
+                    headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return answer_of(connection.receive())["translatedFileUrl"].get<std::string>();
+  };
+  EXPECT_THAT(translate("X-Forwarded-Proto: https\r\n"), StartsWith("https://x/download_file/"));
+  const std::string address = translate("");
+  EXPECT_THAT(address, StartsWith("http://x/download_file/"));
+  const std::string path = address.substr(std::string("http://x").size());
+  EXPECT_EQ(body_of(server.get(path)), "K AE1 T");
+  EXPECT_EQ(status_of(server.get(path)), "404");
 }
 
 TEST(Serve, WhatClientsAskForNamesNoMetric) {

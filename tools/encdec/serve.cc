@@ -156,6 +156,10 @@ Action add_serve(CLI::App& command) {
   command
       .add_option("--cors-origin", settings.cors_origins, "Pages of that origin may call, * for all; may be repeated")
       ->type_name("URL");
+  command
+      .add_option("--allowed-host", settings.allowed_hosts,
+                  "Name that clients may use for this server while it listens at localhost alone; may be repeated")
+      ->type_name("NAME");
   command.add_flag("--log-json", settings.log_json, "Log lines are JSON objects");
   arguments->model.add_quiet_option(command, "No line for each request");
 

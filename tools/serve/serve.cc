@@ -85,7 +85,7 @@ void exit_within(std::chrono::seconds time, int status) {
 void serve(const ServeSettings& settings) {
   allow_connections(settings.http.connections);
   std::vector<Listener> listeners = open_listeners(settings);
-  Service service(settings);
+  Service service(settings, std::ranges::all_of(listeners, &Listener::is_loopback));
   HttpServer server(service, settings.http);
   std::vector<std::string> addresses;
   for (Listener& listener : listeners) {
@@ -127,7 +127,12 @@ void serve(const ServeSettings& settings) {
       notify("READY=1");
       is_ready = true;
       std::vector<std::string> names;
-      for (const auto& model : service.models().all()) names.push_back(model->name());
+      for (const auto& model : service.models().all()) {
+        names.push_back(model->name());
+        if (model->translates_sentences() && model->languages().sources.empty()) {
+          spdlog::warn("{}: its languages are unknown, so nothing is translated by it; see --languages", model->name());
+        }
+      }
       spdlog::info("serving {} at {}", fmt::join(names, ", "), fmt::join(addresses, ", "));
     } catch (...) {
       failure = std::current_exception();

@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <set>
+#include <string_view>
 
 #include "http/message.h"
 
@@ -37,6 +39,11 @@ ServedModel::ServedModel(const ModelSource& source, const ServeSettings& setting
       languages_(languages_of(model_, source)),
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                      .count()) {}
+
+bool ServedModel::translates_sentences() const {
+  constexpr std::array<std::string_view, 3> kFamilies = {"marian", "m2m_100", "mbart"};
+  return std::ranges::find(kFamilies, model_.config().model_type) != kFamilies.end();
+}
 
 template <class Fits>
 ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const char* what) const {

@@ -29,7 +29,8 @@ class ServedModel {
   bool embeds() const { return !model_.config().has_decoder(); }
   bool transcribes() const { return model_.config().reads_sound(); }
   bool generates() const { return !embeds() && !transcribes(); }
-  // Codes of those that it hears; none where it does not transcribe.
+  // Whether its family was trained to translate sentences, not paragraphs.
+  bool translates_sentences() const;
   // In seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 

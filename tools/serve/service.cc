@@ -17,6 +17,7 @@
 
 #include "http/form.h"
 #include "keys.h"
+#include "origins.h"
 #include "parameters.h"
 
 namespace encdec::serve {
@@ -80,7 +81,8 @@ HttpError http_error(const std::exception_ptr& failure) {
 
 }  // namespace
 
-Service::Service(const ServeSettings& settings) : settings_(settings), unread_(settings.limits.unread_bytes) {
+Service::Service(const ServeSettings& settings, bool is_loopback)
+    : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
                             deepl_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
@@ -185,6 +187,8 @@ void Service::check_key(const HttpRequest& head, const Match& match) const {
 HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (auto answer = answer_at_once(head)) return {.answer = std::move(answer)};
   const Match match = find_route(head);
+  if (is_loopback_ && head.peer != "unix") check_host(head, settings_.allowed_hosts);
+  check_origin(head, settings_.cors_origins);
   check_key(head, match);
   if (match.route == nullptr) throw HttpError(404, "nothing here of that name; GET / tells what there is");
   if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not what this address takes", head.method));
@@ -233,10 +237,14 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& rout
   call->refuse(with_retry(route.error(error, call->request()), error));
 }
 
-// Where models lie is nobody's business: their names instead.
+// Replaces the folders of models by their names. A folder such as "." or "model" may be part of any word, and tells
+// nothing.
 HttpError Service::without_folders(const HttpError& error) const {
   std::string message = error.what();
   for (const ModelSource& model : settings_.models) {
+    const bool tells =
+        model.folder.find('/') != std::string::npos && model.folder.find_first_not_of("./") != std::string::npos;
+    if (!tells) continue;
     for (std::size_t place = message.find(model.folder); place != std::string::npos;
          place = message.find(model.folder, place + model.name.size())) {
       message.replace(place, model.folder.size(), model.name);
@@ -262,14 +270,10 @@ HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error
 void Service::add_headers(const HttpRequest& request, HttpResponse& response) {
   response.headers.emplace_back("Server", "encdec");
   const std::string_view origin = request.headers["origin"];
-  if (origin.empty()) return;
-  for (const std::string& allowed : settings_.cors_origins) {
-    if (allowed == "*" || allowed == origin) {
-      response.headers.emplace_back("Access-Control-Allow-Origin", allowed);
-      response.headers.emplace_back("Vary", "Origin");
-      return;
-    }
-  }
+  const std::string_view allowed = allowed_origin(origin, settings_.cors_origins);
+  if (origin.empty() || allowed.empty()) return;
+  response.headers.emplace_back("Access-Control-Allow-Origin", allowed);
+  response.headers.emplace_back("Vary", "Origin");
 }
 
 void Service::on_answered(const Answered& answered) {

@@ -21,8 +21,8 @@ namespace encdec::serve {
 // All protocols over all models: who may ask what, and who answers.
 class Service final : public HttpApplication {
  public:
-  // Keeps a reference.
-  explicit Service(const ServeSettings& settings);
+  // Keeps a reference. `is_loopback`: only processes of this machine can connect.
+  Service(const ServeSettings& settings, bool is_loopback);
   ~Service() override;
 
   // Loads the models; until then requests are told to come later. Throws as Model::load() does.
@@ -61,6 +61,7 @@ class Service final : public HttpApplication {
   asio::awaitable<void> run(std::shared_ptr<Call> call, const Route& route);
 
   const ServeSettings& settings_;
+  bool is_loopback_;
   Metrics metrics_;
   Downloads downloads_;
   UnreadAnswers unread_;

@@ -50,9 +50,10 @@ struct ServeSettings {
 
   HttpLimits http = {};
   ServiceLimits limits = {};
-  std::vector<std::string> keys = {};          // any of them opens; none: open to all
-  std::string metrics_key = {};                // of /metrics, which is open without one
-  std::vector<std::string> cors_origins = {};  // of pages that may call; "*" for all
+  std::vector<std::string> keys = {};           // any of them opens; none: open to all
+  std::string metrics_key = {};                 // of /metrics, which is open without one
+  std::vector<std::string> cors_origins = {};   // of pages that may call; "*" for all
+  std::vector<std::string> allowed_hosts = {};  // names that Host may have beside those of the loopback interface
   bool log_json = false;
   bool quiet = false;  // no line for each request
 };

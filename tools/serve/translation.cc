@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <compare>
 #include <map>
 #include <span>
@@ -54,18 +53,19 @@ struct Document {
   std::vector<Stretch> stretches;
 };
 
-// Families whose models were trained on sentences, not on paragraphs.
-bool reads_sentences(const Model& model) {
-  constexpr std::array<std::string_view, 3> kFamilies = {"marian", "m2m_100", "mbart"};
-  return std::ranges::find(kFamilies, model.config().model_type) != kFamilies.end();
+void check_languages(const ModelSet& models) {
+  if (!models.source_languages().empty()) return;
+  throw HttpError(400, "no model here has known languages, see --languages NAME=en:fr");
 }
 
 [[noreturn]] void refuse_target(const ModelSet& models, const std::string& target) {
+  check_languages(models);
   throw HttpError(400, fmt::format("'{}' is not a language that anything is translated to here, expected one of {}",
                                    target, fmt::join(models.target_languages(), ", ")));
 }
 
 [[noreturn]] void refuse_pair(const ModelSet& models, const std::string& source, const std::string& target) {
+  check_languages(models);
   const auto sources = models.source_languages();
   if (std::ranges::find(sources, source) == sources.end()) {
     throw HttpError(400, fmt::format("'{}' is not a language that is read here, expected one of {}", source,
@@ -219,7 +219,8 @@ void Plan::add(HtmlPart part, Document& document) {
   const Model& model = document.model->model();
   const EncodeOptions languages{.source_language = document.options.source_lang,
                                 .target_language = document.options.target_lang};
-  const Split split = options.split == Split::sentences && !reads_sentences(model) ? Split::newlines : options.split;
+  const Split split =
+      options.split == Split::sentences && !document.model->translates_sentences() ? Split::newlines : options.split;
   stretch.pieces = pieces_of(stretch.part, split, document.translation.source,
                              [&](const std::string& sentence) { return fits(model, sentence, languages); });
   sentences += stretch.pieces.size();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -136,6 +137,14 @@ Listener::~Listener() {
 bool Listener::is_local() const {
   socklen_t size = 0;
   return name_of(descriptor_, size).ss_family == AF_UNIX;
+}
+
+bool Listener::is_loopback() const {
+  socklen_t size = 0;
+  const sockaddr_storage name = name_of(descriptor_, size);
+  if (name.ss_family == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(name).sin6_addr);
+  if (name.ss_family != AF_INET) return name.ss_family == AF_UNIX;
+  return ntohl(reinterpret_cast<const sockaddr_in&>(name).sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
 std::string Listener::address() const {

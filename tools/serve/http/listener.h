@@ -22,6 +22,8 @@ class Listener {
 
   int descriptor() const { return descriptor_; }
   bool is_local() const;
+  // Whether only processes of this machine can connect.
+  bool is_loopback() const;
   // "http://127.0.0.1:8080", "unix:/run/encdec.sock"
   std::string address() const;
 

@@ -125,13 +125,16 @@ asio::awaitable<void> translate_file(Call& call) {
       .source = source == "auto" ? std::string() : source, .target = target, .is_html = is_html};
   const auto translations = co_await translate(call, std::move(texts), options);
   const std::string path = call.parts().downloads.add(translations.front().text, is_html ? ".html" : ".txt");
-  // At the address that the client knows this server by.
-  call.respond({{"translatedFileUrl", fmt::format("http://{}{}", call.request().headers["host"], path)}});
+  // At the address that the client knows this server by; a proxy in front says whether that is https.
+  const Fields& headers = call.request().headers;
+  const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
+  call.respond({{"translatedFileUrl", host.empty() ? path : fmt::format("{}://{}{}", scheme, host, path)}});
 }
 
 asio::awaitable<void> download_file(Call& call) {
-  const std::optional<std::string> content = call.parts().downloads.find(call.path_words.front());
-  if (!content) throw HttpError(404, "no such file, or it was fetched long ago");
+  const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
+  const std::optional<std::string> content = call.parts().downloads.find(call.path_words.front(), fetch);
+  if (!content) throw HttpError(404, "no such file; it can be fetched once, and only for some time");
   const bool is_html = call.path_words.front().ends_with(".html");
   call.answer({.body = *content,
                .content_type = is_html ? "text/html; charset=utf-8" : "text/plain; charset=utf-8",
