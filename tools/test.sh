@@ -3,9 +3,23 @@
 # package (test_python.sh) and of the clients of encdec serve (test_serve.sh). Arguments go to ctest, and then these two are
 # left out:
 #   ./tools/test.sh -R Generate
+# With --sanitizers it runs instead what threads and clients share (queue, sessions, threads, server, speech) under the
+# address and the thread sanitizer, in build/asan and build/tsan; only what that needs is built.
 # Warnings are not errors here, so that another compiler's new warnings keep nobody from testing: preset ci has that.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [[ ${1:-} == --sanitizers ]]; then
+  ./tools/install_packages.sh
+  for preset in asan tsan; do
+    echo "Building and testing with preset $preset"
+    [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
+    cmake --build --preset "$preset" --target threads_test models_test transcription_test serve_text_test tools_test
+    ctest --preset "$preset" -j2 --no-tests=error \
+      -R '^(ThreadTeam|Cancellation|AddressSpace|Session|Request|MelWindows|SpeechOnly|Serve|Turns|Load|UnreadAnswers|Origins|Forms?)'
+  done
+  exit
+fi
 
 ./tools/build.sh
 echo "Testing"

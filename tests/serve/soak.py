@@ -1,14 +1,17 @@
 """Hostile clients beside ordinary ones, for as long as wanted: python tests/serve/soak.py [SECONDS] [SEED] [PROGRAM]
 
-Ordinary clients ask without a pause and compare every answer; others send noise and damaged requests, go away in the
-middle, reset their connections, send one byte at a time, read nothing, or are processes of 200 connections that are
-killed. The log goes to a full disk. Prints what was done, memory and open files after each tenth of the time, and how
-long /health took; ends with status 1 where an answer was wrong or the server did not end by itself.
+Ordinary clients ask for texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts without a
+pause, and compare every answer with the one that they got alone. Others ask for the same and leave, run out of time or
+stop reading; send noise and damaged requests, reset their connections, send one byte at a time, or are processes of 200
+connections that are killed. The log goes to a full disk. Prints what was done, memory and open files after each tenth
+of the time, and how long /health took. The server gets SIGTERM while all of them ask: it must end within its time, and
+no answer may be cut. Ends with status 1 where an answer was wrong or cut, or the server did not end by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import random
@@ -19,11 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import wave
 from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODEL = ROOT / "models/pretrained/english-pronunciation"
+PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
+EMBEDDER = ROOT / "tests/golden/sentence_transformers/mean_normalized/model"
+WHISPER = ROOT / "tests/golden/whisper_formats/hugging_face"
+DRAIN_SECONDS = 30
 WORDS = "attention world serendipity cat dog photography pronunciation network translate photographs".split()
 PATHS = ["/v1/generate", "/translate", "/v1/completions", "/v2/translate", "/embed", "/", "/detect", "/metrics"]
 BODIES = [
@@ -36,9 +43,59 @@ BODIES = [
 ]  # fmt: skip
 
 
-def message(path: str, body: bytes, headers: str = "") -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+def message(path: str, body: bytes, headers: str = "", content_type: str = "application/json") -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
     return head.encode() + body
+
+
+def json_message(path: str, body: object, headers: str = "") -> bytes:
+    return message(path, json.dumps(body).encode(), headers)
+
+
+def form_message(path: str, fields: dict[str, str], name: str, content: bytes, headers: str = "") -> bytes:
+    """A multipart form with a file."""
+    parts = [f'--b\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n' for key, value in fields.items()]
+    parts.append(f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n')
+    body = "".join(parts).encode() + content + b"\r\n--b--\r\n"
+    return message(path, body, headers, "multipart/form-data; boundary=b")
+
+
+def noise(seconds: float, seed: int) -> bytes:
+    samples = random.Random(seed).randbytes(2 * int(16_000 * seconds))
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(16_000)
+        writer.writeframes(samples)
+    return file.getvalue()
+
+
+def good_requests(headers: str = "") -> list[tuple[str, bytes]]:
+    """One of each kind, whose answers are always the same."""
+
+    def generate(inputs: object, parameters: dict[str, object], **others: object) -> bytes:
+        body = {"model": "english-pronunciation", "inputs": inputs, "parameters": parameters, **others}
+        return json_message("/v1/generate", body, headers)
+
+    page = "<p>cat <b>dog</b> <a href=x>photography</a></p><p>attention</p>"
+    requests = [("text", generate(word, {})) for word in WORDS[:4]]
+    requests += [
+        ("texts", generate(WORDS, {"max_new_tokens": 30})),
+        ("beams", generate(WORDS[:5], {"num_beams": 4, "num_return_sequences": 2})),
+        ("samples", generate(WORDS[:5], {"do_sample": True, "seed": 7, "num_return_sequences": 3})),
+        ("scores", generate(WORDS[:3], {"num_beams": 2, "top_log_probs": 20}, token_scores=True)),
+        ("stream", generate("photography", {"min_new_tokens": 20, "max_new_tokens": 20}, stream=True)),
+        ("alignment", generate(WORDS[:3], {}, alignment=True)),
+        ("html", json_message("/translate", {"q": page, "source": "en", "target": "arpabet", "format": "html"}, headers)),
+        ("embedding", json_message("/embed", {"inputs": ["a few words", "and some more of them"]}, headers)),
+        ("file", form_message("/translate_file", {"source": "en", "target": "arpabet"}, "a.txt", b"cat\ndog\n", headers)),
+    ]
+    for seconds in (0.3, 1.7):
+        fields = {"response_format": "verbose_json", "word_timestamps": "true"}
+        sound = noise(seconds, seed=int(10 * seconds))
+        requests.append(("recording", form_message("/inference", fields, "a.wav", sound, headers)))
+    return requests
 
 
 class Soak:
@@ -48,7 +105,8 @@ class Soak:
         self.done: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.health: list[float] = []
-        self.expected: dict[str, str] = {}
+        self.expected: dict[bytes, bytes] = {}
+        self.is_ending = False
 
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_unix_connection(self.path)
@@ -57,22 +115,64 @@ class Soak:
         writer.write(data)
         head = await reader.readuntil(b"\r\n\r\n")
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line)
-        return int(head[9:12]), await reader.readexactly(int(fields[b"content-length"]))
+        status = int(head[9:12])
+        if b"content-length" in fields:
+            return status, await reader.readexactly(int(fields[b"content-length"]))
+        body = b""
+        while size := int(await reader.readline(), 16):
+            body += await reader.readexactly(size)
+            await reader.readexactly(2)
+        await reader.readexactly(2)
+        return status, body
+
+    async def answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kind: str, data: bytes
+    ) -> tuple[int, bytes]:
+        """The answer to a good request; of a file, the file itself."""
+        status, answer = await self.ask(reader, writer, data)
+        if kind == "file" and status == 200:
+            path = json.loads(answer)["translatedFileUrl"].removeprefix("http://x")
+            status, answer = await self.ask(reader, writer, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        return status, answer
 
     async def ordinary(self, until: float) -> None:
         reader, writer = await self.open()
-        while time.monotonic() < until:
-            word = self.random.choice(WORDS)
-            body = json.dumps({"inputs": word}).encode()
-            status, answer = await self.ask(reader, writer, message("/v1/generate", body))
-            if status == 429:
-                await asyncio.sleep(0.05)
-                continue
-            text = json.loads(answer)["results"][0]["hypotheses"][0]["text"] if status == 200 else answer.decode()
-            if text != self.expected.setdefault(word, text):
-                self.wrong.append(f"{word}: {status} {text}")
-            self.done["ordinary"] += 1
+        try:
+            while time.monotonic() < until:
+                kind, data = self.random.choice(good_requests())
+                status, answer = await self.answer(reader, writer, kind, data)
+                if status == 429:
+                    await asyncio.sleep(0.05)
+                elif status == 503 and self.is_ending:
+                    return
+                elif status != 200 or answer != self.expected[data]:
+                    self.wrong.append(f"{kind}: {status} {answer[:200]!r}")
+                self.done[kind] += 1
+        except (asyncio.IncompleteReadError, OSError) as error:
+            # An answer is whole, or none of it comes: then the request came too late.
+            if not self.is_ending or (isinstance(error, asyncio.IncompleteReadError) and error.partial):
+                self.wrong.append(f"cut: {error!r}")
         writer.close()
+
+    async def leave(self, until: float) -> None:
+        """Asks for what ordinary clients ask for, and does not wait for it."""
+        while time.monotonic() < until:
+            way = self.random.choice(["leave", "time", "deaf"])
+            limit = f"X-Request-Timeout-Ms: {self.random.randint(1, 60)}\r\n" if way == "time" else ""
+            _, data = self.random.choice(good_requests(limit))
+            try:
+                reader, writer = await self.open()
+                if way == "time":
+                    status, answer = await self.ask(reader, writer, data)
+                    if status not in (200, 429, 503, 504):
+                        self.wrong.append(f"{way}: {status} {answer[:200]!r}")
+                else:
+                    writer.write(data)
+                    await asyncio.sleep(self.random.random() * (0.05 if way == "leave" else 0.5))
+                writer.transport.abort()
+            except (OSError, asyncio.IncompleteReadError):
+                pass
+            self.done[way] += 1
 
     async def ask_health(self, until: float) -> None:
         reader, writer = await self.open()
@@ -169,9 +269,17 @@ class Soak:
             await asyncio.sleep(5)
 
     async def run(self, seconds: float, process: int) -> None:
+        reader, writer = await self.open()
+        while (await self.ask(reader, writer, b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n"))[0] != 200:
+            await asyncio.sleep(0.05)
+        for kind, data in good_requests():
+            status, self.expected[data] = await self.answer(reader, writer, kind, data)
+            assert status == 200, (kind, status, self.expected[data])
+        writer.close()
         until = time.monotonic() + seconds
-        tasks = [asyncio.create_task(self.ordinary(until)) for _ in range(4)]
-        tasks += [asyncio.create_task(self.hostile(until)) for _ in range(8)]
+        ordinary = [asyncio.create_task(self.ordinary(until + 2 * DRAIN_SECONDS)) for _ in range(4)]
+        tasks = [asyncio.create_task(self.leave(until)) for _ in range(6)]
+        tasks += [asyncio.create_task(self.hostile(until)) for _ in range(4)]
         tasks += [asyncio.create_task(self.ask_health(until)), asyncio.create_task(self.killed(until))]
         for _ in range(10):
             done, _ = await asyncio.wait(tasks, timeout=seconds / 10, return_when=asyncio.FIRST_EXCEPTION)
@@ -182,6 +290,9 @@ class Soak:
             files = len(os.listdir(f"/proc/{process}/fd"))
             print(f"{sum(self.done.values())} done, {int(kilobytes) / 1000:.0f} MB, {files} files", flush=True)
         await asyncio.gather(*tasks)
+        self.is_ending = True
+        os.kill(process, signal.SIGTERM)
+        await asyncio.gather(*ordinary)
 
 
 def main() -> int:
@@ -190,15 +301,16 @@ def main() -> int:
     program = sys.argv[3] if len(sys.argv) > 3 else str(ROOT / "build/release/bin/encdec")
     with tempfile.TemporaryDirectory() as folder, open("/dev/full", "wb") as full:
         path = f"{folder}/socket"
-        command = [program, "serve", "--log-json", "--host", "", "--unix", path, "--threads", "1", "--model", str(MODEL)]
-        server = subprocess.Popen([*command, "--header-timeout", "2", "--write-timeout", "2"], stderr=full)
+        command = [program, "serve", "--log-json", "--host", "", "--unix", path, "--threads", "1", "--workers", "2"]
+        for model in (PRONUNCIATION, EMBEDDER, WHISPER):
+            command += ["--model", str(model)]
+        command += ["--header-timeout", "2", "--write-timeout", "2", "--drain-timeout", str(DRAIN_SECONDS)]
+        server = subprocess.Popen(command, stderr=full)
         while not Path(path).exists():
             time.sleep(0.05)
         soak = Soak(path, soak_seed)
-        time.sleep(1)
         asyncio.run(soak.run(seconds, server.pid))
-        server.terminate()
-        status = server.wait(60)
+        status = server.wait(DRAIN_SECONDS + 5)
     health = sorted(soak.health)
     middle, worst = health[len(health) // 2], health[int(len(health) * 0.99)]
     print(dict(soak.done))

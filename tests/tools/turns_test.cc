@@ -3,6 +3,10 @@
 #include <encdec/engine/base/cancellation.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <future>
 #include <stdexcept>
 #include <vector>
@@ -75,6 +79,19 @@ TEST(Turns, TasksRunWithinTheScopeOfTheirRequest) {
     }
   });
   EXPECT_TRUE(is_over.get_future().get());
+}
+
+// Asio cancels a coroutine through its executor, by what may be gone if that waits for another turn.
+TEST(Turns, WhatAStrandDispatchesWithinATaskRunsAtOnce) {
+  Turns turns(1);
+  const asio::any_io_executor strand = asio::make_strand(small(turns, 1));
+  std::promise<bool> is_done_at_once;
+  asio::post(strand, [&] {
+    bool is_done = false;
+    asio::dispatch(strand, [&] { is_done = true; });
+    is_done_at_once.set_value(is_done);
+  });
+  EXPECT_TRUE(is_done_at_once.get_future().get());
 }
 
 TEST(Turns, TasksThatHaveNotBegunAreDropped) {

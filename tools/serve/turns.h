@@ -35,27 +35,37 @@ class Turns {
   // Begins no more tasks, and waits for those that run.
   void stop();
 
-  // Runs a request's tasks: an executor as Asio has them, to be used through a strand.
+  // Runs a request's tasks: an executor as Asio has them, to be used through a strand. It never runs them at once, but
+  // unless `never` was required a strand may: Asio cancels coroutines by what is gone if it runs later.
   class Executor {
+    using Blocking = asio::execution::blocking_t;
+
    public:
     Executor(Turns& turns, Owner owner) : turns_(&turns), owner_(std::move(owner)) {}
 
     asio::execution_context& query(asio::execution::context_t /*property*/) const noexcept { return turns_->pool_; }
-    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t /*property*/) noexcept {
-      return asio::execution::blocking.never;
-    }
+    Blocking query(Blocking /*property*/) const noexcept { return blocking_; }
+    Executor require(Blocking::never_t property) const { return with(property); }
+    Executor require(Blocking::possibly_t property) const { return with(property); }
     template <class Function>
     void execute(Function function) const {
       turns_->add(owner_, std::make_unique<TaskOf<Function>>(std::move(function)));
     }
     friend bool operator==(const Executor& a, const Executor& b) noexcept {
-      return a.turns_ == b.turns_ && a.owner_.check == b.owner_.check;
+      return a.turns_ == b.turns_ && a.owner_.check == b.owner_.check && a.blocking_ == b.blocking_;
     }
     friend bool operator!=(const Executor& a, const Executor& b) noexcept { return !(a == b); }
 
    private:
+    Executor with(Blocking blocking) const {
+      Executor other = *this;
+      other.blocking_ = blocking;
+      return other;
+    }
+
     Turns* turns_;
     Owner owner_;
+    Blocking blocking_ = Blocking::possibly;
   };
 
  private:
