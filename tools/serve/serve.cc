@@ -71,7 +71,7 @@ std::vector<Listener> open_listeners(const ServeSettings& settings) {
 volatile std::sig_atomic_t exit_status = 0;
 
 extern "C" void exit_now(int /*signal*/) {
-  ::_exit(exit_status);
+  std::_Exit(exit_status);
 }
 
 }  // namespace
