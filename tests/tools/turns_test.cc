@@ -44,6 +44,18 @@ TEST(Turns, LargeTasksLeaveAThreadToSmallOnesOfTheSameClient) {
   EXPECT_EQ(most, 1);
 }
 
+TEST(Turns, DispatchWithinAStrandRunsAtOnce) {
+  Turns turns(1);
+  const asio::any_io_executor strand = asio::make_strand(small(turns, 1));
+  std::promise<bool> has_run;
+  asio::post(strand, [&] {
+    bool is_done = false;
+    asio::dispatch(strand, [&] { is_done = true; });
+    has_run.set_value(is_done);
+  });
+  EXPECT_TRUE(has_run.get_future().get());
+}
+
 TEST(Turns, ClientsTakeTurnsATaskEach) {
   std::promise<void> is_running, may_begin, done;
   std::vector<int> order;
