@@ -147,7 +147,7 @@ def test_clients_that_go_away(server: Server, lines: list[str], folders: dict[st
         body = body_of(leaving[number]).encode()
         if number % 3 == 0:
             body = json.dumps({"inputs": "pronunciation", "stream": True}).encode()
-        head = f"POST /v1/generate HTTP/1.1\r\nHost: here\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        head = f"POST /v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
             connection.sendall(head + (body[:-1] if number % 3 == 1 else body))
             if number % 3 == 0:

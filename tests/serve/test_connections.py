@@ -17,7 +17,7 @@ LONG = json.dumps({"inputs": ["photography"] * 100, "parameters": PARAMETERS}).e
 
 
 def post(body: bytes, version: str = "1.1") -> bytes:
-    return f"POST /v1/generate HTTP/{version}\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    return f"POST /v1/generate HTTP/{version}\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def metric(server: Server, name: str) -> float:
