@@ -1,4 +1,4 @@
-// Who is let in, and who is refused to make room.
+// Tests which requests are admitted, and which are refused to make room.
 #include "load.h"
 
 #include <gmock/gmock.h>

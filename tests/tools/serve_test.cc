@@ -488,7 +488,7 @@ TEST(Serve, TheSlowestBodyMakesRoom) {
   slow.send(half.substr(0, head));
   EXPECT_EQ(slow.receive(), kContinue);
   slow.send(half.substr(head, 60'000));
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(status_of(server.get("/health")), "200");  // it has been read meanwhile
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(status_of(server.get("/health")), "200");  // by now the server has read it
   EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat"})" + std::string(60'000, ' '))), "200");
   const std::string answer = slow.receive_all();
   EXPECT_EQ(status_of(answer), "429");
@@ -649,7 +649,7 @@ TEST(Serve, WhatHasBegunToArriveIsAnsweredBeforeItEnds) {
   header.send(request.substr(0, head - 4));
   body.send(request.substr(0, head));
   EXPECT_EQ(body.receive(), kContinue);
-  EXPECT_EQ(status_of(server.get("/health")), "200");  // what was sent before it has been read
+  EXPECT_EQ(status_of(server.get("/health")), "200");  // by now the server has read both
   server.send(SIGTERM);
   EXPECT_EQ(server.told(), "STOPPING=1");
   body.send(request.substr(head));

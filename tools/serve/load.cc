@@ -88,7 +88,7 @@ void Load::check_requests(const Clients::value_type& client) const {
   }
 }
 
-// A body that has all the room for itself may exceed a limit: the limit of one body is another one.
+// A body that is alone may exceed a limit: --max-body-bytes limits a single body.
 void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   const auto& [name, client] = ticket.client();
   const std::size_t limit = limits_.request_bytes, share = share_of(limit, name);
@@ -109,7 +109,8 @@ void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   }
 }
 
-// Of all clients, or of one. False if no other body is arriving.
+// Refuses the arriving body that has gone longest without progress, of one client, or of all where `client` is null.
+// Returns false if there is no other than `kept`.
 bool Load::refuse_slowest(const Ticket& kept, const Usage* client, const std::string& reason) {
   const auto slowest = std::ranges::find_if(arriving_, [&](const Ticket* ticket) {
     return ticket != &kept && ticket->bytes() > 0 && (client == nullptr || client == &ticket->client().second);

@@ -33,7 +33,7 @@ class Load {
   class Ticket;
   struct Usage {
     std::size_t tickets = 0;
-    std::size_t requests = 0;  // whose bodies are whole
+    std::size_t requests = 0;  // only those with a whole body
     std::size_t bytes = 0;
   };
   using Clients = std::map<std::string, Usage, std::less<>>;
@@ -47,10 +47,10 @@ class Load {
   const ServiceLimits& limits_;
   Metrics& metrics_;
   Usage total_;
-  Clients clients_;              // that have tickets
+  Clients clients_;              // each has at least one ticket
   std::list<Ticket*> arriving_;  // the one that has gone longest without progress first
   Clock::time_point last_end_ = Clock::now();
-  double seconds_between_ends_ = 0.1;  // of requests, a moving average
+  double seconds_between_ends_ = 0.1;  // moving average of requests
 };
 
 }  // namespace encdec::serve

@@ -106,7 +106,8 @@ short events_of(int socket) {
   return polled.revents;
 }
 
-// Throws HttpError for what a proxy before this server may have understood in another way. `lines`: of the header.
+// Throws HttpError for what a proxy before this server may have understood in another way. `lines`: number of lines of
+// the header.
 void check_head(const http::request_header<>& head, std::size_t lines, const HttpLimits& limits) {
   std::size_t fields = 0, encodings = 0;
   for (const auto& field : head) {
@@ -184,7 +185,7 @@ struct Connection::Writing {
 Connection::Connection(HttpServer& server, Stream stream, std::string peer)
     : server_(server), stream_(std::move(stream)), peer_(std::move(peer)), buffer_(kReadAheadBytes) {}
 
-// Beast joins the lines of a folded field, so only their number tells that it was folded.
+// Counts lines, because Beast joins those of a folded field without a trace.
 void Connection::Buffer::consume(std::size_t bytes) {
   const auto all = data();
   const std::string_view parsed(static_cast<const char*>(all.data()), std::min(bytes, all.size()));
@@ -308,8 +309,8 @@ asio::awaitable<bool> Connection::serve_request() {
   co_return goes_on;
 }
 
-// Reads piece by piece: memory and progress are those of what has arrived, whatever was announced. False where the
-// client has gone. Throws HttpError for what is no body, or one without room.
+// Reads a body piece by piece: it takes memory for what has arrived, not for what was announced. Returns false if the
+// client has gone. Throws HttpError if the body is malformed or finds no room.
 template <class Parser>
 asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request, RequestTicket* ticket) {
   std::optional<HttpError> refused;
@@ -342,8 +343,8 @@ asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request
 }
 
 // Returns when the client has gone. Reads what it sends ahead until the buffer is full. A client that has shut down its
-// sending side still waits for its answer: at a Unix socket poll() tells it from a closed one, over TCP only sending
-// does.
+// sending side still waits for its answer: poll() distinguishes it from a closed client at a Unix socket, over TCP only
+// sending to it does.
 asio::awaitable<void> Connection::watch(const Writing& writing) {
   const int socket = stream_.socket().native_handle();
   bool is_open = true;  // the client may send more

@@ -21,11 +21,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // To its end; never throws.
   asio::awaitable<void> run();
-  // Between two requests; within one that has begun but is not whole; from there to the end of its answer; after
-  // close().
-  enum class State : std::uint8_t { idle, arriving, answering, closed };
+  enum class State : std::uint8_t {
+    idle,       // between two requests
+    arriving,   // a request has begun but is not whole
+    answering,  // until the end of the answer
+    closed,
+  };
   State state() const { return state_; }
-  // When it became idle, or when some of the arriving request was last read.
+  // Time when it became idle, or when some of the arriving request was last read.
   Clock::time_point last_progress() const { return last_progress_; }
   // At once.
   void close();

@@ -56,7 +56,7 @@ class HttpApplication {
  public:
   virtual ~HttpApplication() = default;
 
-  // What becomes of a request whose header has arrived: it is answered at once, or its body is read and it is handled.
+  // Decides on a request whose header has arrived: it is answered at once, or its body is read and it is handled.
   // `ticket` is kept as long as the request lasts. Throws HttpError to refuse it.
   struct Admission {
     std::optional<HttpResponse> answer = {};
