@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/thread_team.h"
@@ -189,11 +190,31 @@ struct RequestQueue::Workers {
       }
     }
     for (const DecodeJob& job : jobs) static_cast<State&>(*job.client).on_start(job);
-    std::erase_if(jobs, [&](DecodeJob& job) { return !static_cast<State&>(*job.client).prepare(job, read_until); });
+    read_recordings(read_until, jobs);
     for (const DecodeJob& job : empty) {
       static_cast<State&>(*job.client).on_start(job);
       job.client->on_result(job, {});
     }
+  }
+
+  // Reads for the jobs of recordings, in their order, one of them at least; keeps those that can be decoded. When the
+  // time is up the others wait again, in front of those that have been read in this turn.
+  static void read_recordings(Clock::time_point until, std::vector<DecodeJob>& jobs) {
+    std::vector<std::shared_ptr<State>> late, unfinished;
+    bool has_read = false;
+    std::erase_if(jobs, [&](DecodeJob& job) {
+      const auto state = std::static_pointer_cast<State>(job.client);
+      if (!state->speech) return false;
+      if (std::exchange(has_read, true) && Clock::now() >= until) {
+        late.push_back(state);
+        return true;
+      }
+      const State::Prepared prepared = state->prepare(job, until);
+      if (prepared == State::Prepared::unfinished) unfinished.push_back(state);
+      return prepared != State::Prepared::ready;
+    });
+    for (const auto& state : late) state->wait_again();
+    for (const auto& state : unfinished) state->wait_again();
   }
 
   // As many texts at a time as keep the CPU busy, whosever they are.

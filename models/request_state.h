@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -141,29 +142,33 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
   }
   // A window that is not known yet.
   DecodeJob window() const { return speech->task.any_window(); }
-  // Finds out what a job is to read, where that was left open. Returns false where there is nothing to decode: the
-  // request is over, has its result or failure, or waits for another turn since reading takes longer than `until`.
-  bool prepare(DecodeJob& job, Clock::time_point until) {
-    if (!speech) return true;
-    if (is_over()) return false;
+  // Finds out what a job of a recording is to decode. `over`: nothing, since the request is over or has its result or
+  // failure. `unfinished`: reading takes longer than `until`, so it must wait for another turn.
+  enum class Prepared : std::uint8_t { ready, over, unfinished };
+  Prepared prepare(DecodeJob& job, Clock::time_point until) {
+    if (is_over()) return Prepared::over;
     try {
-      if (!speech->read(until)) {
-        go_on(shared_from_this());
-        return false;
-      }
+      if (!speech->read(until)) return Prepared::unfinished;
       std::optional<DecodeJob> window = speech->next();
       if (!window) {
         Transcript transcript = speech->whole ? speech->whole->transcript() : speech->transcriber->transcript();
         tell(std::exchange(transcript.segments, {}));
         call([&] { speech->handlers.on_result(std::move(transcript)); });
-        return false;
+        return Prepared::over;
       }
       window->client = std::move(job.client);
       job = *std::move(window);
-      return true;
+      return Prepared::ready;
     } catch (...) {
       on_failure(job, std::current_exception());
-      return false;
+      return Prepared::over;
+    }
+  }
+  void wait_again() {
+    try {
+      go_on(shared_from_this());
+    } catch (...) {
+      on_failure({}, std::current_exception());
     }
   }
 
