@@ -33,7 +33,7 @@ class Steps {
   std::size_t count_ = 0;
 };
 
-// What one request was told, in one line, and whether it had been cancelled before.
+// The calls of one request's handlers, in one line, and whether any came after it was cancelled.
 struct Told {
   std::string text;
   bool is_cancelled = false;

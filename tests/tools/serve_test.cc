@@ -295,7 +295,7 @@ TEST(Serve, AClientThatOnlyStopsSendingGetsItsAnswers) {
   }
 }
 
-// What a process has asked the system for, in bytes.
+// The size of a process' address space, in bytes.
 std::size_t address_space_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/statm");
   std::size_t pages = 0;

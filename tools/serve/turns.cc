@@ -9,7 +9,7 @@ namespace encdec::serve {
 
 Turns::~Turns() {
   stop();
-  // What is destroyed may add a task, so not under the lock.
+  // Destroyed after the lock is released: destroying a task may add another.
   Lane small, large;
   const std::lock_guard lock(mutex_);
   small.swap(small_);
