@@ -100,7 +100,7 @@ struct RequestQueue::Workers {
     Clock::time_point taken_at_ = Clock::now();
   };
 
-  // Ends what a worker does when its queue ends; its requests are over by then, so none is told.
+  // Thrown out of a worker's work when its queue ends. All requests are over by then, so no handler is called.
   struct Stopped {};
 
   // `alive_at` is when this worker gave its last sign of life, or kIdle.

@@ -174,7 +174,7 @@ struct Request::State final : DecodeClient, std::enable_shared_from_this<Request
 
   std::function<void(std::size_t, std::size_t)> on_started;
   std::function<void(std::size_t, std::exception_ptr)> on_failed;
-  std::shared_ptr<const std::atomic<bool>> has_queue_stopped;  // of the queue that it was given to
+  std::shared_ptr<const std::atomic<bool>> has_queue_stopped;  // set by the queue; null before
   std::deque<DecodeJob> waiting;                               // the queue's
 
  private:

@@ -74,7 +74,7 @@ class BatchDecoder {
     }
   }
 
-  // Whether the encoder can read a job's source; if not, its client is told, and the others go on.
+  // Returns whether the encoder can read a job's source. If not, reports the failure to its client alone.
   bool is_readable(const DecodeJob& job) const {
     if (!work_.session.model().config.reads_sound()) return true;
     try {

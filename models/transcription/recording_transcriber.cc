@@ -58,7 +58,7 @@ void RecordingTranscriber::choose_clips() {
   if (!is_openai() && !task_.options().condition_on_previous_text) reset_ = tokens_.size();
 }
 
-// Of the window at seek_, which is in a clip.
+// Returns the length of the window at seek_. REQUIRES: find_window() has returned true.
 std::size_t RecordingTranscriber::window_frames() const {
   return std::min<std::size_t>(task_.facts().window_frames(), clips_[clip_].second - seek_);
 }

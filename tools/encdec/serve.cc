@@ -95,7 +95,7 @@ void run(const ServeArguments& arguments) {
   if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
   settings.quiet = arguments.model.quiet;
   log_aside(settings.log_json);
-  // The last lines of the log are written, unless nobody takes them.
+  // Time to write the last lines of the log, in case its reader has stopped reading.
   constexpr std::chrono::seconds kLastLines{1};
   try {
     serve::serve(settings);

@@ -84,7 +84,7 @@ void Call::check_inputs(std::size_t count) const {
 }
 
 void Call::check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const {
-  // Of a token: its text, its number and its score; of each that it was chosen from, these again, with their names.
+  // Bytes of JSON: a token's text, id and score, and the same, with the names of the fields, for each candidate.
   constexpr std::size_t kToken = 8, kCandidate = 28;
   const GenerateOptions all = model.model().generation_config() | options;
   auto tokens = static_cast<std::size_t>(new_token_limit(all, 0));

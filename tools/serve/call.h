@@ -105,7 +105,7 @@ class Call : public std::enable_shared_from_this<Call> {
   Clock::time_point deadline_;
   std::shared_ptr<std::atomic<bool>> is_abandoned_ = std::make_shared<std::atomic<bool>>(false);
   asio::any_io_executor executor_;
-  std::shared_ptr<UnreadAnswers::Part> counted_;  // of the answer
+  std::shared_ptr<UnreadAnswers::Part> counted_;  // bytes of the answer so far
   asio::steady_timer comfort_;
   bool has_spaces_ = false;  // the answer has begun with them
   bool is_over_ = false;     // nothing is to be written behind the answer

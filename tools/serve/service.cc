@@ -237,8 +237,8 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& rout
   call->refuse(with_retry(route.error(error, call->request()), error));
 }
 
-// Replaces the folders of models by their names. A folder such as "." or "model" may be part of any word, and tells
-// nothing.
+// Replaces the folders of models by their names. A folder such as "." or "model" may be part of any word, and
+// reveals nothing.
 HttpError Service::without_folders(const HttpError& error) const {
   std::string message = error.what();
   for (const ModelSource& model : settings_.models) {

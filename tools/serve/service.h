@@ -71,7 +71,7 @@ class Service final : public HttpApplication {
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> is_draining_ = false;
   std::atomic<bool> has_stopped_ = false;
-  std::optional<Turns> turns_;  // of requests and answers; models have threads of their own
+  std::optional<Turns> turns_;  // the handlers' threads
 };
 
 }  // namespace encdec::serve

@@ -26,8 +26,8 @@ struct ServiceLimits {
   int alternatives = 8;                  // beside the best translation
   std::size_t requests = 512;            // that wait or run; one more is told to come later
   std::size_t request_bytes = 64 << 20;  // of the bodies of all of these
-  std::size_t answer_bytes = 64 << 20;   // of a request
-  std::size_t unread_bytes = 256 << 20;  // of answers that are being made or wait to be read
+  std::size_t answer_bytes = 64 << 20;   // maximum of one answer
+  std::size_t unread_bytes = 256 << 20;  // maximum of all answers that are being made or wait to be read
   std::size_t recording_bytes =
       26 << 20;  // of the body of one with a recording: OpenAI's 25 MiB, and the form around it
   std::size_t recording_seconds = 14'400;

@@ -24,7 +24,7 @@ class Turns {
   struct Owner {
     std::uint64_t client = 0;
     bool is_large = false;
-    std::shared_ptr<const std::function<void()>> check = {};  // of the CancellationScope that its tasks run in
+    std::shared_ptr<const std::function<void()>> check = {};  // called at each cancellation check of its tasks
   };
 
   explicit Turns(std::size_t threads) : threads_(threads), pool_(threads) {}

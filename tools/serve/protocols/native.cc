@@ -45,7 +45,7 @@ std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, co
                {"finish_reason", to_string(hypothesis.finish_reason)}};
   if (has_scores) json["token_scores"] = to_array(hypothesis.token_scores);
   std::string text = to_text(json);
-  text.pop_back();  // of the object's end
+  text.pop_back();  // the closing brace
   if (options.top_log_probs > 0) {
     text += R"(,"top_log_probs":[)";
     for (const std::vector<TokenScore>& place : hypothesis.top_log_probs) {

@@ -17,7 +17,7 @@ namespace tei {
 
 using Json = WrittenJson;
 
-constexpr std::size_t kCountedBytes = 64 << 10;  // of an answer at a time
+constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer that are counted together
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
   // Its clients know 422 and 424 where others have 400 and 500.
