@@ -3,23 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
-#include "encdec/engine/control_group.h"
-
-#if defined(__linux__)
-#include <sched.h>
-#endif
 
 namespace encdec {
 namespace {
@@ -38,59 +27,7 @@ void relax() {
 #endif
 }
 
-int whole_cpus(const std::string& quota, double period) {
-  constexpr int kNoLimit = 1 << 20;
-  if (quota == "max" || quota.starts_with('-') || period <= 0) return kNoLimit;
-  return std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
-}
-
-// CPUs that control groups (version 2, or 1) grant, or a large number.
-int control_group_cpus() {
-  int fewest = whole_cpus("max", 0);
-  for (const std::string& limit : control_group_files("cpu.max")) {
-    std::istringstream words(limit);
-    std::string quota;
-    double period = 0;
-    if (words >> quota >> period) fewest = std::min(fewest, whole_cpus(quota, period));
-  }
-  std::string quota;
-  double period = 0;
-  if (std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota &&
-      std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period) {
-    fewest = std::min(fewest, whole_cpus(quota, period));
-  }
-  return fewest;
-}
-
 }  // namespace
-
-int available_cpus() {
-  int count = static_cast<int>(std::thread::hardware_concurrency());
-#if defined(__linux__)
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-#endif
-  return std::clamp(count, 1, control_group_cpus());
-}
-
-int default_threads() {
-  const auto number_in = [](std::string_view text) {
-    int number = 0;
-    const char* end = text.data() + text.size();
-    const bool is_number = std::from_chars(text.data(), end, number).ptr == end;
-    return is_number && number <= kMaxThreads ? number : 0;
-  };
-  if (const char* ours = std::getenv("ENCDEC_THREADS"); ours != nullptr && *ours != '\0') {
-    if (const int number = number_in(ours); number > 0) return number;
-    throw ConfigError(fmt::format("ENCDEC_THREADS is '{}', expected a number from 1 to {}", ours, kMaxThreads));
-  }
-  if (const char* openmp = std::getenv("OMP_NUM_THREADS")) {
-    const std::string_view all = openmp;  // one number for each level of nesting
-    if (const int number = number_in(all.substr(0, all.find(','))); number > 0) return number;
-  }
-  return available_cpus();
-}
 
 std::thread start_thread(int number, int wanted, std::function<void()> work) {
   try {

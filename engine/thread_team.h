@@ -12,18 +12,6 @@
 
 namespace encdec {
 
-// CPUs that this process may use (its affinity mask and control group taken into account), at least 1.
-int available_cpus();
-
-// More is a typing error.
-inline constexpr int kMaxThreads = 1024;
-
-// How many threads to use where nobody says it: ENCDEC_THREADS or the first number of OMP_NUM_THREADS of the
-// environment, as what divides a machine among processes sets it (Ray, Spark, Slurm), else available_cpus(). Throws
-// ConfigError for ENCDEC_THREADS that is no number from 1 to kMaxThreads; what it does not understand of the other, it
-// passes over.
-int default_threads();
-
 // Starts thread `number` of `wanted`. Throws ResourceError, with the limits to look at, if the system starts no more.
 std::thread start_thread(int number, int wanted, std::function<void()> work);
 

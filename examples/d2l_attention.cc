@@ -6,11 +6,11 @@
 // are alike on purpose, so that whatever a query looks for, it spreads its attention evenly over the keys that are not
 // masked, and its output is the mean of their values.
 #include <encdec/engine/executor.h>
-#include <encdec/layers/dense/additive_attention.h>
-#include <encdec/layers/dense/dot_product_scores.h>
-#include <encdec/layers/dense/masked_softmax.h>
-#include <encdec/layers/dense/weighted_sum.h>
-#include <encdec/layers/transformer/dropout.h>
+#include <encdec/layers/lessons/dense/additive_attention.h>
+#include <encdec/layers/lessons/dense/dot_product_scores.h>
+#include <encdec/layers/lessons/dense/masked_softmax.h>
+#include <encdec/layers/lessons/dense/weighted_sum.h>
+#include <encdec/layers/lessons/dropout.h>
 #include <encdec/models/checkpoint/npz.h>
 #include <encdec/models/checkpoint/safetensors.h>
 

@@ -1,5 +1,5 @@
 // Many callers, one model: each submits what it wants, with rules of its own, to a queue that decodes all together.
-#include <encdec/models/request_queue.h>
+#include <encdec/models/model/request_queue.h>
 
 #include <cstdio>
 #include <exception>

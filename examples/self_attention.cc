@@ -4,9 +4,9 @@
 // key (what the token offers), a query (what it looks for) and a value (what it passes on). A token's output is a
 // mixture of all values; how much of each is decided by how well its query matches each key.
 #include <encdec/engine/executor.h>
-#include <encdec/layers/dense/dot_product_scores.h>
-#include <encdec/layers/dense/masked_softmax.h>
-#include <encdec/layers/dense/weighted_sum.h>
+#include <encdec/layers/lessons/dense/dot_product_scores.h>
+#include <encdec/layers/lessons/dense/masked_softmax.h>
+#include <encdec/layers/lessons/dense/weighted_sum.h>
 #include <encdec/layers/transformer/linear.h>
 
 #include <algorithm>

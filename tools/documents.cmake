@@ -27,11 +27,13 @@ endfunction()
 
 # Programs for another machine may not run here.
 if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
-  encdec_install_documents(encdec)
+  if(ENCDEC_BUILD_COMMAND)
+    encdec_install_documents(encdec)
+  endif()
   encdec_install_documents(encdec-demo)
 endif()
 if(ENCDEC_BUILD_BENCHMARKS)
-  configure_file(encdec_bench/encdec-bench.1.in "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" @ONLY)
+  configure_file(bench/encdec-bench.1.in "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" @ONLY)
 endif()
 
 file(RELATIVE_PATH data_from_program "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_DATADIR}/encdec")
@@ -41,7 +43,7 @@ if(ENCDEC_INSTALL)
     install(FILES "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   endif()
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/models/pretrained" DESTINATION "${CMAKE_INSTALL_DATADIR}/encdec"
-          PATTERN "test_words.tsv" EXCLUDE)
+          PATTERN "test_words.tsv" EXCLUDE PATTERN "training" EXCLUDE)
 endif()
 
 # In the build tree a link stands in for the installed model: a relative one, so that a project can move with its build.

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 

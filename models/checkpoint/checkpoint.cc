@@ -9,13 +9,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/npz.h"
 #include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/pytorch.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"

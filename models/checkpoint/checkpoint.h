@@ -57,6 +57,9 @@ struct WhisperFile {
 // it has sizes. nullopt for others. Throws FileError for a folder with several ggml-*.bin.
 std::optional<WhisperFile> find_whisper_file(const std::filesystem::path& folder_or_file);
 
+// The tensor of a ggml file that holds the bands of its spectrogram.
+inline constexpr std::string_view kMelFilters = "mel_filters";
+
 // Names of openai's vocabularies, which may lie beside a .pt file.
 inline constexpr const char* kTiktokenFiles[] = {"multilingual.tiktoken", "gpt2.tiktoken"};
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 
 namespace encdec {
 

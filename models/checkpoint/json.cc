@@ -3,9 +3,9 @@
 #include <functional>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {
@@ -66,13 +66,6 @@ void copy_json(const nlohmann::json& from, nlohmann::json& to) {
   } else {
     to = from;
   }
-}
-
-std::string printable(std::string_view text, std::size_t limit) {
-  const bool whole = text.size() <= limit;
-  const nlohmann::json value(std::string(text.substr(0, limit)));
-  const std::string quoted = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  return quoted.substr(1, quoted.size() - 2) + (whole ? "" : "...");
 }
 
 JsonObject::JsonObject(nlohmann::json value, const std::string& file) : value_(share(value)), file_(file) {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 
 namespace encdec {
 

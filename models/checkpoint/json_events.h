@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 
 namespace encdec {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/pytorch.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/torch_file.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 

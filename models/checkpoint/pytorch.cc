@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "encdec/engine/base/checked_math.h"
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 #include "encdec/models/checkpoint/torch_file.h"

@@ -3,9 +3,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {

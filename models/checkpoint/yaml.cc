@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {

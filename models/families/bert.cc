@@ -1,7 +1,7 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020) and DistilBERT (Sanh et al. 2019).
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/network/config.h"
 
 namespace encdec {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/families/config_reader.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/families.h"
 
 namespace encdec {

@@ -1,7 +1,7 @@
 // Whisper (Radford et al. 2023) as openai/whisper stores it, and whisper.cpp after it.
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/families/name_table.h"

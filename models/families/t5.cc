@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"

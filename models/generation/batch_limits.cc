@@ -1,15 +1,9 @@
 #include "encdec/models/generation/batch_limits.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <limits>
-#include <string>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/engine/control_group.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/generation/generation_settings.h"
 
 namespace encdec {
@@ -26,24 +20,6 @@ constexpr std::size_t kTokensAtOnce = 4096;
 // The part of the free memory for keys and values: one in so many; twice that while they grow.
 constexpr std::size_t kShareOfMemory = 4;
 constexpr int kMaxWorkers = 1024;
-
-// Memory that may still be taken: the machine's and the control groups'.
-std::size_t available_memory() {
-  std::size_t available = std::numeric_limits<std::size_t>::max();
-  std::ifstream machine("/proc/meminfo");
-  std::string word;
-  while (machine >> word) {
-    std::size_t kibibytes = 0;
-    if (word == "MemAvailable:" && machine >> kibibytes) available = kibibytes * 1024;
-  }
-  const auto limits = control_group_files("memory.max"), used = control_group_files("memory.current");
-  for (std::size_t i = 0; i < std::min(limits.size(), used.size()); ++i) {
-    if (limits[i] == "max") continue;
-    const auto number = [](const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); };
-    available = std::min<std::size_t>(available, number(limits[i]) - std::min(number(limits[i]), number(used[i])));
-  }
-  return available;
-}
 
 // What one token's keys and values take in all self-attentions, and as many in the cross-attentions.
 std::size_t bytes_per_token(const Transformer& model) {
@@ -62,11 +38,6 @@ BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int 
   return {.rows = rows > 0 ? rows : std::min(logits_rows(model.config), busy),
           .bytes = available_memory() / kShareOfMemory / sharing,
           .tokens_at_once = kTokensAtOnce};
-}
-
-void check_range(std::string_view name, int value, int min, int max) {
-  if (value >= min && value <= max) return;
-  throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
 }
 
 void check_batching(int batch_size, int workers) {

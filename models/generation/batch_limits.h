@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 #include "encdec/models/generation/search.h"
 #include "encdec/models/network/transformer.h"
@@ -22,9 +21,8 @@ std::size_t logits_rows(const TransformerConfig& config);
 // So many rows or, where that is 0, as many as keep the CPU busy; of each worker's part of the memory.
 BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int workers);
 
-// Throws ConfigError, "workers is 0, expected 1 to 1024".
-void check_range(std::string_view name, int value, int min, int max);
-// The same for numbers of sources that are decoded together, 0 for as many as there is room for, and of workers.
+// Throws ConfigError unless batch_size, the number of sources decoded together, is 0 (as many as fit) or more, and
+// workers is from 1 to 1024.
 void check_batching(int batch_size, int workers);
 
 // Bytes of keys and values that decoding a prompt will take, as far as can be foreseen.

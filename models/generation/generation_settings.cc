@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 
 namespace encdec {
 namespace {

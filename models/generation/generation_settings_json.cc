@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/written_json.h"
 #include "encdec/models/generation/generation_settings.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/session/token_rows.h"
 
 namespace encdec {
@@ -16,6 +16,12 @@ void expect_reader(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
   if (!config.reads_sound()) return;
   refuse<ConfigError>(parts.origin, "{} reads sound, expected recordings to transcribe", config.model_type);
+}
+
+void expect_sound(const ModelParts& parts) {
+  const TransformerConfig& config = parts.network.config;
+  if (config.reads_sound()) return;
+  refuse<ConfigError>(parts.origin, "{} reads text, expected a model that reads sound", config.model_type);
 }
 
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages) {

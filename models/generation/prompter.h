@@ -23,6 +23,8 @@ const Tokenizer& tokenizer_of(const ModelParts& parts);
 
 // Throws ConfigError if the model reads sound: for what is given text or tokens.
 void expect_reader(const ModelParts& parts);
+// Throws ConfigError if the model reads text.
+void expect_sound(const ModelParts& parts);
 
 // The ids of a whole target without what the decoder starts with.
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages);

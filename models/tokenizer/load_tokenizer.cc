@@ -11,13 +11,14 @@
 #include <span>
 #include <utility>
 
+#include "encdec/engine/base/base64.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/openai.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -26,7 +27,6 @@
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "encdec/models/tokenizer/families/whisper_tokenizer.h"
-#include "encdec/models/tokenizer/pipeline/base64.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 

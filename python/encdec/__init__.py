@@ -20,9 +20,9 @@ from ._errors import (
     UnsupportedModelError,
     WeightError,
 )
-from ._registry import build_info, open_model
+from ._registry import build_info
 from .attention import Attention
-from .model import Model
+from .model import Model, open_model
 from .pipelines import Pipeline, pipeline
 from .results import ForwardResult, GenerateResult, Hypothesis, ScoreResult
 from .tokenizer import Tokenizer

@@ -36,6 +36,7 @@ class Loaded:
         self._settings: dict[str, Any] = dict(
             precision=precision, threads=threads, workers=workers, weights_cache=cache, lazy=lazy
         )
+        self._speech_here: _encdec.SpeechModel | None = None
         self._core_here: _encdec.Model | None = None if lazy else self._load()
         self._tokenizer_here: _encdec.Tokenizer | None = None
         self._content_here: str | None = None
@@ -54,7 +55,15 @@ class Loaded:
             options["weights_cache"] = os.environ.get("ENCDEC_WEIGHTS_CACHE")
         if options["threads"] is None and self._settings["workers"] > 1:
             options["threads"] = max(1, _encdec.default_threads() // self._settings["workers"])
-        return _encdec.Model.load(os.fsencode(self._path), options)
+        core = _encdec.Model.load(os.fsencode(self._path), options)
+        if core.reads_sound:
+            self._speech_here = _encdec.SpeechModel(core)
+        return core
+
+    @property
+    def _speech(self) -> _encdec.SpeechModel:
+        core = self._core
+        return self._speech_here or _encdec.SpeechModel(core)
 
     @property
     def _tokenizer(self) -> _encdec.Tokenizer | None:

@@ -6,16 +6,14 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _encdec
 from ._errors import ConfigError
 
-if TYPE_CHECKING:
-    from .model import Model
-
 _lock: AbstractContextManager[bool] = threading.RLock()
-_models: dict[tuple[Any, ...], Model] = {}
+_models: dict[tuple[Any, ...], Any] = {}
+model_class: type[Any]  # Model; set by its module, which imports this one
 
 
 def _renew_lock() -> None:
@@ -31,31 +29,23 @@ def lock() -> AbstractContextManager[bool]:
     return _lock
 
 
-def open_model(path: str | os.PathLike[str], **options: Any) -> Model:
-    """The model of this folder with these options, loaded once in a process: what functions of clusters call.
-
-    >>> encdec.open_model(path) is encdec.open_model(path, precision="float32")
-    True
-    """
-    from .model import Model
-
-    changed = {name: value for name, value in options.items() if value != Model.DEFAULTS.get(name, Model)}
+def open_model(path: str | os.PathLike[str], options: dict[str, Any]) -> Any:
+    """See model.open_model()."""
+    changed = {name: value for name, value in options.items() if value != model_class.DEFAULTS.get(name, model_class)}
     if changed.get("weights_cache") is not None:
         changed["weights_cache"] = os.path.abspath(os.fsdecode(changed["weights_cache"]))
-    return _find(_key(os.path.abspath(os.fsdecode(path)), changed), lambda: Model(path, **options))
+    return _find(_key(os.path.abspath(os.fsdecode(path)), changed), lambda: model_class(path, **options))
 
 
-def restore(path: str, options: dict[str, Any], content: str | None) -> Model:
+def restore(path: str, options: dict[str, Any], content: str | None) -> Any:
     """What a pickle calls. Weights of other content are refused, and so is a folder to write to: pickles have none."""
     if "weights_cache" in options:
         raise ConfigError(f"{path}: a pickle with a weights_cache, expected none: ENCDEC_WEIGHTS_CACHE names that folder")
     if content is None:
-        return open_model(path, **options)
+        return open_model(path, options)
 
-    def load() -> Model:
-        from .model import Model
-
-        model = Model(path, **options)
+    def load() -> Any:
+        model = model_class(path, **options)
         if model._content() != content:
             raise ConfigError(f"{path}: other weights than those of the model that was pickled")
         return model
@@ -67,7 +57,7 @@ def _key(path: str, options: dict[str, Any]) -> tuple[Any, ...]:
     return path, *sorted((name, repr(value)) for name, value in options.items())
 
 
-def _find(key: tuple[Any, ...], load: Callable[[], Model]) -> Model:
+def _find(key: tuple[Any, ...], load: Callable[[], Any]) -> Any:
     with lock():
         model = _models.get(key)
         if model is None:

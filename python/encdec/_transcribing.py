@@ -85,7 +85,7 @@ class Transcribing(Waiting):
             name = "audio" if single else f"recording {number}"
             sounds.append(_recordings.make_sound(each, name, sampling_rate, null))
         there = [each for each in sounds if each is not None]
-        results = iter(_encdec.transcribe(self._core, there, options, null))
+        results = iter(_encdec.transcribe(self._speech, there, options, null))
         found = [each and next(results) for each in sounds]
         transcripts = [each and make_transcript(each) for each in found]
         return transcripts[0] if single else transcripts
@@ -131,8 +131,8 @@ class Transcribing(Waiting):
         if _recordings.is_single(audio):
             if null:
                 raise ValueError("on_error is 'null', expected 'raise' for the segments of one recording")
-            return _segments(self._core, _recordings.make_sound(audio, "audio", sampling_rate, False), options)
-        return _pairs(self._core, _recordings.as_iterable(audio), sampling_rate, null, options)
+            return _segments(self._speech, _recordings.make_sound(audio, "audio", sampling_rate, False), options)
+        return _pairs(self._speech, _recordings.as_iterable(audio), sampling_rate, null, options)
 
     def _transcribe_options(self, function: str, options: dict[str, Any]) -> dict[str, Any]:
         _options.check_names(function, options, _options.TRANSCRIBE)
@@ -147,9 +147,9 @@ class Transcribing(Waiting):
 
 
 def _segments(
-    core: _encdec.Model, sound: _encdec.Sound | None, options: Any
+    model: _encdec.SpeechModel, sound: _encdec.Sound | None, options: Any
 ) -> Generator[TranscriptSegment, None, Transcript]:
-    job = _encdec.TranscribeJob(core, options, False, True)
+    job = _encdec.TranscribeJob(model, options, False, True)
     close_at_exit(job)
     try:
         assert sound is not None
@@ -171,10 +171,10 @@ def _segments(
 
 
 def _pairs(
-    core: _encdec.Model, recordings: Iterable[Any], sampling_rate: int | None, null: bool, options: Any
+    model: _encdec.SpeechModel, recordings: Iterable[Any], sampling_rate: int | None, null: bool, options: Any
 ) -> Generator[tuple[Any, Transcript | None], None, None]:
     """The recordings are iterated in the caller's thread."""
-    job = _encdec.TranscribeJob(core, options, null, False)
+    job = _encdec.TranscribeJob(model, options, null, False)
     close_at_exit(job)
     under_way: dict[int, Any] = {}
     try:

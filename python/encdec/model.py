@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from . import _inputs, _options
+from . import _inputs, _options, _registry
 from ._iterate import iterate
 from ._transcribing import Transcribing
 from .attention import Attention
@@ -265,3 +266,16 @@ for _class in Model.__mro__[1:-1]:
     for _function in vars(_class).values():
         if isinstance(_function, FunctionType):  # messages of Python name it as users do
             _function.__module__, _function.__qualname__ = __name__, f"Model.{_function.__name__}"
+
+
+_registry.model_class = Model
+
+
+def open_model(path: str | os.PathLike[str], **options: Any) -> Model:
+    """The model of this folder with these options, loaded once in a process: what functions of clusters call.
+
+    >>> encdec.open_model(path) is encdec.open_model(path, precision="float32")
+    True
+    """
+    model: Model = _registry.open_model(path, options)
+    return model

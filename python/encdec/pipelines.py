@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _recordings, _registry
+from . import _recordings
 from ._errors import ConfigError
-from .model import Model
+from .model import Model, open_model
 
 if TYPE_CHECKING:
     from ._recordings import Recording
@@ -59,7 +59,7 @@ def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -
     if kind not in _RETURN_NAMES:
         raise ConfigError(f"task is {task!r}, expected one of {', '.join(_RETURN_NAMES)}")
     if not isinstance(model, Model):
-        model = _registry.open_model(model, **options)
+        model = open_model(model, **options)
     elif options:
         raise TypeError("pipeline() got options of loading for a model that is loaded")
     if kind == "feature-extraction":

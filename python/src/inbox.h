@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "encdec/models/request_queue.h"
+#include "encdec/models/model/request_queue.h"
 
 namespace encdec::python {
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "bindings.h"
+#include "encdec/engine/base/machine.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/thread_team.h"
 #include "errors.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "encdec/models/model.h"
-#include "encdec/models/speech/subtitles.h"
+#include "encdec/models/speech/transcript/subtitles.h"
 
 namespace encdec::python {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "encdec/models/transcription/recording.h"
+#include "encdec/models/speech/transcription/recording.h"
 
 namespace encdec::python {
 

@@ -8,7 +8,7 @@
 #include "bindings.h"
 #include "compute.h"
 #include "encdec/engine/base/error.h"
-#include "encdec/models/request_queue.h"
+#include "encdec/models/model/request_queue.h"
 #include "errors.h"
 #include "inbox.h"
 #include "inputs.h"

@@ -8,8 +8,8 @@
 
 #include "bindings.h"
 #include "compute.h"
-#include "encdec/models/model.h"
-#include "encdec/models/speech/transcript_format.h"
+#include "encdec/models/speech/speech_model.h"
+#include "encdec/models/speech/transcript/transcript_format.h"
 #include "inputs.h"
 #include "job.h"
 #include "on_error.h"
@@ -95,7 +95,7 @@ OnError on_error(bool null_on_error) {
 }
 
 // Transcripts in the order of the recordings, None for those that cannot be read.
-nb::list transcribe(const Model& model, nb::list sounds, nb::dict keywords, bool null_on_error) {
+nb::list transcribe(const SpeechModel& model, nb::list sounds, nb::dict keywords, bool null_on_error) {
   const TranscribeOptions options = transcribe_options(keywords);
   std::vector<Recording> recordings;
   for (const nb::handle sound : sounds) recordings.push_back(nb::cast<const Sound&>(sound).recording);
@@ -124,7 +124,7 @@ struct TranscribeNews {
 // Of recordings that come one by one from Python.
 class TranscribeJob final : public Job<Sound, TranscribeNews> {
  public:
-  TranscribeJob(const Model& model, const TranscribeOptions& options, OnError on_error, bool tells_segments)
+  TranscribeJob(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool tells_segments)
       : Job("transcribe_iter", room_for(options), work(model, options, on_error, tells_segments)),
         words_(words_of(options)) {}
 
@@ -165,7 +165,7 @@ class TranscribeJob final : public Job<Sound, TranscribeNews> {
       return waiting.empty() || (waiting.size() < most && bytes < kMostBytes);
     };
   }
-  static Work work(const Model& model, const TranscribeOptions& options, OnError on_error, bool tells_segments) {
+  static Work work(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool tells_segments) {
     return [model, options, on_error, tells_segments](Desk& desk) {
       Stream stream(desk, on_error, tells_segments);
       model.transcribe_stream(stream, stream.told(options));
@@ -175,7 +175,8 @@ class TranscribeJob final : public Job<Sound, TranscribeNews> {
   Words words_;
 };
 
-void start(TranscribeJob* job, const Model& model, const nb::dict& keywords, bool null_on_error, bool tells_segments) {
+void start(TranscribeJob* job, const SpeechModel& model, const nb::dict& keywords, bool null_on_error,
+           bool tells_segments) {
   new (job) TranscribeJob(model, transcribe_options(keywords), on_error(null_on_error), tells_segments);
 }
 
@@ -218,6 +219,7 @@ void bind_transcribe(nb::module_& module) {
             return sound_of_samples(samples, plain(name), sampling_rate, is_int16);
           },
           nb::arg("samples"), nb::arg("name"), nb::arg("sampling_rate"), nb::arg("is_int16"));
+  nb::class_<SpeechModel>(module, "SpeechModel").def(nb::init<Model>(), nb::arg("model"));
   module.def("transcribe", &transcribe, nb::arg("model"), nb::arg("sounds"), nb::arg("options"),
              nb::arg("null_on_error"));
   module.def("format_transcript", &format_transcript, nb::arg("parts"), nb::arg("format").none(), nb::arg("lines"));

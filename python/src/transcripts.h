@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "encdec/models/speech/transcript.h"
+#include "encdec/models/speech/transcript/transcript.h"
 
 namespace encdec::python {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/audio/audio_reader.h"
+#include "encdec/models/speech/audio/audio_reader.h"
 #include "tests/fuzz/require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "serve/text/html.h"
+#include "serve/text/inline_tags.h"
+#include "serve/text/sentences.h"
 #include "tests/fuzz/require.h"
-#include "text/html.h"
-#include "text/inline_tags.h"
-#include "text/sentences.h"
 
 // Whatever its words stand for, each tag is there once.
 void require_all_tags(const encdec::serve::HtmlPart& part) {

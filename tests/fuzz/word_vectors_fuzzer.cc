@@ -4,7 +4,7 @@
 #include <string>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/word_vectors.h"
+#include "encdec/models/lessons/word_vectors/word_vectors.h"
 #include "tests/fuzz/read_all.h"
 
 namespace encdec {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "encdec/layers/dense/additive_scores.h"
+#include "encdec/layers/lessons/dense/additive_scores.h"
 #include "tests/layers/dense_fixture.h"
 #include "tests/support/weights_builder.h"
 

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "encdec/engine/executor.h"
+#include "encdec/layers/lessons/timestep_encoding.h"
 #include "encdec/layers/transformer/add_norm.h"
 #include "encdec/layers/transformer/cross_attention.h"
 #include "encdec/layers/transformer/embedding.h"
@@ -16,14 +17,13 @@
 #include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "encdec/layers/transformer/positional_encoding.h"
-#include "encdec/layers/transformer/timestep_encoding.h"
 #include "tests/layers/attention_fixture.h"
 #include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
-#include "tools/encdec_bench/samples.h"
+#include "tools/bench/samples.h"
 
 namespace encdec {
 namespace {

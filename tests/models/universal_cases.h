@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "encdec/models/universal_transformer/universal_transformer.h"
+#include "encdec/models/lessons/universal_transformer/universal_transformer.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
 

@@ -1,16 +1,12 @@
 // A small model of Whisper in every format, made by tests/golden/make_whisper.py, as transformers computes it.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <thread>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
-#include "encdec/models/request_queue.h"
 #include "tests/support/comparison.h"
 #include "tests/support/message_of.h"
 
@@ -118,68 +114,6 @@ TEST(Whisper, GoesOnFromFramesAsFromTokens) {
   const auto alone = model.generate_inputs(std::span(inputs).last(1), {.num_beams = 3, .max_new_tokens = 8});
   EXPECT_EQ(alone[0].hypotheses[0].token_ids, results[1].hypotheses[0].token_ids);
   EXPECT_EQ(alone[0].hypotheses[0].score, results[1].hypotheses[0].score);
-}
-
-// Rising tones.
-Recording recording(double seconds) {
-  std::vector<float> samples(static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const double t = static_cast<double>(i) / AudioReader::kSampleRate;
-    samples[i] = static_cast<float>(0.4 * std::sin(1'500 * t * (1 + t)));
-  }
-  return Recording::of_samples(std::move(samples));
-}
-
-TEST(Whisper, AQueueTranscribesAsTheModelDoes) {
-  const Model model = Model::load(kFormats / "hugging_face");
-  RequestQueue queue(model, {.workers = 2});
-  std::vector<Transcript> heard(4);
-  std::atomic<std::size_t> done = 0;
-  std::vector<std::string> failures(heard.size());
-  for (std::size_t i = 0; i < heard.size(); ++i) {
-    TranscribeHandlers handlers;
-    handlers.on_segments = [&, i](std::span<const TranscriptSegment> segments) {
-      heard[i].segments.insert(heard[i].segments.end(), segments.begin(), segments.end());
-    };
-    handlers.on_result = [&, i](Transcript transcript) {
-      transcript.segments = std::move(heard[i].segments);
-      heard[i] = std::move(transcript);
-      ++done;
-    };
-    handlers.on_failure = [&, i](const std::exception_ptr& failure) {
-      failures[i] = message_of<Error>([&] { std::rethrow_exception(failure); });
-      ++done;
-    };
-    Recording own = recording(0.5 + 0.7 * static_cast<double>(i));
-    if (i == 2) own.open = []() -> Recording::Read { throw FileError("there is nothing"); };
-    queue.submit(std::move(own), {}, std::move(handlers));
-  }
-  while (done < heard.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(failures, (std::vector<std::string>{"", "", "there is nothing", ""}));
-  for (const std::size_t i : {0u, 1u, 3u}) {
-    const Transcript alone = model.transcribe(recording(0.5 + 0.7 * static_cast<double>(i)));
-    EXPECT_EQ(heard[i].text, alone.text);
-    ASSERT_EQ(heard[i].segments.size(), alone.segments.size());
-    for (std::size_t s = 0; s < alone.segments.size(); ++s) {
-      EXPECT_EQ(heard[i].segments[s].tokens, alone.segments[s].tokens);
-      EXPECT_EQ(heard[i].segments[s].avg_logprob, alone.segments[s].avg_logprob);
-    }
-  }
-}
-
-TEST(Whisper, RefusesNumbersOutOfRange) {
-  const Model model = Model::load(kFormats / "hugging_face");
-  const auto refusal = [&](const TranscribeOptions& options) {
-    return message_of<ConfigError>(
-        [&] { model.transcribe(Recording::of_samples(std::vector<float>(1600), "a"), options); });
-  };
-  EXPECT_EQ(refusal({.temperatures = {0}, .max_initial_timestamp = {}}), "no exception");
-  EXPECT_EQ(refusal({.max_initial_timestamp = 100.5}),
-            "max_initial_timestamp is 100.5, expected a number from 0 to 100");
-  EXPECT_EQ(refusal({.patience = 101}), "patience is 101, expected a number from 0 to 100");
-  EXPECT_EQ(refusal({.patience = std::nan("")}), "patience is nan, expected a number from 0 to 100");
-  EXPECT_EQ(refusal({.no_speech_threshold = 60}), "no_speech_threshold is 60, expected a number from 0 to 1");
-  EXPECT_EQ(refusal({.chunk_length = 0.05}), "chunk_length is 0.05, expected 0, or a number from 0.1 to 0.4");
 }
 
 TEST(Whisper, SaysThatItDoesNotReadText) {

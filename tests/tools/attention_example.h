@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/encdec/attention/labelled_attention.h"
+#include "tools/attention/labelled_attention.h"
 
 namespace encdec::cli {
 

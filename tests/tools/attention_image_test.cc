@@ -11,8 +11,8 @@
 
 #include "attention_example.h"
 #include "tests/support/temp_folder.h"
-#include "tools/encdec/attention/color_map.h"
-#include "tools/encdec/attention/image.h"
+#include "tools/attention/color_map.h"
+#include "tools/attention/image.h"
 
 namespace encdec::cli {
 namespace {

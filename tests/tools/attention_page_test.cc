@@ -1,5 +1,5 @@
+#include <encdec/engine/base/base64.h>
 #include <encdec/engine/base/error.h>
-#include <encdec/models/tokenizer/pipeline/base64.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "attention_example.h"
-#include "tools/encdec/attention/page.h"
-#include "tools/encdec/attention/token_text.h"
+#include "tools/attention/page.h"
+#include "tools/attention/token_text.h"
 
 namespace encdec::cli {
 namespace {

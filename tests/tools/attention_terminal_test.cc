@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "attention_example.h"
-#include "tools/encdec/attention/terminal.h"
+#include "tools/attention/terminal.h"
 
 namespace encdec::cli {
 namespace {

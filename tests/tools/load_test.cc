@@ -1,5 +1,5 @@
 // Tests which requests are admitted, and which are refused to make room.
-#include "load.h"
+#include "serve/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "origins.h"
+#include "serve/origins.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/models/audio/wav_writer.h"
+#include "tests/models/speech/audio/wav_writer.h"
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 #include "tests/tools/serve_process.h"

@@ -8,15 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "http/form.h"
-#include "keys.h"
-#include "openapi.h"
-#include "routes.h"
-#include "text/html.h"
-#include "text/inline_tags.h"
-#include "text/language.h"
-#include "text/sentences.h"
-#include "text/stop_texts.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
+#include "serve/keys.h"
+#include "serve/openapi.h"
+#include "serve/routes.h"
+#include "serve/text/html.h"
+#include "serve/text/inline_tags.h"
+#include "serve/text/language.h"
+#include "serve/text/sentences.h"
+#include "serve/text/stop_texts.h"
 
 namespace encdec::serve {
 namespace {

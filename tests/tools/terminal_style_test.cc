@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tools/encdec/attention/terminal.h"
+#include "tools/attention/terminal.h"
 
 namespace encdec::cli {
 namespace {

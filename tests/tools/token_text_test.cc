@@ -1,4 +1,4 @@
-#include "tools/encdec/attention/token_text.h"
+#include "tools/attention/token_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "turns.h"
+#include "serve/turns.h"
 
 #include <encdec/engine/base/cancellation.h>
 #include <gtest/gtest.h>

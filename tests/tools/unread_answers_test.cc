@@ -1,10 +1,10 @@
-#include "unread_answers.h"
+#include "serve/unread_answers.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 namespace {

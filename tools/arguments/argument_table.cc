@@ -1,4 +1,4 @@
-#include "argument_table.h"
+#include "arguments/argument_table.h"
 
 namespace encdec::cli {
 namespace {

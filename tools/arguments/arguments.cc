@@ -1,4 +1,4 @@
-#include "arguments.h"
+#include "arguments/arguments.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "argument_table.h"
+#include "arguments/argument_table.h"
 
 namespace encdec::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "argument_table.h"
+#include "arguments/argument_table.h"
 
 namespace encdec::cli {
 namespace {

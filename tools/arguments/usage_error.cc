@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "argument_table.h"
-#include "arguments.h"
+#include "arguments/argument_table.h"
+#include "arguments/arguments.h"
 
 namespace encdec::cli {
 namespace {

@@ -9,17 +9,17 @@
 #include <memory>
 #include <optional>
 
-#include "attention/choices.h"
 #include "attention/image.h"
 #include "attention/numbers.h"
 #include "attention/page.h"
 #include "attention/terminal.h"
-#include "commands.h"
-#include "interrupt.h"
-#include "line_reader.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
+#include "encdec/attention_choices.h"
+#include "encdec/commands.h"
+#include "encdec/interrupt.h"
+#include "encdec/line_reader.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

@@ -7,12 +7,13 @@
 #include <optional>
 #include <random>
 
-#include "commands.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
-#include "profile.h"
-#include "resources.h"
+#include "common/stopwatch.h"
+#include "encdec/commands.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
+#include "encdec/profile.h"
 
 namespace encdec::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <span>
 
-#include "commands.h"
-#include "line_reader.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
+#include "encdec/commands.h"
+#include "encdec/line_reader.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

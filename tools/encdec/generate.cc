@@ -12,19 +12,19 @@
 #include <optional>
 #include <utility>
 
-#include "attention/file.h"
-#include "commands.h"
-#include "generation_arguments.h"
-#include "interrupt.h"
-#include "line_reader.h"
-#include "line_streamer.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
-#include "progress_bar.h"
-#include "resources.h"
-#include "result_json.h"
-#include "shard.h"
+#include "common/stopwatch.h"
+#include "encdec/attention_file.h"
+#include "encdec/commands.h"
+#include "encdec/generation_arguments.h"
+#include "encdec/interrupt.h"
+#include "encdec/line_reader.h"
+#include "encdec/line_streamer.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
+#include "encdec/progress_bar.h"
+#include "encdec/result_json.h"
+#include "encdec/shard.h"
 
 namespace encdec::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "generation_arguments.h"
+#include "encdec/generation_arguments.h"
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/tokenizer/base/tokenizer.h>
@@ -9,8 +9,8 @@
 #include <limits>
 #include <optional>
 
-#include "line_reader.h"
-#include "options.h"
+#include "encdec/line_reader.h"
+#include "encdec/options.h"
 
 namespace encdec::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lines.h"
+#include "encdec/lines.h"
 
 namespace encdec::cli {
 

@@ -12,11 +12,11 @@
 #include <map>
 #include <memory>
 
-#include "commands.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
-#include "resources.h"
+#include "encdec/commands.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "interrupt.h"
+#include "encdec/interrupt.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

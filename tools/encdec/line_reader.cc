@@ -1,4 +1,4 @@
-#include "line_reader.h"
+#include "encdec/line_reader.h"
 
 #include <encdec/engine/base/error.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "interrupt.h"
+#include "encdec/interrupt.h"
 
 namespace encdec::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shard.h"
+#include "encdec/shard.h"
 
 namespace encdec::cli {
 

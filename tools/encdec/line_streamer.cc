@@ -1,6 +1,6 @@
-#include "line_streamer.h"
+#include "encdec/line_streamer.h"
 
-#include "lines.h"
+#include "encdec/lines.h"
 
 namespace encdec::cli {
 

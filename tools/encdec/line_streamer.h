@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "output_file.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 

@@ -1,4 +1,4 @@
-#include "lines.h"
+#include "encdec/lines.h"
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/tokenizer/base/utf8.h>

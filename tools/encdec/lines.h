@@ -2,12 +2,12 @@
 
 #include <encdec/models/session/session.h>
 
-#include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+
+#include "common/parse_number.h"
 
 namespace encdec::cli {
 
@@ -32,14 +32,5 @@ std::string as_line(std::string text);
 // Messages and tables may quote what hostile files contain: control characters and marks that turn text become '?',
 // bytes that are not UTF-8 become U+FFFD.
 std::string without_controls(std::string_view text);
-
-// All of a text as a number; nullopt for anything else.
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value = {};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace encdec::cli

@@ -19,12 +19,12 @@
 #include <utility>
 
 #include "arguments/arguments.h"
-#include "commands.h"
-#include "interrupt.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
-#include "process_memory.h"
+#include "common/process_memory.h"
+#include "encdec/commands.h"
+#include "encdec/interrupt.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

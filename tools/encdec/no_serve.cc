@@ -1,5 +1,5 @@
 // In place of serve.cc in a build without the server.
-#include "commands.h"
+#include "encdec/commands.h"
 
 namespace encdec::cli {
 

@@ -1,4 +1,4 @@
-#include "options.h"
+#include "encdec/options.h"
 
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/thread_team.h>
@@ -13,8 +13,9 @@
 #include <system_error>
 #include <utility>
 
-#include "commands.h"
-#include "output_file.h"
+#include "encdec/commands.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "arguments/arguments.h"
-#include "lines.h"
+#include "encdec/lines.h"
 
 namespace encdec::cli {
 

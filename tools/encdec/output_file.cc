@@ -1,4 +1,4 @@
-#include "output_file.h"
+#include "encdec/output_file.h"
 
 #include <encdec/engine/base/error.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "interrupt.h"
+#include "encdec/interrupt.h"
 
 namespace encdec::cli {
 namespace {

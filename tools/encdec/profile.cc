@@ -1,4 +1,4 @@
-#include "profile.h"
+#include "encdec/profile.h"
 
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "progress_bar.h"
+#include "encdec/progress_bar.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

@@ -1,11 +1,11 @@
-#include "result_json.h"
+#include "encdec/result_json.h"
 
 #include <encdec/models/checkpoint/written_json.h>
 
 #include <utility>
 
-#include "json_arrays.h"
-#include "resources.h"
+#include "common/json_arrays.h"
+#include "encdec/engine/base/machine.h"
 
 namespace encdec::cli {
 namespace {

@@ -7,13 +7,13 @@
 #include <memory>
 #include <span>
 
-#include "commands.h"
-#include "line_reader.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
-#include "progress_bar.h"
-#include "result_json.h"
+#include "encdec/commands.h"
+#include "encdec/line_reader.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
+#include "encdec/progress_bar.h"
+#include "encdec/result_json.h"
 
 namespace encdec::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "serve.h"
+#include "serve/serve.h"
 
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/checkpoint/mapped_file.h>
@@ -15,8 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "commands.h"
-#include "options.h"
+#include "encdec/commands.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/options.h"
 
 namespace encdec::cli {
 namespace {

@@ -1,20 +1,20 @@
-#include "shard.h"
+#include "encdec/shard.h"
 
 #include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/mapped_file.h>
 #include <encdec/models/checkpoint/packed_weights_file.h>
 #include <encdec/models/checkpoint/written_json.h>
-#include <encdec/models/fingerprint.h>
+#include <encdec/models/model/fingerprint.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "commands.h"
-#include "line_reader.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
+#include "encdec/commands.h"
+#include "encdec/line_reader.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

@@ -9,12 +9,12 @@
 #include <limits>
 #include <memory>
 
-#include "commands.h"
-#include "interrupt.h"
-#include "line_reader.h"
-#include "lines.h"
-#include "options.h"
-#include "output_file.h"
+#include "encdec/commands.h"
+#include "encdec/interrupt.h"
+#include "encdec/line_reader.h"
+#include "encdec/lines.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {

@@ -1,5 +1,5 @@
-#include <encdec/models/audio/audio_reader.h>
-#include <encdec/models/model.h>
+#include <encdec/models/speech/speech_model.h>
+#include <encdec/models/speech/audio/audio_reader.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -12,14 +12,14 @@
 #include <set>
 #include <utility>
 
-#include "commands.h"
-#include "interrupt.h"
-#include "lines.h"
-#include "output_file.h"
-#include "progress_bar.h"
-#include "resources.h"
-#include "result_json.h"
-#include "transcribe_arguments.h"
+#include "common/stopwatch.h"
+#include "encdec/commands.h"
+#include "encdec/interrupt.h"
+#include "encdec/lines.h"
+#include "encdec/output_file.h"
+#include "encdec/progress_bar.h"
+#include "encdec/result_json.h"
+#include "encdec/transcribe_arguments.h"
 
 namespace encdec::cli {
 namespace {
@@ -96,7 +96,7 @@ class Transcription final : TranscribeStream {
 
   // Whether all recordings were transcribed.
   bool run() {
-    const Model model = arguments_.model.load();
+    const SpeechModel model(arguments_.model.load());
     stats_.load_seconds = stopwatch_.seconds();
     bar_ = arguments_.model.quiet ? ProgressBar::hidden() : ProgressBar();
     options_.on_segments = [this](std::size_t number, std::span<const TranscriptSegment> segments) {

@@ -1,12 +1,12 @@
-#include "transcribe_arguments.h"
+#include "encdec/transcribe_arguments.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <sstream>
 
-#include "commands.h"
-#include "lines.h"
+#include "encdec/commands.h"
+#include "encdec/lines.h"
 
 namespace encdec::cli {
 namespace {

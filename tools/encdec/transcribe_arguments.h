@@ -1,14 +1,14 @@
 #pragma once
 
-#include <encdec/models/speech/transcript_format.h>
-#include <encdec/models/transcription/transcribe_options.h>
+#include <encdec/models/speech/transcript/transcript_format.h>
+#include <encdec/models/speech/transcription/transcribe_options.h>
 
 #include <CLI/App.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "options.h"
+#include "encdec/options.h"
 
 namespace encdec::cli {
 

@@ -1,4 +1,4 @@
-#include "call.h"
+#include "serve/call.h"
 
 #include <encdec/models/checkpoint/json_events.h>
 #include <encdec/models/checkpoint/written_json.h>
@@ -13,8 +13,8 @@
 #include <iterator>
 #include <utility>
 
-#include "http/form.h"
-#include "keys.h"
+#include "serve/http/form.h"
+#include "serve/keys.h"
 
 namespace encdec::serve {
 namespace {

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "http/exchange.h"
-#include "served_model.h"
-#include "settings.h"
-#include "turns.h"
-#include "unread_answers.h"
-#include "work.h"
+#include "serve/http/exchange.h"
+#include "serve/served_model.h"
+#include "serve/settings.h"
+#include "serve/turns.h"
+#include "serve/unread_answers.h"
+#include "serve/work.h"
 
 namespace encdec::serve {
 

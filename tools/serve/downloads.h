@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "http/random_id.h"
+#include "serve/http/random_id.h"
 
 namespace encdec::serve {
 

@@ -1,4 +1,4 @@
-#include "generation_request.h"
+#include "serve/generation_request.h"
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/written_json.h>
@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <array>
 
-#include "http/form.h"
-#include "json_arrays.h"
-#include "text/language.h"
+#include "common/json_arrays.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
+#include "serve/text/language.h"
 
 namespace encdec::serve {
 namespace {

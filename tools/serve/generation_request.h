@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "call.h"
+#include "serve/call.h"
 
 namespace encdec::serve {
 

@@ -1,9 +1,10 @@
-#include "keys.h"
+#include "serve/keys.h"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "http/form.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
 
 namespace encdec::serve {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 

@@ -1,4 +1,4 @@
-#include "load.h"
+#include "serve/load.h"
 
 #include <fmt/format.h>
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "http/server.h"
-#include "metrics.h"
-#include "settings.h"
+#include "serve/http/server.h"
+#include "serve/metrics.h"
+#include "serve/settings.h"
 
 namespace encdec::serve {
 

@@ -1,4 +1,4 @@
-#include "metrics.h"
+#include "serve/metrics.h"
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "resources.h"
+#include "encdec/engine/base/machine.h"
 
 namespace encdec::serve {
 namespace {
@@ -123,7 +123,7 @@ ModelMetrics Metrics::model(const std::string& name) {
 }
 
 std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) const {
-  families_->memory.Set(static_cast<double>(cli::resident_bytes()));
+  families_->memory.Set(static_cast<double>(resident_bytes()));
   std::vector<prom::MetricFamily> families = families_->registry.Collect();
   const auto add = [&](const char* name, const char* help, prom::MetricType type, const auto& value_of) {
     families.push_back(queue_family(name, help, type, queues, value_of));

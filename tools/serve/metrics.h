@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/models/request_queue.h>
+#include <encdec/models/model/request_queue.h>
 
 #include <cstddef>
 #include <map>

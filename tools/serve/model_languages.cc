@@ -1,4 +1,4 @@
-#include "model_languages.h"
+#include "serve/model_languages.h"
 
 #include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/json.h>
@@ -8,7 +8,7 @@
 #include <regex>
 #include <utility>
 
-#include "text/language.h"
+#include "serve/text/language.h"
 
 namespace encdec::serve {
 namespace {

@@ -1,10 +1,11 @@
-#include "origins.h"
+#include "serve/origins.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "http/form.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
 
 namespace encdec::serve {
 namespace {

@@ -1,4 +1,4 @@
-#include "parameters.h"
+#include "serve/parameters.h"
 
 #include <encdec/engine/base/error.h>
 #include <fmt/format.h>
@@ -7,6 +7,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "common/lower_case.h"
 
 namespace encdec::serve {
 namespace {

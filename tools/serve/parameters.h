@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "call.h"
-#include "http/form.h"
+#include "serve/call.h"
+#include "serve/http/form.h"
 
 namespace encdec::serve {
 

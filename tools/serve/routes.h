@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "call.h"
+#include "serve/call.h"
 
 namespace encdec::serve {
 

@@ -1,4 +1,4 @@
-#include "serve.h"
+#include "serve/serve.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,8 +23,8 @@
 #include <thread>
 #include <vector>
 
-#include "http/listener.h"
-#include "service.h"
+#include "serve/http/listener.h"
+#include "serve/service.h"
 
 namespace encdec::serve {
 namespace {

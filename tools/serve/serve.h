@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "settings.h"
+#include "serve/settings.h"
 
 namespace encdec::serve {
 

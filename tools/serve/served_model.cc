@@ -1,4 +1,4 @@
-#include "served_model.h"
+#include "serve/served_model.h"
 
 #include <encdec/engine/base/error.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <set>
 #include <string_view>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 namespace {
@@ -35,6 +35,7 @@ ServedModel::ServedModel(const ModelSource& source, const ServeSettings& setting
     : name_(source.name),
       metrics_(metrics),
       model_(Model::load(source.folder, settings.load)),
+      speech_(model_.config().reads_sound() ? std::optional<SpeechModel>(model_) : std::nullopt),
       queue_(model_, {.workers = settings.workers, .batch_size = settings.batch_size}),
       languages_(languages_of(model_, source)),
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())

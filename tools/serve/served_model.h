@@ -1,16 +1,17 @@
 #pragma once
 
 #include <encdec/models/model.h>
-#include <encdec/models/request_queue.h>
+#include <encdec/models/model/request_queue.h>
+#include <encdec/models/speech/speech_model.h>
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "metrics.h"
-#include "model_languages.h"
-#include "settings.h"
+#include "serve/metrics.h"
+#include "serve/model_languages.h"
+#include "serve/settings.h"
 
 namespace encdec::serve {
 
@@ -27,7 +28,9 @@ class ServedModel {
   const ModelMetrics& metrics() const { return metrics_; }
   const ModelLanguages& languages() const { return languages_; }
   bool embeds() const { return !model_.config().has_decoder(); }
-  bool transcribes() const { return model_.config().reads_sound(); }
+  bool transcribes() const { return speech_.has_value(); }
+  // REQUIRES: transcribes().
+  const SpeechModel& speech() const { return *speech_; }
   bool generates() const { return !embeds() && !transcribes(); }
   // Whether its family was trained to translate sentences, not paragraphs.
   bool translates_sentences() const;
@@ -38,6 +41,7 @@ class ServedModel {
   std::string name_;
   ModelMetrics metrics_;
   Model model_;
+  std::optional<SpeechModel> speech_;
   RequestQueue queue_;
   ModelLanguages languages_;
   std::int64_t loaded_at_;

@@ -1,9 +1,9 @@
-#include "service.h"
+#include "serve/service.h"
 
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/written_json.h>
-#include <encdec/models/speech/voice_activity.h>
+#include <encdec/models/speech/features/voice_activity.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -15,10 +15,10 @@
 #include <new>
 #include <utility>
 
-#include "http/form.h"
-#include "keys.h"
-#include "origins.h"
-#include "parameters.h"
+#include "serve/http/form.h"
+#include "serve/keys.h"
+#include "serve/origins.h"
+#include "serve/parameters.h"
 
 namespace encdec::serve {
 namespace {

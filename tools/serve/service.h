@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "downloads.h"
-#include "http/server.h"
-#include "load.h"
-#include "metrics.h"
-#include "routes.h"
-#include "served_model.h"
-#include "settings.h"
-#include "turns.h"
+#include "serve/downloads.h"
+#include "serve/http/server.h"
+#include "serve/load.h"
+#include "serve/metrics.h"
+#include "serve/routes.h"
+#include "serve/served_model.h"
+#include "serve/settings.h"
+#include "serve/turns.h"
 
 namespace encdec::serve {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "http/server.h"
+#include "serve/http/server.h"
 
 namespace encdec::serve {
 

@@ -1,4 +1,4 @@
-#include "tagged_sentence.h"
+#include "serve/tagged_sentence.h"
 
 #include <encdec/models/tokenizer/base/utf8.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attention/labelled_attention.h"
-#include "text/inline_tags.h"
+#include "serve/text/inline_tags.h"
 
 namespace encdec::serve {
 namespace {

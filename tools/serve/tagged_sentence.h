@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "text/html.h"
+#include "serve/text/html.h"
 
 namespace encdec::serve {
 

@@ -1,4 +1,4 @@
-#include "transcript_json.h"
+#include "serve/transcript_json.h"
 
 #include <encdec/models/checkpoint/whisper_format.h>
 #include <encdec/models/checkpoint/written_json.h>
@@ -6,7 +6,8 @@
 
 #include <utility>
 
-#include "http/form.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
 
 namespace encdec::serve {
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <encdec/models/checkpoint/written_json_fwd.h>
-#include <encdec/models/speech/transcript_format.h>
+#include <encdec/models/speech/transcript/transcript_format.h>
 
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 

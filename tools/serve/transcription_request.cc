@@ -1,4 +1,4 @@
-#include "transcription_request.h"
+#include "serve/transcription_request.h"
 
 #include <encdec/engine/base/error.h>
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <encdec/models/speech/subtitles.h>
-#include <encdec/models/transcription/recording.h>
-#include <encdec/models/transcription/transcribe_options.h>
+#include <encdec/models/speech/transcript/subtitles.h>
+#include <encdec/models/speech/transcription/recording.h>
+#include <encdec/models/speech/transcription/transcribe_options.h>
 
 #include <cstdint>
 
-#include "parameters.h"
-#include "settings.h"
+#include "serve/parameters.h"
+#include "serve/settings.h"
 
 namespace encdec::serve {
 

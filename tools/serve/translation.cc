@@ -1,4 +1,4 @@
-#include "translation.h"
+#include "serve/translation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "tagged_sentence.h"
-#include "text/html.h"
-#include "text/language.h"
+#include "serve/tagged_sentence.h"
+#include "serve/text/html.h"
+#include "serve/text/language.h"
 
 namespace encdec::serve {
 namespace parts_of_translation {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "call.h"
-#include "text/sentences.h"
+#include "serve/call.h"
+#include "serve/text/sentences.h"
 
 namespace encdec::serve {
 

@@ -1,8 +1,8 @@
-#include "unread_answers.h"
+#include "serve/unread_answers.h"
 
 #include <fmt/format.h>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 

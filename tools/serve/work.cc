@@ -1,10 +1,10 @@
-#include "work.h"
+#include "serve/work.h"
 
 #include <encdec/engine/base/error.h>
 
 #include <algorithm>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 namespace {
@@ -114,22 +114,22 @@ Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model,
   Work work(executor);
   const ModelMetrics& metrics = model.metrics();
   work.requests_.push_back(
-      model.queue().submit(std::move(recording), options,
-                           {.on_result =
-                                [news = work.news_, &metrics](Transcript transcript) {
-                                  metrics.count_recording(transcript.duration);
-                                  news->put({0, std::move(transcript)});
-                                },
-                            .on_failure =
-                                [news = work.news_](std::exception_ptr failure) {
-                                  news->put({0, fault_of_recording(std::move(failure))});
-                                },
-                            .on_segments =
-                                [news = work.news_, &metrics](std::span<const TranscriptSegment> segments) {
-                                  for (const auto& segment : segments) metrics.count_tokens(segment.tokens.size());
-                                  news->put({0, CertainSegments(segments.begin(), segments.end())});
-                                }},
-                           client));
+      model.speech().submit(model.queue(), std::move(recording), options,
+                            {.on_result =
+                                 [news = work.news_, &metrics](Transcript transcript) {
+                                   metrics.count_recording(transcript.duration);
+                                   news->put({0, std::move(transcript)});
+                                 },
+                             .on_failure =
+                                 [news = work.news_](std::exception_ptr failure) {
+                                   news->put({0, fault_of_recording(std::move(failure))});
+                                 },
+                             .on_segments =
+                                 [news = work.news_, &metrics](std::span<const TranscriptSegment> segments) {
+                                   for (const auto& segment : segments) metrics.count_tokens(segment.tokens.size());
+                                   news->put({0, CertainSegments(segments.begin(), segments.end())});
+                                 }},
+                            client));
   return work;
 }
 

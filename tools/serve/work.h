@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/models/request_queue.h>
+#include <encdec/models/model/request_queue.h>
 
 #include <exception>
 #include <functional>
@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "http/mailbox.h"
-#include "http/message.h"
-#include "served_model.h"
+#include "serve/http/mailbox.h"
+#include "serve/http/message.h"
+#include "serve/served_model.h"
 
 namespace encdec::serve {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 
 namespace encdec {
 

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 
 namespace encdec {

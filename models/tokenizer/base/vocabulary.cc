@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 
 namespace encdec {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/families/slow_families.h"

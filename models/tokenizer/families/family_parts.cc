@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 

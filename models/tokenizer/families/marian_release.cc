@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "encdec/models/tokenizer/families/slow_tokenizer.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/families/whisper_tokenizer.h"

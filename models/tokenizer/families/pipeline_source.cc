@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_proto.h"
 

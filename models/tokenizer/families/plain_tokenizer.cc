@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {

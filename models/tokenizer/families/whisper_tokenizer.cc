@@ -6,19 +6,19 @@
 #include <set>
 #include <utility>
 
+#include "encdec/engine/base/base64.h"
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/openai.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
-#include "encdec/models/tokenizer/pipeline/base64.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/rank_bpe.h"
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {

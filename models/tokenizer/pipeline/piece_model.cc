@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
 #include "encdec/models/tokenizer/pipeline/byte_pieces.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"

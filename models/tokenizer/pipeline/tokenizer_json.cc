@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/base64.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/pipeline/base64.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 
 namespace encdec {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
-#include "encdec/models/checkpoint/refuse.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"
 
 namespace encdec {

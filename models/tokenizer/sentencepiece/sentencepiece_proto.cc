@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/models/checkpoint/refuse.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 

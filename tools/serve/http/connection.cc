@@ -1,4 +1,4 @@
-#include "http/connection.h"
+#include "serve/http/connection.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -20,8 +20,9 @@
 #include <utility>
 #include <variant>
 
-#include "http/form.h"
-#include "http/random_id.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
+#include "serve/http/random_id.h"
 
 namespace encdec::serve {
 namespace {

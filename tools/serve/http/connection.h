@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "http/server.h"
+#include "serve/http/server.h"
 
 namespace encdec::serve {
 

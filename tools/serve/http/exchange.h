@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "http/mailbox.h"
-#include "http/message.h"
+#include "serve/http/mailbox.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 

@@ -1,10 +1,12 @@
-#include "http/form.h"
+#include "serve/http/form.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
+
+#include "common/lower_case.h"
 
 namespace encdec::serve {
 namespace {
@@ -45,14 +47,6 @@ std::string percent_decoded(std::string_view text) {
     }
   }
   return decoded;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 Fields parse_form(std::string_view text) {

@@ -4,15 +4,12 @@
 #include <string_view>
 #include <vector>
 
-#include "http/message.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 
 // Bytes of "%41%2f": "A/". A percent sign without two digits stands for itself.
 std::string percent_decoded(std::string_view text);
-
-// Letters of ASCII.
-std::string lower_case(std::string_view text);
 
 // "a=1&b=x+y", as in queries and bodies of application/x-www-form-urlencoded (WHATWG URL, section 5.1). Throws
 // HttpError for more than kMaxFormFields: a field of two bytes takes 64 bytes of memory.

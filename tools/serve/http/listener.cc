@@ -1,4 +1,4 @@
-#include "http/listener.h"
+#include "serve/http/listener.h"
 
 #include <encdec/engine/base/error.h>
 #include <fcntl.h>

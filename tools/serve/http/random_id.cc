@@ -1,4 +1,4 @@
-#include "http/random_id.h"
+#include "serve/http/random_id.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>

@@ -1,4 +1,4 @@
-#include "http/server.h"
+#include "serve/http/server.h"
 
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "http/connection.h"
+#include "serve/http/connection.h"
 
 namespace encdec::serve {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "http/exchange.h"
-#include "http/listener.h"
-#include "http/message.h"
+#include "serve/http/exchange.h"
+#include "serve/http/listener.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "parameters.h"
-#include "routes.h"
-#include "text/language.h"
-#include "translation.h"
+#include "serve/parameters.h"
+#include "serve/routes.h"
+#include "serve/text/language.h"
+#include "serve/translation.h"
 
 namespace encdec::serve {
 namespace deepl {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "attention/labelled_attention.h"
-#include "generation_request.h"
-#include "json_arrays.h"
-#include "routes.h"
-#include "text/stop_texts.h"
+#include "common/json_arrays.h"
+#include "serve/generation_request.h"
+#include "serve/routes.h"
+#include "serve/text/stop_texts.h"
 
 namespace encdec::serve {
 namespace hugging_face {

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "downloads.h"
-#include "parameters.h"
-#include "routes.h"
-#include "text/language.h"
-#include "translation.h"
+#include "common/lower_case.h"
+#include "serve/downloads.h"
+#include "serve/parameters.h"
+#include "serve/routes.h"
+#include "serve/text/language.h"
+#include "serve/translation.h"
 
 namespace encdec::serve {
 namespace libretranslate {

@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "attention/numbers.h"
-#include "generation_request.h"
-#include "json_arrays.h"
-#include "metrics.h"
-#include "openapi.h"
-#include "page.h"
-#include "routes.h"
-#include "tagged_sentence.h"
-#include "text/stop_texts.h"
+#include "common/json_arrays.h"
+#include "serve/generation_request.h"
+#include "serve/metrics.h"
+#include "serve/openapi.h"
+#include "serve/page.h"
+#include "serve/routes.h"
+#include "serve/tagged_sentence.h"
+#include "serve/text/stop_texts.h"
 
 namespace encdec::serve {
 namespace native {

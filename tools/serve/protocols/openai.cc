@@ -1,7 +1,7 @@
 // OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
+#include <encdec/engine/base/base64.h>
 #include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
-#include <encdec/models/tokenizer/pipeline/base64.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 #include <ctime>
 
 #include "attention/labelled_attention.h"
-#include "generation_request.h"
-#include "http/random_id.h"
-#include "json_arrays.h"
-#include "routes.h"
-#include "text/stop_texts.h"
+#include "common/json_arrays.h"
+#include "serve/generation_request.h"
+#include "serve/http/random_id.h"
+#include "serve/routes.h"
+#include "serve/text/stop_texts.h"
 
 namespace encdec::serve {
 namespace openai {
@@ -68,7 +68,7 @@ Json model_json(const ServedModel& model) {
   Json json = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
   if (model.transcribes()) {  // as speaches, which serves Whisper, says it
     json["task"] = "automatic-speech-recognition";
-    json["language"] = model.model().spoken_languages();
+    json["language"] = model.speech().languages();
   }
   const ModelLanguages& languages = model.languages();
   if (!languages.targets.empty()) {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <utility>
 
-#include "routes.h"
-#include "transcript_json.h"
-#include "transcription_request.h"
+#include "serve/routes.h"
+#include "serve/transcript_json.h"
+#include "serve/transcription_request.h"
 
 namespace encdec::serve {
 namespace openai_audio {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <utility>
 
-#include "generation_request.h"
-#include "json_arrays.h"
-#include "routes.h"
+#include "common/json_arrays.h"
+#include "serve/generation_request.h"
+#include "serve/routes.h"
 
 namespace encdec::serve {
 namespace tei {

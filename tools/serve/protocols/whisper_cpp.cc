@@ -5,9 +5,9 @@
 #include <array>
 #include <utility>
 
-#include "routes.h"
-#include "transcript_json.h"
-#include "transcription_request.h"
+#include "serve/routes.h"
+#include "serve/transcript_json.h"
+#include "serve/transcription_request.h"
 
 namespace encdec::serve {
 namespace whisper_cpp {
@@ -19,7 +19,7 @@ void read_own(const Parameters& parameters, const ServedModel& model, Transcribe
   if (parameters.flag("translate", false)) options.task = SpeechTask::translate;
   if (parameters.flag("detect_language", false)) options.language.clear();
   // Models that know English alone pay no attention to either.
-  if (model.model().spoken_languages().size() == 1) {
+  if (model.speech().languages().size() == 1) {
     options.language.clear();
     options.task = SpeechTask::transcribe;
   }

@@ -1,4 +1,4 @@
-#include "text/html.h"
+#include "serve/text/html.h"
 
 #include <gumbo.h>
 
@@ -7,7 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "http/form.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
 
 namespace encdec::serve {
 namespace {

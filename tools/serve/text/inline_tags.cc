@@ -1,11 +1,11 @@
-#include "text/inline_tags.h"
+#include "serve/text/inline_tags.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "text/html.h"
+#include "serve/text/html.h"
 
 namespace encdec::serve {
 namespace {

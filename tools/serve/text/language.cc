@@ -1,4 +1,4 @@
-#include "text/language.h"
+#include "serve/text/language.h"
 
 #include <cld2/public/compact_lang_det.h>
 #include <cld2/public/encodings.h>
@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "http/form.h"
+#include "common/lower_case.h"
+#include "serve/http/form.h"
 
 namespace encdec::serve {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/sentences.h"
+#include "serve/text/sentences.h"
 
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>

@@ -1,4 +1,4 @@
-#include "text/stop_texts.h"
+#include "serve/text/stop_texts.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,0 +1,281 @@
+#include "encdec/models/embedding/sentence_embedder.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/engine/base/weights.h"
+#include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/json_events.h"
+
+namespace encdec {
+namespace {
+
+using Pooling = SentenceEmbedder::Pooling;
+
+struct PoolingName {
+  std::string_view name;        // in pooling_mode
+  std::string_view older_flag;  // a key of its own
+  Pooling pooling;
+};
+
+// In the order in which several are put side by side.
+constexpr std::array<PoolingName, 6> kPoolings = {{
+    {"cls", "pooling_mode_cls_token", Pooling::first_token},
+    {"max", "pooling_mode_max_tokens", Pooling::max},
+    {"mean", "pooling_mode_mean_tokens", Pooling::mean},
+    {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", Pooling::mean_by_root_length},
+    {"weightedmean", "pooling_mode_weightedmean_tokens", Pooling::weighted_mean},
+    {"lasttoken", "pooling_mode_lasttoken", Pooling::last_token},
+}};
+
+constexpr std::int64_t kMaxLength = 1'000'000;
+constexpr std::int64_t kMaxDenseWidth = 1 << 20;
+
+struct Module {
+  std::string kind;  // the last part of its type: "Pooling"
+  std::filesystem::path path;
+};
+
+// Empty where there is no modules.json.
+std::vector<Module> read_modules(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "modules.json";
+  if (!is_there(path)) return {};
+  const std::string file = path.string();
+  nlohmann::json list = read_json(path);
+  const JsonClearance clearance(list);
+  if (!list.is_array()) refuse<ConfigError>(path.string(), "not a list of modules");
+  std::vector<Module> modules;
+  for (nlohmann::json& entry : list) {
+    const JsonObject object(std::move(entry), file);
+    std::string type = object.required_string("type");
+    const std::string subfolder = object.string("path").value_or("");
+    if (subfolder.find('/') != std::string::npos || subfolder == "..") {
+      refuse<ConfigError>(path.string(), "module folder '{}', expected a bare name", printable(subfolder));
+    }
+    modules.push_back({type.substr(type.rfind('.') + 1), folder / subfolder});
+  }
+  return modules;
+}
+
+std::vector<Pooling> read_pooling(const JsonObject& config) {
+  std::vector<Pooling> result;
+  for (const std::string& mode : config.strings("pooling_mode")) {
+    const auto known = std::ranges::find(kPoolings, mode, &PoolingName::name);
+    if (known == kPoolings.end()) {
+      refuse<ConfigError>(config.file(), "pooling_mode '{}' is not supported", printable(mode));
+    }
+    result.push_back(known->pooling);
+  }
+  if (!result.empty()) return result;
+  for (const auto& [name, flag, pooling] : kPoolings) {
+    if (config.boolean(flag).value_or(false)) result.push_back(pooling);
+  }
+  if (result.empty()) result.push_back(Pooling::mean);
+  return result;
+}
+
+Activation read_dense_activation(const JsonObject& config) {
+  const std::string name = config.string("activation_function").value_or("torch.nn.modules.activation.Tanh");
+  const std::string kind = name.substr(name.rfind('.') + 1);
+  constexpr std::array<std::pair<std::string_view, Activation>, 6> kKnown = {{{"Identity", Activation::identity},
+                                                                              {"Tanh", Activation::tanh},
+                                                                              {"ReLU", Activation::relu},
+                                                                              {"GELU", Activation::gelu},
+                                                                              {"SiLU", Activation::silu},
+                                                                              {"Sigmoid", Activation::sigmoid}}};
+  for (const auto& [known, activation] : kKnown) {
+    if (known == kind) return activation;
+  }
+  refuse<ConfigError>(config.file(),
+                      "activation_function '{}' is not supported, expected Identity, Tanh, ReLU, GELU, SiLU or Sigmoid",
+                      printable(name));
+}
+
+double activate(Activation activation, double x) {
+  switch (activation) {
+    case Activation::relu: return std::max(x, 0.0);
+    case Activation::gelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case Activation::silu: return x / (1.0 + std::exp(-x));
+    case Activation::tanh: return std::tanh(x);
+    case Activation::sigmoid: return 1.0 / (1.0 + std::exp(-x));
+    default: return x;
+  }
+}
+
+// The mean of the rows, weighted by their numbers or not, divided by the sum of the weights or by its root.
+void add_mean(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
+  std::vector<double> sums(static_cast<std::size_t>(hidden.width()), 0.0);
+  double total = 0;
+  for (Dim r = 0; r < hidden.rows(); ++r) {
+    const double weight = pooling == Pooling::weighted_mean ? static_cast<double>(r + 1) : 1.0;
+    total += weight;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight * static_cast<double>(hidden.row(r)[i]);
+  }
+  const double divisor = pooling == Pooling::mean_by_root_length ? std::sqrt(total) : total;
+  for (const double sum : sums) output.push_back(static_cast<float>(sum / divisor));
+}
+
+void pool(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
+  const Dim width = hidden.width();
+  switch (pooling) {
+    case Pooling::first_token:
+    case Pooling::last_token: {
+      const float* row = hidden.row(pooling == Pooling::first_token ? 0 : hidden.rows() - 1);
+      output.insert(output.end(), row, row + width);
+      break;
+    }
+    case Pooling::max:
+      for (Dim i = 0; i < width; ++i) {
+        float largest = hidden.row(0)[i];
+        for (Dim r = 1; r < hidden.rows(); ++r) largest = std::max(largest, hidden.row(r)[i]);
+        output.push_back(largest);
+      }
+      break;
+    case Pooling::mean:
+    case Pooling::mean_by_root_length:
+    case Pooling::weighted_mean: add_mean(pooling, hidden, output); break;
+  }
+}
+
+void scale_to_length_1(std::vector<float>& embedding) {
+  double squares = 0;
+  for (const float x : embedding) squares += static_cast<double>(x) * x;
+  const double length = std::max(std::sqrt(squares), 1e-12);
+  for (float& x : embedding) x = static_cast<float>(x / length);
+}
+
+// The most tokens that a Transformer's folder asks for; 0 for no limit.
+std::size_t read_max_length(const std::filesystem::path& folder) {
+  const auto sentence_config = folder / "sentence_bert_config.json",
+             tokenizer_config = folder / "tokenizer_config.json";
+  if (is_there(sentence_config)) {
+    const JsonObject config = read_json_object(sentence_config);
+    const auto limit = config.integer("max_seq_length", {1, kMaxLength});
+    if (config.boolean("do_lower_case").value_or(false)) {
+      refuse<ConfigError>(config.file(), "do_lower_case is not supported, expected false: the tokenizer's own setting");
+    }
+    if (limit) return static_cast<std::size_t>(*limit);
+  }
+  if (!is_there(tokenizer_config)) return 0;
+  // Where there is no limit, transformers writes 1e30.
+  const double limit = read_json_object(tokenizer_config).number("model_max_length").value_or(0);
+  return limit >= 1 && limit <= kMaxLength ? static_cast<std::size_t>(limit) : 0;
+}
+
+}  // namespace
+
+SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path& folder, Dim inputs) {
+  const JsonObject config = read_json_object(folder / "config.json");
+  if (config.boolean("use_residual").value_or(false)) {
+    refuse<ConfigError>(config.file(), "use_residual is not supported, expected false");
+  }
+  const Dim outputs = config.required_integer("out_features", {1, kMaxDenseWidth});
+  const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
+  Dense dense{.weight = weights.tensor("weight", {outputs, inputs}), .bias = {}};
+  if (config.boolean("bias").value_or(true)) dense.bias = weights.tensor("bias", {outputs});
+  dense.activation = read_dense_activation(config);
+  return dense;
+}
+
+SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
+  SentenceEmbedder embedder;
+  embedder.origin_ = folder.string();
+  embedder.width_ = model_dim;
+  const std::vector<Module> modules = read_modules(folder);
+  if (modules.empty()) {
+    embedder.max_length_ = read_max_length(folder);
+    return embedder;
+  }
+  embedder.read_prompts(folder / "config_sentence_transformers.json");
+  bool pooled = false;
+  for (const auto& [kind, path] : modules) {
+    if (kind == "Transformer") {
+      embedder.max_length_ = read_max_length(path);
+    } else if (kind == "Pooling" && !pooled) {
+      const JsonObject config = read_json_object(path / "config.json");
+      embedder.pools_prompts_ = config.boolean("include_prompt").value_or(true);
+      embedder.check_prompt(embedder.default_prompt_);
+      embedder.pooling_ = read_pooling(config);
+      embedder.width_ *= static_cast<Dim>(embedder.pooling_.size());
+      pooled = true;
+    } else if (kind == "Dense" && pooled) {
+      embedder.steps_.push_back(read_dense(path, embedder.width_));
+      embedder.width_ = embedder.steps_.back()->weight.rows();
+    } else if (kind == "Normalize" && pooled) {
+      embedder.steps_.push_back(std::nullopt);
+    } else if (kind != "Dropout") {
+      refuse<ConfigError>((folder / "modules.json").string(),
+                          "module '{}' is not supported here, expected Transformer, Pooling, then Dense or Normalize",
+                          printable(kind));
+    }
+  }
+  return embedder;
+}
+
+void SentenceEmbedder::read_prompts(const std::filesystem::path& path) {
+  if (!is_there(path)) return;
+  const JsonObject config = read_json_object(path);
+  if (const auto prompts = config.object("prompts")) {
+    for (const auto& [name, text] : prompts->value().items()) prompts_[name] = prompts->string(name).value_or("");
+  }
+  const auto name = config.string("default_prompt_name");
+  if (name) default_prompt_ = config.required_object("prompts").required_string(*name);
+}
+
+void SentenceEmbedder::check_prompt(const std::string& prompt) const {
+  if (prompt.empty() || pools_prompts_) return;
+  refuse<ConfigError>(origin_, "a prompt with include_prompt false in Pooling is not supported, expected true");
+}
+
+std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
+                                     const std::optional<std::string>& name) const {
+  std::string chosen = text.value_or(default_prompt_);
+  if (!text && name) {
+    const auto found = prompts_.find(*name);
+    if (found == prompts_.end()) {
+      std::vector<std::string> known;
+      for (const auto& [known_name, prompt] : prompts_) known.push_back(known_name);
+      refuse<ConfigError>(origin_, "prompt '{}' is not known, expected one of [{}]", printable(*name),
+                          fmt::join(known, ", "));
+    }
+    chosen = found->second;
+  }
+  check_prompt(chosen);
+  return chosen;
+}
+
+std::filesystem::path SentenceEmbedder::transformer_folder(const std::filesystem::path& folder) {
+  for (const Module& module : read_modules(folder)) {
+    if (module.kind == "Transformer") return module.path;
+  }
+  return folder;
+}
+
+std::vector<float> SentenceEmbedder::embed(const Tensor& hidden, int dimensions, bool normalize) const {
+  std::vector<float> embedding;
+  for (const Pooling pooling : pooling_) pool(pooling, hidden, embedding);
+  for (const auto& dense : steps_) {
+    if (dense) {
+      const std::vector<float> input = std::exchange(embedding, {});
+      for (Dim n = 0; n < dense->weight.rows(); ++n) {
+        double sum = dense->bias.empty() ? 0.0 : static_cast<double>(dense->bias.data<float>()[n]);
+        for (std::size_t k = 0; k < input.size(); ++k) sum += static_cast<double>(input[k]) * dense->weight.row(n)[k];
+        embedding.push_back(static_cast<float>(activate(dense->activation, sum)));
+      }
+      continue;
+    }
+    scale_to_length_1(embedding);
+  }
+  if (dimensions > 0) embedding.resize(std::min(embedding.size(), static_cast<std::size_t>(dimensions)));
+  if (normalize) scale_to_length_1(embedding);
+  return embedding;
+}
+
+}  // namespace encdec

@@ -1,0 +1,106 @@
+#include "encdec/models/model/fingerprint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include "encdec/engine/backend/backends.h"
+#include "encdec/engine/base/refuse.h"
+#include "encdec/engine/key_value_cache.h"
+#include "encdec/models/checkpoint/ggml.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // are read at once
+constexpr std::size_t kMaxSettingsBytes = std::size_t{1} << 28;
+
+void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
+  hasher.add_text(to_string(tensor.type()));
+  hasher.add_number(tensor.shape().dims().size());
+  for (const Dim dim : tensor.shape().dims()) hasher.add_number(static_cast<std::uint64_t>(dim));
+  std::vector<std::byte> piece(std::min(kPieceBytes, tensor.bytes()));
+  for (std::size_t first = 0; first < tensor.bytes(); first += kPieceBytes) {
+    const std::size_t count = std::min(kPieceBytes, tensor.bytes() - first);
+    store.read({tensor.raw() + first, count}, piece.data());
+    hasher.add({piece.data(), count});
+  }
+}
+
+// Whether a file may have settings or pieces of a vocabulary.
+bool is_of_settings(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 6> kExtensions = {".json", ".txt", ".model", ".spm", ".yml", ".bpe"};
+  return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
+}
+
+// Files with settings, in a folder and in the folders in it.
+std::set<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
+  std::set<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const bool is_hidden = entry->path().filename().string().starts_with('.');
+    if (is_hidden || entry.depth() > 0) entry.disable_recursion_pending();
+    if (!is_hidden && is_of_settings(entry->path()) && entry->is_regular_file(error)) files.insert(entry->path());
+  }
+  if (error) refuse(folder.string(), "{}", error.message());
+  return files;
+}
+
+}  // namespace
+
+std::string to_string(const ContentHash& hash) {
+  std::string text;
+  for (const std::byte byte : hash) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+ContentHash content_of(const WeightStore& store) {
+  ContentHasher hasher;
+  for (const auto& [name, tensor] : store.tensors()) {
+    hasher.add_text(name);
+    add_tensor(hasher, store, tensor);
+    const Tensor* scale = store.find_scale(name);
+    hasher.add_number(scale != nullptr ? 1 : 0);
+    if (scale != nullptr) add_tensor(hasher, store, *scale);
+  }
+  return hasher.hash();
+}
+
+void add_kernels(ContentHasher& hasher, Precision precision) {
+  hasher.add_text(ENCDEC_VERSION);
+  hasher.add_text(backend::best_backend(precision).name);
+  hasher.add_text(backend::onednn_version());
+  hasher.add_text(kernels::vector_target());
+  hasher.add_text(to_string(precision));
+  hasher.add_number(attends_in_bfloat16(precision) ? 1 : 0);
+}
+
+std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
+                        Precision precision) {
+  std::error_code unknown;  // the model was loaded from it
+  const bool is_file = std::filesystem::is_regular_file(folder_or_file, unknown);
+  const std::filesystem::path folder = is_file ? folder_or_file.parent_path() : folder_or_file;
+  std::set<std::filesystem::path> files;
+  if (!is_file) files = setting_files(folder);
+  for (const std::string& name : tokenizer_files(folder_or_file)) files.insert(folder / name);
+  ContentHasher hasher;
+  add_kernels(hasher, precision);
+  hasher.add(content_of(store));
+  for (const std::filesystem::path& path : files) {
+    hasher.add_text(path.lexically_relative(folder).generic_string());
+    hasher.add_text(read_text_file(path, kMaxSettingsBytes));
+  }
+  if (format == CheckpointFormat::ggml) {
+    const GgmlVocabulary vocabulary = read_ggml_vocabulary(find_whisper_file(folder_or_file)->path);
+    for (const std::string& text : vocabulary.texts) hasher.add_text(text);
+  }
+  return to_string(hasher.hash());
+}
+
+}  // namespace encdec

@@ -1,0 +1,319 @@
+#include "encdec/models/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+
+#include "encdec/engine/backend/backends.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/engine/thread_team.h"
+#include "encdec/models/families/model_description.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/generation/generator.h"
+#include "encdec/models/generation/not_a_number.h"
+#include "encdec/models/generation/scoring.h"
+#include "encdec/models/model/fingerprint.h"
+#include "encdec/models/model/model_impl.h"
+#include "encdec/models/model/packed_weights_cache.h"
+#include "encdec/models/session/precision_probe.h"
+#include "encdec/models/session/token_rows.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
+
+namespace encdec {
+
+namespace {
+
+int checked_option(std::string_view name, int value, int minimum) {
+  if (value < minimum) throw ConfigError(fmt::format("{} is {}, expected at least {}", name, value, minimum));
+  return value;
+}
+
+// Inputs and results that are all in memory.
+template <class Source>
+class ListStream final : public GenerateStream {
+ public:
+  explicit ListStream(std::span<const Source> sources) : sources_(sources) {}
+
+  std::optional<GenerateInput> next(Wait /*wait*/) override {
+    return read_ < sources_.size() ? std::optional(GenerateInput{sources_[read_++]}) : std::nullopt;
+  }
+  void write(GenerateResult result) override { results.push_back(std::move(result)); }
+
+  std::vector<GenerateResult> results;
+
+ private:
+  std::span<const Source> sources_;
+  std::size_t read_ = 0;
+};
+
+// A line about tensors that nobody asked for; empty if they are all of a kind that checkpoints have for training,
+// twice, or as settings.
+std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
+  constexpr std::array<std::string_view, 11> kUsual = {"pooler",
+                                                       "lm_head.",
+                                                       "cls.",
+                                                       "vocab_",
+                                                       "classifier.",
+                                                       "qa_outputs.",
+                                                       "shared.weight",
+                                                       "attn.bias",
+                                                       "masked_bias",
+                                                       "position_ids",
+                                                       "EncDecAttention.relative_attention_bias"};
+  const auto is_usual = [&](const std::string& name) {
+    const Tensor& tensor = *store.find(name);
+    return tensor.elements() <= 1 || !is_weight_type(tensor.type()) ||
+           std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
+  };
+  const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
+  if (count == 0) return "";
+  return fmt::format("{} tensors of the weights are not used, such as '{}': has config.json fewer layers than they do?",
+                     count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
+}
+
+std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
+                                                const std::shared_ptr<const WeightStore>& weights,
+                                                const ModelDescription& description, const PackOptions& pack) {
+  return std::make_shared<const Transformer>(config, WeightScope(weights, description.weight_names, pack));
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
+  const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
+  auto impl = std::make_shared<Impl>();
+  impl->folder = path;
+  impl->checkpoint = open_checkpoint(folder);
+  const Checkpoint& checkpoint = impl->checkpoint;
+  ModelDescription description = describe_model(checkpoint);
+  impl->config = std::move(description.config);
+  impl->weights = checkpoint.weights;
+  impl->notes = checkpoint.notes;
+  impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
+  if (impl->config.has_decoder()) {
+    StoredSettings stored = read_generation_settings(checkpoint, impl->config, impl->tokenizer.get());
+    impl->generation = with_neutral_values(stored.options);
+    impl->unsupported_settings = std::move(stored.unsupported);
+    for (const std::string& setting : impl->unsupported_settings) {
+      impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
+    }
+  }
+  const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
+  const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
+  const auto team = std::make_shared<ThreadTeam>(threads);
+  const auto build = [&](Precision precision) {
+    PackOptions pack{.threads = threads, .precision = precision, .team = team};
+    const auto make = [&] {
+      pack.memory = std::make_shared<WeightMemory>();  // that of another network is not kept
+      return make_network(impl->config, impl->weights, description, pack);
+    };
+    if (options.packed_weights_cache.empty()) return make();
+    const ContentHash key = packed_weights_key(content, pack);
+    for (bool is_again = false;; is_again = true) {
+      const auto cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, key);
+      pack.packed = cache;
+      auto network = make();
+      cache->finish();
+      impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
+      // Who has packed has a copy of its own: the file's is for all processes.
+      if (is_again || !cache->has_written()) return network;
+    }
+  };
+  impl->network = options.precision == Precision::automatic ? fastest_network(build) : build(options.precision);
+  const Precision precision = impl->network->weights.pack().precision;
+  if (options.precision == Precision::automatic) {
+    impl->precision_note = fmt::format("precision auto: {}", to_string(precision));
+  } else if (!backend::multiplies_in(precision)) {
+    impl->precision_note = fmt::format(
+        "precision {0}: this CPU has no instructions for it; weights and inputs are rounded to {0} and multiplied as "
+        "float32",
+        to_string(precision));
+  }
+  const std::string note = precision == Precision::float32 ? backend::disagreements() : "";
+  if (!note.empty()) {
+    impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
+  }
+  impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
+  std::vector<std::string> unused = impl->network->weights.unused();
+  std::erase(unused, kMelFilters);
+  for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
+  impl->weights_note = describe_left_over(unused, *impl->weights);
+  if (impl->config.architecture == Architecture::encoder_only) {
+    impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
+  }
+  return Model(std::move(impl));
+}
+
+const TransformerConfig& Model::config() const {
+  return impl_->config;
+}
+Precision Model::precision() const {
+  return impl_->network->weights.pack().precision;
+}
+const std::string& Model::weights_note() const {
+  return impl_->weights_note;
+}
+const std::string& Model::precision_note() const {
+  return impl_->precision_note;
+}
+CheckpointFormat Model::format() const {
+  return impl_->checkpoint.format;
+}
+const GenerateOptions& Model::generation_config() const {
+  return impl_->generation;
+}
+const std::vector<std::string>& Model::unsupported_settings() const {
+  return impl_->unsupported_settings;
+}
+const Tokenizer* Model::tokenizer() const {
+  return impl_->tokenizer.get();
+}
+std::shared_ptr<const Transformer> Model::network() const {
+  return impl_->network;
+}
+const WeightStore& Model::weights() const {
+  return *impl_->weights;
+}
+const Checkpoint& Model::checkpoint() const {
+  return impl_->checkpoint;
+}
+ModelParts Model::parts() const {
+  return impl_->parts();
+}
+const std::vector<std::string>& Model::notes() const {
+  return impl_->notes;
+}
+std::string Model::fingerprint() const {
+  return encdec::fingerprint(impl_->folder, impl_->checkpoint.format, *impl_->weights, precision());
+}
+
+std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
+                                            const GenerateOptions& options) const {
+  ListStream<std::string> list(sources);
+  generate_stream(list, options);
+  return std::move(list.results);
+}
+
+std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
+                                                const GenerateOptions& options) const {
+  // Before any work; those that are too long, if they are to become shorter, when it is their turn.
+  expect_reader(impl_->parts());
+  if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
+  ListStream<TokenIds> list(sources);
+  generate_stream(list, options);
+  return std::move(list.results);
+}
+
+std::vector<GenerateResult> Model::generate_inputs(std::span<const GenerateInput> inputs,
+                                                   const GenerateOptions& options) const {
+  ListStream<GenerateInput> list(inputs);
+  generate_stream(list, options);
+  return std::move(list.results);
+}
+
+void Model::generate_stream(GenerateStream& stream, const GenerateOptions& options) const {
+  encdec::generate(impl_->parts(), options, stream);
+}
+
+std::vector<ScoreResult> Model::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                      const ScoreOptions& options) const {
+  const ModelParts parts = impl_->parts();
+  const Tokenizer& tokenizer = tokenizer_of(parts);
+  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+  std::vector<TokenIds> source_ids, target_ids;
+  for (const std::string& source : sources) source_ids.push_back(tokenizer.encode(source, languages));
+  for (const std::string& target : targets) target_ids.push_back(encode_target(parts, target, languages));
+  return score_ids(source_ids, target_ids, options);
+}
+
+std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
+                                          const ScoreOptions& options) const {
+  const TransformerConfig& config = impl_->config;
+  if (!config.has_decoder()) {
+    refuse<ConfigError>(impl_->weights->origin(), "{} has no decoder, expected a model that generates",
+                        config.model_type);
+  }
+  if (sources.size() != targets.size()) {
+    throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
+  }
+  expect_reader(impl_->parts());
+  checked_option("batch_size", options.batch_size, 0);
+  check_not_empty(sources, "source");
+  check_rows(sources, config.input_stack(), "source");
+
+  const ModelParts parts = impl_->parts();
+  const GenerateOptions settings = defaults_with_languages(parts, options.source_lang, options.target_lang);
+  const Prompter prompter(parts, settings);
+  std::vector<ForcedTarget> forced;
+  for (std::size_t i = 0; i < sources.size(); ++i) forced.push_back(prompter.force(sources[i], targets[i], i + 1));
+
+  SessionPool::Lease session(*impl_->sessions);
+  std::vector<ScoreResult> results;
+  try {
+    for (std::vector<float>& scores : score_targets(*session, forced, options.batch_size)) {
+      results.push_back(
+          {.score = std::accumulate(scores.begin(), scores.end(), 0.0), .token_scores = std::move(scores)});
+    }
+  } catch (const NotANumber& failure) {
+    explain(failure, parts);
+  }
+  return results;
+}
+
+AttentionMaps Model::attention(const std::string& source, const std::string& target,
+                               const AttentionMapOptions& options) const {
+  const ModelParts parts = impl_->parts();
+  const Tokenizer& tokenizer = tokenizer_of(parts);
+  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+  const TokenIds target_ids = impl_->config.has_decoder() ? encode_target(parts, target, languages) : TokenIds();
+  return attention_ids(tokenizer.encode(source, languages), target_ids, options);
+}
+
+AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& target,
+                                   const AttentionMapOptions& options) const {
+  const TransformerConfig& config = impl_->config;
+  expect_reader(impl_->parts());
+  check_not_empty(std::span(&source, 1), "source");
+  check_tokens(source, config.input_stack(), "source", 1);
+  AttentionMaps maps{.source = source};
+  if (config.has_decoder()) {
+    const ModelParts parts = impl_->parts();
+    const GenerateOptions settings = defaults_with_languages(parts, options.source_lang, options.target_lang);
+    const Prompt prompt = Prompter(parts, settings).force(source, target, 1).prompt;
+    maps = attention_tokens(prompt.source, prompt.target, target);
+  } else if (!target.empty()) {
+    throw InputError(
+        fmt::format("a target of {} tokens, expected none: {} does not read it", target.size(), config.model_type));
+  }
+  SessionPool::Lease session(*impl_->sessions);
+  read_attention(*session, options.selection, maps);
+  return maps;
+}
+
+Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
+  const EmbeddingTask task(impl_->parts(), impl_->embedder, options);
+  std::vector<TokenIds> ids;
+  ids.reserve(texts.size());
+  for (const std::string& text : texts) ids.push_back(task.tokens(text, ids.size() + 1));
+
+  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), task.width()});
+  SessionPool::Lease session(*impl_->sessions);
+  for (const std::vector<std::size_t>& members : batches_by_length(ids, options.batch_size)) {
+    std::vector<TokenIds> batch;
+    for (const std::size_t i : members) batch.push_back(std::move(ids[i]));
+    const Tensor hidden = session->encode(batch).hidden;
+    Dim row = 0;
+    for (std::size_t b = 0; b < members.size(); ++b) {
+      const auto rows = static_cast<Dim>(batch[b].size());
+      task.embed(hidden.slice(row, rows), vectors.row(static_cast<Dim>(members[b])));
+      row += rows;
+    }
+  }
+  return vectors;
+}
+
+}  // namespace encdec

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/model/model_impl.h"
+#include "encdec/models/session/token_rows.h"
+
+namespace encdec {
+namespace {
+
+// Copies packed rows [sum of lengths, W] into `padded` [B, L, W], which is zero.
+void unpack(const Tensor& packed, std::span<const Dim> lengths, Tensor& padded) {
+  const Dim width = packed.width(), length = padded.shape()[1];
+  Dim first = 0;
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    std::copy_n(packed.row(first), lengths[b] * width, padded.row(static_cast<Dim>(b) * length));
+    first += lengths[b];
+  }
+}
+
+std::vector<Dim> lengths_of(std::span<const TokenIds> rows) {
+  std::vector<Dim> lengths;
+  for (const TokenIds& row : rows) lengths.push_back(static_cast<Dim>(row.size()));
+  return lengths;
+}
+
+// What both kinds of forward() do: encodes sources, if there is an encoder, `rows` of them in their order, and decodes
+// the targets.
+template <class Source>
+ForwardResult run_forward(Session& session, std::span<const Source> sources, std::span<const Dim> rows,
+                          std::span<const TokenIds> targets) {
+  const TransformerConfig& config = session.model().config;
+  ForwardResult result;
+  std::span<const int> opened;
+  if (config.has_encoder()) {
+    const Dim most = rows.empty() ? 0 : std::ranges::max(rows);
+    result.encoder_last_hidden_state = Tensor::allocate({static_cast<Dim>(sources.size()), most, config.model_dim});
+    if (!sources.empty()) {
+      const Session::Encoded encoded = session.encode(sources);
+      unpack(encoded.hidden, rows, result.encoder_last_hidden_state);
+      opened = encoded.sources;
+    }
+  }
+  if (config.has_decoder()) {
+    const std::vector<Dim> lengths = lengths_of(targets);
+    const Dim most = lengths.empty() ? 0 : std::ranges::max(lengths);
+    result.logits = Tensor::allocate({static_cast<Dim>(targets.size()), most, config.decoder.vocabulary});
+    std::vector<Session::TargetTokens> inputs;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const int source = config.has_encoder() ? opened[i] : Session::kNoSource;
+      inputs.push_back({session.open_target(source), targets[i]});
+    }
+    if (!targets.empty()) unpack(session.decode(inputs, Session::LogitsOf::every_token), lengths, result.logits);
+  }
+  return result;
+}
+
+void check_as_many(const TransformerConfig& config, std::size_t sources, std::size_t targets) {
+  if (config.architecture != Architecture::encoder_decoder || sources == targets) return;
+  throw InputError(fmt::format("{} sources and {} targets, expected as many", sources, targets));
+}
+
+}  // namespace
+
+ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
+                             const ForwardOptions& options) const {
+  const TransformerConfig& config = impl_->config;
+  expect_reader(impl_->parts());
+  check_as_many(config, sources.size(), targets.size());
+  const auto check = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
+                         std::string_view what) {
+    if (!has_stack && !rows.empty()) {
+      throw InputError(
+          fmt::format("{} {}s, expected none: {} does not read them", rows.size(), what, config.model_type));
+    }
+    check_not_empty(rows, what);
+    check_rows(rows, stack, what);
+  };
+  check(sources, config.has_encoder(), config.encoder, "source");
+  check(targets, config.has_decoder(), config.decoder, "target");
+  SessionPool::Lease session(*impl_->sessions);
+  session->set_observer(options.observer);
+  return run_forward(*session, sources, lengths_of(sources), targets);
+}
+
+ForwardResult Model::forward(std::span<const Tensor> sources, std::span<const TokenIds> targets,
+                             const ForwardOptions& options) const {
+  const TransformerConfig& config = impl_->config;
+  expect_sound(impl_->parts());
+  check_as_many(config, sources.size(), targets.size());
+  std::vector<Dim> rows;
+  for (const Tensor& frames : sources) {
+    check_frames(frames, config.encoder, "source", rows.size() + 1);
+    rows.push_back(frames.rows() / kFramesPerRow);
+  }
+  check_not_empty(targets, "target");
+  check_rows(targets, config.decoder, "target");
+  SessionPool::Lease session(*impl_->sessions);
+  session->set_observer(options.observer);
+  return run_forward(*session, sources, rows, targets);
+}
+
+}  // namespace encdec

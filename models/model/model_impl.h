@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "encdec/models/embedding/embedding_task.h"
+#include "encdec/models/model/model.h"
+
+namespace encdec {
+
+// What a model is made of.
+struct Model::Impl {
+  std::filesystem::path folder;
+  TransformerConfig config;
+  Checkpoint checkpoint;
+  GenerateOptions generation;
+  std::vector<std::string> unsupported_settings;
+  std::shared_ptr<const WeightStore> weights;
+  std::shared_ptr<const Transformer> network;
+  std::unique_ptr<const Tokenizer> tokenizer;
+  SentenceEmbedder embedder;
+  std::vector<std::string> notes;
+  std::string precision_note;
+  std::string weights_note;
+  std::unique_ptr<SessionPool> sessions;
+
+  ModelParts parts() const { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
+};
+
+}  // namespace encdec

@@ -1,0 +1,340 @@
+#include "encdec/models/model/request_queue.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/thread_team.h"
+#include "encdec/models/generation/batch_decoder.h"
+#include "encdec/models/model/embed_request.h"
+#include "encdec/models/model/generate_request.h"
+#include "encdec/models/model/model_impl.h"
+#include "encdec/models/model/request_state.h"
+#include "encdec/models/session/token_rows.h"
+
+namespace encdec {
+
+void Request::cancel() const {
+  if (state_ != nullptr) state_->cancel();
+}
+
+// The requests that wait, and the threads that serve them.
+struct RequestQueue::Workers {
+  Workers(const Model& model, const RequestQueueOptions& options)
+      : parts_(model.impl_->parts()), options_(options), alive_at_(static_cast<std::size_t>(options.workers)) {
+    try {
+      for (int worker = 1; worker <= options.workers; ++worker) {
+        auto& alive_at = alive_at_[static_cast<std::size_t>(worker) - 1];
+        threads_.push_back(start_thread(worker, options.workers, [this, &alive_at] { work(alive_at); }));
+      }
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  ~Workers() { stop(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void add(std::shared_ptr<RequestState> request, std::uint64_t client) {
+    if (request->waiting.empty()) return;
+    if (request->has_queue_stopped == nullptr) request->has_queue_stopped = has_stopped_;
+    const std::size_t sources = request->waiting.size();
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = client == 0 ? clients_.end() : std::ranges::find(clients_, client, &Client::number);
+      Client& owner = known != clients_.end() ? *known : clients_.emplace_back(client);
+      owner.requests.push_back(std::move(request));
+      waiting_ += sources;
+    }
+    sources == 1 ? arrived_.notify_one() : arrived_.notify_all();
+  }
+
+  QueueStatus status() const {
+    QueueStatus status{.waiting = waiting_, .steps = steps_, .rows = rows_};
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    for (const Clock::rep since : alive_at_) {
+      if (since != kIdle)
+        status.silence = std::max<std::chrono::duration<double>>(status.silence, Clock::duration(now - since));
+    }
+    return status;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::rep kIdle = 0;
+
+  // Who asks, and what of it waits: at least one request.
+  struct Client {
+    explicit Client(std::uint64_t number_) : number(number_) {}
+
+    std::uint64_t number;
+    std::deque<std::shared_ptr<RequestState>> requests = {};  // in the order of their turns
+  };
+
+  // What a worker takes from as long as it is busy: requests without a shortlist, or one that has it.
+  class Lane final : public DecodeFeed {
+   public:
+    Lane(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
+    // Between two steps of others, reading recordings takes as long as a step at most.
+    void take(Room room, std::vector<DecodeJob>& jobs) override {
+      const Clock::time_point now = Clock::now();
+      const Clock::duration reading = room.is_idle ? kReading : std::min(kReading, now - taken_at_);
+      workers_.take(shortlist_, room, now + reading, jobs);
+      taken_at_ = Clock::now();
+    }
+    bool has_stopped() override { return *workers_.has_stopped_; }
+
+   private:
+    static constexpr Clock::duration kReading = std::chrono::milliseconds(10);
+
+    Workers& workers_;
+    const VocabularyShortlist* shortlist_;
+    Clock::time_point taken_at_ = Clock::now();
+  };
+
+  // Thrown out of a worker's work when its queue ends. All requests are over by then, so no handler is called.
+  struct Stopped {};
+
+  // `alive_at` is when this worker gave its last sign of life, or kIdle.
+  void work(std::atomic<Clock::rep>& alive_at) {
+    const std::function<void()> give_sign = [&] {
+      alive_at = Clock::now().time_since_epoch().count();
+      if (*has_stopped_) throw Stopped();
+    };
+    const auto on_step = [&](std::size_t rows) {
+      rows_ += rows;
+      ++steps_;
+    };
+    while (const std::shared_ptr<RequestState> request = wait_for_request()) {
+      const CancellationScope scope(give_sign);
+      try {
+        give_sign();
+        SessionPool::Lease session(parts_.sessions);
+        session->set_shortlist(request->shortlist());
+        Lane lane(*this, request->shortlist());
+        if (parts_.network.config.has_decoder()) {
+          const auto rows = static_cast<std::size_t>(options_.batch_size);
+          decode_batches(lane, {.session = *session,
+                                .limits = choose_batch_limits(parts_.network, rows, options_.workers),
+                                .on_step = [&](const GenerateProgress&, std::size_t done) { on_step(done); }});
+        } else {
+          embed_batches(lane, *session, on_step);
+        }
+      } catch (...) {
+        // What was taken has been told. That the next turn is not the same again, the one that began this is over.
+        fail(*request, std::current_exception());
+      }
+      alive_at = kIdle;
+    }
+  }
+
+  // The one whose turn it is; null at the end.
+  std::shared_ptr<RequestState> wait_for_request() {
+    std::unique_lock lock(mutex_);
+    ++idle_;
+    arrived_.wait(lock, [this] { return *has_stopped_ || !clients_.empty(); });
+    --idle_;
+    return *has_stopped_ ? nullptr : clients_.front().requests.front();
+  }
+
+  // Jobs for a worker; those that must be prepared are until `prepare_until`, and wait again if that is not enough.
+  void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, Clock::time_point prepare_until,
+            std::vector<DecodeJob>& jobs) {
+    jobs.clear();
+    std::vector<DecodeJob> empty;
+    {
+      const std::lock_guard lock(mutex_);
+      // Others that are idle get their part.
+      std::size_t most = std::numeric_limits<std::size_t>::max();
+      if (room.is_idle && idle_ > 0) {
+        std::size_t waiting = 0;
+        for (const Client& one : clients_) {
+          for (const auto& request : one.requests) waiting += request->waiting.size();
+        }
+        most = waiting / (idle_ + 1) + 1;
+      }
+      while (!clients_.empty() && jobs.size() < most) {
+        std::deque<std::shared_ptr<RequestState>>& requests = clients_.front().requests;
+        RequestState& request = *requests.front();
+        if (!request.is_over()) {
+          DecodeJob& job = request.waiting.front();
+          const bool is_empty = request.is_empty(job);
+          if (request.shortlist() != shortlist || (!is_empty && !room.take(job))) break;
+          job.client = requests.front();
+          (is_empty ? empty : jobs).push_back(std::move(job));
+          request.waiting.pop_front();
+          --waiting_;
+        }
+        // The next one's turn; one with a shortlist has nobody beside it.
+        const bool is_done = request.is_over() || request.waiting.empty();
+        if (is_done) {
+          waiting_ -= request.waiting.size();
+          request.waiting.clear();
+          requests.pop_front();
+        } else if (shortlist == nullptr) {
+          move_to_back(requests);
+        }
+        if (requests.empty()) {
+          clients_.pop_front();
+        } else if (shortlist == nullptr) {
+          move_to_back(clients_);
+        }
+      }
+    }
+    for (const DecodeJob& job : jobs) request_of(job).on_start(job);
+    prepare(prepare_until, jobs);
+    for (const DecodeJob& job : empty) {
+      request_of(job).on_start(job);
+      job.client->on_result(job, {});
+    }
+  }
+
+  static RequestState& request_of(const DecodeJob& job) { return static_cast<RequestState&>(*job.client); }
+
+  // Prepares the jobs that need it, in their order and at least one; keeps those that can be decoded. After `until` the
+  // others wait again, in front of those whose preparation is unfinished.
+  static void prepare(Clock::time_point until, std::vector<DecodeJob>& jobs) {
+    std::vector<DecodeJob> late, unfinished;
+    bool has_prepared = false;
+    std::erase_if(jobs, [&](DecodeJob& job) {
+      if (!request_of(job).needs_preparation()) return false;
+      if (std::exchange(has_prepared, true) && Clock::now() >= until) {
+        late.push_back(std::move(job));
+        return true;
+      }
+      // The request may let go of itself while it is prepared.
+      const auto request = std::static_pointer_cast<RequestState>(job.client);
+      const RequestState::Prepared prepared = request->prepare(job, until);
+      if (prepared == RequestState::Prepared::unfinished) unfinished.push_back(std::move(job));
+      return prepared != RequestState::Prepared::ready;
+    });
+    for (std::vector<DecodeJob>* again : {&late, &unfinished}) {
+      for (DecodeJob& job : *again) {
+        const auto request = std::static_pointer_cast<RequestState>(std::exchange(job.client, nullptr));
+        request->wait_again(std::move(job));
+      }
+    }
+  }
+
+  // As many texts at a time as keep the CPU busy, whosever they are.
+  template <class OnStep>
+  void embed_batches(Lane& lane, Session& session, const OnStep& on_step) {
+    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+    const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
+    std::vector<DecodeJob> jobs;
+    while (!*has_stopped_) {
+      lane.take({.rows = rows, .bytes = kAny, .tokens = kBusyTokens, .is_idle = true}, jobs);
+      if (jobs.empty()) return;
+      try {
+        std::vector<TokenIds> texts;
+        for (const DecodeJob& job : jobs) texts.push_back(job.prompt.source);
+        const Tensor hidden = session.encode(texts).hidden;
+        Dim row = 0;
+        for (const DecodeJob& job : jobs) {
+          const auto length = static_cast<Dim>(job.prompt.source.size());
+          request_of(job).on_hidden(job, hidden.slice(row, length));
+          row += length;
+        }
+        on_step(jobs.size());
+      } catch (...) {
+        for (const DecodeJob& job : jobs) job.client->on_failure(job, std::current_exception());
+        throw;
+      }
+    }
+  }
+
+  template <class T>
+  static void move_to_back(std::deque<T>& turns) {
+    turns.push_back(std::move(turns.front()));
+    turns.pop_front();
+  }
+
+  // A request's sources that still wait.
+  void fail(RequestState& request, const std::exception_ptr& failure) {
+    std::deque<DecodeJob> jobs;
+    {
+      const std::lock_guard lock(mutex_);
+      jobs.swap(request.waiting);
+      waiting_ -= jobs.size();
+      for (Client& client : clients_) {
+        std::erase_if(client.requests, [&](const auto& other) { return other.get() == &request; });
+      }
+      std::erase_if(clients_, [](const Client& client) { return client.requests.empty(); });
+    }
+    for (const DecodeJob& job : jobs) request.on_failure(job, failure);
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      *has_stopped_ = true;
+    }
+    arrived_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  ModelParts parts_;
+  RequestQueueOptions options_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Client> clients_;  // whose sources wait, in the order of their turns
+  std::size_t idle_ = 0;        // workers that wait
+  const std::shared_ptr<std::atomic<bool>> has_stopped_ = std::make_shared<std::atomic<bool>>(false);
+  // As status() tells it.
+  std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;
+  std::vector<std::atomic<Clock::rep>> alive_at_;  // by worker
+  std::vector<std::thread> threads_;
+};
+
+RequestQueue::RequestQueue(Model model, const RequestQueueOptions& options)
+    : model_(std::move(model)), options_(options) {
+  check_batching(options.batch_size, options.workers);
+}
+
+RequestQueue::~RequestQueue() = default;
+
+RequestQueue::Workers& RequestQueue::workers() {
+  return workers_.get([this] { return std::make_unique<Workers>(model_, options_); });
+}
+
+QueueStatus RequestQueue::status() const {
+  const Workers* workers = workers_.find();
+  return workers != nullptr ? workers->status() : QueueStatus();
+}
+
+Request RequestQueue::submit(std::span<const GenerateInput> inputs, const GenerateOptions& options,
+                             GenerateHandlers handlers, std::uint64_t client) {
+  GenerateOptions asked = options;
+  asked.batch_size = options_.batch_size;
+  asked.workers = options_.workers;
+  asked.on_token = nullptr;
+  if (handlers.on_tokens) asked.on_token = [](std::size_t, std::int32_t) {};  // is checked
+  return submit(std::make_shared<GenerateRequest>(model_, inputs, asked, std::move(handlers)), client);
+}
+
+Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
+                             std::uint64_t client) {
+  return submit(std::make_shared<EmbedRequest>(model_, model_.impl_->embedder, texts, options, std::move(handlers)),
+                client);
+}
+
+Request RequestQueue::submit(std::shared_ptr<RequestState> request, std::uint64_t client) {
+  Workers& workers = this->workers();
+  request->resubmit = [&workers, client](std::shared_ptr<RequestState> again, DecodeJob job) {
+    again->waiting.push_back(std::move(job));
+    workers.add(std::move(again), client);
+  };
+  workers.add(request, client);
+  return Request(std::move(request));
+}
+
+}  // namespace encdec

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "encdec/models/generation/decode_feed.h"
+#include "encdec/models/generation/not_a_number.h"
+#include "encdec/models/model/request_queue.h"
+#include "encdec/models/network/vocabulary_shortlist.h"
+
+namespace encdec {
+
+// A submitted request as its queue sees it. Each kind of request is a class of its own, which turns inputs into jobs
+// and results of jobs into calls of its handlers: GenerateRequest, EmbedRequest, SpeechRequest.
+class RequestState : public DecodeClient, public std::enable_shared_from_this<RequestState> {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using FailureHandler = std::function<void(std::size_t source, std::exception_ptr failure)>;
+
+  RequestState(Model model, FailureHandler on_failure)
+      : model_(std::move(model)), parts_(model_.parts()), on_failure_(std::move(on_failure)) {}
+
+  void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
+    call([&] { on_failure_(job.index, explained(failure, parts_)); });
+  }
+  void on_tokens(const DecodeJob& /*job*/, Search::ScoredTokens /*tokens*/) override {}
+  bool wants_tokens() const override { return false; }
+  bool is_cancelled() const override { return is_over(); }
+
+  // A worker has taken a job of this request.
+  virtual void on_start(const DecodeJob& /*job*/) {}
+  // Takes a job's last hidden states [tokens, D], in place of on_result() if the model has no decoder.
+  virtual void on_hidden(const DecodeJob& /*job*/, const Tensor& /*hidden*/) {}
+  // Returns whether a job needs no decoding: its result has no tokens.
+  virtual bool is_empty(const DecodeJob& /*job*/) const { return false; }
+  // The shortlist that the jobs are decoded with; null if all tokens may be produced.
+  virtual const VocabularyShortlist* shortlist() const { return nullptr; }
+
+  // Returns whether workers must call prepare() for each job before they decode it.
+  virtual bool needs_preparation() const { return false; }
+  enum class Prepared : std::uint8_t {
+    ready,       // the job can be decoded
+    over,        // there is nothing to decode: the request is over, or has its result or failure
+    unfinished,  // preparing takes longer than `until`; the job must wait for another turn
+  };
+  // Replaces a placeholder by what is to be decoded.
+  virtual Prepared prepare(DecodeJob& /*job*/, Clock::time_point /*until*/) { return Prepared::ready; }
+
+  // Returns whether no handler may be called any more.
+  bool is_over() const { return is_cancelled_ || (has_queue_stopped != nullptr && *has_queue_stopped); }
+  void cancel() { is_cancelled_ = true; }
+
+  // Has a job of this request wait for its turn, as a new source would.
+  void wait_again(DecodeJob job) {
+    try {
+      resubmit(shared_from_this(), std::move(job));
+    } catch (...) {
+      on_failure({}, std::current_exception());
+    }
+  }
+
+  // Set and used by the queue.
+  std::deque<DecodeJob> waiting;
+  std::function<void(std::shared_ptr<RequestState>, DecodeJob)> resubmit;
+  std::shared_ptr<const std::atomic<bool>> has_queue_stopped;  // null before the request is submitted
+
+ protected:
+  const ModelParts& parts() const { return parts_; }
+
+  // Calls a handler, unless the request is over. An exception of the handler cancels the request.
+  template <class Handler>
+  void call(Handler&& handler) {
+    if (is_over()) return;
+    try {
+      handler();
+    } catch (...) {
+      cancel();
+    }
+  }
+
+  // Calls the function that `complete` returns, which passes a result to a handler. If `complete` throws, the job
+  // fails.
+  template <class Complete>
+  void complete(const DecodeJob& job, const Complete& complete) {
+    if (is_over()) return;
+    try {
+      auto handler = complete();
+      call(handler);
+    } catch (...) {
+      on_failure(job, std::current_exception());
+    }
+  }
+
+ private:
+  Model model_;
+  ModelParts parts_;
+  FailureHandler on_failure_;
+  std::atomic<bool> is_cancelled_ = false;
+};
+
+}  // namespace encdec

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Scores transcriptions: word error rate.
+
+References and hypotheses are text files with a line per clip, in the same order (an empty line is an empty transcription). Letter
+case, and punctuation other than apostrophes, are ignored. Word error rate = sum of edit distances / number of reference words.
+
+  models/pretrained/english-numbers/training/score_speech.py hypotheses.txt build/speech/test/clean.txt
+"""
+
+import argparse
+import re
+import sys
+
+from score_pronunciation import edit_distance
+
+
+def words_of(text):
+    return re.sub(r"[^\w\s']", " ", text.lower()).split()
+
+
+def error_rate(hypotheses, references):
+    """(word error rate, share of clips that are not wholly right)."""
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references")
+    distances = [edit_distance(words_of(h), words_of(r)) for h, r in zip(hypotheses, references)]
+    return sum(distances) / sum(len(words_of(r)) for r in references), sum(d > 0 for d in distances) / len(distances)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hypotheses", help="a line per clip; - reads standard input")
+    parser.add_argument("references", help="a line per clip")
+    options = parser.parse_args()
+
+    with open(options.references, encoding="utf-8") as lines:
+        references = lines.read().splitlines()
+    if options.hypotheses == "-":
+        hypotheses = sys.stdin.read().splitlines()
+    else:
+        with open(options.hypotheses, encoding="utf-8") as lines:
+            hypotheses = lines.read().splitlines()
+    try:
+        word_error_rate, wrong = error_rate(hypotheses, references)
+    except ValueError as error:
+        sys.exit(f"score_speech: {error}")
+    print(f"clips             {len(references)}")
+    print(f"word error rate   {100 * word_error_rate:.2f} %")
+    print(f"clips with errors {100 * wrong:.2f} %")
+
+
+if __name__ == "__main__":
+    main()

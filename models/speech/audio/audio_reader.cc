@@ -1,0 +1,77 @@
+#include "encdec/models/speech/audio/audio_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace encdec {
+namespace {
+
+std::unique_ptr<AudioDecoder> open_decoder(AudioInput input) {
+  if (is_wav(input)) return open_wav(std::move(input));
+  return is_mp3(input) ? open_mp3(std::move(input)) : open_sound_file(std::move(input));
+}
+
+}  // namespace
+
+AudioReader::AudioReader(AudioInput input) : AudioReader(open_decoder(std::move(input))) {}
+
+AudioReader::AudioReader(std::unique_ptr<AudioDecoder> decoder)
+    : decoder_(std::move(decoder)), resampler_(decoder_->format().sample_rate, kSampleRate) {}
+
+std::size_t AudioReader::read(std::span<float> samples) {
+  std::size_t done = 0;
+  while (done < samples.size()) {
+    if (next_ == ready_.size()) {
+      if (is_at_end_) break;
+      decode();
+      continue;
+    }
+    const std::size_t count = std::min(samples.size() - done, ready_.size() - next_);
+    std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(next_), count,
+                samples.begin() + static_cast<std::ptrdiff_t>(done));
+    next_ += count;
+    done += count;
+  }
+  return done;
+}
+
+std::vector<float> AudioReader::read_all() {
+  constexpr std::size_t kPiece = 1 << 16;
+  std::vector<float> all;
+  for (;;) {
+    const std::size_t had = all.size();
+    all.resize(had + kPiece);
+    const std::size_t count = read(std::span(all).subspan(had));
+    if (count < kPiece) {
+      all.resize(had + count);
+      return all;
+    }
+  }
+}
+
+std::optional<double> AudioReader::seconds() const {
+  const AudioFormat& format = decoder_->format();
+  if (!format.frames) return std::nullopt;
+  return static_cast<double>(*format.frames) / format.sample_rate;
+}
+
+// The next piece.
+void AudioReader::decode() {
+  constexpr std::size_t kFrames = 4096;
+  const auto channels = static_cast<std::size_t>(decoder_->format().channels);
+  frames_.resize(kFrames * channels);
+  const std::size_t count = decoder_->read(frames_);
+  mono_.resize(count);
+  for (std::size_t frame = 0; frame < count; ++frame) {
+    float sum = 0;
+    for (std::size_t channel = 0; channel < channels; ++channel) sum += frames_[frame * channels + channel];
+    mono_[frame] = sum / static_cast<float>(channels);
+  }
+  ready_.clear();
+  next_ = 0;
+  resampler_.push(mono_, ready_);
+  is_at_end_ = count < kFrames;
+  if (is_at_end_) resampler_.finish(ready_);
+}
+
+}  // namespace encdec

@@ -1,0 +1,21 @@
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/speech/audio/audio_decoder.h"
+
+namespace encdec {
+
+bool is_mp3(AudioInput& /*input*/) {
+  return false;
+}
+
+std::unique_ptr<AudioDecoder> open_mp3(AudioInput input) {
+  return open_sound_file(std::move(input));
+}
+
+std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input) {
+  refuse(input.name(),
+         "not WAV, and this build reads nothing else (ENCDEC_SNDFILE=OFF): ffmpeg -i FILE -f wav FILE.wav");
+}
+
+}  // namespace encdec

@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/speech/audio/audio_decoder.h"
+
+namespace encdec {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+template <class T>
+T number_at(std::span<const std::byte> bytes, std::size_t place) {
+  T number;
+  std::memcpy(&number, bytes.data() + place, sizeof number);
+  return number;
+}
+
+std::string_view tag_at(std::span<const std::byte> bytes, std::size_t place) {
+  return {reinterpret_cast<const char*>(bytes.data()) + place, 4};
+}
+
+// How samples are written.
+enum class Encoding : std::uint8_t { uint8, int16, int24, int32, float32, float64, a_law, mu_law };
+
+std::size_t sample_bytes(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::uint8:
+    case Encoding::a_law:
+    case Encoding::mu_law: return 1;
+    case Encoding::int16: return 2;
+    case Encoding::int24: return 3;
+    case Encoding::int32:
+    case Encoding::float32: return 4;
+    case Encoding::float64: return 8;
+  }
+  return 0;
+}
+
+// ITU-T G.711, of 13 and 14 bits.
+float from_a_law(unsigned code) {
+  code ^= 0x55U;
+  const unsigned exponent = code >> 4 & 7U, mantissa = code & 15U;
+  const unsigned size = exponent == 0 ? 2 * mantissa + 1 : (2 * mantissa + 33) << (exponent - 1);
+  return (code & 0x80U ? 1.0F : -1.0F) * static_cast<float>(size) / 4096.0F;
+}
+
+float from_mu_law(unsigned code) {
+  code = ~code & 0xFFU;
+  const unsigned exponent = code >> 4 & 7U, mantissa = code & 15U;
+  const unsigned size = ((2 * mantissa + 33) << exponent) - 33;
+  return (code & 0x80U ? -1.0F : 1.0F) * static_cast<float>(size) / 8192.0F;
+}
+
+template <Encoding encoding>
+float sample_at(std::span<const std::byte> bytes, std::size_t place) {
+  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[place + i]); };
+  switch (encoding) {
+    case Encoding::uint8: return (static_cast<float>(byte(0)) - 128.0F) / 0x1p7F;
+    case Encoding::int16: return static_cast<float>(number_at<std::int16_t>(bytes, place)) / 0x1p15F;
+    case Encoding::int24:
+      return static_cast<float>(static_cast<std::int32_t>(byte(0) << 8 | byte(1) << 16 | byte(2) << 24)) / 0x1p31F;
+    case Encoding::int32: return static_cast<float>(number_at<std::int32_t>(bytes, place)) / 0x1p31F;
+    case Encoding::float32: return number_at<float>(bytes, place);
+    case Encoding::float64: return static_cast<float>(number_at<double>(bytes, place));
+    case Encoding::a_law: return from_a_law(byte(0));
+    case Encoding::mu_law: return from_mu_law(byte(0));
+  }
+  return 0;
+}
+
+template <Encoding encoding>
+void convert_as(std::span<const std::byte> bytes, std::span<float> samples) {
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = sample_at<encoding>(bytes, i * sample_bytes(encoding));
+}
+
+void convert(Encoding encoding, std::span<const std::byte> bytes, std::span<float> samples) {
+  switch (encoding) {
+    case Encoding::uint8: return convert_as<Encoding::uint8>(bytes, samples);
+    case Encoding::int16: return convert_as<Encoding::int16>(bytes, samples);
+    case Encoding::int24: return convert_as<Encoding::int24>(bytes, samples);
+    case Encoding::int32: return convert_as<Encoding::int32>(bytes, samples);
+    case Encoding::float32: return convert_as<Encoding::float32>(bytes, samples);
+    case Encoding::float64: return convert_as<Encoding::float64>(bytes, samples);
+    case Encoding::a_law: return convert_as<Encoding::a_law>(bytes, samples);
+    case Encoding::mu_law: return convert_as<Encoding::mu_law>(bytes, samples);
+  }
+}
+
+constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
+
+// The chunk "fmt ".
+struct WaveFormat {
+  std::uint16_t tag = 0;
+  unsigned bits = 0;
+  AudioFormat format = {};
+
+  // nullopt: compressed, or of a kind that nobody writes.
+  std::optional<Encoding> encoding() const {
+    switch (tag) {
+      case kPcm: {
+        constexpr std::array kIntegers = {Encoding::uint8, Encoding::int16, Encoding::int24, Encoding::int32};
+        const unsigned bytes = (bits + 7) / 8;  // what has fewer bits is shifted to the left
+        if (bytes >= 1 && bytes <= kIntegers.size()) return kIntegers[bytes - 1];
+        break;
+      }
+      case kFloat:
+        if (bits == 32) return Encoding::float32;
+        if (bits == 64) return Encoding::float64;
+        break;
+      case kALaw: return Encoding::a_law;
+      case kMuLaw: return Encoding::mu_law;
+      default: break;
+    }
+    return std::nullopt;
+  }
+};
+
+// Samples of one encoding, up to a number of bytes or to the end.
+class PlainDecoder final : public AudioDecoder {
+ public:
+  PlainDecoder(AudioInput input, Encoding encoding, AudioFormat format, std::optional<std::uint64_t> bytes)
+      : input_(std::move(input)), encoding_(encoding), format_(std::move(format)), left_(bytes) {
+    if (left_) format_.frames = *left_ / frame_bytes();
+  }
+
+  static WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk);
+
+  const AudioFormat& format() const override { return format_; }
+  bool is_cut() const override { return is_cut_; }
+
+  std::size_t read(std::span<float> samples) override {
+    const std::size_t wanted = samples.size() / static_cast<std::size_t>(format_.channels) * frame_bytes();
+    const std::size_t size = left_ ? static_cast<std::size_t>(std::min<std::uint64_t>(*left_, wanted)) : wanted;
+    bytes_.resize(size);
+    const std::size_t count = input_.read(bytes_);
+    if (left_) *left_ = count < size ? 0 : *left_ - count;
+    const std::size_t frames = count / frame_bytes();
+    is_cut_ = is_cut_ || (left_ && count < size) || frames * frame_bytes() < count;
+    const std::span<float> read = samples.first(frames * static_cast<std::size_t>(format_.channels));
+    convert(encoding_, bytes_, read);
+    check_samples(input_.name(), read);
+    return frames;
+  }
+
+ private:
+  std::size_t frame_bytes() const { return sample_bytes(encoding_) * static_cast<std::size_t>(format_.channels); }
+
+  AudioInput input_;
+  Encoding encoding_;
+  AudioFormat format_;
+  std::optional<std::uint64_t> left_;
+  std::vector<std::byte> bytes_;
+  bool is_cut_ = false;
+};
+
+WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const std::byte> chunk) {
+  constexpr std::size_t kPlainBytes = 16, kExtensibleBytes = 40;
+  if (chunk.size() < kPlainBytes) {
+    refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected at least {}", chunk.size(), kPlainBytes);
+  }
+  WaveFormat wave{.tag = number_at<std::uint16_t>(chunk, 0), .bits = number_at<std::uint16_t>(chunk, 14)};
+  const unsigned channels = number_at<std::uint16_t>(chunk, 2), block = number_at<std::uint16_t>(chunk, 12);
+  const auto rate = number_at<std::uint32_t>(chunk, 4);
+  if (wave.tag == kExtensible) {
+    if (chunk.size() < kExtensibleBytes) {
+      refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected {}", chunk.size(), kExtensibleBytes);
+    }
+    wave.tag = number_at<std::uint16_t>(chunk, 24);  // of the GUID that says what is inside
+  }
+  wave.format = checked_format(input.name(), rate, channels);
+  if (const auto encoding = wave.encoding(); encoding && block != channels * sample_bytes(*encoding)) {
+    refuse(input.name(), "frames of {} bytes, expected {} for {} channels of {} bits", block,
+           channels * sample_bytes(*encoding), channels, wave.bits);
+  }
+  return wave;
+}
+
+}  // namespace
+
+bool is_wav(AudioInput& input) {
+  const auto head = input.peek(12);
+  if (head.size() < 12 || tag_at(head, 8) != "WAVE") return false;
+  const std::string_view tag = tag_at(head, 0);
+  return tag == "RIFF" || tag == "RF64" || tag == "BW64";
+}
+
+std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
+  constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::size_t kMaxFormatBytes = 1024;
+  input.skip(12);
+  std::optional<WaveFormat> wave;
+  std::optional<std::uint64_t> long_data;  // of a chunk "ds64"
+  std::vector<std::byte> chunk;
+  for (;;) {
+    chunk.resize(8);
+    if (input.read(chunk) < chunk.size()) refuse(input.name(), "ends before its samples: no chunk 'data'");
+    const std::string tag(tag_at(chunk, 0));
+    const auto size = number_at<std::uint32_t>(chunk, 4);
+    if (tag == "data") {
+      if (!wave) refuse(input.name(), "a chunk 'data' before 'fmt '");
+      const auto encoding = wave->encoding();
+      if (!encoding) {
+        refuse(input.name(),
+               "samples of format {} and {} bits, expected integers of 8 to 32 bits, floats of 32 or "
+               "64, A-law or mu-law",
+               wave->tag, wave->bits);
+      }
+      std::optional<std::uint64_t> bytes = size;
+      if (size == kUnknown) bytes = long_data;
+      if (size == 0 || bytes == 0) bytes.reset();
+      return std::make_unique<PlainDecoder>(std::move(input), *encoding, wave->format, bytes);
+    }
+    if (tag == "fmt " || tag == "ds64") {
+      if (size > kMaxFormatBytes) {
+        refuse(input.name(), "a chunk '{}' of {} bytes, expected at most {}", tag, size, kMaxFormatBytes);
+      }
+      chunk.resize(size);
+      if (input.read(chunk) < size) refuse(input.name(), "ends within its chunk '{}'", tag);
+      if (tag == "fmt ") {
+        wave = PlainDecoder::read_format(input, chunk);
+      } else if (size >= 16) {
+        long_data = number_at<std::uint64_t>(chunk, 8);
+      }
+      input.skip(size % 2);
+    } else {
+      input.skip(std::uint64_t{size} + size % 2);
+    }
+  }
+}
+
+std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw) {
+  const auto check = [](const char* name, int value, int min, int max) {
+    if (value >= min && value <= max) return;
+    throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
+  };
+  check("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
+  check("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
+  const Encoding encoding = raw.samples == RawAudio::Samples::int16 ? Encoding::int16 : Encoding::float32;
+  std::optional<std::uint64_t> bytes = input.source().size();
+  return std::make_unique<PlainDecoder>(std::move(input), encoding,
+                                        AudioFormat{.sample_rate = raw.sample_rate, .channels = raw.channels}, bytes);
+}
+
+}  // namespace encdec

@@ -1,0 +1,120 @@
+#include "encdec/models/speech/features/log_mel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace encdec {
+namespace {
+
+constexpr double kSampleRate = 16'000;
+constexpr std::size_t kMirrored = LogMel::kFrameSamples / 2;
+constexpr std::size_t kTogether = RealFft::kSignals;
+// Slaney's scale (Auditory Toolbox 1998): even up to 1 kHz, then by the logarithm.
+constexpr double kHertzOfMel = 200.0 / 3, kEvenMels = 15, kEvenHertz = 1000;
+const double kLogStep = std::log(6.4) / 27;
+
+double hertz_of(double mel) {
+  return mel < kEvenMels ? mel * kHertzOfMel : kEvenHertz * std::exp(kLogStep * (mel - kEvenMels));
+}
+
+double mel_of(double hertz) {
+  return hertz < kEvenHertz ? hertz / kHertzOfMel : kEvenMels + std::log(hertz / kEvenHertz) / kLogStep;
+}
+
+// Triangles side by side, each of area 1: [bands, kFrequencies].
+std::vector<float> slaney_filters(int bands) {
+  std::vector<double> edges;
+  for (int i = 0; i < bands + 2; ++i) edges.push_back(hertz_of(mel_of(kSampleRate / 2) * i / (bands + 1)));
+  std::vector<float> filters;
+  for (std::size_t band = 0; band < static_cast<std::size_t>(bands); ++band) {
+    const double low = edges[band], middle = edges[band + 1], high = edges[band + 2];
+    for (std::size_t k = 0; k < LogMel::kFrequencies; ++k) {
+      const double hertz = static_cast<double>(k) * kSampleRate / LogMel::kFrameSamples;
+      const double side = std::min((hertz - low) / (middle - low), (high - hertz) / (high - middle));
+      filters.push_back(static_cast<float>(std::max(side, 0.0) * 2 / (high - low)));
+    }
+  }
+  return filters;
+}
+
+}  // namespace
+
+LogMel::LogMel(int bands) : LogMel(slaney_filters(bands)) {}
+
+LogMel::LogMel(std::vector<float> filters) {
+  for (std::size_t row = 0; row < filters.size(); row += kFrequencies) {
+    Band band;
+    const auto begin = filters.begin() + static_cast<std::ptrdiff_t>(row), end = begin + kFrequencies;
+    const auto first = std::find_if(begin, end, [](float weight) { return weight != 0; });
+    auto last = end;
+    while (last != first && last[-1] == 0) --last;
+    band.first = static_cast<std::size_t>(first - begin);
+    band.weights.assign(first, last);
+    bands_.push_back(std::move(band));
+  }
+  for (std::size_t i = 0; i < kFrameSamples; ++i) {
+    window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / kFrameSamples));
+  }
+}
+
+void LogMel::push(std::span<const float> samples, std::vector<float>& features) {
+  const bool has_begun = read_ > kMirrored;
+  read_ += samples.size();
+  samples_.insert(samples_.end(), samples.begin(), samples.end());
+  if (!has_begun && read_ > kMirrored) {
+    const std::vector<float> mirrored(samples_.rend() - kMirrored - 1, samples_.rend() - 1);
+    samples_.insert(samples_.begin(), mirrored.begin(), mirrored.end());
+  }
+  if (read_ <= kMirrored) return;
+  const std::uint64_t known = first_ + samples_.size();
+  // A frame that reaches beyond the end may have to be mirrored yet.
+  if (known >= kFrameSamples) write((known - kFrameSamples) / kHop + 1, features);
+}
+
+void LogMel::finish(std::vector<float>& features) {
+  if (read_ <= kMirrored) {  // too short for a mirror: silence around it
+    samples_.insert(samples_.begin(), kMirrored, 0.0F);
+    samples_.resize(samples_.size() + kMirrored);
+  } else {
+    const std::size_t size = samples_.size();
+    for (std::size_t i = 0; i < kMirrored; ++i) samples_.push_back(samples_[size - 2 - i]);
+  }
+  write(read_ / kHop, features);
+}
+
+// Frames up to, not including, `last`.
+void LogMel::write(std::uint64_t last, std::vector<float>& features) {
+  std::vector<double> signals(kFrameSamples * kTogether), powers(kFrequencies * kTogether);
+  while (written_ < last) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(last - written_, kTogether));
+    for (std::size_t lane = 0; lane < kTogether; ++lane) {
+      const std::uint64_t frame = written_ + std::min(lane, count - 1);
+      const float* samples = samples_.data() + (frame * kHop - first_);
+      for (std::size_t i = 0; i < kFrameSamples; ++i) signals[i * kTogether + lane] = samples[i] * window_[i];
+    }
+    fft_.powers(signals, powers);
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      for (const Band& band : bands_) {
+        double energy = 0;
+        for (std::size_t k = 0; k < band.weights.size(); ++k) {
+          energy += powers[(band.first + k) * kTogether + lane] * band.weights[k];
+        }
+        features.push_back(static_cast<float>(std::log10(std::max(energy, 1e-10))));
+      }
+    }
+    written_ += count;
+  }
+  const auto gone = static_cast<std::size_t>(std::min<std::uint64_t>(written_ * kHop - first_, samples_.size()));
+  constexpr std::size_t kWorthMoving = 1 << 14;
+  if (gone < kWorthMoving) return;
+  samples_.erase(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(gone));
+  first_ += gone;
+}
+
+void LogMel::normalize(std::span<float> features, float largest) {
+  for (float& x : features) x = (std::max(x, largest - 8.0F) + 4.0F) / 4.0F;
+}
+
+}  // namespace encdec

@@ -1,0 +1,132 @@
+#include "encdec/models/speech/features/speech_spans.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/speech/features/voice_activity.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::int64_t kSamplesPerMs = 16, kMsPerSecond = 1000;
+constexpr std::int64_t kWindow = VoiceActivity::kWindow;
+constexpr std::int64_t kShortestCut = 98 * kSamplesPerMs;  // of silence in speech that is too long
+
+struct Span {
+  std::int64_t start = 0, end = 0;
+};
+
+// Goes through the windows; the rules, in their order, are those of faster-whisper's get_speech_timestamps().
+class SpanFinder {
+ public:
+  explicit SpanFinder(const VoiceActivityOptions& options)
+      : threshold_(static_cast<float>(options.threshold)),
+        silence_(static_cast<float>(options.neg_threshold.value_or(std::max(options.threshold - 0.15, 0.01)))),
+        shortest_(options.min_speech_duration_ms * kSamplesPerMs),
+        longest_(kMsPerSecond * kSamplesPerMs * options.max_speech_duration_s - kWindow -
+                 static_cast<double>(2 * kSamplesPerMs * options.speech_pad_ms)),
+        pause_(options.min_silence_duration_ms * kSamplesPerMs) {}
+
+  void add(float probability) {
+    const std::int64_t now = kWindow * window_++;
+    if (probability >= threshold_) {
+      if (quiet_since_ != 0 && next_start_ < cut_) next_start_ = now;
+      quiet_since_ = 0;
+      if (!is_speech_) {
+        is_speech_ = true;
+        start_ = now;
+        return;
+      }
+    }
+    if (is_speech_ && static_cast<double>(now - start_) > longest_ && split(now)) return;
+    if (is_speech_ && probability < silence_) hear_silence(now);
+  }
+
+  std::vector<Span> finish(std::int64_t samples) {
+    if (is_speech_ && samples - start_ > shortest_) spans_.push_back({start_, samples});
+    return std::move(spans_);
+  }
+
+ private:
+  // True where nothing more is to be said of this window.
+  bool split(std::int64_t now) {
+    const bool has_cut = cut_ != 0;
+    spans_.push_back({start_, has_cut ? cut_ : now});
+    // Behind a cut speech has begun again, or not yet.
+    is_speech_ = has_cut && next_start_ >= cut_;
+    start_ = next_start_;
+    cut_ = next_start_ = quiet_since_ = 0;
+    return !has_cut;
+  }
+
+  void hear_silence(std::int64_t now) {
+    if (quiet_since_ == 0) quiet_since_ = now;
+    const std::int64_t quiet = now - quiet_since_;
+    if (quiet > kShortestCut) cut_ = quiet_since_;
+    if (quiet < pause_) return;
+    if (quiet_since_ - start_ > shortest_) spans_.push_back({start_, quiet_since_});
+    is_speech_ = false;
+    cut_ = next_start_ = quiet_since_ = 0;
+  }
+
+  float threshold_, silence_;
+  std::int64_t shortest_;  // samples, as all that follows
+  double longest_;
+  std::int64_t pause_;
+  std::int64_t window_ = 0;  // number of the next
+  bool is_speech_ = false;
+  std::int64_t start_ = 0;
+  // 0 where there is none of these: where the silence began that lasts; the last silence at which speech may be cut;
+  // and where speech went on behind that.
+  std::int64_t quiet_since_ = 0, cut_ = 0, next_start_ = 0;
+  std::vector<Span> spans_;
+};
+
+void widen(std::vector<Span>& spans, std::int64_t padding, std::int64_t samples) {
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    Span& span = spans[i];
+    if (i == 0) span.start = std::max<std::int64_t>(0, span.start - padding);
+    if (i + 1 == spans.size()) {
+      span.end = std::min(samples, span.end + padding);
+    } else {
+      const std::int64_t silence = spans[i + 1].start - span.end;
+      const std::int64_t own = silence < 2 * padding ? silence / 2 : padding;
+      span.end += own;
+      spans[i + 1].start -= own;
+    }
+  }
+}
+
+void check_at_least_0(std::string_view name, double value) {
+  if (!(value >= 0)) refuse<ConfigError>("voice activity", "{} is {}, expected at least 0", name, value);
+}
+
+}  // namespace
+
+void check(const VoiceActivityOptions& options) {
+  check_at_least_0("threshold", options.threshold);
+  check_at_least_0("neg_threshold", options.neg_threshold.value_or(0));
+  check_at_least_0("min_speech_duration_ms", options.min_speech_duration_ms);
+  check_at_least_0("max_speech_duration_s", options.max_speech_duration_s);
+  check_at_least_0("min_silence_duration_ms", options.min_silence_duration_ms);
+  check_at_least_0("speech_pad_ms", options.speech_pad_ms);
+}
+
+std::vector<SpeechSpan> speech_spans(std::span<const float> probabilities, std::uint64_t samples,
+                                     const VoiceActivityOptions& options) {
+  check(options);
+  SpanFinder finder(options);
+  for (const float probability : probabilities) finder.add(probability);
+  std::vector<Span> found = finder.finish(static_cast<std::int64_t>(samples));
+  widen(found, options.speech_pad_ms * kSamplesPerMs, static_cast<std::int64_t>(samples));
+  std::vector<SpeechSpan> spans;
+  spans.reserve(found.size());
+  for (const Span& span : found) {
+    spans.push_back({static_cast<std::uint64_t>(span.start), static_cast<std::uint64_t>(span.end)});
+  }
+  return spans;
+}
+
+}  // namespace encdec

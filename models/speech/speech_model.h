@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "encdec/models/model/model.h"
+#include "encdec/models/model/request_queue.h"
+#include "encdec/models/speech/transcription/recording.h"
+#include "encdec/models/speech/transcription/transcribe_options.h"
+#include "encdec/models/speech/transcription/transcribe_stream.h"
+
+namespace encdec {
+
+struct WhisperFacts;
+
+// Callbacks of SpeechModel::submit(), called by workers' threads as those of GenerateHandlers are.
+struct TranscribeHandlers {
+  std::function<void(Transcript transcript)> on_result;        // at the end, without the segments
+  std::function<void(std::exception_ptr failure)> on_failure;  // in place of a result
+  std::function<void(std::span<const TranscriptSegment> segments)> on_segments = {};  // as soon as they are final
+};
+
+// A Model that transcribes recordings. A transcript is the same, bit by bit, whether its recording is transcribed alone
+// or among others. All functions may be called from many threads at once; copies share one model.
+class SpeechModel {
+ public:
+  // Throws ConfigError if the model reads text, or if the files of its folder contradict each other.
+  explicit SpeechModel(Model model);
+
+  const Model& model() const { return model_; }
+  // Codes of the languages that the model can transcribe: "en".
+  std::vector<std::string> languages() const;
+
+  // Returns a transcript for each recording, in their order. Throws FileError if one cannot be read, ConfigError for
+  // options that are out of range or not supported by this model.
+  std::vector<Transcript> transcribe(std::vector<Recording> recordings, const TranscribeOptions& options = {}) const;
+  // The same for one recording.
+  Transcript transcribe(Recording recording, const TranscribeOptions& options = {}) const;
+  // The same, recording by recording: memory grows neither with their number nor with their length.
+  void transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options = {}) const;
+
+  // Submits a recording to a queue of this model: windows of many requests are decoded together. The queue's workers
+  // read the recording, so an unreadable one is a failure of the request. Of the options batch_size, workers and the
+  // callbacks are ignored. `client`: see RequestQueue::submit(). Throws as transcribe() does for options.
+  Request submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
+                 TranscribeHandlers handlers, std::uint64_t client = 0) const;
+
+ private:
+  Model model_;
+  std::shared_ptr<const WhisperFacts> facts_;
+};
+
+}  // namespace encdec

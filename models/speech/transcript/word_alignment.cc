@@ -1,0 +1,206 @@
+#include "encdec/models/speech/transcript/word_alignment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMedianReach = 3;  // to either side: 7 in all
+constexpr double kPositionsPerSecond = 50;
+
+// Rows of one head, [tokens, frames]; by openai of sum 1 each. Where a row's weights all lie behind the window, none is
+// better.
+void take_weights(const AlignmentAttention& attention, const float* head, std::vector<float>& weights) {
+  for (std::size_t token = 0; token < attention.tokens; ++token) {
+    const std::span<const float> from(head + token * attention.stride, attention.frames);
+    float* to = weights.data() + token * attention.frames;
+    if (attention.rules == SpeechRules::transformers) {
+      std::ranges::copy(from, to);
+      continue;
+    }
+    double sum = 0;
+    for (const float weight : from) sum += weight;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      to[i] = static_cast<float>(sum > 0 ? from[i] / sum : 1.0 / static_cast<double>(from.size()));
+    }
+  }
+}
+
+// In place: (w - mean) / deviation over tokens, in each position. Not a number where all tokens have the same weight.
+void standardize(std::size_t tokens, std::vector<float>& weights) {
+  const std::size_t frames = weights.size() / tokens;
+  std::vector<double> mean(frames), variance(frames);
+  const auto each = [&](const auto& add) {
+    for (std::size_t token = 0; token < tokens; ++token) {
+      for (std::size_t i = 0; i < frames; ++i) add(weights[token * frames + i], i);
+    }
+  };
+  const auto count = static_cast<double>(tokens);
+  each([&](float weight, std::size_t i) { mean[i] += weight; });
+  for (double& value : mean) value /= count;
+  each([&](float weight, std::size_t i) { variance[i] += (weight - mean[i]) * (weight - mean[i]); });
+  std::vector<float> center(frames), deviation(frames);
+  for (std::size_t i = 0; i < frames; ++i) {
+    center[i] = static_cast<float>(mean[i]);
+    deviation[i] = static_cast<float>(std::sqrt(variance[i] / count));
+  }
+  each([&](float& weight, std::size_t i) { weight = (weight - center[i]) / deviation[i]; });
+}
+
+void exchange(float& low, float& high) {
+  const float smaller = high < low ? high : low;
+  high = high < low ? low : high;
+  low = smaller;
+}
+
+// A sorting network without what the middle does not need.
+float median_of_7(float a, float b, float c, float d, float e, float f, float g) {
+  exchange(a, f), exchange(a, d), exchange(b, g), exchange(c, e), exchange(a, b), exchange(d, f), exchange(c, g);
+  exchange(c, d), exchange(d, g), exchange(e, f), exchange(b, e), exchange(b, d), exchange(d, e);
+  return d;
+}
+
+// Adds to `sums` the medians of `row`, whose ends are mirrored into `padded`. What is not a number counts as the
+// largest.
+void add_medians(std::span<const float> row, std::vector<float>& padded, std::span<float> sums) {
+  const std::size_t size = row.size();
+  if (size <= kMedianReach) {
+    for (std::size_t i = 0; i < size; ++i) sums[i] += row[i];
+    return;
+  }
+  constexpr float kLargest = std::numeric_limits<float>::infinity();
+  padded.resize(size + 2 * kMedianReach);
+  float* middle = padded.data() + kMedianReach;
+  for (std::size_t i = 0; i < size; ++i) middle[i] = std::isnan(row[i]) ? kLargest : row[i];
+  for (std::size_t i = 1; i <= kMedianReach; ++i) {
+    padded[kMedianReach - i] = middle[i];
+    middle[size - 1 + i] = middle[size - 1 - i];
+  }
+  const float* from = padded.data();
+  for (std::size_t i = 0; i < size; ++i) {
+    const float median =
+        median_of_7(from[i], from[i + 1], from[i + 2], from[i + 3], from[i + 4], from[i + 5], from[i + 6]);
+    sums[i] += median == kLargest ? std::numeric_limits<float>::quiet_NaN() : median;
+  }
+}
+
+enum class Step : std::uint8_t { both, next_row, next_column };
+
+// The step to each cell on the best way to it, [rows + 1, columns + 1]: a row and a column of borders stand in front.
+template <class Cost>
+std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, std::size_t columns) {
+  constexpr Cost kNever = std::numeric_limits<Cost>::infinity();
+  std::vector<Step> steps((rows + 1) * (columns + 1), Step::next_column);
+  std::vector<Cost> before(columns + 1, kNever), costs(columns + 1);  // of the row before and of this one
+  before[0] = 0;
+  for (std::size_t row = 1; row <= rows; ++row) {
+    check_cancelled();
+    Step* row_steps = steps.data() + row * (columns + 1);
+    const float* values = benefit.data() + (row - 1) * columns;
+    row_steps[0] = Step::next_row;
+    costs[0] = kNever;
+    for (std::size_t column = 1; column <= columns; ++column) {
+      const Cost diagonal = before[column - 1], above = before[column], left = costs[column - 1];
+      const Step step = diagonal < above && diagonal < left ? Step::both
+                        : above < diagonal && above < left  ? Step::next_row
+                                                            : Step::next_column;
+      const Cost cost = step == Step::both ? diagonal : step == Step::next_row ? above : left;
+      costs[column] = static_cast<Cost>(cost - static_cast<double>(values[column - 1]));
+      row_steps[column] = step;
+    }
+    before.swap(costs);
+  }
+  return steps;
+}
+
+[[noreturn]] void refuse_sizes(const std::string& found) {
+  throw ShapeError("word times: " + found);
+}
+
+void check_sizes(const AlignmentAttention& attention) {
+  if (attention.heads.empty()) refuse_sizes("no heads, expected one or more");
+  if (attention.rules == SpeechRules::openai && attention.tokens < attention.sot_sequence + 2) {
+    refuse_sizes(fmt::format("{} tokens, expected {} of the sot sequence, notimestamps and eot", attention.tokens,
+                             attention.sot_sequence));
+  }
+  if (attention.stride < attention.frames) {
+    refuse_sizes(fmt::format("rows of {} positions, expected {} or more", attention.stride, attention.frames));
+  }
+}
+
+}  // namespace
+
+std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
+  check_sizes(attention);
+  const std::size_t frames = attention.frames, rows = attention.rows();
+  std::vector<float> matrix(rows * frames), weights(attention.tokens * frames), padded;
+  for (const float* head : attention.heads) {
+    check_cancelled();
+    take_weights(attention, head, weights);
+    standardize(attention.tokens, weights);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t token = attention.sot_sequence + row;
+      add_medians(std::span(weights).subspan(token * frames, frames), padded,
+                  std::span(matrix).subspan(row * frames, frames));
+    }
+  }
+  const auto heads = static_cast<float>(attention.heads.size());
+  for (float& value : matrix) value /= heads;
+  return matrix;
+}
+
+std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows, SpeechRules rules) {
+  const std::size_t columns = benefit.size() / rows;
+  const std::vector<Step> steps = rules == SpeechRules::openai ? best_steps<double>(benefit, rows, columns)
+                                                               : best_steps<float>(benefit, rows, columns);
+  std::vector<std::ptrdiff_t> first(rows);
+  for (std::size_t row = rows, column = columns; row > 0;) {
+    first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // what is written last is the smallest
+    const Step step = steps[row * (columns + 1) + column];
+    if (step != Step::next_column) --row;
+    if (step != Step::next_row) --column;
+  }
+  return first;
+}
+
+std::vector<double> token_times(const AlignmentAttention& attention) {
+  const std::ptrdiff_t least = attention.rules == SpeechRules::openai ? -1 : 0;
+  std::vector<double> times;
+  for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), attention.rows(), attention.rules)) {
+    times.push_back(static_cast<double>(std::max(column, least)) / kPositionsPerSecond);
+  }
+  return times;
+}
+
+std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std::span<const float> probabilities,
+                                       std::span<const WordTokens> words) {
+  std::vector<WordTiming> timings;
+  if (probabilities.empty() || words.size() <= 1) return timings;
+  const std::size_t rows = attention.rows();
+  if (rows != probabilities.size() + 1) {
+    refuse_sizes(fmt::format("attention of {} tokens of text, probabilities of {}", rows - 1, probabilities.size()));
+  }
+  // A word begins where the token before its first foretells that one.
+  const std::vector<double> times = token_times(attention);
+  std::size_t begin = 0;
+  for (const WordTokens& word : words.first(words.size() - 1)) {
+    const std::size_t end = begin + word.tokens.size();
+    if (end > probabilities.size()) {
+      refuse_sizes(fmt::format("words of {} or more tokens, expected {}", end, probabilities.size()));
+    }
+    double sum = 0;
+    for (const float probability : probabilities.subspan(begin, word.tokens.size())) sum += probability;
+    timings.push_back({word.text, word.tokens, times.at(begin), times.at(end), sum / static_cast<double>(end - begin)});
+    begin = end;
+  }
+  return timings;
+}
+
+}  // namespace encdec

@@ -1,0 +1,180 @@
+#include "encdec/models/speech/transcript/word_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+#include "encdec/models/tokenizer/base/utf8.h"
+
+namespace encdec {
+namespace {
+
+constexpr double kLargestMedian = 0.7;  // seconds
+constexpr double kReach = 0.5;          // seconds by which a word may begin before its segment or end behind it
+constexpr std::string_view kSentenceEnds = ".。!！?？";
+
+bool is_in(std::string_view part, std::string_view text) {
+  return text.find(part) != text.npos;
+}
+
+// What words last, in seconds.
+struct Durations {
+  double median = 0;  // of those that last at all, at most kLargestMedian
+  double longest = 0;
+};
+
+Durations durations_of(std::span<const WordTiming> words) {
+  std::vector<double> all;
+  for (const WordTiming& word : words) {
+    if (word.end - word.start != 0) all.push_back(word.end - word.start);
+  }
+  if (all.empty()) return {};
+  std::ranges::sort(all);
+  const std::size_t middle = all.size() / 2;
+  const double median = all.size() % 2 == 1 ? all[middle] : (all[middle - 1] + all[middle]) / 2;
+  return {std::min(kLargestMedian, median), 2 * std::min(kLargestMedian, median)};
+}
+
+// A mark that ends a sentence keeps its start, a word behind one its end.
+void shorten_at_sentence_ends(std::span<WordTiming> words, double longest) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].end - words[i].start <= longest) continue;
+    if (is_in(words[i].text, kSentenceEnds)) {
+      words[i].end = words[i].start + longest;
+    } else if (is_in(words[i - 1].text, kSentenceEnds)) {
+      words[i].start = words[i].end - longest;
+    }
+  }
+}
+
+// The first word after a pause, and the second, take no more than twice the median each.
+void shorten_after_pause(std::span<TranscriptWord> words, const Durations& durations, double last_speech) {
+  TranscriptWord& first = words.front();
+  const bool has_second = words.size() > 1;
+  const bool is_long =
+      first.end - first.start > durations.longest || (has_second && words[1].end - first.start > 2 * durations.longest);
+  if (first.end - last_speech <= 4 * durations.median || !is_long) return;
+  if (has_second && words[1].end - words[1].start > durations.longest) {
+    const double border = std::max(words[1].end / 2, words[1].end - durations.longest);
+    first.end = border;
+    words[1].start = border;
+  }
+  first.start = std::max(0.0, first.end - durations.longest);
+}
+
+// A segment goes by its words, unless the first begins too early or the last ends too late: such a word goes by it.
+void fit_ends(TranscriptSegment& segment, double median) {
+  TranscriptWord& first = segment.words.front();
+  TranscriptWord& last = segment.words.back();
+  if (segment.start < first.end && segment.start - kReach > first.start) {
+    first.start = std::max(0.0, std::min(first.end - median, segment.start));
+  } else {
+    segment.start = first.start;
+  }
+  if (segment.end > last.start && segment.end + kReach < last.end) {
+    last.end = std::max(last.start + median, segment.end);
+  } else {
+    segment.end = last.end;
+  }
+}
+
+}  // namespace
+
+double to_hundredths(double seconds) {
+  return std::nearbyint(seconds * 100) / 100;
+}
+
+void merge_punctuations(std::span<WordTiming> words, const std::string& prepend, const std::string& append) {
+  const auto take = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& from, auto place) {
+    to.insert(place, from.begin(), from.end());
+    from.clear();
+  };
+  if (words.empty()) return;
+  for (std::size_t i = words.size() - 1, next = i; i-- > 0;) {
+    WordTiming &word = words[i], &following = words[next];
+    if (!word.text.starts_with(' ') || !is_in(strip(word.text), prepend)) {
+      next = i;
+      continue;
+    }
+    following.text.insert(0, word.text);
+    word.text.clear();
+    take(following.tokens, word.tokens, following.tokens.begin());
+  }
+  for (std::size_t i = 1, previous = 0; i < words.size(); ++i) {
+    WordTiming &word = words[i], &before = words[previous];
+    if (before.text.ends_with(' ') || !is_in(word.text, append)) {
+      previous = i;
+      continue;
+    }
+    before.text += word.text;
+    word.text.clear();
+    take(before.tokens, word.tokens, before.tokens.end());
+  }
+}
+
+std::vector<std::int32_t> text_tokens(std::span<const TranscriptSegment> segments, std::int32_t end_of_text) {
+  std::vector<std::int32_t> text;
+  for (const TranscriptSegment& segment : segments) {
+    std::ranges::copy_if(segment.tokens, std::back_inserter(text), [&](auto token) { return token < end_of_text; });
+  }
+  return text;
+}
+
+void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<WordTiming> words,
+                         const WordTimeOptions& options) {
+  if (segments.empty()) return;
+  const Durations durations = durations_of(words);
+  shorten_at_sentence_ends(words, durations.longest);
+  merge_punctuations(words, options.prepend_punctuations, options.append_punctuations);
+  const double window_start = static_cast<double>(segments.front().seek) / 100;
+  double last_speech = options.last_speech;
+  auto word = words.begin();
+  for (TranscriptSegment& segment : segments) {
+    const std::size_t tokens = text_tokens({&segment, 1}, options.end_of_text).size();
+    segment.words.clear();
+    for (std::size_t taken = 0; taken < tokens && word != words.end(); ++word) {
+      taken += word->tokens.size();
+      if (word->text.empty()) continue;  // its mark has gone over to another
+      // No time lies before the recording.
+      segment.words.push_back({word->text, to_hundredths(std::max(0.0, window_start + word->start)),
+                               to_hundredths(std::max(0.0, window_start + word->end)), word->probability});
+    }
+    if (segment.words.empty()) continue;
+    shorten_after_pause(segment.words, durations, last_speech);
+    fit_ends(segment, durations.median);
+    last_speech = segment.end;
+  }
+}
+
+void add_token_words(TranscriptSegment& segment, std::span<const TokenTiming> timings, std::vector<WordTiming> words,
+                     const WordTimeOptions& options) {
+  std::vector<TokenTiming> text;
+  for (std::size_t i = 0; i < segment.tokens.size(); ++i) {
+    if (segment.tokens[i] < options.end_of_text) text.push_back(timings[i]);
+  }
+  merge_punctuations(words, options.prepend_punctuations, options.append_punctuations);
+  const double window_start = static_cast<double>(segment.seek) / 100;
+  std::size_t begin = 0;
+  for (const WordTiming& word : words) {
+    if (word.tokens.empty()) continue;  // its mark has gone over to another
+    const auto of_word = std::span(text).subspan(begin, word.tokens.size());
+    double sum = 0;
+    for (const TokenTiming& token : of_word) sum += token.probability;
+    segment.words.push_back({word.text, to_hundredths(window_start + of_word.front().start),
+                             to_hundredths(window_start + of_word.back().end),
+                             sum / static_cast<double>(of_word.size())});
+    begin += word.tokens.size();
+  }
+}
+
+std::optional<double> speech_end(std::span<const TranscriptSegment> segments) {
+  for (std::size_t i = segments.size(); i-- > 0;) {
+    if (!segments[i].words.empty()) return segments[i].words.back().end;
+  }
+  if (segments.empty()) return std::nullopt;
+  return segments.back().end;
+}
+
+}  // namespace encdec

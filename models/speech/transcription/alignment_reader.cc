@@ -1,0 +1,152 @@
+#include "encdec/models/speech/transcription/alignment_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "encdec/engine/kernels/logits.h"
+
+namespace encdec {
+namespace {
+
+// Keeps what some heads of the decoder look at while it lives.
+class HeadRecording {
+ public:
+  HeadRecording(Session& session, const std::vector<std::pair<int, int>>& heads, Dim tokens, Dim positions)
+      : HeadRecording(session) {  // so that what fails here ends as the rest does
+    maps_.reserve(heads.size());
+    std::map<int, std::map<int, Tensor*>> by_layer;
+    for (const auto& [layer, head] : heads) {
+      maps_.push_back(Tensor::allocate({tokens, positions}));
+      by_layer[layer][head] = &maps_.back();
+    }
+    nodes_.reserve(by_layer.size());
+    for (const auto& [layer, by_head] : by_layer) {
+      const auto keep = [maps = by_head](const AttentionWeights& told) {
+        const auto map = maps.find(told.head);
+        if (map == maps.end()) return;
+        std::ranges::copy(told.weights, map->second->row(told.row) + told.first_key);
+      };
+      nodes_.push_back(session.observe_attention(AttentionKind::cross, layer, keep));
+    }
+  }
+  ~HeadRecording() {
+    for (const Edge node : nodes_) session_.forget_attention(AttentionKind::cross, node);
+  }
+  HeadRecording(const HeadRecording&) = delete;
+  HeadRecording& operator=(const HeadRecording&) = delete;
+
+  // Of each head, [tokens, positions].
+  std::vector<const float*> heads() const {
+    std::vector<const float*> heads;
+    for (const Tensor& map : maps_) heads.push_back(map.data<float>());
+    return heads;
+  }
+
+ private:
+  explicit HeadRecording(Session& session) : session_(session) {}
+
+  Session& session_;
+  std::vector<Tensor> maps_;
+  std::vector<Edge> nodes_;
+};
+
+// Of a token among the texts.
+double probability_of(const WhisperTokens& tokens, const float* logits, std::int32_t token) {
+  if (token >= tokens.end_of_text) return 0;
+  const std::span row(logits, static_cast<std::size_t>(tokens.end_of_text));
+  return std::exp(row[static_cast<std::size_t>(token)] - kernels::log_sum_exp(row));
+}
+
+std::vector<WordTokens> split(const TranscriptionTask& task, std::int32_t language, const TokenIds& text) {
+  const WhisperTokens& tokens = task.tokens();
+  return split_to_word_tokens(text, tokens.is_multilingual ? tokens.code_of(language) : "en", tokens.end_of_text,
+                              [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); });
+}
+
+// Positions of a window that transformers looks at. Where the sound ends before the window, it leaves out as many at
+// its end, twice.
+std::size_t positions_of(std::int64_t sound, std::int64_t positions) {
+  const std::int64_t half = (sound - (sound < 0 ? 1 : 0)) / kFramesPerRow;
+  return static_cast<std::size_t>(half >= 0 ? std::min(half, positions)
+                                            : std::max<std::int64_t>(positions + 2 * half, 0));
+}
+
+}  // namespace
+
+std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
+                                        std::int32_t language, const WindowPlace& place, const TokenIds& text) {
+  if (text.empty()) return {};
+  const WhisperTokens& tokens = task.tokens();
+  TokenIds input = task.start_tokens(language);
+  const std::size_t begin = input.size();
+  input.push_back(tokens.no_timestamps);
+  input.insert(input.end(), text.begin(), text.end());
+  input.push_back(tokens.end_of_text);
+
+  const Dim positions = task.facts().positions;
+  const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(input.size()), positions);
+  const int target = session.open_target(source);
+  const Session::TargetTokens reads{target, input};
+  const Tensor logits = session.decode(std::span(&reads, 1), Session::LogitsOf::every_token);
+  session.close_target(target);
+
+  std::vector<float> probabilities;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const float* row = logits.row(static_cast<std::int64_t>(begin + i));
+    probabilities.push_back(static_cast<float>(probability_of(tokens, row, text[i])));
+  }
+  const AlignmentAttention attention{
+      .heads = recording.heads(),
+      .tokens = input.size(),
+      .frames = std::min(place.frames / static_cast<std::size_t>(kFramesPerRow), static_cast<std::size_t>(positions)),
+      .stride = static_cast<std::size_t>(positions),
+      .sot_sequence = begin};
+  TokenIds with_end = text;
+  with_end.push_back(tokens.end_of_text);
+  return find_alignment(attention, probabilities, split(task, language, with_end));
+}
+
+std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,
+                                          const WindowPlace& place, const TokenIds& prompt,
+                                          const DecodedWindow& decoded) {
+  // What was sampled last was not read: eot or, at the limit, a token that counts as the one before.
+  const std::size_t count = decoded.tokens.size();
+  const auto read = std::span(decoded.tokens).first(decoded.has_ended || count == 0 ? count : count - 1);
+  std::vector<TokenTiming> timings(count);
+  if (read.empty()) return timings;
+  const int target = session.open_target(source);
+  const Session::TargetTokens begins{target, prompt}, goes_on{target, read};
+  timings.front().probability = probability_of(
+      task.tokens(), session.decode(std::span(&begins, 1), Session::LogitsOf::last_token).row(0), read.front());
+  const Dim positions = task.facts().positions;
+  const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(read.size()), positions);
+  const Tensor logits = session.decode(std::span(&goes_on, 1), Session::LogitsOf::every_token);
+  session.close_target(target);
+
+  const AlignmentAttention attention{.heads = recording.heads(),
+                                     .tokens = read.size(),
+                                     .frames = positions_of(place.sound, positions),
+                                     .stride = static_cast<std::size_t>(positions),
+                                     .rules = SpeechRules::transformers};
+  const std::vector<double> times = token_times(attention);
+  for (std::size_t i = 0; i < count; ++i) {
+    timings[i].end = times[std::min(i, times.size() - 1)];
+    if (i == 0) continue;
+    timings[i].start = timings[i - 1].end;
+    const float* row = logits.row(static_cast<std::int64_t>(i - 1));
+    timings[i].probability = probability_of(task.tokens(), row, decoded.tokens[i]);
+  }
+  return timings;
+}
+
+std::vector<WordTiming> split_words(const TranscriptionTask& task, std::int32_t language, const TokenIds& text) {
+  std::vector<WordTiming> words;
+  for (WordTokens& word : split(task, language, text)) {
+    words.push_back({.text = std::move(word.text), .tokens = std::move(word.tokens)});
+  }
+  return words;
+}
+
+}  // namespace encdec

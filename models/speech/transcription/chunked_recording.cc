@@ -1,0 +1,100 @@
+#include "encdec/models/speech/transcription/chunked_recording.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace encdec {
+namespace {
+
+// What a chunk shares with either neighbour, of its length.
+constexpr double kShared = 1.0 / 6;
+
+std::size_t samples_of(double seconds) {
+  return static_cast<std::size_t>(std::lrint(seconds * AudioReader::kSampleRate));
+}
+double seconds_of(std::uint64_t samples) {
+  return static_cast<double>(samples) / AudioReader::kSampleRate;
+}
+
+}  // namespace
+
+ChunkedRecording::ChunkedRecording(const TranscriptionTask& task, const Recording& recording)
+    : task_(task),
+      name_(recording.name),
+      read_(recording.open()),
+      size_(samples_of(task.options().chunk_length)),
+      shared_(samples_of(task.options().chunk_length * kShared)) {}
+
+std::optional<ChunkedRecording::Chunk> ChunkedRecording::next() {
+  if (is_at_end_) return std::nullopt;
+  const std::size_t there = samples_.size();
+  samples_.resize(size_ + 1);
+  const std::size_t count = read_(std::span(samples_).subspan(there));
+  samples_.resize(there + count);
+  read_samples_ += count;
+  is_at_end_ = samples_.size() <= size_;
+  std::vector<float> chunk(samples_.begin(),
+                           samples_.begin() + static_cast<std::ptrdiff_t>(std::min(size_, samples_.size())));
+  const std::lock_guard lock(mutex_);
+  is_cut_ = is_at_end_;
+  chunks_.push_back({.tokens = {},
+                     .seconds = seconds_of(chunk.size()),
+                     .left = chunks_.empty() ? 0 : seconds_of(shared_),
+                     .right = is_at_end_ ? 0 : seconds_of(shared_)});
+  samples_.erase(samples_.begin(),
+                 samples_.begin() + static_cast<std::ptrdiff_t>(std::min(samples_.size(), size_ - 2 * shared_)));
+  return Chunk{.number = chunks_.size() - 1, .recording = Recording::of_samples(std::move(chunk), name_)};
+}
+
+bool ChunkedRecording::add(std::size_t number, Transcript transcript) {
+  const std::lock_guard lock(mutex_);
+  TokenIds& tokens = chunks_[number].tokens;
+  for (const TranscriptSegment& segment : transcript.segments) {
+    tokens.insert(tokens.end(), segment.tokens.begin(), segment.tokens.end());
+  }
+  transcripts_.emplace(number, std::move(transcript));
+  return is_cut_ && transcripts_.size() == chunks_.size();
+}
+
+Transcript ChunkedRecording::transcript() const {
+  const std::lock_guard lock(mutex_);
+  const WhisperTokens& ids = task_.tokens();
+  Transcript joined{.duration = seconds_of(read_samples_)};
+  joined.language = transcripts_.at(0).language;
+  joined.language_probability = transcripts_.at(0).language_probability;
+  const JoiningIds joining{.end_of_text = ids.end_of_text,
+                           .first_timestamp = ids.first_timestamp,
+                           .window = static_cast<double>(task_.facts().positions) * WhisperTokens::kTimestampSeconds};
+  double last = 0;  // where a text begins that the model has not told it of
+  for (JoinedText& text : join_chunks(chunks_, joining)) {
+    TranscriptSegment& segment = joined.segments.emplace_back();
+    // Of the chunk's windows the last one's.
+    const auto& heard = transcripts_.at(text.chunk).segments;
+    if (!heard.empty()) segment = heard.back();
+    segment.id = joined.segments.size() - 1;
+    segment.seek = static_cast<std::uint64_t>(begin_of(text.chunk) * LogMel::kFramesPerSecond);
+    segment.start = text.start.value_or(last);
+    last = segment.end = text.end.value_or(std::max(segment.start, joined.duration));
+    segment.text = ids.text(text.tokens);
+    segment.tokens = std::move(text.tokens);
+    joined.text += segment.text;
+  }
+  return joined;
+}
+
+double ChunkedRecording::begin_of(std::size_t chunk) const {
+  return static_cast<double>(chunk) * seconds_of(size_ - 2 * shared_);
+}
+
+double ChunkedRecording::seconds_done() const {
+  const std::lock_guard lock(mutex_);
+  double seconds = 0;
+  for (const auto& [number, transcript] : transcripts_) {
+    const HeardChunk& chunk = chunks_[number];
+    seconds += chunk.seconds - chunk.left / 2 - chunk.right / 2;
+  }
+  return seconds;
+}
+
+}  // namespace encdec

@@ -1,0 +1,105 @@
+#include "encdec/models/speech/transcription/mel_windows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/base/cancellation.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kPiece = 1 << 15;  // samples
+// Of silence behind a recording: frames that reach beyond it hear zeros.
+constexpr std::size_t kSilence = 4 * LogMel::kFrameSamples;
+// log10 of the energy of silence.
+constexpr float kSilent = -10.0F;
+// Frames that are kept when the recording was read once: a short recording is not read again.
+constexpr std::size_t kKept = 6000;
+
+}  // namespace
+
+MelWindows::MelWindows(Recording recording, const LogMel& mel, std::size_t padded_rows)
+    : recording_(std::move(recording)),
+      fresh_mel_(mel),
+      mel_(mel),
+      padded_rows_(padded_rows),
+      read_(recording_.open()),
+      samples_piece_(kPiece),
+      largest_(kSilent) {}
+
+bool MelWindows::find_largest() {
+  if (knows_largest_) return true;
+  const std::size_t before = features_.size();
+  read(features_);
+  const auto fresh = features_.begin() + static_cast<std::ptrdiff_t>(before);
+  if (fresh != features_.end()) largest_ = std::max(largest_, *std::max_element(fresh, features_.end()));
+  if (frames_read() > kKept) drop_before(frames_read());
+  if (!is_at_end_) return false;
+  knows_largest_ = true;
+  samples_ = heard_;
+  frames_ = padded_rows_ > 0 && is_padded() && samples_ > 0 ? padded_rows_ : samples_ / LogMel::kHop;
+  if (first_ > 0) start_again();
+  return true;
+}
+
+void MelWindows::start_again() {
+  features_ = {};
+  first_ = 0;
+  mel_ = fresh_mel_;
+  read_ = recording_.open();
+  is_at_end_ = false;
+  heard_ = 0;
+}
+
+// Appends the frames of the next samples.
+void MelWindows::read(std::vector<float>& features) {
+  check_cancelled();
+  const std::size_t count = read_(samples_piece_);
+  mel_.push(std::span(samples_piece_).first(count), features);
+  heard_ += count;
+  if (count == samples_piece_.size()) return;
+  std::uint64_t silence = kSilence;
+  if (padded_rows_ > 0) silence = std::min(silence, std::max(heard_, padded_rows_ * LogMel::kHop) - heard_);
+  mel_.push(std::vector<float>(silence), features);
+  mel_.finish(features);
+  is_at_end_ = true;
+}
+
+bool MelWindows::reach(std::uint64_t first, std::size_t count) {
+  drop_before(first);
+  if (is_at_end_ || frames_read() >= first + count) return true;
+  read(features_);
+  return false;
+}
+
+void MelWindows::drop_before(std::uint64_t frame) {
+  const std::size_t bands = mel_.bands();
+  const auto gone = static_cast<std::size_t>(std::min<std::uint64_t>(frame - first_, features_.size() / bands));
+  features_.erase(features_.begin(), features_.begin() + static_cast<std::ptrdiff_t>(gone * bands));
+  first_ += gone;
+}
+
+Tensor MelWindows::window(std::uint64_t first, std::size_t count, std::size_t rows) {
+  while (!reach(first, count)) {
+  }
+  const std::size_t bands = mel_.bands();
+  Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(bands)});
+  const std::span values(window.data<float>(), count * bands);
+  const auto end = std::copy_n(features_.begin(), std::min(values.size(), features_.size()), values.begin());
+  std::fill(end, values.end(), kSilent);
+  LogMel::normalize(values, largest_);
+  return window;
+}
+
+Tensor MelWindows::beginning(std::size_t rows) {
+  while (!reach(0, rows)) {
+  }
+  Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(mel_.bands())});
+  const std::span values(window.data<float>(), rows * mel_.bands());
+  std::ranges::fill(values, kSilent);
+  std::copy_n(features_.begin(), std::min(values.size(), features_.size()), values.begin());
+  LogMel::normalize(values, largest_);
+  return window;
+}
+
+}  // namespace encdec

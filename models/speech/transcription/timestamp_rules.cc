@@ -1,0 +1,43 @@
+#include "encdec/models/speech/transcription/timestamp_rules.h"
+
+#include <algorithm>
+
+#include "encdec/engine/kernels/logits.h"
+#include "encdec/models/generation/logits_processor.h"
+
+namespace encdec {
+
+void TimestampRules::apply(std::span<const std::int32_t> sampled, std::span<float> logits) const {
+  const auto ban = [&](std::int32_t first, std::int32_t last) {
+    const auto size = static_cast<std::int32_t>(logits.size());
+    first = std::clamp(first, 0, size);
+    last = std::clamp(last, first, size);
+    std::fill(logits.begin() + first, logits.begin() + last, kBanned);
+  };
+  const auto end = static_cast<std::int32_t>(logits.size());
+  const std::int32_t times = tokens_.first_timestamp;
+  ban(tokens_.no_timestamps, tokens_.no_timestamps + 1);
+
+  const std::size_t count = sampled.size();
+  const bool last_is_time = count >= 1 && tokens_.is_timestamp(sampled[count - 1]);
+  const bool before_is_time = count < 2 || tokens_.is_timestamp(sampled[count - 2]);
+  if (last_is_time) {
+    before_is_time ? ban(times, end) : ban(0, tokens_.end_of_text);
+  }
+  const auto last_time =
+      std::find_if(sampled.rbegin(), sampled.rend(), [&](std::int32_t token) { return tokens_.is_timestamp(token); });
+  if (last_time != sampled.rend()) {
+    // No piece without length, but for one that begins where the last one ends.
+    const bool begins_here = last_is_time && !before_is_time;
+    ban(times, *last_time + (begins_here ? 0 : 1));
+  }
+  if (sampled.empty()) {
+    ban(0, times);
+    if (max_initial_) ban(times + *max_initial_ + 1, end);
+  }
+  const auto text = logits.first(std::min<std::size_t>(static_cast<std::size_t>(times), logits.size()));
+  const auto of_times = logits.subspan(text.size());
+  if (!of_times.empty() && kernels::log_sum_exp(of_times) > std::ranges::max(text)) ban(0, times);
+}
+
+}  // namespace encdec

@@ -1,0 +1,207 @@
+#include "encdec/models/speech/transcription/transcription_task.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+
+namespace encdec {
+namespace {
+
+using Ranges = TranscribeRanges;
+
+void check_number(std::string_view name, std::optional<double> value, const TranscribeRange& range) {
+  if (!value || range.has(*value)) return;
+  throw ConfigError(fmt::format("{} is {}, expected {}", name, *value, range.expected()));
+}
+
+bool is_openai(const TranscribeOptions& options) {
+  return options.rules == SpeechRules::openai;
+}
+
+void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
+  TranscribeRange range = Ranges::chunk_length;
+  range.max = static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds;
+  check_number("chunk_length", options.chunk_length, range);
+  if (options.chunk_length == 0) return;
+  for (const auto& [name, is_given] : {std::pair{"word_timestamps", options.word_timestamps},
+                                       {"clip_timestamps", !options.clip_timestamps.empty()},
+                                       {"vad_model", !options.vad_model.empty()}}) {
+    if (is_given) throw ConfigError(fmt::format("chunk_length with {}, expected one of them", name));
+  }
+}
+
+const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
+  check_chunks(facts, options);
+  if (options.temperatures.empty()) throw ConfigError("temperatures: there are none, expected at least one");
+  for (const double temperature : options.temperatures) check_number("temperature", temperature, Ranges::temperature);
+  check_range("beam_size", options.beam_size, 1, kMaxSequences);
+  check_range("best_of", options.best_of, 1, kMaxSequences);
+  check_number("patience", options.patience, Ranges::patience);
+  check_number("length_penalty", options.length_penalty, Ranges::length_penalty);
+  check_number("prompt_reset_on_temperature", options.prompt_reset_on_temperature, Ranges::prompt_reset_on_temperature);
+  check_number("compression_ratio_threshold", options.compression_ratio_threshold, Ranges::compression_ratio_threshold);
+  check_number("logprob_threshold", options.logprob_threshold, Ranges::logprob_threshold);
+  check_number("no_speech_threshold", options.no_speech_threshold, Ranges::no_speech_threshold);
+  check_number("max_initial_timestamp", options.max_initial_timestamp, Ranges::max_initial_timestamp);
+  check_batching(options.batch_size, options.workers);
+  if (options.hallucination_silence_threshold && !options.word_timestamps) {
+    throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it goes by word times");
+  }
+  if (options.hallucination_silence_threshold && !is_openai(options)) {
+    throw ConfigError("hallucination_silence_threshold with the rules of transformers, expected those of openai");
+  }
+  check_number("hallucination_silence_threshold", options.hallucination_silence_threshold,
+               Ranges::hallucination_silence_threshold);
+  for (const double clip : options.clip_timestamps) check_number("clip_timestamps", clip, Ranges::clip_timestamps);
+  if (!options.vad_model.empty()) {
+    check(options.vad);
+    if (!options.clip_timestamps.empty()) {
+      throw ConfigError("vad_model with clip_timestamps, expected one of them: both tell what is heard");
+    }
+  }
+  if (!std::ranges::is_sorted(options.clip_timestamps)) {
+    throw ConfigError("clip_timestamps: expected seconds in their order");
+  }
+  return options;
+}
+
+// Told as text that came before: with a space in front.
+TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
+  check_text(text);
+  return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
+}
+
+std::optional<std::int32_t> max_initial_timestamp(const WhisperFacts& facts, const TranscribeOptions& options) {
+  if (!is_openai(options) && facts.generation) return facts.generation->max_initial_timestamp;
+  if (!options.max_initial_timestamp) return std::nullopt;
+  return static_cast<std::int32_t>(std::lround(*options.max_initial_timestamp / WhisperTokens::kTimestampSeconds));
+}
+
+SearchRules rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
+  GenerateOptions settings = with_neutral_values({});
+  const bool samples = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
+  settings.num_beams = std::max(options.beam_size, samples ? options.best_of : 1);
+  settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
+  settings.max_new_tokens = static_cast<int>(is_openai(options) ? facts.context / 2 : facts.context);
+  settings.seed = options.seed;
+  return SearchRules(std::move(settings));
+}
+
+}  // namespace
+
+TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts,
+                                     const TranscribeOptions& options)
+    : parts_(parts),
+      facts_(facts),
+      options_(checked(facts, options)),
+      rules_(std::make_shared<const SearchRules>(rules_of(facts, options))),
+      timestamp_rules_(facts.tokens, max_initial_timestamp(facts, options)) {
+  const WhisperTokens& tokens = facts.tokens;
+  if (!options.vad_model.empty()) {
+    voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(options.vad_model.string()));
+  }
+  if (!options.language.empty()) {
+    language_ = tokens.language(options.language);
+    if (!language_ || (!tokens.is_multilingual && tokens.code_of(*language_) != "en")) {
+      refuse<ConfigError>(parts.origin, "language '{}' is not known, expected one of {}", printable(options.language),
+                          fmt::join(tokens.spoken(), ", "));
+    }
+  }
+  if (!tokens.is_multilingual) {
+    if (options.task == SpeechTask::translate) {
+      refuse<ConfigError>(parts.origin, "knows English alone, expected a multilingual model to translate");
+    }
+    language_ = tokens.start;  // none is told
+  }
+  initial_prompt_ = prompt_tokens(tokens, options.initial_prompt);
+  hotwords_ = prompt_tokens(tokens, options.hotwords);
+  if (hotwords_.size() > most_earlier()) hotwords_.resize(most_earlier());
+
+  const WhisperFacts::Generation* told = !is_openai(options) && facts.generation ? &*facts.generation : nullptr;
+  for (const std::int32_t token : options.suppress_tokens) {
+    if (token == -1) {
+      const TokenIds& unspoken = told != nullptr ? told->suppressed : facts.non_speech;
+      suppressed_.insert(suppressed_.end(), unspoken.begin(), unspoken.end());
+    } else if (token < 0 || token >= parts.network.config.decoder.vocabulary) {
+      throw ConfigError(fmt::format("suppress_tokens: {}, expected -1 or 0 to {}", token,
+                                    parts.network.config.decoder.vocabulary - 1));
+    } else {
+      suppressed_.push_back(token);
+    }
+  }
+  if (told != nullptr) {
+    suppressed_first_ = told->suppressed_first;
+    return;
+  }
+  for (const std::int32_t token : {tokens.transcribe, tokens.translate, tokens.start, tokens.start_of_prev,
+                                   tokens.start_of_lm, tokens.no_speech}) {
+    suppressed_.push_back(token);
+  }
+  if (parts.tokenizer != nullptr) suppressed_first_ = tokens.encode(" ");
+  suppressed_first_.push_back(tokens.end_of_text);
+}
+
+DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
+  DecodeJob job{.prompt = {.frames = std::move(frames), .target = std::move(prompt), .number = 1}, .rules = rules_};
+  job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
+  return job;
+}
+
+std::size_t TranscriptionTask::most_sampled(std::size_t prompt) const {
+  const auto context = static_cast<std::size_t>(facts_.context);
+  const std::size_t room = context - std::min(context - 1, prompt);
+  // By openai the last one, which is not read any more, may lie behind the context.
+  return is_openai(options_) ? std::min(context / 2, room + 1) : room;
+}
+
+DecodeJob TranscriptionTask::any_window() const {
+  DecodeJob window = job({}, {tokens().start});
+  window.expected_rows = static_cast<std::size_t>(facts_.positions);
+  return window;
+}
+
+DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> result) const {
+  DecodeJob detection = job(std::move(frames), {tokens().start});
+  detection.search = [this, result = std::move(result)](const DecodeJob& job, int source, Session& session) {
+    return make_language_search(*this, job, source, session, result);
+  };
+  return detection;
+}
+
+TokenIds TranscriptionTask::start_tokens(std::int32_t language) const {
+  const WhisperTokens& ids = tokens();
+  if (!ids.is_multilingual) return {ids.start};
+  return {ids.start, language, options_.task == SpeechTask::translate ? ids.translate : ids.transcribe};
+}
+
+DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std::int32_t language,
+                                    const TokenIds& earlier, std::shared_ptr<DecodedWindow> result) const {
+  const WhisperTokens& ids = tokens();
+  TokenIds prompt;
+  if (!earlier.empty() || !hotwords_.empty()) {
+    prompt.push_back(ids.start_of_prev);
+    prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
+    constexpr std::size_t kOthers = 6;  // that are not earlier text, and one to be sampled
+    const std::size_t most = is_openai(options_) ? most_earlier() : static_cast<std::size_t>(facts_.context) - kOthers;
+    const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
+    prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
+  }
+  const TokenIds start = start_tokens(language);
+  prompt.insert(prompt.end(), start.begin(), start.end());
+  if (!options_.timestamps) prompt.push_back(ids.no_timestamps);
+  DecodeJob window = job(std::move(frames), std::move(prompt));
+  window.search = [this, place, language, result = std::move(result)](const DecodeJob& job, int source,
+                                                                      Session& session) {
+    return make_window_search(*this, job, place, language, source, session, result);
+  };
+  return window;
+}
+
+}  // namespace encdec

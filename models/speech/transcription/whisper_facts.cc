@@ -1,0 +1,97 @@
+#include "encdec/models/speech/transcription/whisper_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/families/whisper_alignment_heads.h"
+
+namespace encdec {
+namespace {
+
+// A file of the folder; nullopt where it is missing.
+std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char* file) {
+  const std::filesystem::path path = checkpoint.folder / file;
+  return is_there(path) ? std::optional(read_json_object(path)) : std::nullopt;
+}
+
+LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
+  const Dim bands = config.encoder.mel_bands;
+  const Tensor* stored = checkpoint.weights->find(kMelFilters);
+  if (stored == nullptr) return LogMel(static_cast<int>(bands));
+  const Shape expected{bands, static_cast<Dim>(LogMel::kFrequencies)};
+  if (stored->shape() != expected) {
+    refuse<ConfigError>(checkpoint.weights->origin(), "'{}' has shape {}, expected {}", kMelFilters,
+                        to_string(stored->shape()), to_string(expected));
+  }
+  std::vector<float> filters(static_cast<std::size_t>(stored->elements()));
+  checkpoint.weights->read_as_float(*stored, 0, stored->elements(), filters.data());
+  return LogMel(std::move(filters));
+}
+
+std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObject>& settings,
+                                                    const TransformerConfig& config) {
+  std::vector<std::pair<int, int>> heads;
+  if (!settings || !settings->has("alignment_heads")) return heads;
+  const std::int64_t most = std::max(config.decoder.layers, config.decoder.heads) - 1;
+  for (const auto& pair : settings->integer_lists("alignment_heads", {0, most})) {
+    if (pair.size() != 2 || pair[0] >= config.decoder.layers || pair[1] >= config.decoder.heads) {
+      refuse<ConfigError>(settings->file(), "'alignment_heads': expected pairs of a layer below {} and a head below {}",
+                          config.decoder.layers, config.decoder.heads);
+    }
+    heads.emplace_back(static_cast<int>(pair[0]), static_cast<int>(pair[1]));
+  }
+  return heads;
+}
+
+// Those of generation_config.json or, of CTranslate2, config.json; else those that openai has found for models of such
+// sizes.
+std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint,
+                                                    const std::optional<JsonObject>& generation_config,
+                                                    const TransformerConfig& config) {
+  auto heads = alignment_heads_in(generation_config, config);
+  if (heads.empty()) heads = alignment_heads_in(read_optional(checkpoint, "config.json"), config);
+  return heads.empty() ? whisper_alignment_heads(config) : heads;
+}
+
+// That of generation_config.json or, where there is none, of a config.json that has it too. Ids that the model does not
+// have say nothing.
+std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoint,
+                                                      const std::optional<JsonObject>& generation_config,
+                                                      const TransformerConfig& config) {
+  const std::optional<JsonObject> other = generation_config ? std::nullopt : read_optional(checkpoint, "config.json");
+  if (!generation_config && (!other || !other->has("suppress_tokens"))) return std::nullopt;
+  const JsonObject& settings = generation_config ? *generation_config : *other;
+  const auto tokens = [&](const char* key) {
+    TokenIds known;
+    for (const std::int64_t id : settings.integers(key)) {
+      if (id >= 0 && id < config.decoder.vocabulary) known.push_back(static_cast<std::int32_t>(id));
+    }
+    return known;
+  };
+  WhisperFacts::Generation generation{tokens("suppress_tokens"), tokens("begin_suppress_tokens")};
+  if (const auto steps =
+          settings.integer("max_initial_timestamp_index", {.min = 0, .max = config.decoder.vocabulary})) {
+    generation.max_initial_timestamp = static_cast<std::int32_t>(*steps);
+  }
+  return generation;
+}
+
+}  // namespace
+
+WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer)
+    : WhisperFacts(checkpoint, read_optional(checkpoint, "generation_config.json"), config, tokenizer) {}
+
+WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const std::optional<JsonObject>& generation_config,
+                           const TransformerConfig& config, const Tokenizer* tokenizer)
+    : tokens(tokenizer, static_cast<std::int32_t>(config.decoder.vocabulary),
+             generation_config ? generation_config->boolean("is_multilingual") : std::nullopt,
+             checkpoint.folder.string()),
+      mel(mel_of(checkpoint, config)),
+      positions(config.encoder.positions.count),
+      context(config.decoder.positions.count),
+      alignment_heads(alignment_heads_of(checkpoint, generation_config, config)),
+      non_speech(tokens.non_speech()),
+      generation(generation_of(checkpoint, generation_config, config)) {}
+
+}  // namespace encdec

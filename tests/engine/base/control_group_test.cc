@@ -1,0 +1,50 @@
+#include "encdec/engine/base/control_group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A process in the group /service/worker, of which the middle one has no limit of CPUs.
+class ControlGroup : public testing::Test {
+ protected:
+  ControlGroup() {
+    std::filesystem::create_directories(folder_ / "groups/service/worker");
+    folder_.write("cgroup", "12:cpu:/elsewhere\n0::/service/worker\n");
+    folder_.write("groups/cpu.max", "400000 100000\n");
+    folder_.write("groups/service/worker/cpu.max", "max 100000\n");
+  }
+
+  std::vector<std::string> files(std::string_view name) const {
+    return control_group_files(name, folder_.path(), folder_ / "groups");
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(ControlGroup, FilesAreThoseOfTheGroupAndOfAllAroundIt) {
+  EXPECT_THAT(files("cpu.max"), ElementsAre("max 100000", "400000 100000"));
+}
+
+TEST_F(ControlGroup, FilesThatAreNotThereAreLeftOut) {
+  EXPECT_THAT(files("memory.max"), IsEmpty());
+}
+
+// In a container the group that the kernel names may not be visible: its root then is the container's.
+TEST_F(ControlGroup, AGroupOutOfSightLeavesTheRoot) {
+  folder_.write("cgroup", "0::/../outside\n");
+  EXPECT_THAT(files("cpu.max"), ElementsAre("400000 100000"));
+  folder_.write("cgroup", "");
+  EXPECT_THAT(files("cpu.max"), ElementsAre("400000 100000"));
+}
+
+}  // namespace
+}  // namespace encdec

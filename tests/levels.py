@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Checks that the tree has the order that ARCHITECTURE.md draws: python3 tests/levels.py [ROOT] [--picture]
+
+The first table of ROOT/ARCHITECTURE.md lists folders, a level a row. A file may include or import files of its own row
+and of rows above it. Files form no circles, nor do folders. A folder without a row belongs to the row of its parent.
+The picture in ARCHITECTURE.md must be the one that --picture prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+FOLDERS = ("engine", "layers", "models", "tools", "python/src", "python/encdec", "examples")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(encdec/[^>]+)>)', re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z0-9_/]+)/` \| ([a-z ]+) \|", re.MULTILINE)
+WIDTH = 100
+
+
+def rows_of(text: str) -> dict[str, str]:
+    """Folders and their groups, from the highest level to the lowest."""
+    return dict(ROW.findall(text.split("\n\n## ")[0]))
+
+
+def included(root: Path, file: PurePosixPath) -> Iterator[str]:
+    """Paths of project files that a C++ file includes, found as compilers find them."""
+    # Folders in which quoted includes are looked up: the file's own, then those that CMake gives to its target.
+    folders = [str(file.parent), "tools" if file.parts[0] == "tools" else "."]
+    for quoted, angled in INCLUDE.findall((root / file).read_text(encoding="utf-8")):
+        path = quoted or angled
+        if path.endswith(".inc"):
+            continue  # made by the build
+        if path.startswith("encdec/") and (root / path.removeprefix("encdec/")).is_file():
+            yield path.removeprefix("encdec/")
+            continue
+        for folder in folders:
+            if quoted and (root / folder / path).is_file():
+                yield str(PurePosixPath(folder, path))
+                break
+        else:
+            raise LookupError(f"{file} includes {path}, which is in none of {', '.join(folders)}")
+
+
+def imported(root: Path, file: PurePosixPath) -> Iterator[str]:
+    """Paths of modules of the same package that a Python file imports, anywhere in it."""
+    for node in ast.walk(ast.parse((root / file).read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+            continue
+        names = [node.module] if node.module else [alias.name for alias in node.names]
+        for name in names:
+            path = file.parent / f"{name}.py"
+            if (root / path).is_file():
+                yield str(path)
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of two nodes and more (Tarjan 1972)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(stack[at:])
+            del stack[at:]
+
+    sys.setrecursionlimit(10_000)
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def picture(rows: dict[str, str]) -> str:
+    """The groups as boxes, each with its folders from the lowest level to the highest, left to right."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for folder, group in rows.items():
+        groups[group].append(folder)
+    lines = []
+    for group in reversed(groups):
+        lines.append(f"+-- {group} ".ljust(WIDTH - 1, "-") + "+")
+        line = ""
+        for folder in groups[group]:
+            if len(line) + len(folder) + 2 > WIDTH - 4:
+                lines.append(f"| {line.ljust(WIDTH - 4)} |")
+                line = ""
+            line += ("  " if line else "") + folder
+        lines.append(f"| {line.ljust(WIDTH - 4)} |")
+    return "\n".join([*lines, "+".ljust(WIDTH - 1, "-") + "+"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parents[1])
+    parser.add_argument("--picture", action="store_true")
+    arguments = parser.parse_args()
+    root: Path = arguments.root
+    architecture = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = rows_of(architecture)
+    if arguments.picture:
+        print(picture(rows))
+        return 0
+
+    faults = [f"ARCHITECTURE.md has a row for {row}/, which does not exist" for row in rows if not (root / row).is_dir()]
+    if picture(rows) not in architecture:
+        faults.append("the picture in ARCHITECTURE.md is not that of its table; tests/levels.py --picture prints it")
+    levels = {folder: level for level, folder in enumerate(rows)}
+    files = [
+        PurePosixPath(path.relative_to(root).as_posix())
+        for folder in FOLDERS
+        for path in sorted((root / folder).rglob("*"))
+        if path.suffix in (".h", ".cc") or (path.suffix == ".py" and folder == "python/encdec")
+    ]
+    file_edges: dict[str, set[str]] = defaultdict(set)
+    folder_edges: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        own = next((levels[str(folder)] for folder in file.parents if str(folder) in levels), None)
+        if own is None:
+            faults.append(f"{file} is in no folder of ARCHITECTURE.md's table")
+            continue
+        try:
+            targets = set(imported(root, file) if file.suffix == ".py" else included(root, file)) - {str(file)}
+        except LookupError as fault:
+            faults.append(str(fault))
+            continue
+        for target in targets:
+            other = next((levels[str(folder)] for folder in PurePosixPath(target).parents if str(folder) in levels), None)
+            if other is None or other > own:
+                faults.append(f"{file} includes {target}, which is of a lower row")
+            file_edges[str(file)].add(target)
+            if str(file.parent) != str(PurePosixPath(target).parent):
+                folder_edges[str(file.parent)].add(str(PurePosixPath(target).parent))
+    faults += [f"files include each other: {', '.join(circle)}" for circle in circles(file_edges)]
+    faults += [f"folders include each other: {', '.join(circle)}" for circle in circles(folder_edges)]
+    edges = sum(map(len, file_edges.values()))
+    print("\n".join(faults) or f"{edges} includes of {len(files)} files were looked at")
+    return 1 if faults or not edges else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+// Folders of tests/golden/sentence_transformers: the embeddings that the library of that name gives.
+#include "encdec/models/embedding/sentence_embedder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/model.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path kCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers";
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kCases)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<std::vector<float>> rows_of(const Tensor& tensor) {
+  std::vector<std::vector<float>> rows;
+  for (Dim i = 0; i < tensor.rows(); ++i) rows.emplace_back(tensor.row(i), tensor.row(i) + tensor.width());
+  return rows;
+}
+
+class EmbedGolden : public testing::TestWithParam<std::string> {};
+
+TEST_P(EmbedGolden, EmbeddingsAreThoseOfSentenceTransformersInAnyBatch) {
+  const JsonObject expected = read_json_object(kCases / GetParam() / "expected.json");
+  const auto texts = expected.strings("texts");
+  const auto embeddings = expected.value()["embeddings"].get<std::vector<std::vector<float>>>();
+  ASSERT_EQ(texts.size(), embeddings.size());
+  for (const int threads : {1, 2}) {
+    const Model model = Model::load(kCases / GetParam() / "model", {.threads = threads});
+    std::vector<std::vector<float>> first;
+    for (const int batch_size : {1, 4, 32}) {
+      const auto found = rows_of(model.embed(texts, {.batch_size = batch_size}));
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        EXPECT_THAT(found[i], testing::Pointwise(testing::FloatNear(1e-5f), embeddings[i])) << texts[i];
+      }
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first) << "batch size " << batch_size;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names()),
+                         [](const auto& instance) { return instance.param; });
+
+// A real one, which tests/golden/make_minilm.py tells where to get.
+TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmAreThoseOfSentenceTransformers) {
+  const char* folder = std::getenv("ENCDEC_MINILM");
+  if (folder == nullptr) GTEST_SKIP() << "ENCDEC_MINILM names no folder with all-MiniLM-L6-v2";
+  const std::filesystem::path golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "minilm";
+  std::vector<std::string> texts;
+  std::ifstream lines(golden / "sentences.txt");
+  for (std::string line; std::getline(lines, line);) texts.push_back(line);
+  const auto expected = read_safetensors(golden / "embeddings.safetensors");
+  const Tensor& embeddings = *expected->find("embeddings");
+  ASSERT_EQ(texts.size(), 100u);
+  ASSERT_EQ(embeddings.rows(), 100);
+  const auto found = rows_of(Model::load(folder).embed(texts));
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const float* row = embeddings.row(static_cast<std::int64_t>(i));
+    EXPECT_THAT(found[i],
+                testing::Pointwise(testing::FloatNear(1e-5f), std::vector<float>(row, row + embeddings.width())))
+        << texts[i];
+  }
+}
+
+// A folder with modules.json and, in 1_Pooling, config.json.
+class SentenceEmbedderFiles : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& content) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << content;
+  }
+
+  std::string failure() const {
+    try {
+      SentenceEmbedder::read(folder_, 4);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  TempFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
+};
+
+TEST_F(SentenceEmbedderFiles, WithoutAnyTheMeanIsTaken) {
+  const SentenceEmbedder embedder = SentenceEmbedder::read(folder_, 2);
+  Tensor hidden = Tensor::allocate({2, 2});
+  std::ranges::copy(std::array{1.0f, 2.0f, 5.0f, -4.0f}, hidden.data<float>());
+  EXPECT_THAT(embedder.embed(hidden), testing::ElementsAre(3.0f, -1.0f));
+  EXPECT_EQ(embedder.max_length(), 0u);
+}
+
+TEST_F(SentenceEmbedderFiles, TheDefaultPromptGoesInFront) {
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
+  write("config_sentence_transformers.json", R"({"default_prompt_name": "query", "prompts": {"query": "query: "}})");
+  EXPECT_EQ(SentenceEmbedder::read(folder_, 4).prompt({}, {}), "query: ");
+}
+
+TEST_F(SentenceEmbedderFiles, OtherPromptsHaveNames) {
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
+  write("config_sentence_transformers.json", R"({"prompts": {"query": "query: ", "document": null}})");
+  const SentenceEmbedder embedder = SentenceEmbedder::read(folder_, 4);
+  EXPECT_EQ(embedder.prompt({}, {}), "");
+  EXPECT_EQ(embedder.prompt({}, "query"), "query: ");
+  EXPECT_EQ(embedder.prompt({}, "document"), "");
+  const auto refusal = [](const SentenceEmbedder& of) { return message_of([&] { of.prompt({}, "passage"); }); };
+  EXPECT_THAT(refusal(embedder), HasSubstr("prompt 'passage' is not known, expected one of [document, query]"));
+  EXPECT_THAT(refusal(SentenceEmbedder()), HasSubstr("prompt 'passage' is not known, expected one of []"));
+  EXPECT_EQ(embedder.prompt("title: ", "query"), "title: ");
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": ""}])");
+  write("config.json", R"({"pooling_mode": "mean", "include_prompt": false})");
+  EXPECT_THAT(message_of([&] { SentenceEmbedder::read(folder_, 4).prompt({}, "query"); }),
+              HasSubstr("include_prompt false in Pooling is not supported"));
+}
+
+TEST_F(SentenceEmbedderFiles, EmbeddingsAreCutAndThenScaled) {
+  const SentenceEmbedder embedder;
+  Tensor hidden = Tensor::allocate({1, 3});
+  std::ranges::copy(std::array{3.0f, -4.0f, 5.0f}, hidden.data<float>());
+  EXPECT_THAT(embedder.embed(hidden, 2), testing::ElementsAre(3.0f, -4.0f));
+  EXPECT_THAT(embedder.embed(hidden, 2, true), testing::ElementsAre(0.6f, -0.8f));
+  EXPECT_THAT(embedder.embed(hidden, 4), testing::ElementsAre(3.0f, -4.0f, 5.0f));
+}
+
+TEST_F(SentenceEmbedderFiles, DamagedOnesAreNamed) {
+  write("modules.json", R"({})");
+  EXPECT_THAT(failure(), HasSubstr("modules.json: not a list of modules"));
+  write("modules.json", R"([{"path": ""}])");
+  EXPECT_THAT(failure(), HasSubstr("modules.json: 'type' is missing"));
+  write("modules.json", R"([{"type": "a.Transformer", "path": "../elsewhere"}])");
+  EXPECT_THAT(failure(), HasSubstr("module folder '../elsewhere', expected a bare name"));
+  write("modules.json", R"([{"type": "a.Pooling", "path": "1_Pooling"}])");
+  EXPECT_THAT(failure(), HasSubstr("1_Pooling/config.json"));
+  write("1_Pooling/config.json", R"({"pooling_mode": "median"})");
+  EXPECT_THAT(failure(), HasSubstr("pooling_mode 'median' is not supported"));
+  write("1_Pooling/config.json", R"({"pooling_mode": ["mean", "max"]})");
+  EXPECT_EQ(failure(), "no error");
+}
+
+TEST_F(SentenceEmbedderFiles, ModulesThatAreNotSupportedAreNamed) {
+  write("modules.json", R"([{"type": "sentence_transformers.models.LSTM", "path": "1_LSTM"}])");
+  EXPECT_THAT(failure(), HasSubstr("module 'LSTM' is not supported here"));
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
+  write("sentence_bert_config.json", R"({"do_lower_case": true})");
+  EXPECT_THAT(failure(), HasSubstr("sentence_bert_config.json: do_lower_case is not supported"));
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,117 @@
+// What libsndfile reads, from files that it writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sndfile.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numbers>
+
+#include "encdec/models/speech/audio/audio_reader.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<float> tone() {
+  std::vector<float> samples(44'100);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i] = static_cast<float>(0.5 * std::sin(2 * std::numbers::pi * 440 * static_cast<double>(i) / 44'100));
+  }
+  return samples;
+}
+
+std::string written(const TempFolder& folder, int format) {
+  const std::string path = folder / "sound";
+  SF_INFO info = {.frames = 0, .samplerate = 44'100, .channels = 1, .format = format, .sections = 0, .seekable = 0};
+  SNDFILE* file = sf_open(path.c_str(), SFM_WRITE, &info);
+  if (file == nullptr) return "";
+  const std::vector<float> samples = tone();
+  sf_writef_float(file, samples.data(), static_cast<sf_count_t>(samples.size()));
+  sf_close(file);
+  return path;
+}
+
+std::string bytes_of_file(const std::string& path) {
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
+  std::fclose(file);
+  return bytes;
+}
+
+AudioInput input_of(const std::string& bytes) {
+  return {bytes_of(std::as_bytes(std::span(bytes))), "x"};
+}
+
+double power(const std::vector<float>& samples) {
+  double sum = 0;
+  for (const float sample : samples) sum += static_cast<double>(sample) * sample;
+  return sum / static_cast<double>(samples.size());
+}
+
+TEST(SoundFile, WhatIsNoRecordingIsRefused) {
+  EXPECT_THAT(message_of<FileError>([] { AudioReader::open("/dev/null").read_all(); }),
+              HasSubstr("expected WAV, FLAC"));
+}
+
+TEST(SoundFile, FormatsSoundTheSame) {
+  const struct {
+    int format;
+    double tolerance;
+  } cases[] = {{SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1e-5},
+               {SF_FORMAT_AIFF | SF_FORMAT_PCM_24, 1e-5},
+               {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1e-2},
+               {SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 1e-2}};
+  for (const auto& [format, tolerance] : cases) {
+    const TempFolder folder;
+    const std::string path = written(folder, format);
+    ASSERT_NE(path, "");
+    AudioReader reader = AudioReader::open(path);
+    EXPECT_NEAR(*reader.seconds(), 1.0, 0.1);
+    const auto samples = reader.read_all();
+    EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
+    EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
+    EXPECT_FALSE(reader.is_cut());
+    // A pipe gives the same.
+    const std::string bytes = bytes_of_file(path);
+    std::FILE* pipe = ::popen(("cat " + path).c_str(), "r");
+    EXPECT_EQ(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-")).read_all(), samples);
+    ::pclose(pipe);
+    // Cut anywhere, it ends early or is refused.
+    for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 99u}) {
+      const std::string cut = bytes.substr(0, bytes.size() * part / 100);
+      try {
+        EXPECT_LE(AudioReader(input_of(cut)).read_all().size(), samples.size());
+      } catch (const FileError& error) {
+        EXPECT_THAT(std::string(error.what()), HasSubstr("x: "));
+      }
+    }
+  }
+}
+
+// Libraries may not write where a program's own lines go.
+TEST(SoundFile, DamageIsNotToldOnStandardError) {
+  const TempFolder folder;
+  const std::string path = written(folder, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III);
+  ASSERT_NE(path, "");
+  const std::string whole = bytes_of_file(path);
+  testing::internal::CaptureStderr();
+  for (std::size_t place = 0; place < whole.size(); place += 97) {
+    std::string bytes = whole;
+    bytes.replace(place, 8, std::string(8, static_cast<char>(place)));
+    try {
+      AudioReader(input_of(bytes)).read_all();
+    } catch (const FileError&) {
+      continue;
+    }
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace encdec

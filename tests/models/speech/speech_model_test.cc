@@ -1,0 +1,120 @@
+#include "encdec/models/speech/speech_model.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
+
+namespace encdec {
+namespace {
+
+SpeechModel load() {
+  return SpeechModel(Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face"));
+}
+
+// Rising tones.
+Recording recording(double seconds) {
+  std::vector<float> samples(static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double t = static_cast<double>(i) / AudioReader::kSampleRate;
+    samples[i] = static_cast<float>(0.4 * std::sin(1'500 * t * (1 + t)));
+  }
+  return Recording::of_samples(std::move(samples));
+}
+
+TEST(SpeechModel, AQueueTranscribesAsTheModelDoes) {
+  const SpeechModel model = load();
+  RequestQueue queue(model.model(), {.workers = 2});
+  std::vector<Transcript> heard(4);
+  std::atomic<std::size_t> done = 0;
+  std::vector<std::string> failures(heard.size());
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    TranscribeHandlers handlers;
+    handlers.on_segments = [&, i](std::span<const TranscriptSegment> segments) {
+      heard[i].segments.insert(heard[i].segments.end(), segments.begin(), segments.end());
+    };
+    handlers.on_result = [&, i](Transcript transcript) {
+      transcript.segments = std::move(heard[i].segments);
+      heard[i] = std::move(transcript);
+      ++done;
+    };
+    handlers.on_failure = [&, i](const std::exception_ptr& failure) {
+      failures[i] = message_of<Error>([&] { std::rethrow_exception(failure); });
+      ++done;
+    };
+    Recording own = recording(0.5 + 0.7 * static_cast<double>(i));
+    if (i == 2) own.open = []() -> Recording::Read { throw FileError("there is nothing"); };
+    model.submit(queue, std::move(own), {}, std::move(handlers));
+  }
+  while (done < heard.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(failures, (std::vector<std::string>{"", "", "there is nothing", ""}));
+  for (const std::size_t i : {0u, 1u, 3u}) {
+    const Transcript alone = model.transcribe(recording(0.5 + 0.7 * static_cast<double>(i)));
+    EXPECT_EQ(heard[i].text, alone.text);
+    ASSERT_EQ(heard[i].segments.size(), alone.segments.size());
+    for (std::size_t s = 0; s < alone.segments.size(); ++s) {
+      EXPECT_EQ(heard[i].segments[s].tokens, alone.segments[s].tokens);
+      EXPECT_EQ(heard[i].segments[s].avg_logprob, alone.segments[s].avg_logprob);
+    }
+  }
+}
+
+TEST(SpeechModel, ARecordingWithoutEndHoldsUpNobody) {
+  const SpeechModel model = load();
+  std::atomic<int> reads = 0;
+  const Recording endless{.name = "endless", .open = [&]() -> Recording::Read {
+                            return [&](std::span<float> samples) {
+                              ++reads;
+                              return samples.size();
+                            };
+                          }};
+  std::promise<Transcript> never;
+  RequestQueue queue(model.model());
+  const auto listen = [&](const Recording& recording, std::promise<Transcript>& told) {
+    return model.submit(queue, recording, TranscribeOptions(),
+                        {.on_result = [&](Transcript transcript) { told.set_value(std::move(transcript)); },
+                         .on_failure = [&](std::exception_ptr failure) { told.set_exception(std::move(failure)); }});
+  };
+  listen(endless, never);
+  while (reads == 0) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) {
+    std::promise<Transcript> told;
+    listen(Recording::of_samples(std::vector<float>(8000)), told);
+    std::future<Transcript> future = told.get_future();
+    ASSERT_EQ(future.wait_for(std::chrono::minutes(10)), std::future_status::ready);
+    EXPECT_EQ(future.get().duration, 0.5);
+  }
+  const int before = reads;
+  while (reads == before) std::this_thread::yield();  // it goes on, and the queue ends all the same
+}
+
+TEST(SpeechModel, RefusesNumbersOutOfRange) {
+  const SpeechModel model = load();
+  const auto refusal = [&](const TranscribeOptions& options) {
+    return message_of<ConfigError>(
+        [&] { model.transcribe(Recording::of_samples(std::vector<float>(1600), "a"), options); });
+  };
+  EXPECT_EQ(refusal({.temperatures = {0}, .max_initial_timestamp = {}}), "no exception");
+  EXPECT_EQ(refusal({.max_initial_timestamp = 100.5}),
+            "max_initial_timestamp is 100.5, expected a number from 0 to 100");
+  EXPECT_EQ(refusal({.patience = 101}), "patience is 101, expected a number from 0 to 100");
+  EXPECT_EQ(refusal({.patience = std::nan("")}), "patience is nan, expected a number from 0 to 100");
+  EXPECT_EQ(refusal({.no_speech_threshold = 60}), "no_speech_threshold is 60, expected a number from 0 to 1");
+  EXPECT_EQ(refusal({.chunk_length = 0.05}), "chunk_length is 0.05, expected 0, or a number from 0.1 to 0.4");
+}
+
+TEST(SpeechModel, RefusesAModelOfText) {
+  const Model text = Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian/shared_swish/model");
+  const std::string message = message_of<ConfigError>([&] { SpeechModel{text}; });
+  EXPECT_NE(message.find("marian reads text, expected a model that reads sound"), message.npos) << message;
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,113 @@
+#include "encdec/models/speech/transcription/mel_windows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/support/comparison.h"
+
+namespace encdec {
+namespace {
+
+std::vector<float> tone(double seconds) {
+  std::vector<float> samples(static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double t = static_cast<double>(i) / AudioReader::kSampleRate;
+    samples[i] = static_cast<float>(0.5 * std::sin(2 * 3.14159265 * 440 * t) * (0.1 + std::fmod(t, 7.0) / 7));
+  }
+  return samples;
+}
+
+// All frames at once, as they are normalised.
+std::vector<float> all_frames(std::vector<float> samples) {
+  const std::size_t frames = samples.size() / LogMel::kHop;
+  samples.resize(samples.size() + std::size_t{30} * AudioReader::kSampleRate);
+  LogMel mel(80);
+  std::vector<float> features;
+  mel.push(samples, features);
+  mel.finish(features);
+  LogMel::normalize(features, std::ranges::max(features));
+  features.resize(frames * 80);
+  return features;
+}
+
+MelWindows heard(Recording recording, const LogMel& mel, std::size_t padded_rows = 0) {
+  MelWindows windows(std::move(recording), mel, padded_rows);
+  while (!windows.find_largest()) {
+  }
+  return windows;
+}
+
+TEST(MelWindows, AreCutFromTheWholeRecording) {
+  for (const double seconds : {0.0, 0.005, 0.3, 12.34, 75.5}) {  // the last is too long to be kept
+    const std::vector<float> expected = all_frames(tone(seconds));
+    MelWindows windows = heard(Recording::of_samples(tone(seconds)), LogMel(80));
+    ASSERT_EQ(windows.frames(), expected.size() / 80);
+    EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
+    for (std::uint64_t first : {0u, 7u, 1000u, 4000u}) {
+      if (first >= windows.frames()) continue;
+      const std::size_t count = std::min<std::uint64_t>(3000, windows.frames() - first);
+      const Tensor window = windows.window(first, count, 3000);
+      ASSERT_EQ(window.shape(), (Shape{3000, 80}));
+      const float* values = window.data<float>();
+      EXPECT_TRUE(std::equal(values, values + count * 80, expected.begin() + static_cast<std::ptrdiff_t>(first * 80)));
+      EXPECT_TRUE(std::all_of(values + count * 80, values + window.elements(), [](float x) { return x == 0; }));
+    }
+  }
+}
+
+TEST(MelWindows, TransformersMirrorsTheEndOfWhatDoesNotFitAWindow) {
+  const std::vector<float> samples = tone(3.001);
+  LogMel mel(80);
+  std::vector<float> expected;
+  mel.push(samples, expected);
+  mel.finish(expected);
+  LogMel::normalize(expected, std::ranges::max(expected));
+  MelWindows windows = heard(Recording::of_samples(samples), LogMel(80), 299);
+  ASSERT_EQ(windows.frames(), 300u);
+  const Tensor window = windows.window(0, 300, 3000);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>()));
+  EXPECT_FALSE(same_bits(window, heard(Recording::of_samples(samples), LogMel(80)).window(0, 300, 3000)));
+}
+
+TEST(MelWindows, TransformersMirrorsTheEndOfAWholeWindow) {
+  for (const std::size_t missing : std::vector<std::size_t>{0, 5, 39, 200}) {
+    std::vector<float> samples = tone(3);
+    samples.resize(samples.size() - missing);
+    MelWindows windows = heard(Recording::of_samples(samples), LogMel(80), 300);
+    samples.resize(samples.size() + missing);
+    LogMel mel(80);
+    std::vector<float> expected;
+    mel.push(samples, expected);
+    mel.finish(expected);
+    LogMel::normalize(expected, std::ranges::max(expected));
+    const Tensor window = windows.window(0, 300, 300);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>())) << missing;
+  }
+}
+
+TEST(MelWindows, ByTransformersSilenceFollowsWhatFitsAWindow) {
+  for (const double seconds : {0.001, 0.3, 2.0}) {
+    MelWindows windows = heard(Recording::of_samples(tone(seconds)), LogMel(80), 200);
+    ASSERT_EQ(windows.frames(), 200u) << seconds;
+    EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
+    const Tensor beginning = windows.beginning(200);
+    EXPECT_TRUE(same_bits(windows.window(0, 200, 200), beginning)) << seconds;
+    EXPECT_TRUE(same_bits(windows.window(50, 150, 200).slice(0, 150), beginning.slice(50, 150))) << seconds;
+  }
+  EXPECT_EQ(heard(Recording::of_samples({}), LogMel(80), 200).frames(), 0u);
+}
+
+TEST(MelWindows, TheBeginningIsFollowedBySilence) {
+  MelWindows windows = heard(Recording::of_samples(tone(2)), LogMel(80));
+  const Tensor beginning = windows.beginning(3000), window = windows.window(0, 200, 3000);
+  EXPECT_TRUE(same_bits(beginning.slice(0, 200), window.slice(0, 200)));
+  const float silence = beginning.row(2999)[0];
+  EXPECT_LT(silence, 0.0F);
+  EXPECT_GT(silence, -1.6F) << "80 dB below the loudest, or nothing";
+}
+
+}  // namespace
+}  // namespace encdec

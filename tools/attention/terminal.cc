@@ -1,0 +1,195 @@
+#include "attention/terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "attention/color_map.h"
+#include "attention/token_text.h"
+#include "common/parse_number.h"
+
+namespace encdec::cli {
+namespace {
+
+using Colors = TerminalStyle::Colors;
+
+constexpr std::size_t kCellColumns = 2;
+constexpr int kMaxKeyRows = 12;
+constexpr int kMaxQueryColumns = 24;
+constexpr std::size_t kLegendCells = 10;
+constexpr std::string_view kInk = " .:-=+*#%@";
+constexpr int kDefaultColumns = 80;
+constexpr int kMaxColumns = 10000;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Colors colors_of(ColorChoice choice, const TerminalFacts& facts) {
+  if (choice == ColorChoice::never) return Colors::none;
+  if (choice == ColorChoice::automatic) {
+    if (!facts.is_terminal || !facts.no_color.empty()) return Colors::none;
+    if (facts.term.empty() || facts.term == "dumb") return Colors::none;
+  }
+  if (facts.colorterm == "truecolor" || facts.colorterm == "24bit" || facts.term.ends_with("-direct")) {
+    return Colors::truecolor;
+  }
+  const bool has_cube = choice == ColorChoice::always || facts.term.find("256color") != std::string::npos;
+  return has_cube ? Colors::cube : Colors::none;
+}
+
+std::size_t size_t_of(int value) {
+  return static_cast<std::size_t>(std::max(value, 0));
+}
+
+int columns_of(const std::vector<Glyph>& label) {
+  return std::accumulate(label.begin(), label.end(), 0, [](int sum, const Glyph& g) { return sum + g.columns; });
+}
+
+// The nearest of the 6 x 6 x 6 colours that follow the first 16.
+int cube_color(const Color& color) {
+  constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};
+  const auto nearest = [&](std::uint8_t value) {
+    const auto further = [&](int a, int b) { return std::abs(a - value) < std::abs(b - value); };
+    return static_cast<int>(std::ranges::min_element(kLevels, further) - kLevels.begin());
+  };
+  return 16 + 36 * nearest(color.red) + 6 * nearest(color.green) + nearest(color.blue);
+}
+
+// What precedes the spaces of a cell.
+std::string background(Colors colors, double value) {
+  const Color color = color_of(ColorMap::viridis, value);
+  if (colors == Colors::cube) return fmt::format("\x1b[48;5;{}m", cube_color(color));
+  return fmt::format("\x1b[48;2;{};{};{}m", color.red, color.green, color.blue);
+}
+
+// Cells for numbers from 0 to 1. No colour crosses the end of a line.
+std::string cells(Colors colors, std::span<const float> values, double scale) {
+  std::string line, last;
+  for (const float weight : values) {
+    const double value = weight * scale;
+    if (colors == Colors::none) {
+      const double ink = std::clamp(value, 0.0, 1.0) * static_cast<double>(kInk.size() - 1);
+      line.append(kCellColumns, kInk[static_cast<std::size_t>(std::lround(ink))]);
+      continue;
+    }
+    std::string color = background(colors, value);
+    if (color != last) line += color;
+    last = std::move(color);
+    line.append(kCellColumns, ' ');
+  }
+  if (!last.empty()) line += "\x1b[0m";
+  return line;
+}
+
+void end_line(std::string& text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  text += '\n';
+}
+
+// One attention's labels, laid out for a terminal.
+class Panels {
+ public:
+  Panels(const LabelledAttention& attention, const TerminalStyle& style)
+      : colors_(style.colors), largest_(attention.largest_weight()) {
+    const int query_columns = std::clamp(style.columns / 3, 1, kMaxQueryColumns);
+    for (const std::string& query : attention.queries) queries_.push_back(glyphs(query, query_columns));
+    for (const std::string& key : attention.keys) keys_.push_back(glyphs_downwards(key, kMaxKeyRows));
+    for (const auto& query : queries_) margin_ = std::max(margin_, size_t_of(columns_of(query)));
+    const std::size_t room = size_t_of(style.columns - static_cast<int>(margin_) - 1) / kCellColumns;
+    width_ = std::clamp<std::size_t>(room, 1, keys_.size());
+  }
+
+  void draw(std::span<const float> weights, const TextSink& write) const {
+    for (std::size_t first = 0; first < keys_.size(); first += width_) {
+      const std::size_t count = std::min(width_, keys_.size() - first);
+      if (first > 0) write("\n");
+      write(key_rows(first, count));
+      for (std::size_t query = 0; query < queries_.size(); ++query) {
+        write(query_row(query, weights.subspan(query * keys_.size() + first, count)));
+      }
+    }
+  }
+
+  std::string legend() const {
+    std::vector<float> steps(kLegendCells);
+    for (std::size_t i = 0; i < kLegendCells; ++i) steps[i] = static_cast<float>(i) / (kLegendCells - 1);
+    return fmt::format("weight 0 {} {:.2g}\n", cells(colors_, steps, 1), largest_);
+  }
+
+ private:
+  // Keys [first, first + count), from above down to the cells.
+  std::string key_rows(std::size_t first, std::size_t count) const {
+    const std::span keys(keys_.data() + first, count);
+    std::size_t height = 0;
+    for (const auto& key : keys) height = std::max(height, key.size());
+    std::string text;
+    for (std::size_t row = 0; row < height; ++row) {
+      std::string line(margin_ + 1, ' ');
+      for (const auto& key : keys) {
+        const std::size_t above = height - key.size();
+        const Glyph glyph = row < above ? Glyph() : key[row - above];
+        line += glyph.text;
+        line.append(kCellColumns - size_t_of(glyph.columns), ' ');
+      }
+      end_line(line);
+      text += line;
+    }
+    return text;
+  }
+
+  std::string query_row(std::size_t query, std::span<const float> weights) const {
+    std::string line(margin_ - size_t_of(columns_of(queries_[query])), ' ');
+    for (const Glyph& glyph : queries_[query]) line += glyph.text;
+    line += ' ';
+    line += cells(colors_, weights, largest_ > 0 ? 1 / largest_ : 0);
+    end_line(line);
+    return line;
+  }
+
+  Colors colors_;
+  double largest_;
+  std::vector<std::vector<Glyph>> queries_;
+  std::vector<std::vector<Glyph>> keys_;
+  std::size_t margin_ = 0;  // columns of queries
+  std::size_t width_ = 1;   // cells of a panel
+};
+
+}  // namespace
+
+TerminalFacts terminal_facts(int descriptor) {
+  winsize size = {};
+  ::ioctl(descriptor, TIOCGWINSZ, &size);
+  return {.is_terminal = ::isatty(descriptor) == 1,
+          .window_columns = size.ws_col,
+          .term = environment("TERM"),
+          .colorterm = environment("COLORTERM"),
+          .no_color = environment("NO_COLOR"),
+          .columns = environment("COLUMNS")};
+}
+
+TerminalStyle choose_style(ColorChoice choice, const TerminalFacts& facts) {
+  const int typed = std::min(parse_number<int>(facts.columns).value_or(0), kMaxColumns);
+  const int window = facts.window_columns > 0 ? facts.window_columns : kDefaultColumns;
+  return {.colors = colors_of(choice, facts), .columns = typed > 0 ? typed : window};
+}
+
+void draw_in_terminal(const LabelledAttention& attention, const TerminalStyle& style, const TextSink& write) {
+  attention.check();
+  const Panels panels(attention, style);
+  for (std::size_t map = 0; map < attention.maps(); ++map) {
+    write(fmt::format("{}, {}\n\n", to_string(attention.map.kind), attention.name_of(map)));
+    panels.draw(attention.weights_of(map), write);
+    write("\n");
+  }
+  write(panels.legend());
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,133 @@
+#include "attention/token_text.h"
+
+#include <encdec/models/tokenizer/base/utf8.h>
+#include <encdec/models/tokenizer/pipeline/characters.h>
+#include <fmt/format.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+
+namespace encdec::cli {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+constexpr char32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
+const Glyph kEllipsis = {"…", 1};
+constexpr std::string_view kDottedCircle = "◌";
+constexpr std::string_view kLeftToRightMark = "\u200E";
+// Marks without end make a cluster as long as a file.
+constexpr std::size_t kMaxClusterCharacters = 8;
+
+const utf8proc_property_t& property(char32_t c) {
+  return *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+}
+
+// Lines, directions, spaces of no width, and what has no meaning. The joiners shape letters and emoji.
+bool is_invisible(char32_t c) {
+  if (c == kJoiner || c == kNonJoiner) return false;
+  switch (property(c).category) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CN: return true;
+    default: return false;
+  }
+}
+
+// Marks and joiners belong to the letter before them.
+bool lacks_letter(char32_t first) {
+  return is_mark(first) || first == kJoiner || first == kNonJoiner;
+}
+
+void append_visible(std::string& text, char32_t c) {
+  switch (c) {
+    case ' ': text += "␣"; return;
+    case '\n': text += "\\n"; return;
+    case '\r': text += "\\r"; return;
+    case '\t': text += "\\t"; return;
+    default: break;
+  }
+  if (c < 0x20 || c == 0x7F) {
+    text += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+  } else {
+    append_utf8(text, is_invisible(c) ? kReplacement : c);
+  }
+}
+
+// Columns as terminals count them: where utf8proc differs, wcwidth() is followed.
+int columns_of(char32_t c) {
+  if (c >= 0x1160 && c <= 0x11FF) return 0;  // vowels and finals of Hangul: part of the letter before them
+  if (property(c).category == UTF8PROC_CATEGORY_MC) return 1;
+  return utf8proc_charwidth(static_cast<utf8proc_int32_t>(c));
+}
+
+bool is_emoji_part(char32_t c) {
+  return (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xFE00 && c <= 0xFE0F);  // skin tones; variants
+}
+
+bool is_right_to_left(char32_t c) {
+  const auto direction = property(c).bidi_class;
+  return direction == UTF8PROC_BIDI_CLASS_R || direction == UTF8PROC_BIDI_CLASS_AL;
+}
+
+// Terminals that reorder text must do so in this cluster alone: a mark ends the text from right to left.
+Glyph glyph_of(std::string_view cluster, int max_columns) {
+  Glyph glyph;
+  bool right_to_left = false;
+  std::size_t characters = 0;
+  for (const CodePoint& c : code_points(cluster)) {
+    if (c.value == kJoiner || ++characters > kMaxClusterCharacters) break;
+    if (is_emoji_part(c.value) && c.offset > 0) continue;
+    const int columns = columns_of(c.value);
+    if (glyph.columns + columns > max_columns) break;
+    append_utf8(glyph.text, c.value);
+    glyph.columns += columns;
+    right_to_left = right_to_left || is_right_to_left(c.value);
+  }
+  if (right_to_left) glyph.text += kLeftToRightMark;
+  return glyph;
+}
+
+std::vector<Glyph> all_glyphs(std::string_view token, int max_columns) {
+  const std::string text = visible(token);
+  std::vector<Glyph> result;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view cluster = rest.substr(0, first_grapheme(rest));
+    result.push_back(glyph_of(cluster, max_columns));
+    rest.remove_prefix(cluster.size());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string visible(std::string_view token) {
+  const std::string valid = replace_invalid_utf8(token);
+  std::string result;
+  if (!valid.empty() && lacks_letter(first_character(valid).value)) result += kDottedCircle;
+  for (const CodePoint& c : code_points(valid)) append_visible(result, c.value);
+  return result;
+}
+
+std::vector<Glyph> glyphs(std::string_view token, int columns) {
+  std::vector<Glyph> result = all_glyphs(token, std::max(columns, 2));
+  std::size_t count = 0;
+  int used = 0;
+  while (count < result.size() && used + result[count].columns <= columns) used += result[count++].columns;
+  if (count == result.size()) return result;
+  while (count > 0 && used >= columns) used -= result[--count].columns;
+  result.resize(count);
+  result.push_back(kEllipsis);
+  return result;
+}
+
+std::vector<Glyph> glyphs_downwards(std::string_view token, int rows) {
+  std::vector<Glyph> result = all_glyphs(token, 2);
+  if (result.size() <= static_cast<std::size_t>(rows)) return result;
+  result.resize(static_cast<std::size_t>(rows));
+  result.back() = kEllipsis;
+  return result;
+}
+
+}  // namespace encdec::cli

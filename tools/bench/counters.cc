@@ -1,0 +1,74 @@
+#include "bench/counters.h"
+
+#include <encdec/engine/graph.h>
+#include <encdec/engine/matmul.h>
+#include <encdec/engine/run_state.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "bench/peaks.h"
+
+namespace encdec::bench {
+namespace {
+
+using benchmark::Counter;
+
+// The largest rate at which bare packed matmuls of these shapes run one after the other, in operations per second.
+double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
+  Graph graph("bare");
+  Edge input = graph.input("x", {kSourceRows, 1});
+  graph.output(input);
+  RunState state(graph, std::make_shared<ThreadTeam>(thread_count()));
+  std::vector<MatMul> matmuls;
+  std::vector<Tensor> inputs, outputs;
+  for (const auto& [rows, input_width, output_width] : shapes) {
+    const WeightMatrix weight = noise({output_width, input_width});
+    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), MatMulOptions{pack_options()});
+    inputs.push_back(noise({rows, input_width}));
+    outputs.push_back(noise({rows, output_width}));
+  }
+  using Clock = std::chrono::steady_clock;
+  double best = 1e30;
+  const auto end = Clock::now() + std::chrono::milliseconds(100);
+  for (int i = 0; i < 3 || Clock::now() < end; ++i) {
+    const auto start = Clock::now();
+    for (std::size_t m = 0; m < matmuls.size(); ++m) matmuls[m].forward(inputs[m], nullptr, outputs[m], state);
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return Work{.matmuls = shapes}.operations() / best;
+}
+
+}  // namespace
+
+int thread_count() {
+  const char* text = std::getenv("ENCDEC_BENCH_THREADS");
+  return text == nullptr ? 1 : std::max(1, std::atoi(text));
+}
+
+Precision precision() {
+  const char* text = std::getenv("ENCDEC_BENCH_PRECISION");
+  return text == nullptr ? Precision::float32 : precision_named(text).value_or(Precision::float32);
+}
+
+PackOptions pack_options() {
+  return {.threads = thread_count(), .precision = precision()};
+}
+
+void count(benchmark::State& state, const Work& work) {
+  const auto rate = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate); };
+  if (work.moved_bytes > 0) {
+    state.counters["GB/s"] = rate(work.moved_bytes * 1e-9);
+    return;
+  }
+  const double operations = work.operations();
+  state.counters["GFLOP/s"] = rate(operations * 1e-9);
+  state.counters["% of peak"] = rate(operations / peaks().matmul * 100);
+  state.counters["bare_GFLOP/s"] = bare_matmul_rate(work.matmuls) * 1e-9;
+  const double read_seconds = work.weight_bytes(precision()) / peaks().read_bandwidth;
+  if (read_seconds > operations / peaks().matmul) state.counters["% of bandwidth"] = rate(read_seconds * 100);
+  if (work.hyperbolic_tangents > 0) state.counters["Gtanh/s"] = rate(work.hyperbolic_tangents * 1e-9);
+}
+
+}  // namespace encdec::bench

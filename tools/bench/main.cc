@@ -1,0 +1,64 @@
+// encdec-bench: how fast each layer is, and how fast it could be. Every benchmark runs one layer, or one stack, of the
+// shape in its name: FeedForward/B:1/T:32/D:512/F:2048 means one sequence of 32 rows. Beside its own rate stand two
+// ceilings: the share of the machine's peak, which is measured first, and, where the layer multiplies matrices, the
+// bare packed matmuls of the same shapes.
+//
+//   encdec-bench --benchmark_filter=FeedForward --benchmark_min_time=0.1
+//
+// All is measured by the clock on the wall, one after the other: on a busy machine, run it again.
+// ENCDEC_BENCH_THREADS=N gives operations N threads (1 if not set).
+#include <benchmark/benchmark.h>
+#include <encdec/engine/matmul.h>
+#include <fmt/format.h>
+
+#include "bench/counters.h"
+#include "bench/peaks.h"
+#include "bench/samples.h"
+
+namespace encdec::bench {
+namespace {
+
+// Measures the machine and lets Google Benchmark print what it can do, in front of all results.
+void tell_peaks() {
+  // The engine limits vectors as ONEDNN_MAX_CPU_ISA says when it is used first.
+  const WeightMatrix weight = noise({16, 16});
+  const MatMul first(std::span(&weight, 1), std::span<const Tensor>());
+  const int threads = thread_count();
+  const auto tell = [](const std::string& name, int count, double rate, const char* unit) {
+    benchmark::AddCustomContext(fmt::format("{}, {} thread{}", name, count, count == 1 ? "" : "s"),
+                                fmt::format("{:.1f} {}", rate * 1e-9, unit));
+  };
+  tell(float32_loop().name, threads, measure(float32_loop(), threads), "GFLOP/s");
+  for (const RegisterLoop& loop : low_precision_loops()) tell(loop.name, threads, measure(loop, threads), "GOP/s");
+  benchmark::AddCustomContext("precision", fmt::format("{}, peak of {}", to_string(precision()), matmul_loop().name));
+  if (threads > 1) tell("read bandwidth", 1, read_bandwidth(1), "GB/s");
+  tell("read bandwidth", threads, peaks().read_bandwidth, "GB/s");
+}
+
+void register_layers() {
+  for (const LayerSample& layer : all_layers()) {
+    const auto run = [make = layer.make, count_sizes = layer.size_names.size()](benchmark::State& state) {
+      LayerSample::Sizes sizes;
+      for (std::size_t i = 0; i < count_sizes; ++i) sizes.push_back(state.range(i));
+      Sample sample = make(sizes, pack_options());
+      const Work work = sample.work;
+      SampleRun repeated(std::move(sample), thread_count());
+      for (auto _ : state) benchmark::DoNotOptimize(repeated.run().data());
+      count(state, work);
+    };
+    auto* registered = benchmark::RegisterBenchmark(layer.name.c_str(), run)->UseRealTime()->ArgNames(layer.size_names);
+    for (const LayerSample::Sizes& sizes : layer.sizes) registered->Args(sizes);
+  }
+}
+
+}  // namespace
+}  // namespace encdec::bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  encdec::bench::tell_peaks();
+  encdec::bench::register_layers();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

@@ -1,0 +1,10 @@
+// In place of lesson_layers.cc in a build without lessons.
+#include "bench/samples.h"
+
+namespace encdec::bench {
+
+std::vector<LayerSample> lesson_layers() {
+  return {};
+}
+
+}  // namespace encdec::bench

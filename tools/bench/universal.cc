@@ -1,0 +1,115 @@
+// Blocks that are applied again and again.
+#include <benchmark/benchmark.h>
+#include <encdec/models/lessons/universal_transformer/universal_session.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "bench/counters.h"
+
+namespace encdec::bench {
+namespace {
+
+constexpr Dim kVocabulary = 1000;
+
+// Both stacks alike.
+std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim model, Dim hidden,
+                                                                         const UniversalStackConfig& stack_config) {
+  UniversalTransformerConfig config;
+  config.model_dim = model;
+  config.heads = static_cast<int>(model / 64);
+  config.hidden_dim = hidden;
+  config.encoder = config.decoder = stack_config;
+  WeightShapes shapes;
+  add_weights(shapes, "decoder.cross_attention", attention_weights(model));
+  add_weights(shapes, "decoder.cross_attention_norm", norm_weights(model));
+  for (const std::string stack : {"encoder", "decoder"}) {
+    shapes[stack + ".embedding.weight"] = {stack_config.vocabulary, model};
+    add_weights(shapes, stack + ".self_attention", attention_weights(model));
+    add_weights(shapes, stack + ".self_attention_norm", norm_weights(model));
+    add_weights(shapes, stack + ".transition", feed_forward_weights(model, hidden));
+    add_weights(shapes, stack + ".transition_norm", norm_weights(model));
+    add_weights(shapes, stack + ".halting", projection_weights(1, model));
+  }
+  add_weights(shapes, "output_projection", projection_weights(stack_config.vocabulary, model));
+  return std::make_shared<const UniversalTransformer>(config, random_weights(shapes, pack_options()));
+}
+
+// Sources of the same length through the whole encoder, with what its positions take of at most so many steps.
+void bench_universal_encoder(benchmark::State& state, std::optional<float> halting_threshold) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2), hidden = state.range(3);
+  const UniversalStackConfig stack{
+      .vocabulary = kVocabulary, .steps = static_cast<int>(state.range(4)), .halting_threshold = halting_threshold};
+  UniversalSession session(random_universal_transformer(model, hidden, stack),
+                           std::make_shared<ThreadTeam>(thread_count()));
+  const std::int64_t rows = batch * length;
+  const Tensor ids = token_ids(rows, kVocabulary);
+  std::vector<UniversalSession::TokenIds> sources;
+  for (int b = 0; b < batch; ++b) {
+    const auto* first = ids.data<std::int32_t>() + b * length;
+    sources.emplace_back(first, first + length);
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(session.encode(sources));
+
+  const std::span<const std::int32_t> updates = session.encode(sources).updates;
+  Work work{.matmuls = {{rows, model, 2 * model}}};  // what the decoder will read
+  const auto first_of = [&](int sequence) { return static_cast<std::size_t>(sequence * length); };
+  for (int step = 0; step < stack.steps; ++step) {
+    int running = 0;  // sequences: each until all of its positions have halted
+    for (int b = 0; b < batch; ++b) running += std::ranges::max(updates.subspan(first_of(b), first_of(1))) > step;
+    if (running == 0) break;
+    const std::int64_t left = running * length;
+    work.matmuls.insert(work.matmuls.end(),
+                        {{left, model, 3 * model}, {left, model, model}, {left, model, hidden}, {left, hidden, model}});
+    work.attention_operations += running * attention_operations(length, length, model);
+  }
+  count(state, work);
+  state.counters["steps"] = std::accumulate(updates.begin(), updates.end(), 0.0) / static_cast<double>(rows);
+}
+
+// One step of the block's recurrence for one row of each target, after T - 1 positions, with sources of S tokens.
+void bench_universal_decoder_block(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1)),
+            source = static_cast<int>(state.range(2));
+  const Dim model = state.range(3), hidden = state.range(4);
+  const auto transformer = random_universal_transformer(model, hidden, {.vocabulary = kVocabulary});
+  const Work work{.matmuls = {{batch, model, 3 * model},
+                              {batch, model, model},
+                              {batch, model, model},
+                              {batch, model, model},
+                              {batch, model, hidden},
+                              {batch, hidden, model}},
+                  .attention_operations = batch * attention_operations(1, length + source, model)};
+  SampleRun run({transformer->decoder_block.graph(),
+                 {noise({batch, model}), token_ids(1, 6), Tensor::allocate({batch * source, 2 * model})},
+                 work,
+                 sequences(batch, {.rows = 1, .past = length - 1, .memory_rows = source})},
+                thread_count());
+  for (auto _ : state) benchmark::DoNotOptimize(run.run().data());
+  count(state, work);
+}
+
+void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()
+      ->ArgNames({"B", "T", "D", "F", "steps"})
+      ->Args({1, 32, 512, 2048, 6})
+      ->Args({32, 32, 512, 2048, 6});
+}
+
+// The encoder of 6 steps, or its embedding and one; and with halting.
+BENCHMARK_CAPTURE(bench_universal_encoder, fixed, std::nullopt)
+    ->Name("UniversalEncoder")
+    ->Apply(encoder_sizes)
+    ->Args({1, 32, 512, 2048, 1});
+BENCHMARK_CAPTURE(bench_universal_encoder, adaptive, 0.99f)->Name("UniversalEncoder/adaptive")->Apply(encoder_sizes);
+BENCHMARK(bench_universal_decoder_block)
+    ->Name("UniversalDecoderBlock")
+    ->UseRealTime()
+    ->ArgNames({"B", "T", "S", "D", "F"})
+    ->Args({1, 32, 32, 512, 2048})
+    ->Args({32, 32, 32, 512, 2048});
+
+}  // namespace
+}  // namespace encdec::bench

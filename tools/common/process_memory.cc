@@ -1,0 +1,87 @@
+#include "common/process_memory.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#if defined(__linux__)
+#include <malloc.h>
+#endif
+
+namespace encdec::cli {
+namespace {
+
+const char* program_name = "";
+
+// What follows may run in a signal handler.
+void tell(std::string_view text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// The next line of a file without its end, cut where there is no more room; empty at the end of the file.
+std::string_view read_line(int descriptor, std::array<char, 8192>& room) {
+  std::size_t size = 0;
+  for (char c = 0; ::read(descriptor, &c, 1) == 1 && c != '\n';) {
+    if (size < room.size()) room[size++] = c;
+  }
+  return {room.data(), size};
+}
+
+// Writes the path of the file that is mapped at this address. Its line in /proc/self/maps:
+// 7f00c000-7f00d000 r--p 00000000 08:01 1234                       /a/model.safetensors
+void tell_file_at(std::uintptr_t address) {
+  std::array<char, 8192> room;
+  const int maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (std::string_view line = read_line(maps, room); !line.empty(); line = read_line(maps, room)) {
+    std::uintptr_t begin = 0, end = 0;
+    const char* last = line.data() + line.size();
+    const char* dash = std::from_chars(line.data(), last, begin, 16).ptr;
+    if (dash != last) std::from_chars(dash + 1, last, end, 16);
+    const std::size_t path = line.find('/');
+    if (address < begin || address >= end || path == std::string_view::npos) continue;
+    // Nothing that turns or hides text.
+    for (char& c : std::span(room).first(line.size())) c = c >= ' ' && c <= '~' ? c : '?';
+    return tell(line.substr(path));
+  }
+  tell("a mapped file");
+}
+
+void on_bus_error(int signal, siginfo_t* info, void*) {
+  if (info->si_code != BUS_ADRERR) {
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);  // again when this returns, and then it ends the program
+    return;
+  }
+  static std::atomic_flag is_told;
+  while (is_told.test_and_set()) ::pause();  // one thread tells and ends all
+  tell(program_name);
+  tell(": ");
+  tell_file_at(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  tell(": has become shorter while it was read, or its disk fails\n");
+  ::_exit(1);
+}
+
+}  // namespace
+
+void prepare_memory(const char* program) {
+#if defined(M_ARENA_MAX)
+  rlimit space = {};
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+#endif
+  program_name = program;
+  struct sigaction action = {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,159 @@
+// encdec-demo: how English words are pronounced, decoded greedily, token by token, and what is said in recordings, by
+// the small models that come with the project. Everything that a program needs of the library is in pronounce_all() and
+// pronounce(), and in recordings.cc.
+#include <encdec/engine/base/error.h>
+#include <encdec/engine/base/machine.h>
+#include <encdec/models/generation/text_stream.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "arguments/arguments.h"
+#include "common/process_memory.h"
+#include "demo/recordings.h"
+
+namespace {
+
+constexpr const char* kPronunciation = "english-pronunciation";
+constexpr const char* kNumbers = "english-numbers";
+constexpr int kWaitForInput = 5000;  // milliseconds
+const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
+                                          "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A bundled model, where it is installed: it has moved where the program has.
+std::filesystem::path bundled_model(const char* name) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / "pretrained" / name).lexically_normal();
+}
+
+// What comes with the speech model.
+std::vector<std::string> bundled_clips() {
+  std::vector<std::string> clips;
+  for (const char* name : {"timer.wav", "number.wav", "pause.wav"}) {
+    clips.push_back((bundled_model(kNumbers) / "clips" / name).string());
+  }
+  return clips;
+}
+
+// Words of a file or pipe, one a line. None where there are none, where a person would have to type them, and
+// where nothing comes for a while: programs that run others often leave them an input that they never use.
+std::vector<std::string> words_of_standard_input() {
+  std::vector<std::string> words;
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  if (isatty(STDIN_FILENO) == 0 && poll(&input, 1, kWaitForInput) > 0) {
+    for (std::string line; std::getline(std::cin, line);) {
+      if (line.ends_with('\r')) line.pop_back();
+      if (!line.empty()) words.push_back(line);
+    }
+  }
+  return words;
+}
+
+// "1 word", "2 words".
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Prints what the model makes of one word while it is being decoded. Returns the number of tokens.
+std::size_t pronounce(const encdec::Model& model, const std::string& word) {
+  fmt::print("{:<16}", word);
+  std::size_t tokens = 0, printed = 0;
+  encdec::TextStream stream(*model.tokenizer());  // tells only what later tokens cannot change
+  encdec::GenerateOptions options;
+  options.num_beams = 1;
+  options.on_token = [&](std::size_t, std::int32_t token) {
+    const std::string piece = stream.push(token);
+    fmt::print("{}", piece);
+    std::fflush(stdout);
+    printed += piece.size();
+    ++tokens;
+  };
+  const std::string text = model.generate({word}, options).front().hypotheses.front().text;
+  fmt::print("{}\n", text.substr(std::min(printed, text.size())));
+  return tokens;
+}
+
+void pronounce_all(const std::string& folder, const std::vector<std::string>& words) {
+  const auto start = std::chrono::steady_clock::now();
+  const encdec::Model model = encdec::Model::load(folder);
+  if (model.tokenizer() == nullptr) throw encdec::TokenizerError(folder + ": no tokenizer files, expected some");
+  const double load_seconds = seconds_since(start);
+
+  const auto first_word = std::chrono::steady_clock::now();
+  std::size_t tokens = 0;
+  for (const std::string& word : words) tokens += pronounce(model, word);
+  const double seconds = seconds_since(first_word);
+  fmt::print("\n{}, {} in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {}\n",
+             counted(words.size(), "word"), counted(tokens, "token"), seconds,
+             static_cast<double>(words.size()) / seconds, static_cast<double>(tokens) / seconds, load_seconds,
+             counted(static_cast<std::size_t>(encdec::default_threads()), "thread"));
+}
+
+// Throws FileError if something of what was printed is lost.
+void finish_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return;
+  throw encdec::FileError(std::string("standard output: cannot write: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  encdec::cli::prepare_memory("encdec-demo");
+  try {
+    CLI::App app(
+        "Pronounces English words: those given, those of standard input (one a line), or a sample. Writes down what is "
+        "said in recordings, or with the sample in three that come with it.",
+        "encdec-demo");
+    std::string folder;
+    std::vector<std::string> words, recordings;
+    app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
+    app.add_option("--speech", recordings, "Recordings to write down: the bundled model knows numbers and commands")
+        ->type_name("FILE...");
+    app.add_option("words", words, "What to pronounce");
+    app.set_version_flag("--version", "encdec-demo " ENCDEC_VERSION);
+    encdec::cli::add_document_options(app, "encdec(1)");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {  // --help too
+      if (error.get_exit_code() != 0) {
+        std::fprintf(stderr, "encdec-demo: %s\n", encdec::cli::usage_error(app, error).c_str());
+        return 2;
+      }
+      app.exit(error);
+      finish_output();
+      return 0;
+    }
+    if (!recordings.empty()) {
+      encdec::demo::transcribe_all(folder.empty() ? bundled_model(kNumbers).string() : folder, recordings);
+    } else {
+      if (words.empty()) words = words_of_standard_input();
+      pronounce_all(folder.empty() ? bundled_model(kPronunciation).string() : folder, words.empty() ? kSample : words);
+      if (words.empty() && folder.empty() && encdec::demo::can_transcribe()) {
+        fmt::print("\n");
+        encdec::demo::transcribe_all(bundled_model(kNumbers).string(), bundled_clips());
+      }
+    }
+    finish_output();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "encdec-demo: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

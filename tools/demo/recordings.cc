@@ -1,0 +1,37 @@
+#include "demo/recordings.h"
+
+#include <encdec/models/speech/speech_model.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+
+namespace encdec::demo {
+
+bool can_transcribe() {
+  return true;
+}
+
+void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
+  const SpeechModel model(Model::load(folder));
+  const auto start = std::chrono::steady_clock::now();
+  double heard = 0;
+  for (const std::string& file : files) {
+    TranscribeOptions options;
+    options.on_segments = [&](std::size_t, std::span<const TranscriptSegment> segments) {
+      for (const TranscriptSegment& segment : segments) {
+        fmt::print("{:<16}{:5.2f} s to {:5.2f} s {}\n", std::filesystem::path(file).filename().string(), segment.start,
+                   segment.end, segment.text);
+      }
+      std::fflush(stdout);
+    };
+    heard += model.transcribe(Recording::of_file(file), options).duration;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", heard, seconds,
+             heard / seconds);
+}
+
+}  // namespace encdec::demo

@@ -1,0 +1,58 @@
+#include "encdec/attention_choices.h"
+
+#include "encdec/options.h"
+#include "encdec/output_file.h"
+
+namespace encdec::cli {
+namespace {
+
+// No model has as many layers or heads.
+constexpr int kMaxNumber = 1'000'000;
+
+std::optional<AttentionChoice> parse_choice(const std::string& text) {
+  if (text == "all") return AttentionChoice{};
+  if (text == "mean") return AttentionChoice{.of = AttentionChoice::Of::mean};
+  const auto number = parse_number<int>(text);
+  if (!number || *number > kMaxNumber || *number < -kMaxNumber) return std::nullopt;
+  return AttentionChoice{.of = AttentionChoice::Of::one, .number = *number};
+}
+
+void add_choice(CLI::App& command, const std::string& name, const std::string& description,
+                std::optional<AttentionChoice>& choice) {
+  command
+      .add_option_function<std::string>(
+          name, [&choice](const std::string& text) { choice = parse_choice(text); }, description)
+      ->check(expecting("a number from 0, a negative one from the end, mean or all",
+                        [](const std::string& text) { return parse_choice(text).has_value(); }))
+      ->type_name("N|mean|all");
+}
+
+}  // namespace
+
+AttentionFormat attention_format(const std::string& path) {
+  if (path.empty()) return AttentionFormat::terminal;
+  const std::string end = name_ending(path);
+  if (end == "html" || end == "htm") return AttentionFormat::page;
+  if (end == "png") return AttentionFormat::image;
+  if (end == "json" || end == "jsonl") return AttentionFormat::json;
+  return AttentionFormat::alignment;
+}
+
+void add_attention_choices(CLI::App& command, const std::string& layer, const std::string& head,
+                           TypedAttention& typed) {
+  add_choice(command, layer, "Of attention: a layer from 0 (-1 is the last), the mean of all, or all", typed.layers);
+  add_choice(command, head, "Of attention: a head from 0, the mean of all, or all", typed.heads);
+}
+
+AttentionSelection TypedAttention::selection(Otherwise otherwise) const {
+  AttentionSelection selection;
+  if (otherwise == Otherwise::last_layer_mean) {
+    selection.layers = {.of = AttentionChoice::Of::one, .number = -1};
+    selection.heads = {.of = AttentionChoice::Of::mean};
+  }
+  if (layers) selection.layers = *layers;
+  if (heads) selection.heads = *heads;
+  return selection;
+}
+
+}  // namespace encdec::cli
