@@ -1,5 +1,5 @@
-# For preset arm64: Debian's cross compiler and its arm64 libraries; programs of the build run under qemu-user, whose CPU
-# the environment variable QEMU_CPU chooses (neoverse-n1, cortex-a72), all that it can if unset.
+# Toolchain of the preset arm64: Debian's cross compiler and arm64 libraries. The programs run under qemu-user. The
+# environment variable QEMU_CPU selects its CPU, such as neoverse-n1 or cortex-a72; if unset, qemu enables all features.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

@@ -1,8 +1,8 @@
-# find_package(encdec) for other projects: libraries, headers, and a config file that finds what they need.
+# Installs the package for find_package(encdec): libraries, headers, and a config file that finds their dependencies.
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY ENCDEC_LIBRARIES)
-# A static library is linked with the oneDNN that it was compiled for.
+# A static library must be linked with the same major version of oneDNN that it was compiled with.
 get_directory_property(dnnl_major DIRECTORY "${PROJECT_SOURCE_DIR}/third_party" DEFINITION dnnl_VERSION_MAJOR)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/encdec")
 
@@ -22,7 +22,7 @@ if(ENCDEC_BUILD_TOOLS)
   if(ENCDEC_BUILD_BENCHMARKS)
     list(APPEND tools encdec-bench)
   endif()
-  # Where no loader looks.
+  # The loader does not search this folder by itself, so the tools need its path.
   if(BUILD_SHARED_LIBS AND NOT CMAKE_INSTALL_FULL_LIBDIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
     file(RELATIVE_PATH libraries_from_tools "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
     set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")

@@ -1,8 +1,9 @@
-# What every target of this project is built with, and the one function that declares a library.
+# Build options of all targets, and the function that declares a library.
 
-# Warnings and sanitizers: for our own code only, never exported.
-# Compilers must not fuse a product and a sum where they see fit: two copies of one loop could then round differently,
-# and a result would depend on its neighbours. Where kernels want a fused multiply-add, they say so.
+# Warnings and sanitizers, for our own code only: this target is not exported.
+# -ffp-contract=off: compilers must not fuse a product and a sum on their own. Two copies of one loop could then round
+# differently, and a result would depend on the other rows of its batch. Kernels ask for a fused multiply-add
+# explicitly.
 add_library(encdec_build_options INTERFACE)
 target_compile_options(encdec_build_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -11,18 +12,18 @@ target_compile_options(encdec_build_options INTERFACE
 if(ENCDEC_SANITIZE)
   target_compile_options(encdec_build_options INTERFACE
     -fsanitize=${ENCDEC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  # clang 14 makes no code of coroutines with this one: "Cannot represent a difference across sections".
+  # clang 14 cannot compile coroutines with -fsanitize=function: "Cannot represent a difference across sections".
   target_compile_options(encdec_build_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   target_link_options(encdec_build_options INTERFACE -fsanitize=${ENCDEC_SANITIZE})
 endif()
 
-# Sources include each other as users do: "encdec/engine/base/tensor.h". The links stand in for an installed tree.
+# Sources include headers as users do: "encdec/engine/base/tensor.h". These links stand in for an installed tree.
 foreach(folder IN ITEMS engine layers models)
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/encdec")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/encdec/${folder}" SYMBOLIC)
 endforeach()
 
-# What a library needs of those who use it, here and where it is installed.
+# Sets the properties that users of a library need, in the build tree and after installation.
 function(encdec_interface target)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
@@ -30,8 +31,8 @@ function(encdec_interface target)
   target_compile_features(${target} PUBLIC cxx_std_20)
 endfunction()
 
-# libencdec, if there is to be one library: it exports the namespace encdec and nothing of what it is built on. Until
-# 1.0 each minor version has another binary interface.
+# libencdec, the one shared library. It exports the namespace encdec and no symbols of its dependencies. Before 1.0 each
+# minor version has its own binary interface.
 if(BUILD_SHARED_LIBS)
   add_library(encdec_shared SHARED)
   encdec_interface(encdec_shared)
@@ -49,8 +50,9 @@ if(BUILD_SHARED_LIBS)
 endif()
 
 # encdec_library(NAME [SOURCES file...] [PUBLIC library...] [PRIVATE library...])
-# A library encdec_NAME, known to users as encdec::NAME, installed with the package: a static one, or objects of
-# libencdec, which encdec::NAME then is. Without sources it stands for those libraries.
+# Declares the library encdec_NAME, which users know as encdec::NAME, and installs it with the package.
+# Static builds: a static library; without sources an interface library that links the PUBLIC libraries.
+# Shared builds: objects of libencdec, and encdec::NAME is an alias of libencdec.
 function(encdec_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(library encdec_${name})

@@ -23,7 +23,7 @@ Executor::Executor(Graph graph, MemoryPlanning planning)
   }
 }
 
-// The values of the symbols, from the shapes of the inputs.
+// Returns the values of the symbols, from the shapes of the inputs.
 Symbols Executor::bind(Inputs inputs) const {
   const auto mismatch = [this](const Graph::Node& node, const Tensor& tensor) {
     return ShapeError(fmt::format("graph '{}', input '{}': {} {}, expected {} {}", graph_.name(), node.name,
@@ -56,7 +56,7 @@ Symbols Executor::bind(Inputs inputs) const {
 // Gives every node's output its place in the arena.
 void Executor::plan(const Symbols& symbols, RunState& state) const {
   RunState::Memory& memory = *state.memory_;
-  memory.planned_for = {-1, -1, -1};  // until all is in place: an allocation may fail
+  memory.planned_for = {-1, -1, -1};  // invalid until the plan is complete: an allocation may throw
   memory.lifetimes.assign(lifetimes_.begin(), lifetimes_.end());
   for (const int id : order_) {
     const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
@@ -65,7 +65,7 @@ void Executor::plan(const Symbols& symbols, RunState& state) const {
   }
   const std::size_t bytes = plan_memory(memory.lifetimes, memory.offsets);
   if (memory.arena.empty() || memory.arena.bytes() < bytes) {
-    memory.arena = Tensor();  // the old one goes first: two at once may not fit
+    memory.arena = Tensor();  // free the old arena first: both at once may not fit
     memory.arena = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
   }
   for (const int id : order_) {

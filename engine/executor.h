@@ -9,22 +9,23 @@
 namespace encdec {
 
 enum class MemoryPlanning {
-  share,     // nodes whose outputs are never needed together share memory
-  separate,  // every output has memory of its own: for finding out whether sharing is at fault
+  share,     // outputs that are never needed together share memory
+  separate,  // every output has its own memory; for finding bugs in sharing
 };
 
-// Runs a graph: nodes in topological order, their outputs in one arena of the RunState, placed by liveness. Sizes are
-// bound to the inputs of each run, and the plan is kept while they stay the same. Read-only: one executor serves many
-// threads, each with its own RunState.
+// Runs a graph: nodes in topological order, outputs in the arena of a RunState, placed by liveness.
+// Each run binds the symbolic sizes to the shapes of its inputs. The memory plan is kept while the sizes stay the same.
+// An executor is read-only: one executor serves many threads, each with its own RunState.
 class Executor {
  public:
-  // Throws ShapeError if the graph has no outputs or a node that feeds none.
+  // Throws ShapeError if the graph has no outputs, or if a node does not contribute to any output.
   explicit Executor(Graph graph, MemoryPlanning planning = MemoryPlanning::share);
 
-  const Graph& graph() const { return graph_; }  // what it runs
+  const Graph& graph() const { return graph_; }  // the graph that this executor runs
 
-  // `inputs` in the order in which the graph declares them. Returns the graph's outputs; they live in the arena and
-  // last until the next run with this state. Throws ShapeError, naming the input, if one does not fit.
+  // Runs the graph once. `inputs` are in the order in which the graph declares them. Returns the graph's outputs; they
+  // live in the arena and are valid until the next run with this state. Throws ShapeError, naming the input, if an
+  // input does not fit.
   std::span<const Tensor> run(Inputs inputs, RunState& state) const;
 
  private:
@@ -33,7 +34,7 @@ class Executor {
 
   Graph graph_;
   std::vector<int> order_;
-  std::vector<Lifetime> lifetimes_;  // by edge id, sizes left open
+  std::vector<Lifetime> lifetimes_;  // indexed by edge id; the bytes are set for each run
 };
 
 }  // namespace encdec

@@ -71,7 +71,7 @@ std::vector<int> Graph::topological_order() const {
   if (outputs_.empty()) throw ShapeError(fmt::format("graph '{}' has no output", name_));
   std::vector<bool> needed(nodes_.size(), false);
   for (const Edge edge : outputs_) needed[static_cast<std::size_t>(edge.id)] = true;
-  // Edges only lead from smaller to larger ids: one sweep backwards finds everything that is needed.
+  // Every edge leads from a smaller id to a larger one, so one backward pass finds all nodes that are needed.
   for (std::size_t id = nodes_.size(); id-- > 0;) {
     if (!needed[id]) throw ShapeError(fmt::format("graph '{}': node '{}' feeds no output", name_, nodes_[id].name));
     for (const Edge edge : nodes_[id].inputs) needed[static_cast<std::size_t>(edge.id)] = true;

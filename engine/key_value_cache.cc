@@ -10,7 +10,8 @@ namespace encdec {
 
 namespace {
 
-// An element that is free, or a new one. Room to give it back is made here, so that closing cannot fail.
+// Returns the index of a free element, or of a new one. Also reserves space in `free` for all elements, so that freeing
+// an element cannot throw.
 template <class T>
 int take(std::vector<T>& all, std::vector<int>& free) {
   if (!free.empty()) {
@@ -46,7 +47,7 @@ std::int32_t CacheIndex::next_row(Family& family) {
   if (family.used == kPageRows) {
     if (free_pages_.empty()) {
       const std::size_t pages = static_cast<std::size_t>(page_count_) + 1;
-      if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // here, so that close() cannot fail
+      if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // so that close() cannot throw
       free_pages_.push_back(page_count_);
       ++page_count_;
     }
@@ -116,7 +117,7 @@ void KeyValueCache::reserve(std::int64_t count, const KeyValueForm& form) {
   const std::int64_t grown = (std::max(count, 2 * rows_) + kPage - 1) / kPage * kPage;
   const Shape shape{static_cast<Dim>(grown) * static_cast<Dim>(form.bytes() / 2)};
   Tensor grown_keys = Tensor::uninitialized(shape, DataType::uint8);
-  Tensor grown_values = Tensor::uninitialized(shape, DataType::uint8);  // both or, if this throws, none
+  Tensor grown_values = Tensor::uninitialized(shape, DataType::uint8);  // if this throws, the cache is unchanged
   if (rows_ > 0) {
     std::memcpy(grown_keys.raw(), keys_.raw(), keys_.bytes());
     std::memcpy(grown_values.raw(), values_.raw(), values_.bytes());

@@ -10,41 +10,44 @@
 
 namespace encdec {
 
-// Which rows of the key/value caches hold the positions of each sequence. All layers share one index, since they all
-// append the same positions. Sequences that were forked from one another are a family: they share the rows of the
-// positions that they have in common, so beams are put in another order without touching keys or values. Rows are
-// handed out to families in pages, so that a sequence's positions lie close together, and go back when the last of a
-// family ends; after the first runs nothing is allocated.
+// An index of the key/value caches: for each sequence, the cache row of each position. All layers append the same
+// positions, so all their caches share one index.
+//
+// A family is a set of sequences that were forked from one another. They share the cache rows of their common
+// positions, so reordering beams moves no keys or values. Rows are allocated to families in pages, so that the rows of
+// a sequence lie close together. A family's pages are freed when its last sequence is closed. After the first runs
+// nothing is allocated.
 class CacheIndex {
  public:
   static constexpr int kPageRows = kernels::AttentionRows::kPageRows;  // positions in a page
 
-  // A new sequence without positions; returns its slot.
+  // Opens a new sequence without positions and returns its slot.
   int open();
-  // A new sequence with the positions of another one, in its family; returns its slot.
+  // Opens a copy of a sequence, with the same positions and in the same family, and returns its slot.
   int fork(int slot);
-  // Room for `count` more positions of a sequence.
+  // Appends `count` positions to a sequence.
   void append(int slot, int count);
-  // Sequence slots[i] gets the positions that parents[i] has now. All are of one family.
+  // Replaces the positions of sequence slots[i] by those that sequence parents[i] has before this call.
+  // REQUIRES: all sequences are of one family.
   void reorder(std::span<const int> slots, std::span<const int> parents);
-  // Ends a sequence; its slot, and its rows when its family has no other, are free for others.
+  // Closes a sequence and frees its slot. Also frees the rows of its family if this was the family's last sequence.
   void close(int slot);
-  void close_all();  // ends every sequence
+  void close_all();  // closes every sequence
 
-  // The cache row of each position of a sequence.
+  // Returns the cache row of each position of a sequence.
   std::span<const std::int32_t> rows(int slot) const { return slots_[static_cast<std::size_t>(slot)].rows; }
-  int length(int slot) const { return static_cast<int>(rows(slot).size()); }  // positions so far
-  // Every row handed out so far is below this: how many rows a cache must have.
+  int length(int slot) const { return static_cast<int>(rows(slot).size()); }  // number of positions
+  // Number of rows that a cache must hold: all rows allocated so far are below this limit.
   std::int64_t row_limit() const { return static_cast<std::int64_t>(page_count_) * kPageRows; }
 
  private:
   struct Slot {
     std::vector<std::int32_t> rows;
-    int family = -1;  // none while it is closed
+    int family = -1;  // -1 while the slot is closed
   };
   struct Family {
     std::vector<std::int32_t> pages;
-    int used = kPageRows;  // rows of the last page
+    int used = kPageRows;  // rows in use of the last page
     int members = 0;
   };
   std::int32_t next_row(Family& family);
@@ -58,37 +61,40 @@ class CacheIndex {
   std::int32_t page_count_ = 0;
 };
 
-// The keys and values of a position.
+// The layout of one position's keys and values.
 struct KeyValueForm {
-  int heads = 0;                      // none: nothing is kept
+  int heads = 0;                      // H; 0 if the layer keeps no keys and values
   Dim head_dim = 0;                   // K
   DataType type = DataType::float32;  // or bfloat16
 
   Dim width() const { return heads * head_dim; }  // H * K
-  // Bytes of a position's keys and values.
+  // Returns the size of one position's keys and values in bytes.
   std::size_t bytes() const;
 };
 
-// In what a layer of this precision keeps keys and values: half the memory where matmuls round their inputs anyway.
+// Returns the type in which layers of this precision keep keys and values. It is bfloat16 (half the memory) for
+// bfloat16 and int8, because their matmuls round their inputs anyway.
 DataType key_value_type(Precision precision);
 
-// Whether encoders of this precision multiply queries, keys and weights of attention in bfloat16: where matmuls round
-// their inputs anyway and the CPU has AVX-512's instructions for it.
+// Returns true if encoder self-attention and cross-attention multiply in bfloat16. They do if the matmuls of this
+// precision round their inputs anyway and the CPU has AVX-512 BF16.
 bool attends_in_bfloat16(Precision precision);
 
-// The keys and values that one layer has computed, in pages, each with all rows of the first head, then those of the
-// next one: a head's attention reads whole stretches of memory.
+// The keys and values of one layer. A page holds all its rows of head 0, then all its rows of head 1, and so on, so
+// that each head reads contiguous memory. See kernels::AttentionRows for a drawing.
 class KeyValueCache {
  public:
-  // Makes room for rows [0, count), keeping what is there; grows by doubling.
+  // Makes the capacity at least `count` rows and keeps the contents. A capacity that grows at least doubles. If this
+  // throws, nothing has changed.
   void reserve(std::int64_t count, const KeyValueForm& form);
-  // For rows [0, rows()).
+  // Writes the keys and values of one position, H * K floats each. REQUIRES: 0 <= row < rows().
   void write(std::int64_t row, const float* keys, const float* values);
-  std::int64_t rows() const { return rows_; }  // positions that there is room for
+  std::int64_t rows() const { return rows_; }  // capacity in positions
 
-  // The keys and values of positions that lie at the rows that the index names.
+  // Returns the keys of the positions whose cache rows `index` lists, as CacheIndex::rows() returns them.
   kernels::AttentionRows keys(const std::int32_t* index) const { return rows_of(keys_, index); }
-  kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }  // likewise
+  // The same for values.
+  kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }
 
  private:
   kernels::AttentionRows rows_of(const Tensor& tensor, const std::int32_t* index) const;
@@ -99,7 +105,7 @@ class KeyValueCache {
   Tensor values_;
 };
 
-// Writes `count` floats as float32 or, rounded to nearest, as bfloat16.
+// Writes `count` floats to `to`, as float32 or rounded to the nearest bfloat16.
 void store_as(DataType type, const float* from, Dim count, std::byte* to);
 
 }  // namespace encdec

@@ -10,14 +10,14 @@ namespace encdec {
 
 class RunState;
 
-// Inputs that one node may have.
+// Maximum number of inputs of a node.
 inline constexpr int kMaxInputs = 8;
 
 using Inputs = std::span<const Tensor>;
 using Shapes = std::span<const Shape>;
 
-// What the executor runs. A layer holds its weights and is read-only after construction, so one layer serves many runs
-// and threads at once; whatever changes in a run lives in RunState.
+// A node's computation. A layer holds its weights and is read-only after construction, so one layer serves many runs
+// and threads at once. Everything that changes during a run is in RunState.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -25,20 +25,21 @@ class Layer {
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
 
-  // The type's name as graphs print it: "feed_forward".
+  // Returns the name of the layer's type as graphs print it: "feed_forward".
   virtual std::string_view kind() const = 0;
 
-  // The shape of the output for inputs of these shapes, which may hold symbols.
-  // Called when a graph is built; throws ShapeError, saying what was expected, if they do not fit.
+  // Returns the shape of the output for inputs of these shapes, which may contain symbols. Called when a graph is
+  // built. Throws ShapeError, saying what was expected, if the shapes do not fit.
   virtual Shape output_shape(Shapes inputs) const = 0;
 
-  // Computes `output`, which has the bound output_shape, from inputs that have been checked. Never overlaps them.
+  // Computes `output`, whose shape is output_shape() with the symbols bound. The inputs have been checked, and `output`
+  // does not overlap them.
   virtual void forward(Inputs inputs, Tensor& output, RunState& state) const = 0;
 
-  // In what the output is computed.
+  // Element type of the output.
   virtual DataType output_type() const { return DataType::float32; }
 
-  // What this layer keeps of each position from run to run; nothing by default.
+  // Layout of the keys and values that this layer keeps from run to run; none by default.
   virtual KeyValueForm key_value_form() const { return {}; }
 };
 

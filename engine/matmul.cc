@@ -15,23 +15,24 @@
 namespace encdec {
 namespace {
 
-// The widest panels of packed weights; slices of whole panels waste none.
+// Width of the widest panels of packed weights. Slices of whole panels waste no space.
 constexpr Dim kPanelColumns = kernels::kWideColumns;
-// Below this many multiplications an operation is over before another thread would have begun.
+// Minimum number of multiplications that threads share. A smaller operation is over before another thread could start.
 constexpr std::int64_t kWorkWorthSharing = 65'536;
 
 Dim panels_of(Dim outputs) {
   return (outputs + kPanelColumns - 1) / kPanelColumns;
 }
 
-// Where part number `part` of `parts` nearly equal ones begins, each of whole panels; number `parts` is the end.
+// Returns the first output of part `part`, if `outputs` are cut into `parts` nearly equal parts of whole panels.
+// Returns `outputs` for part == parts.
 Dim begin_of(Dim part, Dim parts, Dim outputs) {
   return std::min(part * panels_of(outputs) / parts * kPanelColumns, outputs);
 }
 
 }  // namespace
 
-// The outputs from `first` on.
+// A range of outputs that is packed on its own, so that threads can compute different slices of one row.
 struct MatMul::Slice {
   Dim first = 0;
   backend::PackedMatrix matrix;
@@ -41,7 +42,7 @@ struct MatMul::Slice {
 
 namespace {
 
-// Rows [first, first + count) of several matrices, one matrix after the other, as of one.
+// Rows [first, first + count) of several matrices, read as if the matrices were one.
 class StackedRows {
  public:
   StackedRows(std::span<const WeightMatrix> matrices, Dim first, Dim count) : matrices_(matrices), left_(count) {
@@ -61,7 +62,7 @@ class StackedRows {
   }
 
  private:
-  // Goes on with what is wanted of the next matrix.
+  // Moves to the next matrix and selects its rows from `first` on, as far as they are wanted.
   void take(Dim first) {
     const Dim wanted = std::min(left_, matrices_.front().outputs() - first);
     part_ = matrices_.front().part(first, wanted);
@@ -70,13 +71,13 @@ class StackedRows {
     next_ = 0;
   }
 
-  std::span<const WeightMatrix> matrices_;  // that follow
-  Dim left_;                                // rows of those
+  std::span<const WeightMatrix> matrices_;  // matrices after the current part's
+  Dim left_;                                // rows wanted after the current part
   std::optional<WeightMatrix> part_;
-  Dim next_ = 0;  // row of the part
+  Dim next_ = 0;  // next row of the part
 };
 
-// Names outputs [first, last) of these matrices as one; empty where one of them has no name.
+// Returns a name for outputs [first, last) of the stacked matrices; empty if one of the matrices has no name.
 std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last) {
   std::string names;
   for (const WeightMatrix& matrix : matrices) {
@@ -87,7 +88,8 @@ std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last)
   return fmt::format("{}: {}-{}", names, first, last);
 }
 
-// Outputs [first, last) of these matrices as one, packed: found, or packed and kept.
+// Returns the packed outputs of `spec`, beginning with output `first` of the stacked matrices. Takes them from
+// `pack.packed` if they are there; otherwise packs them and offers them to `pack.packed`.
 Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const backend::MatMulSpec& spec,
                     const PackOptions& pack) {
   PackedWeights* packed = pack.packed.get();
@@ -169,7 +171,7 @@ void MatMul::copy_weights(Dim output, float* weights) const {
   slice->matrix.copy_row(static_cast<int>(output - slice->first), weights);
 }
 
-// All rows in the form that the slices take.
+// Converts all rows to the input form of the backend.
 kernels::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const {
   const backend::PackedMatrix& matrix = slices_.front().matrix;
   const kernels::InputForm form = matrix.spec().backend->input;
@@ -197,7 +199,8 @@ void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output
   all.output.stride = output_width_;
   const backend::PackedMatrix& front = slices_.front().matrix;
   const int slices = static_cast<int>(slices_.size());
-  // Whole runs of equal pieces are shared out together, so that the team meets a few times only.
+  // Rows are cut into pieces. All pieces of equal size go to the team together, because each run() of the team has a
+  // cost.
   for (int first_row = 0; first_row < all.count;) {
     const int piece = front.spec().backend->piece_rows(front, all.count - first_row, output_width_);
     const int pieces = (all.count - first_row) / piece;

@@ -17,27 +17,28 @@ namespace kernels {
 struct MatMulRows;
 }
 
-// Adds a tensor of the output's shape after the activation.
+// Whether a tensor of the output's shape is added after the activation.
 enum class Residual : std::uint8_t { none, add };
 
-// How a MatMul is computed, and what happens to its outputs.
+// Options of a MatMul.
 struct MatMulOptions {
-  PackOptions pack = {};                         // threads and precision
-  Activation activation = Activation::identity;  // after the bias
-  Residual residual = Residual::none;            // after the activation
+  PackOptions pack = {};                         // number of slices, precision, where packed weights go
+  Activation activation = Activation::identity;  // applied after the bias
+  Residual residual = Residual::none;            // added after the activation
 };
 
-// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], float32. The door to the backends, oneDNN or
-// our own kernels: weights are packed once, here, in the precision asked for; rows of x are converted to it; primitives
-// are made for the row counts that occur and kept by the RunState. The residual is added in the same pass.
+// y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], all float32.
 //
-// Rows do not influence each other, and a row's result does not depend, bit by bit, on how many rows there are or how
-// many threads run.
+// A MatMul chooses the backend: oneDNN or one of our own kernels. The constructor packs the weights once, in the
+// precision of `options.pack`. forward() converts the rows of x to that precision, and adds the residual in the same
+// pass. oneDNN primitives are created for the row counts that occur; the RunState keeps them.
+//
+// The result of a row is the same, bit by bit, for any number of rows and any number of threads.
 class MatMul {
  public:
-  // Several matrices [N_i, K] are put together to one with N = sum of N_i, so that merged projections are one matmul.
-  // `biases` is empty, or holds one per weight: [N_i], or an empty tensor for zeros.
-  // Pages of `weights` are released as they have been copied. Throws ShapeError if the sizes do not fit.
+  // Packs several matrices [N_i, K] as one with N = sum of N_i, so that merged projections are one matmul. `biases` is
+  // empty or holds one bias per weight: [N_i], or an empty tensor for zeros.
+  // Throws ShapeError if the sizes do not fit.
   MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> biases, const MatMulOptions& options = {});
   ~MatMul();
   MatMul(MatMul&&) noexcept;
@@ -45,13 +46,13 @@ class MatMul {
 
   Dim input_width() const { return input_width_; }    // K
   Dim output_width() const { return output_width_; }  // N
-  // Bytes of packed weights.
+  // Returns the size of the packed weights and the bias in bytes.
   std::size_t bytes() const;
 
-  // The weights of one output, rounded as they are kept: writes [K].
+  // Writes the K weights of one output to `weights`, with the rounding of the packed precision.
   void copy_weights(Dim output, float* weights) const;
 
-  // `residual` is given if and only if the matmul was made with one.
+  // REQUIRES: `residual` is null if and only if the options say Residual::none.
   void forward(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const;
 
  private:

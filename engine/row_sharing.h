@@ -8,10 +8,10 @@
 
 namespace encdec {
 
-// Calls body(row) for every row of a tensor, shared out among the team where there is enough to do.
+// Calls body(row) for every row of `rows_of`. The threads of `team` share the rows if the tensor is large enough.
 template <class Body>
 void for_each_row(const Tensor& rows_of, ThreadTeam& team, const Body& body) {
-  // Elements below which the other threads would come too late.
+  // Minimum number of elements: with fewer, the work is done before another thread could start.
   constexpr std::int64_t kWorkWorthSharing = 16'384;
   const int rows = static_cast<int>(rows_of.rows());
   const int parts = rows_of.elements() < kWorkWorthSharing ? 1 : team.size();

@@ -17,80 +17,81 @@ namespace backend {
 class MatMulPrimitives;
 }
 
-// One sequence of a run: which packed rows are its own, what came before, and what it may look at.
+// One sequence of a run: its packed rows, its earlier positions, and the rows of another input that it may attend to.
 struct Sequence {
-  int first_row = 0;     // its rows of this run: [first_row, first_row + rows)
-  int rows = 0;          // a whole source, a whole target, or the 1 token of a decoding step
-  int past = 0;          // positions before the first of these rows
-  int slot = -1;         // of the cache index; -1 where nothing is cached
-  int memory_first = 0;  // rows of another input that it may look at: [memory_first, memory_first + memory_rows)
-  int memory_rows = 0;   // none where there is no other input
+  int first_row = 0;     // the sequence's rows in this run: [first_row, first_row + rows)
+  int rows = 0;          // number of rows: a whole source, a whole target, or 1 in a decoding step
+  int past = 0;          // number of positions before first_row
+  int slot = -1;         // slot in the cache index; -1 if nothing is cached
+  int memory_first = 0;  // first row that the sequence may attend to in another input, such as the encoder output
+  int memory_rows = 0;   // number of these rows; 0 if there are none
 };
 
-// Throws InputError unless these sequences have so many rows together: a layer that reads sequences would leave rows
-// out.
+// Throws InputError unless the rows of all sequences add up to `rows`; otherwise a layer that works through the
+// sequences would leave rows out.
 void expect_all_rows(std::span<const Sequence> sequences, Dim rows);
 
-// Called with a node and its output when the node has run: the way to see inside a graph. Node by node in order.
+// A callback for each node's output, in the order in which the nodes run.
 using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& output)>;
 
-// How one row of an attention node, by one of its heads, divides its attention among the keys that it sees: the
-// softmax.
+// The attention weights (softmax over keys) of one row of an attention node, for one head.
 struct AttentionWeights {
-  int row = 0;                     // of all packed rows of the run
+  int row = 0;                     // index among all packed rows of the run
   int head = 0;                    // counted from 0
-  int first_key = 0;               // of those; the others' weights are zero
-  std::span<const float> weights;  // of keys [first_key, first_key + size), 1 together
+  int first_key = 0;               // first key with a weight; keys outside `weights` have weight 0
+  std::span<const float> weights;  // weights of keys [first_key, first_key + weights.size()); their sum is 1
 };
 
-// Called with the attention of each row and head of a node, when they are computed.
+// A callback for the attention weights of a node, called for each row and head when they have been computed.
 using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
-// One run of a node: which, and when.
+// One run of one node, with its times.
 struct NodeRun {
-  using Time = std::chrono::steady_clock::time_point;  // of a clock that only goes forward
+  using Time = std::chrono::steady_clock::time_point;  // on a clock that never goes back
 
-  const Graph& graph;       // that runs
-  const Graph::Node& node;  // of that graph
-  Time begin;               // before its layer is called
-  Time end;                 // when its output is there
+  const Graph& graph;       // the graph that runs
+  const Graph::Node& node;  // the node, which belongs to `graph`
+  Time begin;               // before the layer is called
+  Time end;                 // when the output is complete
 };
 
-// Called with each run of a node when it has ended: where time goes.
+// A callback for each run of a node, called at its end. Used to measure time per node.
 using NodeRunObserver = std::function<void(const NodeRun&)>;
 
-// Everything that changes while a graph runs: activations, scratch, caches, the calls' arguments. One thread at a time
-// may use a state; a graph serves as many states as there are. Grows to what the runs need, then allocates no more.
+// Everything that changes while a graph runs: activations, scratch memory, caches, arguments of library calls. One
+// thread at a time may use a state. A graph may have any number of states. A state grows to what its runs need, then
+// allocates no more.
 class RunState {
  public:
-  // For runs of this graph alone, whose work the team shares.
+  // A state for runs of `graph` only. `team` shares the work.
   explicit RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team = std::make_shared<ThreadTeam>());
   ~RunState();
   RunState(RunState&&) noexcept;
   RunState& operator=(RunState&&) noexcept;
 
-  // Set by the caller before a run.
+  // Sequences of the next run, set by the caller.
   std::vector<Sequence> sequences;
-  CacheIndex cache_index;  // where the sequences' pasts lie
-  NodeObserver observer;   // of every node's output; none if empty
-  // A node's attention from now on; of nobody's interest if empty. Such a node is computed by one thread.
+  CacheIndex cache_index;  // rows of the key/value caches, by sequence
+  NodeObserver observer;   // called with every node's output if set
+  // Observes the attention of `node` in later runs; an empty observer stops observing. An observed node runs on one
+  // thread.
   void observe_attention(Edge node, AttentionObserver attention_observer);
-  // No clock is read while it is empty.
+  // Called after every node if set. If unset, no clock is read.
   NodeRunObserver run_observer;
 
-  // For layers, while they run.
+  // The members below are for layers, while they run.
   ThreadTeam& team() { return *team_; }
-  // Uninitialised float32 memory that lasts until the running node is done.
+  // Returns uninitialised float32 memory that is valid until the running node is done.
   Tensor scratch(const Shape& shape);
-  // For a list of sequences of its own, until the running node is done.
+  // Returns a vector that the running layer may fill with sequences of its own. Valid until the running node is done.
   std::vector<Sequence>& sequence_scratch() { return sequence_scratch_; }
-  // Memory of one thread of the team, until that thread asks again.
+  // Returns `floats` uninitialised floats for one thread of the team, valid until the next call for the same thread.
   float* thread_scratch(int thread, std::size_t floats);
-  // The running node's; empty where nobody asks for its attention.
+  // Returns the attention observer of the running node; empty if its attention is not observed.
   const AttentionObserver& attention_observer() const;
-  // Cache of the running node; has room for all rows of the index.
+  // Returns the key/value cache of the running node, large enough for all rows of cache_index.
   KeyValueCache& cache();
-  backend::MatMulPrimitives& matmul_primitives(int thread);  // of one thread of the team
+  backend::MatMulPrimitives& matmul_primitives(int thread);  // oneDNN primitives of one thread of the team
 
  private:
   friend class Executor;

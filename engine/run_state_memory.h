@@ -8,8 +8,8 @@
 
 namespace encdec {
 
-// Memory that is handed out piece by piece and taken back at once. Grows by whole blocks, so what was handed out stays
-// valid; the next reset() replaces several blocks by one of their total size.
+// Memory that is allocated piece by piece and released all at once. The stack grows by whole blocks, so earlier pieces
+// stay valid. reset() releases all pieces and replaces several blocks by one of their total size.
 class ScratchStack {
  public:
   Tensor take(const Shape& shape);
@@ -17,23 +17,23 @@ class ScratchStack {
 
  private:
   std::vector<Tensor> blocks_;
-  std::size_t used_ = 0;  // bytes of the last block
+  std::size_t used_ = 0;  // bytes in use of the last block
 };
 
-// What the executor keeps in a RunState.
+// The executor's part of a RunState.
 struct RunState::Memory {
   Tensor arena;
   std::vector<Tensor> values;  // by edge id: inputs and node outputs of the current run
   std::vector<Tensor> outputs;
   std::vector<Lifetime> lifetimes;   // by edge id
-  std::vector<std::size_t> offsets;  // by edge id, in the arena
-  Symbols planned_for{-1, -1, -1};   // the sizes that offsets are for
+  std::vector<std::size_t> offsets;  // by edge id: place in the arena
+  Symbols planned_for{-1, -1, -1};   // sizes for which `offsets` was computed
   ScratchStack scratch;
   std::vector<Tensor> thread_scratch;                        // by thread
   std::vector<backend::MatMulPrimitives> matmul_primitives;  // by thread
   std::vector<KeyValueCache> caches;                         // by edge id
   std::vector<AttentionObserver> attention_observers;        // by edge id
-  int running = -1;                                          // edge id of the node that runs
+  int running = -1;                                          // edge id of the running node
 };
 
 }  // namespace encdec

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kItemsMask = 0xFFFFFFFFu;
 
-// Long enough to bridge the gap between two operations of a decoder step, short enough to leave an idle machine alone.
+// Long enough for the gap between two operations of a decoder step; short enough to leave the CPU to others when idle.
 constexpr auto kSpinTime = std::chrono::microseconds(100);
 constexpr int kSpinsPerClockRead = 64;
 
@@ -59,7 +59,7 @@ ThreadTeam::~ThreadTeam() {
 
 void ThreadTeam::stop() {
   stopping_.store(true);
-  tickets_.fetch_add(kItemsMask + 1);  // a new generation without items: wakes the sleepers
+  tickets_.fetch_add(kItemsMask + 1);  // a new generation without items; wakes the sleeping helpers
   tickets_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }
@@ -85,7 +85,7 @@ bool ThreadTeam::work_on_one_item(int thread) {
 }
 
 void ThreadTeam::share(int items, Job job) {
-  job_ = job;  // nobody reads it now: all items of the last job are done
+  job_ = job;  // no thread reads job_ now: all items of the last job are done
   unfinished_.store(items, std::memory_order_relaxed);
   const std::uint64_t generation = (tickets_.load(std::memory_order_relaxed) | kItemsMask) + 1;
   tickets_.store(generation | static_cast<std::uint64_t>(items), std::memory_order_release);
@@ -93,7 +93,7 @@ void ThreadTeam::share(int items, Job job) {
   while (work_on_one_item(0)) {
   }
   for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spins) {
-    // Whoever works on the last item may have lost its CPU to this very loop.
+    // The thread that runs the last item may have lost its CPU to this spinning loop.
     if (spins % 1024 == 1023) std::this_thread::yield();
     relax();
   }

@@ -12,29 +12,30 @@
 
 namespace encdec {
 
-// Starts thread `number` of `wanted`. Throws ResourceError, with the limits to look at, if the system starts no more.
+// Starts a thread that runs `work`. `number` and `wanted` are for the error: "thread 3 of 8". Throws ResourceError,
+// naming the limits to check, if the system cannot start another thread.
 std::thread start_thread(int number, int wanted, std::function<void()> work);
 
-// A fixed team of threads that shares out the items of one loop at a time: the caller and `size - 1` helpers.
+// A fixed team of threads: the calling thread and `size - 1` helpers. They share the items of one loop.
 //
-// Every item is claimed by whoever is free, so a helper that the system has descheduled holds nobody up: the others do
-// its part, and the caller waits only for items that are being worked on. Which thread runs an item never changes
-// its result. Helpers spin briefly between loops, then sleep.
+// A free thread claims the next item. So if the system takes the CPU from one thread, the others do its share, and the
+// caller waits only for items that have been started. Helpers spin briefly between loops, then sleep.
 //
-// One loop at a time: `run` is for the thread that owns the team.
+// Only the thread that owns the team may call run(), for one loop at a time.
 class ThreadTeam {
  public:
-  // Starts so many threads, the caller's among them. Throws ResourceError if they cannot be started.
+  // Starts `size - 1` helpers. Throws ResourceError if a helper cannot be started.
   explicit ThreadTeam(int size = 1);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  int size() const { return static_cast<int>(helpers_.size()) + 1; }  // the caller and its helpers
+  int size() const { return static_cast<int>(helpers_.size()) + 1; }  // the caller and the helpers
 
-  // Calls body(item, thread) for every item of [0, items), with thread in [0, size()), and returns when all are done.
-  // Rethrows one of the exceptions that items have thrown; the other items are still worked on. All begin with
-  // check_cancelled(), in the caller's scope.
+  // Calls body(item, thread) for every item in [0, items), with `thread` in [0, size()). Returns when all calls are
+  // done. Each item begins with check_cancelled() in the caller's CancellationScope.
+  // If an item throws, the other items still run; afterwards run() rethrows one of the exceptions.
+  // REQUIRES: the result of an item does not depend on which thread runs it.
   template <class Body>
   void run(int items, const Body& body) {
     if (items <= 0) return;
@@ -71,8 +72,8 @@ class ThreadTeam {
   bool work_on_one_item(int thread);
   void help(int thread);
 
-  // Generation of the job in the upper half, items not yet claimed in the lower: a claim is one compare-exchange, and
-  // a latecomer can never take an item of a job that it has not seen.
+  // Upper 32 bits: generation of the job. Lower 32 bits: number of items not yet claimed. A claim is one
+  // compare-exchange, so a late thread can never claim an item of a job that it has not seen.
   std::atomic<std::uint64_t> tickets_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> stopping_{false};

@@ -1,4 +1,4 @@
-# Finds Compact Language Detector 2, the small tables of Debian's libcld2-dev, and defines CLD2::cld2.
+# Finds Compact Language Detector 2 (the small tables of Debian's libcld2-dev) and defines CLD2::cld2.
 find_path(CLD2_INCLUDE_DIR cld2/public/compact_lang_det.h)
 find_library(CLD2_LIBRARY cld2)
 

@@ -29,8 +29,8 @@ void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimiti
   multiply_panels(matrix.panels(), rows, {.weights = type});
 }
 
-// On tiles, but a few rows by VNNI, which takes the same operands and is there where tiles are: sums of integers are
-// the same.
+// Multiplies with tiles, or a few rows with VNNI. Every CPU with AMX has VNNI, and both read the same operands. The
+// bits are equal because integer sums are exact.
 void by_integer_tiles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
   constexpr int kFewRows = 4;
   (rows.count <= kFewRows ? multiply_bytes : multiply_int8_tiles)(matrix.panels(), rows);
@@ -40,7 +40,7 @@ using Cpu = InstructionSets;
 constexpr auto kFloat32 = Precision::float32, kBfloat16 = Precision::bfloat16, kInt8 = Precision::int8;
 constexpr auto kNarrow = PanelColumns::narrow, kWide = PanelColumns::wide;
 
-// The best first. oneDNN's matmul on tiles gives a row other bits in other company, so ours goes before it.
+// The best first. oneDNN is used for float32 only: on tiles, its bits for a row depend on the other rows.
 constexpr Backend kBackends[] = {
     {"matrices",
      kBfloat16,

@@ -11,35 +11,37 @@
 
 namespace encdec::backend {
 
-// Any number of rows as equal pieces, whose input stays in the second-level cache.
+// Returns the number of rows in the next piece, if `remaining` rows are cut into equal pieces of at most 128 rows. The
+// input of such a piece stays in the second-level cache.
 int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
 
-// What multiplies matrices in one precision: oneDNN's packed matmul for AVX-512 in float32, or a kernel of ours.
+// A way to multiply matrices in one precision: oneDNN's packed matmul for AVX-512 (float32), or one of our own kernels.
 struct Backend {
   std::string_view name;
   Precision precision = Precision::float32;
-  // Whether this CPU has the instructions.
+  // Returns true if this CPU has the instructions.
   bool (*runs)() = nullptr;
   kernels::PanelOrder weights = {};
-  // The form of rows of inputs, and the bytes of them that are read at once: what a row does not fill is zero.
+  // Form of the input's rows, and the number of bytes that are read at once. Each row is padded with zeros to a
+  // multiple of these bytes.
   kernels::InputForm input = kernels::InputForm::float32;
   std::size_t input_unit = 1;
-  // On the calling thread alone. A row's result does not depend on how many there are. Throws BackendError.
+  // Multiplies on the calling thread alone. A row's result does not depend on the number of rows. Throws BackendError.
   void (*multiply)(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) = nullptr;
-  // How many of the remaining rows to multiply at once, by a matrix that gives a slice of outputs of this width.
+  // Returns how many of the remaining rows to multiply at once. The matrix computes a slice of `output_width` outputs.
   int (*piece_rows)(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) = equal_pieces;
-  // Whether a row's result does not depend on how many there are, where that has to be tried. Null where it is known.
+  // Tries whether a row's result depends on the number of rows. Null if no trial is needed.
   RowTrial (*trial)(const Backend& backend, int input_width) = nullptr;
 };
 
-// The best of all that run here.
+// Returns the best backend that runs on this CPU.
 const Backend& best_backend(Precision precision);
 
-// The best that also keeps its promise on rows of `input_width`. However many rows and outputs there are, one backend:
-// no row's bits depend on its neighbours.
+// Returns the best backend that runs on this CPU and whose trial, if it has one, agrees for `input_width`. One backend
+// is used for any number of rows and outputs, so no row's bits depend on the other rows.
 const Backend& backend_for(Precision precision, int input_width);
 
-// Whether the CPU has instructions of its own for a precision.
+// Returns false if the best backend of a precision rounds its inputs to that precision but multiplies in float32.
 bool multiplies_in(Precision precision);
 
 }  // namespace encdec::backend

@@ -1,7 +1,7 @@
-// The only file that includes oneDNN; what differs between the APIs of 2.x and 3.x is in describe() alone.
-// Each primitive is made for one thread and run by the thread that calls: the threads of a ThreadTeam share the work
-// out among primitives instead of inside them. So there is no OpenMP region to wait for, and no run-time spins while
-// another process holds a CPU.
+// The only file that includes oneDNN. Only describe() depends on the differences between the APIs of 2.x and 3.x.
+// Each primitive is created for one thread and runs on the calling thread. The threads of a ThreadTeam divide work
+// among primitives, not inside them. So no thread waits in an OpenMP region or spins there while another process has
+// its CPU.
 #include "encdec/engine/backend/onednn.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@
 #include "encdec/engine/kernels/matmul_kernels.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
-// Declared here: <omp.h> would need compiler flags that link a second OpenMP runtime under clang.
+// Declared here because <omp.h> needs compiler flags that link a second OpenMP runtime under clang.
 extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
@@ -39,14 +39,14 @@ namespace {
 
 using dnnl::memory;
 
-// What the making of a primitive takes at most, many times over: code of four kernels, 256 KiB each, and what describes
-// them; perhaps glibc's heap of a thread, 128 MiB while it is aligned, without which it does with the heap of all.
+// More memory than creating a primitive needs: the code of four kernels of 256 KiB each and their descriptions. In
+// addition glibc may try to map 128 MiB for a thread's heap; if it cannot, it uses the main heap.
 constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
 
-// There must be memory before oneDNN makes something. Where there is none, its code generator writes to pages that it
-// did not get, and its other makers use objects that they did not get: SIGSEGV ends the program, and no error comes
-// back that could be handled. So things are made one at a time, each with room that was there just before, while
-// nobody else takes much. Throws std::bad_alloc.
+// Makes sure that memory is free before oneDNN creates an object. If memory runs out in oneDNN, its code generator
+// writes to pages that were not allocated, and its other constructors use null objects: the process ends with SIGSEGV,
+// without an error that could be handled. So objects are created one at a time, after a check of the free memory, while
+// the mutex of address_space() stops other large allocations. Throws std::bad_alloc.
 class PrimitiveRoom {
  public:
   PrimitiveRoom() : lock_(address_space()) {
@@ -59,7 +59,7 @@ class PrimitiveRoom {
   std::lock_guard<std::mutex> lock_;
 };
 
-// While one lives, oneDNN sees one thread; the caller's own setting comes back afterwards.
+// While an object of this class lives, oneDNN uses one thread. Its destructor restores the caller's setting.
 class SingleThreaded {
  public:
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -71,7 +71,7 @@ class SingleThreaded {
   }
 
  private:
-  // Of a thread the first call allocates, and ends the program where it cannot.
+  // The first call of omp_set_num_threads() in a thread allocates memory and aborts the process if that fails.
   static void set_one() {
     thread_local bool has_settings = false;
     std::optional<PrimitiveRoom> room;
@@ -91,14 +91,15 @@ class SingleThreaded {
 };
 
 #if HWY_ARCH_X86
-// Whether oneDNN may use all of an instruction set. Each set contains the bits of the lesser ones.
+// Returns true if oneDNN may use all of an instruction set. The bits of a set include the bits of all lesser sets.
 bool allows(dnnl::cpu_isa isa) {
   using Bits = std::underlying_type_t<dnnl::cpu_isa>;
   return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(isa)) == static_cast<Bits>(isa);
 }
 #endif
 
-// What ENCDEC_MAX_ISA says, for oneDNN; it must not have been used by this process.
+// Passes the limit of ENCDEC_MAX_ISA to oneDNN. Throws ConfigError if the limit is unknown or this process has used
+// oneDNN.
 void limit_onednn() {
   const char* const limit = std::getenv("ENCDEC_MAX_ISA");
   if (limit == nullptr || *limit == '\0') return;
@@ -122,11 +123,11 @@ void limit_onednn() {
 #endif
 }
 
-// Keeps our own kernels to the instructions that oneDNN may use: then a CPU does what a lesser one would.
+// Limits our own kernels to the instructions that oneDNN may use, so that a CPU computes what a lesser CPU would.
 void follow_instruction_limit() {
   limit_onednn();
 #if HWY_ARCH_X86
-  // Highway numbers a better set lower. It has none for AVX alone.
+  // In Highway better sets have lower numbers. Highway has no set for AVX alone.
   if (!allows(dnnl::cpu_isa::avx2)) {
     hwy::DisableTargets(HWY_SSE4 - 1);
   } else if (!allows(dnnl::cpu_isa::avx512_core)) {
@@ -150,8 +151,8 @@ auto translate_errors(const PrimitiveSpec& spec, const Action& action) {
   }
 }
 
-// How oneDNN would run a spec for so many rows. The scratchpad is the caller's: oneDNN's own belongs to the thread that
-// created the primitive.
+// Describes how oneDNN would run a spec for `rows` rows. The scratchpad is the caller's, because oneDNN's own belongs
+// to the thread that created the primitive.
 dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
   constexpr auto kType = memory::data_type::f32;
   const memory::desc source({rows, spec.input_width}, kType, memory::format_tag::ab);
@@ -214,7 +215,7 @@ struct MatMulPrimitives::Impl {
       return hash * 8 + (key.spec.bias ? 4 : 0) + (key.spec.relu ? 2 : 0) + (key.spec.residual ? 1 : 0);
     }
   };
-  // A primitive with the memory objects of its arguments; only their addresses change from call to call.
+  // A primitive with the memory objects of its arguments. From call to call only the addresses of the data change.
   struct Call {
     dnnl::matmul primitive;
     std::string implementation;
@@ -270,7 +271,7 @@ void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& 
   const SingleThreaded guard;
   translate_errors(spec, [&] {
     Impl::Call& call = impl_->find(spec, given.rows);
-    // The C interface: the C++ one builds a hash map for every call.
+    // Uses the C interface: the C++ interface builds a hash map for every call.
     std::array<dnnl_exec_arg_t, 6> arguments;
     int count = 0;
     const auto add = [&](int name, memory& argument, const void* data) {

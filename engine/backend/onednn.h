@@ -6,19 +6,21 @@
 
 namespace encdec::backend {
 
-// What this process uses of the CPU: what it has, or less if ONEDNN_MAX_CPU_ISA says so.
+// Instruction sets that this process uses: those of the CPU, unless ENCDEC_MAX_ISA or ONEDNN_MAX_CPU_ISA allows fewer.
 struct InstructionSets {
-  bool avx512 = false;           // with the byte, word and double word instructions of Skylake
+  bool avx512 = false;           // AVX-512 with the byte, word and double word instructions of Skylake
   bool avx512_vnni = false;      // sums of products of bytes
   bool avx512_bfloat16 = false;  // sums of products of bfloat16
-  bool amx = false;              // both, on tiles
+  bool amx = false;              // both kinds of sums, on tiles
 };
 
-// Before the first call our own kernels may use more than allowed.
+// Returns the instruction sets. The first call also applies the limit to our own kernels; before that call they may use
+// more.
+// Throws ConfigError if ENCDEC_MAX_ISA is not a known set, or if this process used oneDNN before the first call.
 const InstructionSets& instruction_sets();
 
-// y = x W (+ bias) (, then relu) (+ residual): x [M, K], y [M, N], all of float32. W is in kernels::PanelOrder{wide,
-// 1}.
+// y = relu(x W + bias) + residual, in float32: x [M, K], y and residual [M, N]. The bias, relu and the residual are
+// optional. W is in kernels::PanelOrder{wide, 1}.
 struct PrimitiveSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
@@ -29,7 +31,7 @@ struct PrimitiveSpec {
   friend bool operator==(const PrimitiveSpec& a, const PrimitiveSpec& b) = default;
 };
 
-// Dense rows, and null for what the spec has not.
+// Dense rows; null for arguments that the spec does not have.
 struct PrimitiveArguments {
   int rows = 0;  // M
   const float* input = nullptr;
@@ -39,8 +41,8 @@ struct PrimitiveArguments {
   float* output = nullptr;
 };
 
-// One thread's calls into oneDNN: primitives, ready for every (spec, M) seen lately, with their argument lists.
-// Bounded: the least recently used is dropped, so memory stays flat however many sizes a process sees.
+// One thread's oneDNN primitives, with their argument lists: one for each (spec, M) that was used recently. At most
+// kMaxPrimitives are kept, and the least recently used is dropped, so memory stays bounded for any number of sizes.
 class MatMulPrimitives {
  public:
   static constexpr std::size_t kMaxPrimitives = 512;
@@ -50,14 +52,14 @@ class MatMulPrimitives {
   MatMulPrimitives(MatMulPrimitives&&) noexcept;
   MatMulPrimitives& operator=(MatMulPrimitives&&) noexcept;
 
-  // Computes on the calling thread alone. Throws BackendError. A row's result may depend on how many there are: see
+  // Computes on the calling thread alone. Throws BackendError. A row's result may depend on the number of rows; see
   // try_rows().
   void run(const PrimitiveSpec& spec, const PrimitiveArguments& arguments);
 
-  // The caller's, until the next call.
+  // Returns memory for the caller, valid until the next call.
   std::byte* scratch(std::size_t bytes);
 
-  // Name of oneDNN's implementation, such as "brg:avx512_core".
+  // Returns the name of oneDNN's implementation, such as "brg:avx512_core".
   std::string implementation(const PrimitiveSpec& spec, int rows);
   std::size_t size() const;
 
@@ -66,7 +68,7 @@ class MatMulPrimitives {
   std::unique_ptr<Impl> impl_;
 };
 
-// "2.6.3": of the library found at run time.
+// Returns the version of the library found at run time: "2.6.3".
 std::string onednn_version();
 
 }  // namespace encdec::backend

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kExactRows = 32;
 constexpr std::array kPieceRows = {256, 128, 64, 32};
-// What is computed into a dense tile first: this many elements of it stay in the second-level cache.
+// Maximum number of elements in a dense tile of outputs, so that it stays in the second-level cache.
 constexpr std::int64_t kTileElements = 262'144;
 
 bool is_amd() {
@@ -29,20 +29,21 @@ bool is_amd() {
 #endif
 }
 
-// Where our own kernel is faster than oneDNN's on AVX-512, because it reads weights ahead of their use: measured with
-// weights in memory. On a Xeon 17 to 19 GB/s against 15 for up to three rows, and 5 to 20 % less time for the other
-// numbers; on a Zen 4 30 GB/s against 17 for one row and two, and 1 to 40 % less time for the others.
+// Returns true if our own kernel is faster than oneDNN's on AVX-512, because it prefetches weights. Measured with
+// weights in memory:
+//   Xeon   17 to 19 GB/s instead of 15 for up to 3 rows, 5 to 20 % less time for the other row counts below
+//   Zen 4  30 GB/s instead of 17 for 1 and 2 rows, 1 to 40 % less time for the other row counts below
 bool is_for_panels(int rows, int input_width) {
   if (is_amd()) return rows <= 128;
   const int fewest = input_width <= 1024 ? 7 : 24;
   return rows <= 3 || (rows >= fewest && rows <= 64);
 }
 
-// Three panels. The first number of rows gives the bits that all others must give.
+// Three panels. All numbers of rows must give the same bits as the first one.
 constexpr int kOutputs = 192;
 constexpr std::array kRowCounts = {2, 3, 4, 5, 8, 13, 16, 24, 31, 32, 64, 128, 256};
 
-// Products must need rounding: otherwise every order of sums gives the same bits.
+// Returns values whose products need rounding; without rounding, every order of sums would give the same bits.
 std::vector<float> random_values(std::size_t count, std::uint32_t state) {
   std::vector<float> values(count);
   for (float& x : values) {
@@ -52,7 +53,7 @@ std::vector<float> random_values(std::size_t count, std::uint32_t state) {
   return values;
 }
 
-// One row, given as many times as there are rows, times one matrix.
+// Multiplies a matrix by copies of one row, for several numbers of copies.
 class Trial {
  public:
   Trial(const Backend& backend, int input_width)
@@ -78,7 +79,7 @@ class Trial {
   }
 
  private:
-  // The first row's outputs; empty if rows differ.
+  // Returns the outputs of the first row; empty if the rows' outputs differ.
   std::vector<float> first_output(int rows) {
     std::vector<float> input;
     for (int i = 0; i < rows; ++i) input.insert(input.end(), row_.begin(), row_.end());
@@ -116,7 +117,7 @@ class Trial {
 
 struct Trials {
   std::mutex mutex;
-  std::map<int, RowTrial> known;  // by widths of inputs
+  std::map<int, RowTrial> known;  // by input width
 };
 
 Trials& trials() {
@@ -134,8 +135,8 @@ int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64
   return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
 }
 
-// A primitive writes dense rows: where the output's lie apart, by way of a dense tile. One row is computed as the first
-// of two equal ones where it would get other bits alone.
+// A primitive writes dense rows. If the output's rows are not dense, the primitive writes a dense tile, which is then
+// copied. If a single row would get other bits, it is computed as the first of two equal rows.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) {
   const MatMulSpec& spec = matrix.spec();
   const RowTrial& trial = matrix.trial();
@@ -147,8 +148,8 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
   const bool twice = rows.count == 1 && !trial.one_row_agrees;
   const bool dense = output.stride == spec.output_width || (rows.count == 1 && output.residual == nullptr);
   const bool in_place = dense && !twice;
-  // Activations other than relu are left to our own kernels, so that a few rows, which they may carry, get the same
-  // bits; residuals, where something else comes before them.
+  // oneDNN applies relu; our own kernels apply the other activations. So a row gets the same bits whether oneDNN or our
+  // own kernel multiplies. oneDNN also adds the residual, unless one of our steps must come before it.
   const bool relu = spec.activation == Activation::relu;
   const bool fused = relu || spec.activation == Activation::identity;
 
@@ -194,8 +195,8 @@ std::string disagreements() {
   }
   if (widths.empty()) return "";
   return fmt::format(
-      "precision float32: oneDNN {} gives a row other bits in other company (of {} inputs); encdec's own kernels "
-      "multiply",
+      "precision float32: with oneDNN {}, the bits of a row depend on the other rows (matrices with {} inputs); "
+      "encdec's own kernels multiply instead",
       onednn_version(), fmt::join(widths, ", "));
 }
 

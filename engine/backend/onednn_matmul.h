@@ -11,30 +11,32 @@ namespace encdec::backend {
 struct Backend;
 class PackedMatrix;
 
-// Multiplies float32 with oneDNN's packed matmul for AVX-512, for some numbers of rows by kernels::multiply_panels,
-// where that gives the same bits.
+// Multiplies float32 with oneDNN's packed matmul for AVX-512. Uses kernels::multiply_panels() instead for the numbers
+// of rows for which it is faster, if it gives the same bits.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives);
 
-// A primitive is made for every number of rows that occurs: one for each number up to 32, and pieces of few sizes for
-// larger ones. So there are few primitives, and no row is computed in vain.
+// Returns the number of rows in the next piece: all remaining rows if there are at most 32, otherwise 256, 128, 64 or
+// 32. A oneDNN primitive is for one number of rows. With these sizes few primitives are needed, and no row is padding.
 int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
 
-// What oneDNN does to a row of `input_width` elements in company: found out by trying, since its versions differ.
+// Result of trying whether a row's bits from oneDNN depend on the other rows. Versions of oneDNN differ in this.
 struct RowTrial {
-  // From two rows on, a row gets the same bits whatever their number and its place.
+  // From two rows on, a row gets the same bits for any number of rows and any place among them.
   bool agrees = false;
-  // One row alone gets these bits too. 3.7 and later: not where there are more than 1,024 inputs.
+  // A single row gets the same bits too. From oneDNN 3.7 on it does not if there are more than 1,024 inputs.
   bool one_row_agrees = false;
-  // kernels::multiply_panels gives these bits if it sums in such chunks; 0 if in none.
+  // Chunk with which kernels::multiply_panels() gives the same bits; 0 if there is none.
   int chunk = 0;
 };
 
-// Tries once for each width, in about ten million multiplications; thread-safe. For a backend that oneDNN has a packed
-// matmul for. How many outputs a matrix has does not matter: versions from 2.6 to 3.12 have been tried with 64 to
-// 32,000.
+// Tries a width once and returns the result. Costs about 113,000 multiplications per input, so 58 million for 512
+// inputs. Thread-safe. The number of outputs does not matter: versions from 2.6 to 3.12 were tried with 64 to 32,000
+// outputs.
+// REQUIRES: oneDNN has a packed matmul for the backend.
 RowTrial try_rows(const Backend& backend, int input_width);
 
-// In which widths oneDNN did not agree with itself, so that our own kernels multiply; empty if there was none.
+// Returns a note that lists the widths for which oneDNN did not agree, so that our own kernels multiply; empty if there
+// are none.
 std::string disagreements();
 
 }  // namespace encdec::backend

@@ -16,12 +16,12 @@ namespace {
 
 using kernels::InputForm;
 
-// Zero of inputs that are kept as unsigned bytes.
+// Zero point of inputs that are stored as unsigned bytes.
 constexpr std::int32_t kInputZero = 128;
-// So many products of 255 and 127 fit an int32.
+// Maximum number of inputs: the sum of this many products 255 * 127 fits an int32.
 constexpr int kMaxIntegerWidth = 66'000;
 
-// Calls body(Unit()): a number of as many bytes as a group has.
+// Calls body(Unit()), where Unit is an unsigned integer with the size of a group.
 template <class Body>
 void with_unit_of(std::size_t group_bytes, const Body& body) {
   switch (group_bytes) {
@@ -34,11 +34,11 @@ void with_unit_of(std::size_t group_bytes, const Body& body) {
 
 constexpr std::size_t kLineBytes = 64;
 
-// Rows of groups -> groups of rows: what a panel is, seen as units of a group each.
+// Writes `width` rows as a panel: unit 0 of all rows, then unit 1 of all rows, and so on. A unit is a group.
 template <class Unit>
 void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t stride, std::size_t width, std::byte* panel) {
   const std::size_t units = row_bytes / sizeof(Unit);
-  constexpr std::size_t kBlock = kLineBytes / sizeof(Unit);  // of each row at a time
+  constexpr std::size_t kBlock = kLineBytes / sizeof(Unit);  // units of each row at a time
   for (std::size_t first = 0; first < units; first += kBlock) {
     const std::size_t last = std::min(first + kBlock, units);
     for (std::size_t unit = first; unit < last; ++unit) {
@@ -57,7 +57,7 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
   }
 }
 
-// Where the parts of a packed matrix lie: panels, scales, offsets, each at the beginning of a cache line.
+// Places of the parts of a packed matrix: panels, scales, offsets. Each part begins at a cache line.
 struct Layout {
   explicit Layout(const MatMulSpec& spec) : precision(spec.backend->precision), order(spec.backend->weights) {
     if (precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
@@ -85,9 +85,9 @@ struct Layout {
   std::size_t row_bytes = 0;
   std::size_t panel_bytes = 0;
   std::size_t panels = 0;
-  std::size_t scales = 0;   // [N], of int8; 0 where there are none
-  std::size_t offsets = 0;  // [N], where inputs are shifted by 128: so much times the sum of the weights
-  std::size_t bytes = 0;    // of all
+  std::size_t scales = 0;   // [N], for int8; 0 for other precisions
+  std::size_t offsets = 0;  // [N], if inputs are shifted by 128: 128 * the sum of the output's weights
+  std::size_t bytes = 0;    // total
 };
 
 }  // namespace
@@ -96,7 +96,7 @@ Tensor PackedMatrix::reserve(const MatMulSpec& spec, WeightMemory* memory) {
   const Layout layout(spec);
   Tensor packed = memory != nullptr ? memory->take(layout.bytes)
                                     : Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
-  // What lies between the parts is zero, so that equal weights give equal bytes.
+  // Gaps between the parts are zero, so that equal weights give equal bytes.
   std::fill(packed.raw() + layout.panel_bytes * layout.panels, packed.raw() + layout.bytes, std::byte{0});
   return packed;
 }
@@ -108,7 +108,8 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   const auto width = static_cast<Dim>(layout.order.width());
   const auto inputs = static_cast<std::size_t>(spec.input_width);
   std::vector<float> given(static_cast<std::size_t>(kernels::kWideColumns) * inputs);
-  // A line lies between rows: those of a power of two bytes would push each other out of the nearest cache.
+  // One cache line of padding after each row: otherwise rows of a power of two bytes would evict each other from the
+  // first-level cache.
   const std::size_t stride = layout.row_bytes + kLineBytes;
   std::vector<std::byte> converted(layout.order.width() * stride);
   for (; first < last; first += width) {
@@ -172,7 +173,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const Layout layout(spec_);
   const auto index = static_cast<std::size_t>(output), width = layout.order.width();
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
-  // Piece by piece: memory of a thread's own would have to be had, and glibc ends the program where it cannot be.
+  // Works piece by piece in a buffer on the stack: glibc ends the process if it cannot allocate a thread_local buffer.
   std::array<std::byte, 1024> stored;
   const std::size_t element_bytes = weight_bytes(layout.precision);
   const int piece = static_cast<int>(stored.size() / element_bytes);

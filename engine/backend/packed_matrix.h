@@ -18,49 +18,50 @@ struct MatMulSpec {
   Activation activation = Activation::identity;
 };
 
-// Writes rows [first, first + count) of a weight matrix [N, K], one output a row as checkpoints store them.
+// Writes rows [first, first + count) of a weight matrix [N, K] to `rows`. A row has the weights of one output, as in
+// checkpoints.
 using WeightRows = std::function<void(Dim first, Dim count, float* rows)>;
 
-// A weight matrix and its bias in the precision and the order in which a backend reads them. Immutable, shared by all
-// threads.
+// A weight matrix and its bias, in the precision and order that a backend reads. Immutable; all threads may share it.
 class PackedMatrix {
  public:
-  // How many bytes packed weights are: panels and, of int8, the outputs' scales and offsets. Throws BackendError for
-  // more inputs than sums of integers are exact for.
+  // Returns the size of packed weights in bytes: panels and, for int8, the scales and offsets of the outputs. Throws
+  // BackendError if there are too many inputs for exact integer sums.
   static std::size_t packed_bytes(const MatMulSpec& spec);
-  // Memory for them, in `memory` or, without it, alone. Throws BackendError likewise.
+  // Allocates memory for packed weights, from `memory` if it is not null. Throws BackendError like packed_bytes().
   static Tensor reserve(const MatMulSpec& spec, WeightMemory* memory = nullptr);
-  // Packs rows [first, last), from the beginning of a panel of kWideColumns to the end of one or of the matrix: threads
-  // may pack a part each. The bytes depend on the weights, the sizes and the backend, and on nothing else. Asks for
-  // each row once, in ascending order.
+  // Packs rows [first, last). Several threads may each pack a part. Asks `weight` for each row once, in ascending
+  // order. The bytes depend only on the weights, the sizes and the backend.
+  // REQUIRES: `first` is the first row of a panel of kWideColumns; `last` is the end of such a panel or of the matrix.
   static void pack(const MatMulSpec& spec, Dim first, Dim last, const WeightRows& weight, Tensor& packed);
 
-  // `packed` is what was reserved, with all rows, aligned to Tensor::kAlignment. `bias` is [N], or null for none.
+  // `bias` is [N], or null for none.
+  // REQUIRES: `packed` comes from reserve(), or has the same size and alignment, and all its rows have been packed.
   PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias);
 
-  // For backends.
+  // The members below are for backends.
   const MatMulSpec& spec() const { return spec_; }
   const kernels::PackedPanels& panels() const { return panels_; }
   const RowTrial& trial() const { return trial_; }
 
-  // Bytes from one row of the input to the next.
+  // Returns the distance in bytes from one row of the input to the next.
   std::size_t input_row_bytes() const;
-  // Memory of the packed copy.
+  // Returns the size of the packed weights and the bias in bytes.
   std::size_t bytes() const { return packed_.bytes() + (bias_.empty() ? 0 : bias_.bytes()); }
-  // Writes the weights of one output, rounded as they are: [K].
+  // Writes the K weights of one output to `row`, with the rounding of the packed precision.
   void copy_row(int output, float* row) const;
 
-  // See Backend::multiply.
+  // Calls Backend::multiply().
   void multiply(const kernels::MatMulRows& rows, MatMulPrimitives& primitives) const {
     spec_.backend->multiply(*this, rows, primitives);
   }
 
  private:
   MatMulSpec spec_;
-  Tensor packed_;  // bytes, first of them the panels
+  Tensor packed_;  // bytes, beginning with the panels
   Tensor bias_;    // [N]
   kernels::PackedPanels panels_;
-  RowTrial trial_;  // of what backends have to try
+  RowTrial trial_;  // result of the backend's trial, if it has one
 };
 
 }  // namespace encdec::backend

@@ -6,7 +6,7 @@ namespace encdec {
 
 std::mutex& address_space() {
   static std::mutex mutex;
-  // A process that is forked must not find it locked by a thread that it does not have.
+  // fork() must not copy the mutex while another thread holds it: that thread does not exist in the child.
   [[maybe_unused]] static const int registered =
       ::pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
   return mutex;

@@ -4,8 +4,10 @@
 
 namespace encdec {
 
-// Held by those who take large pieces of the address space, a thread its stack, a tensor its pages, and by those who
-// must find a rest of it because they cannot report that there is none. For moments, and nothing else is locked within.
+// A mutex for two kinds of calls: large allocations (thread stacks, tensors), and library calls that crash if an
+// allocation fails. Before such a library call, its caller takes the mutex and checks that enough memory is free. No
+// large allocation can take that memory before the call is done.
+// Hold the mutex briefly, and take no other lock while holding it.
 std::mutex& address_space();
 
 }  // namespace encdec

@@ -5,31 +5,33 @@
 
 namespace encdec {
 
-// While it lives, work that this thread gives the library can be stopped: loading, tokenizing and running call `check`
-// time and again, at least every 100 ms, and what it throws ends the work and comes out of the call. Threads that help
-// with it call `check` too, so it may be called by several at once; that it is called often means that it should be
-// quick. Scopes nest: the innermost counts.
+// A scope in which the work that this thread gives to the library can be cancelled. Loading, tokenizing and running
+// call `check` at least every 100 ms. To cancel, `check` throws: the work stops, and the exception leaves the library
+// call.
+// REQUIRES: `check` is quick, and may be called by several threads at once, because threads that help with the work
+// call it too.
+// Scopes nest; only the innermost one is checked.
 class CancellationScope {
  public:
-  // Keeps a reference.
+  // Keeps a reference to `check`.
   explicit CancellationScope(const std::function<void()>& check) : CancellationScope(&check) {}
-  // A helper takes part in the scope of whom it helps.
+  // For threads that help: `check` is check_of_this_thread() of the thread that is helped; null for no check.
   explicit CancellationScope(const std::function<void()>* check);
   ~CancellationScope();
   CancellationScope(const CancellationScope&) = delete;
   CancellationScope& operator=(const CancellationScope&) = delete;
 
-  // That of the innermost scope of this thread; null if there is none.
+  // Returns the check of this thread's innermost scope; null if there is no scope.
   static const std::function<void()>* check_of_this_thread();
 
  private:
   const std::function<void()>* outer_;
 };
 
-// Throws if someone wants the work of this thread stopped.
+// Calls the check of this thread's innermost scope, if there is one. Throws what the check throws.
 void check_cancelled();
 
-// The same once in many calls: for steps that take less than a microsecond.
+// Calls check_cancelled() once in 4096 calls. For steps that take less than a microsecond.
 inline void poll_cancelled() {
   constexpr std::uint32_t kSteps = 4096;
   constinit static thread_local std::uint32_t steps = 0;

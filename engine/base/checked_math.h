@@ -6,7 +6,8 @@
 
 namespace encdec {
 
-// The only arithmetic on sizes that come from files: nullopt where the result leaves the type's range.
+// Sums and products of sizes that come from files; nullopt if the result does not fit the type. All arithmetic on such
+// sizes uses these functions.
 template <std::unsigned_integral T>
 constexpr std::optional<T> checked_add(T a, T b) {
   T result;

@@ -7,9 +7,10 @@
 
 namespace encdec {
 
-// What the control groups (version 2) of this process say in their files of this name, the process's own first, then
-// those around it, up to the root of what it sees: "200000 100000" for "cpu.max". Groups without such a file are left
-// out. The folders are others in tests.
+// Returns the first line of the file `name` ("cpu.max", for example "200000 100000") in each control group (version 2)
+// that holds this process: the process's own group first, then its parents up to the root that the process sees. Skips
+// groups without such a file.
+// `process` and `groups` are parameters for tests only.
 std::vector<std::string> control_group_files(std::string_view name, const std::filesystem::path& process = "/proc/self",
                                              const std::filesystem::path& groups = "/sys/fs/cgroup");
 

@@ -13,7 +13,7 @@ struct Described {
   std::size_t bytes;
 };
 
-// By number.
+// In the order of the enumerators.
 constexpr Described kTypes[] = {
     {DataType::float32, "float32", 4}, {DataType::float16, "float16", 2}, {DataType::bfloat16, "bfloat16", 2},
     {DataType::float64, "float64", 8}, {DataType::int8, "int8", 1},       {DataType::int16, "int16", 2},

@@ -6,21 +6,22 @@
 
 namespace encdec {
 
-// Element types of tensors. Computation is in float32; the others are stored (weights) or are token ids (int32).
+// Element types of tensors. Activations are float32, token ids int32. The other types are for storage.
 enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8, int16, int32, int64, uint8, boolean };
 
-// Bytes of one element.
+// Returns the size of one element in bytes.
 std::size_t size_of(DataType type);
 
-// "float32", "bfloat16", ...
+// Returns the type's name: "float32", "bfloat16", ...
 std::string_view to_string(DataType type);
 
-// True for the types that a weight may be stored in.
+// Returns true for the types in which a weight may be stored without a scale.
 constexpr bool is_weight_type(DataType type) {
   return type == DataType::float32 || type == DataType::float16 || type == DataType::bfloat16;
 }
 
-// Exact widening of IEEE 754 binary16 (subnormals, infinities and NaN kept) and of bfloat16.
+// Return the value of an IEEE 754 binary16 or of a bfloat16, given as bits. Exact: subnormals, infinities and NaN are
+// kept.
 float float16_to_float(std::uint16_t bits);
 float bfloat16_to_float(std::uint16_t bits);
 

@@ -5,54 +5,54 @@
 
 namespace encdec {
 
-// Base of everything this library throws. A message says where, what was found and what was expected, on one line:
-// "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library never prints and never aborts.
+// Base class of everything that this library throws. A message is one line that says where, what was found and what was
+// expected: "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library never prints and never aborts.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Tensors or graph edges whose sizes do not fit together.
+// Sizes of tensors or graph edges do not fit together.
 struct ShapeError : Error {
   using Error::Error;
 };
 
-// A checkpoint's tensor is missing, or has another shape or type than the configuration says.
+// A checkpoint's tensor is missing, or its shape or type differs from the configuration.
 struct WeightError : Error {
   using Error::Error;
 };
 
-// A file cannot be read or written, or is not what its format promises.
+// A file cannot be read or written, or does not follow its format.
 struct FileError : Error {
   using Error::Error;
 };
 
-// config.json, generation_config.json or options that contradict themselves or ask for what is not supported.
+// config.json, generation_config.json or options contradict themselves or ask for something that is not supported.
 struct ConfigError : Error {
   using Error::Error;
 };
 
-// A checkpoint that is whole, as far as can be told, but of a kind that this version does not run.
+// A checkpoint is valid as far as checked, but this version does not support its kind of model.
 struct UnsupportedModelError : ConfigError {
   using ConfigError::ConfigError;
 };
 
-// A tokenizer's files, or text that it cannot take.
+// A tokenizer's files are not valid, or the tokenizer cannot process a text.
 struct TokenizerError : Error {
   using Error::Error;
 };
 
-// Data given by the caller that the model cannot take, such as a token id outside the vocabulary.
+// The model cannot process the caller's data, such as a token id outside the vocabulary.
 struct InputError : Error {
   using Error::Error;
 };
 
-// The system has no more of what is needed: threads.
+// The system cannot start another thread.
 struct ResourceError : Error {
   using Error::Error;
 };
 
-// The compute library underneath refused or failed.
+// The compute library refused a call or failed.
 struct BackendError : Error {
   using Error::Error;
 };

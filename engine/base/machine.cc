@@ -28,7 +28,7 @@ int whole_cpus(const std::string& quota, double period) {
   return std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
 }
 
-// CPUs that control groups (version 2, or 1) grant, or a large number.
+// Returns the CPUs that control groups grant (version 2 or 1), or a large number if they set no limit.
 int control_group_cpus() {
   int fewest = whole_cpus("max", 0);
   for (const std::string& limit : control_group_files("cpu.max")) {

@@ -5,16 +5,16 @@
 
 namespace encdec {
 
-// CPUs that this process may use (its affinity mask and control group taken into account), at least 1.
+// Returns the number of CPUs that this process may use, at least 1. Respects its affinity mask and control groups.
 int available_cpus();
 
-// More is a typing error.
+// Upper bound for a number of threads; anything larger is assumed to be a typo.
 inline constexpr int kMaxThreads = 1024;
 
-// How many threads to use where nobody says it: ENCDEC_THREADS or the first number of OMP_NUM_THREADS of the
-// environment, as what divides a machine among processes sets it (Ray, Spark, Slurm), else available_cpus(). Throws
-// ConfigError for ENCDEC_THREADS that is no number from 1 to kMaxThreads; what it does not understand of the other, it
-// passes over.
+// Returns the default number of threads, from the first of these that is set:
+//   1. ENCDEC_THREADS. Throws ConfigError unless it is a number from 1 to kMaxThreads.
+//   2. The first number of OMP_NUM_THREADS, which Ray, Spark and Slurm set. Skipped unless it is from 1 to kMaxThreads.
+//   3. available_cpus().
 int default_threads();
 
 // Bytes of memory that this process may still allocate: the machine's, and its control groups'.

@@ -7,15 +7,16 @@
 
 namespace encdec {
 
-// Packed matrices that outlive what packs them, such as a file of them. Who builds a network asks for each matrix by a
-// name that says which weights of which stored tensors it has; packing the same ones again would give the same bytes.
+// A store of packed matrices, such as a file, that outlives the network that packed them. Each matrix has a name that
+// says which weights of which stored tensors it holds. Packing the same weights again gives the same bytes.
 class PackedWeights {
  public:
   virtual ~PackedWeights() = default;
 
-  // What is known under a name if it has exactly so many bytes, aligned to Tensor::kAlignment; else an empty tensor.
+  // Returns the matrix stored under `name` if it has exactly `bytes` bytes and is aligned to Tensor::kAlignment;
+  // otherwise an empty tensor.
   virtual Tensor find(std::string_view name, std::size_t bytes) = 0;
-  // What was packed because nothing was found. Nobody changes it afterwards.
+  // Stores a matrix that find() did not return. REQUIRES: `packed` does not change afterwards.
   virtual void keep(std::string_view name, const Tensor& packed) = 0;
 };
 

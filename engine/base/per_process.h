@@ -8,8 +8,8 @@
 
 namespace encdec {
 
-// A T of this process: one that is forked makes its own. It leaves that of its parent as it is, for ever: its threads
-// are not there and cannot be joined, and its mutexes may have been locked. For any number of threads.
+// A T for each process. A forked process creates its own T. It never uses or destroys its parent's T, whose threads do
+// not exist in the child and cannot be joined, and whose mutexes may be locked. Thread-safe.
 template <class T>
 class PerProcess {
  public:
@@ -21,12 +21,13 @@ class PerProcess {
   PerProcess(const PerProcess&) = delete;
   PerProcess& operator=(const PerProcess&) = delete;
 
-  // This process' T; null if it has none yet.
+  // Returns this process's T; null if it has none yet.
   T* find() const {
     const Entry* known = entry_;
     return known != nullptr && known->is_ours() ? known->value.get() : nullptr;
   }
-  // The same, at first use what `make` gives: a unique_ptr. Where several threads make one, one of them stays.
+  // Returns this process's T. At first use it takes the T from `make`, which returns a unique_ptr. If several threads
+  // call `make` at once, one T is kept and the others are destroyed.
   template <class Make>
   T& get(Make&& make) {
     const Entry* known = entry_;

@@ -7,24 +7,27 @@
 
 namespace encdec {
 
-// In what matmuls keep their weights and multiply their inputs. Sums, and all that is not a matmul, are
-// float32 in each of them.
+// The type in which matmuls keep their weights and multiply their inputs. Sums are float32, or exact integers for int8.
+// Everything else is float32, except attention: in bfloat16 and int8 it keeps keys and values in bfloat16, and on some
+// CPUs also multiplies in bfloat16.
 enum class Precision : std::uint8_t {
   float32,
-  // Weights and inputs rounded to bfloat16: 8 bits of mantissa, half the memory.
+  // Weights and inputs rounded to bfloat16: 8 bits of mantissa, half the memory of float32.
   bfloat16,
-  // Weights as integers of -127 to 127 with a scale for each output, inputs likewise with a scale for each row, found
-  // at run time; sums of integers, exact. A quarter of the memory.
+  // Weights are integers from -127 to 127 with a scale for each output. Inputs are quantised at run time in the same
+  // way, with a scale for each row. A quarter of the memory of float32.
   int8,
-  // What Model::load takes for the fastest of these that keeps the results; nothing below it knows this one.
+  // Model::load() replaces this by the fastest of the others that gives the same results as float32. Code below Model
+  // never sees it.
   automatic,
 };
 
-// "float32", "bfloat16", "int8", "auto".
+// Returns the precision's name: "float32", "bfloat16", "int8", "auto".
 std::string_view to_string(Precision precision);
+// Returns the precision of this name; nullopt if there is none.
 std::optional<Precision> precision_named(std::string_view name);
 
-// Bytes of a weight of a matmul: 4, 2 or 1.
+// Returns the size of one matmul weight in bytes: 4, 2 or 1.
 std::size_t weight_bytes(Precision precision);
 
 }  // namespace encdec

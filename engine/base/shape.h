@@ -8,23 +8,27 @@
 
 namespace encdec {
 
-// One dimension: a size >= 0, or one of the symbols below, which get their values when a graph runs.
+// One dimension: a size >= 0, or one of the negative symbols below, whose sizes are known when a graph runs.
 using Dim = std::int64_t;
 
-// The legend of the project: B sequences in the batch, S source rows, T target rows, D model, H heads, K head
-// dimension, F hidden, V vocabulary. S and T count packed rows: the tokens of all sequences one after another,
-// without padding, so a sequence's neighbours never add work to it.
+// Letters for dimensions, used in the whole project:
+//   B  sequences in the batch    H  heads
+//   S  source rows               K  head dimension
+//   T  target rows               F  hidden
+//   D  model                     V  vocabulary
+// S and T count packed rows: the tokens of all sequences one after another, without padding. So a sequence costs the
+// same whichever sequences are beside it.
 inline constexpr Dim kBatch = -1;
 inline constexpr Dim kSourceRows = -2;
 inline constexpr Dim kTargetRows = -3;
 
-// The values of the symbols in one run.
+// Sizes of the symbols in one run.
 struct Symbols {
   Dim batch = 0;        // B
   Dim source_rows = 0;  // S
   Dim target_rows = 0;  // T
 
-  // `dim` itself where it is a size, else the symbol's value.
+  // Returns the size of `dim`: `dim` itself if it is a size, else the symbol's size.
   Dim value(Dim dim) const;
 
   friend bool operator==(const Symbols& a, const Symbols& b) = default;
@@ -33,7 +37,7 @@ struct Symbols {
 // Up to four dimensions, row-major. A value type that never allocates.
 class Shape {
  public:
-  static constexpr int kMaxRank = 4;  // dimensions at most
+  static constexpr int kMaxRank = 4;  // maximum number of dimensions
 
   Shape() = default;  // rank 0: a scalar
   // Throws ShapeError if there are more than kMaxRank dimensions.
@@ -41,16 +45,16 @@ class Shape {
   // Throws ShapeError if there are more than kMaxRank dimensions.
   explicit Shape(std::span<const Dim> dims);
 
-  int rank() const { return rank_; }  // how many dimensions
-  // Dimension `axis`; negative counts from the end.
+  int rank() const { return rank_; }  // number of dimensions
+  // Returns dimension `axis`; a negative axis counts from the end.
   Dim operator[](int axis) const;
-  // All, the outermost first.
+  // Returns all dimensions, the outermost first.
   std::span<const Dim> dims() const { return {dims_.data(), static_cast<std::size_t>(rank_)}; }
-  Dim last() const { return (*this)[-1]; }  // the innermost
+  Dim last() const { return (*this)[-1]; }  // the innermost dimension
 
-  bool is_symbolic() const;                  // whether a dimension is a symbol
-  Shape bind(const Symbols& symbols) const;  // the same with the symbols' values
-  // Product of the dimensions, 1 for a scalar. Only for shapes that are not symbolic.
+  bool is_symbolic() const;                  // true if any dimension is a symbol
+  Shape bind(const Symbols& symbols) const;  // this shape with the symbols replaced by their sizes
+  // Returns the product of the dimensions, 1 for a scalar. REQUIRES: !is_symbolic().
   std::int64_t elements() const;
 
   friend bool operator==(const Shape& a, const Shape& b) = default;
@@ -60,7 +64,7 @@ class Shape {
   int rank_ = 0;
 };
 
-// "[S, 512]"
+// Returns the shape as text: "[S, 512]".
 std::string to_string(const Shape& shape);
 
 }  // namespace encdec

@@ -15,7 +15,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kLargeBytes = 128u << 10;  // glibc maps them alone
+constexpr std::size_t kLargeBytes = 128u << 10;  // glibc maps such blocks separately
 
 void* take(std::size_t bytes, std::align_val_t alignment) {
   if (bytes < kLargeBytes) return ::operator new(bytes, alignment);
@@ -27,13 +27,12 @@ void* take(std::size_t bytes, std::align_val_t alignment) {
 
 Tensor Tensor::uninitialized(const Shape& shape, DataType type) {
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);
-  // One line more than needed, so that an empty tensor has an address too.
+  // One alignment unit more than needed, so that an empty tensor has an address too.
   const std::size_t reserved = bytes + kAlignment;
   const std::align_val_t alignment{reserved >= kHugePageBytes ? kHugePageBytes : kAlignment};
   void* memory = take(reserved, alignment);
 #if defined(__linux__)
-  // Weights are read from end to end at every step: with small pages the processor would look up addresses all the
-  // time.
+  // Every step reads all weights. With small pages the CPU would spend much of its time looking up addresses.
   if (reserved >= kHugePageBytes) ::madvise(memory, reserved, MADV_HUGEPAGE);
 #endif
   std::shared_ptr<const void> owner(
@@ -68,7 +67,7 @@ Tensor Tensor::reshape(const Shape& shape) const {
 }
 
 void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count, float* output) {
-  if (count == 0) return;  // there need not be any memory on either side
+  if (count == 0) return;  // both addresses may be null
   const std::byte* source = tensor.raw() + static_cast<std::size_t>(first) * size_of(tensor.type());
   const auto half = [source](std::int64_t i) {
     std::uint16_t bits;

@@ -6,17 +6,17 @@
 
 namespace encdec {
 
-// Memory for the packed matrices of a network, one behind the other: those that are smaller than a huge page share
-// some. Every step reads them all, and with small pages the processor would look up addresses all the time. For one
-// thread at a time.
+// Memory for the packed matrices of a network, one after another. Matrices smaller than a huge page share larger
+// pieces, so that all weights can lie in huge pages: every step reads all weights, and with small pages the CPU would
+// spend much of its time looking up addresses. Not thread-safe.
 class WeightMemory {
  public:
-  // Bytes that are not set yet, aligned to Tensor::kAlignment. Throws std::bad_alloc.
+  // Returns `bytes` uninitialised bytes, aligned to Tensor::kAlignment. Throws std::bad_alloc.
   Tensor take(std::size_t bytes);
 
  private:
-  Tensor piece_;           // that small ones are parts of
-  std::size_t taken_ = 0;  // bytes of it
+  Tensor piece_;           // the piece that small matrices share
+  std::size_t taken_ = 0;  // bytes of the piece in use
 };
 
 }  // namespace encdec

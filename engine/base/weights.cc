@@ -17,14 +17,15 @@ std::span<const Dim> without_leading_ones(std::span<const Dim> dims) {
   return dims;
 }
 
-// Without the trailing ones that are more than `rank` dimensions: those of convolutions of width 1.
+// Returns the dimensions of `shape` without trailing ones, as far as there are more than `rank` dimensions.
+// Convolutions of width 1 have such trailing ones.
 std::span<const Dim> without_extra_trailing_ones(const Shape& shape, int rank) {
   std::span<const Dim> dims = shape.dims();
   while (std::ssize(dims) > rank && dims.back() == 1) dims = dims.first(dims.size() - 1);
   return dims;
 }
 
-// Scales are those of the rows as stored, so what has scales keeps its trailing ones.
+// Extra trailing ones are not accepted for a tensor with scales: each scale belongs to a row of the stored shape.
 bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
   const std::span<const Dim> dims = without_leading_ones(expected.dims());
   if (std::ranges::equal(without_leading_ones(stored.dims()), dims)) return true;
@@ -32,10 +33,10 @@ bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
   return scale == nullptr && std::ranges::equal(without_leading_ones(fewer), dims);
 }
 
-// Elements of a tensor that is read piece by piece, in bytes.
+// Bytes of a tensor that are read at a time.
 constexpr std::size_t kPieceBytes = std::size_t{32} << 10;
 
-// Integers as they lie in a file, perhaps not aligned, as floats.
+// Converts integers to floats and divides them. The integers may be unaligned, as in a file.
 void divide(DataType type, const std::byte* integers, std::span<float> output, float divisor) {
   for (std::size_t i = 0; i < output.size(); ++i) {
     if (type == DataType::int8) {
@@ -116,7 +117,7 @@ WeightScope WeightScope::operator/(std::string_view name) const {
   return deeper;
 }
 
-// The first candidate that is stored; where none is, `stored` names them all.
+// Returns the first candidate that is stored and sets `stored` to it. If none is, `stored` lists all candidates.
 const Tensor* WeightScope::find(std::string_view name, StoredName& stored) const {
   std::string all;
   for (StoredName& candidate : names_((*this / name).path_)) {
@@ -205,14 +206,14 @@ WeightMatrix::WeightMatrix(const Tensor& tensor) : stored_(tensor) {
   inputs_ = tensor.shape()[1];
 }
 
-// Elements of what is stored, as floats.
+// Copies elements of the stored tensor as floats.
 void WeightMatrix::copy(Dim first, Dim count, float* output) const {
   if (count == 0) return;
   if (store_ == nullptr) return copy_as_float(stored_, first, count, output);
   if (scale_.empty()) return store_->read_as_float(stored_, first, count, output);
   std::array<std::byte, kPieceBytes> piece;
   const Dim size = static_cast<Dim>(size_of(stored_.type())), most = static_cast<Dim>(kPieceBytes) / size;
-  const Dim scale_width = stored_.elements() / scale_.elements();  // elements that share one
+  const Dim scale_width = stored_.elements() / scale_.elements();  // elements that share a scale
   for (Dim done = 0; done < count;) {
     const Dim at = first + done, part = std::min({count - done, most, scale_width - at % scale_width});
     float divisor = 1.0f;

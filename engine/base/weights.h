@@ -18,42 +18,45 @@
 
 namespace encdec {
 
-// A file that tensors are views of. Its bytes are asked for, not looked at, so that a file that others make shorter is
-// an error and not a signal, and what was read once does not stay in this process's memory.
+// A file that tensors are views of. The library reads such tensors with read(), never through the view. So if another
+// process truncates the file, the result is an exception and not a signal, and data that was read once does not stay in
+// this process's memory.
 class WeightFile {
  public:
   virtual ~WeightFile() = default;
-  // Copies these bytes of the file, where the views have them, to `to`; false if they are not of this file. Throws
-  // FileError if the file does not have them any more.
+  // Copies `bytes`, given as addresses in the views, from the file to `to`. Returns false if the addresses are not of
+  // this file. Throws FileError if the file has become too short.
   virtual bool read(std::span<const std::byte> bytes, std::byte* to) const = 0;
 };
 
-// The tensors of a checkpoint by their stored names. Usually views of files that the tensors keep open, so a store is
-// cheap to fill and reads from disk only what is used. Readers of file formats fill it; it is read-only
-// afterwards, and then safe to use from many threads.
+// The tensors of a checkpoint by stored name. Usually they are views of files that the tensors keep open, so filling a
+// store is cheap and only tensors that are used are read from disk. Readers of file formats fill the store. Afterwards
+// it is read-only, and any number of threads may use it.
 class WeightStore {
  public:
-  // `origin` is the folder or file, for messages.
+  // `origin` is the checkpoint's folder or file, used in messages.
   explicit WeightStore(std::string origin) : origin_(std::move(origin)) {}
 
-  // Throws WeightError if the name is there already.
+  // Adds a tensor. Throws WeightError if the name is taken.
   void add(std::string name, Tensor tensor);
-  // A tensor of quantised integers, int8 or int16: value = integer / scale. `scale` is float32, one for each row of
-  // `tensor` or one for all. Throws WeightError also if the scale does not fit.
+  // Adds a tensor of quantised integers, int8 or int16, with value = integer / scale. `scale` is float32 and has one
+  // element for each row of `tensor`, or one for all rows. Throws WeightError if the name is taken or the types or
+  // sizes do not fit.
   void add(std::string name, Tensor tensor, Tensor scale);
 
-  // Where tensors are views of such a file, they are read from it.
+  // Adds a file. Tensors that are views of it are read with WeightFile::read().
   void add_file(std::shared_ptr<const WeightFile> file) { files_.push_back(std::move(file)); }
-  // The files of another store are this one's too.
+  // Adds all files of another store.
   void add_files_of(const WeightStore& other);
-  // Copies bytes of its tensors. Throws FileError if a file has become shorter.
+  // Copies bytes of this store's tensors. Throws FileError if a file has become too short.
   void read(std::span<const std::byte> bytes, std::byte* to) const;
-  // The same for elements [first, first + count) of one of its tensors, as copy_as_float() makes them.
+  // Copies elements [first, first + count) of one of this store's tensors, converted like copy_as_float(). Throws
+  // FileError if a file has become too short.
   void read_as_float(const Tensor& tensor, Dim first, Dim count, float* output) const;
 
-  const std::string& origin() const { return origin_; }  // the folder or file, for messages
-  const Tensor* find(std::string_view name) const;       // null if there is none
-  // Null where a tensor is not quantised.
+  const std::string& origin() const { return origin_; }  // folder or file, used in messages
+  const Tensor* find(std::string_view name) const;       // null if it does not exist
+  // Returns the scale of a quantised tensor; null for other tensors.
   const Tensor* find_scale(std::string_view name) const;
   const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }  // by stored name
 
@@ -64,59 +67,63 @@ class WeightStore {
   std::vector<std::shared_ptr<const WeightFile>> files_;
 };
 
-// Where one family stores a tensor: under this name, perhaps together with others, or the other way round.
+// The place in which one family of checkpoints stores a tensor. The stored tensor may be merged from several or
+// transposed.
 struct StoredName {
   StoredName() = default;
   StoredName(std::string name_) : name(std::move(name_)) {}  // a whole tensor
-  StoredName(const char* name_) : name(name_) {}             // the same
+  StoredName(const char* name_) : name(name_) {}             // a whole tensor
 
-  std::string name;  // in the checkpoint
-  // Part number `part` of `parts` equal ones, of the outputs: merged projections of queries, keys and values.
+  std::string name;  // name in the checkpoint
+  // Number of the wanted part, if the outputs of the stored tensor are cut into `parts` equal parts. For example
+  // queries, keys and values in one merged projection are parts 0, 1 and 2 of 3.
   int part = 0;
-  int parts = 1;            // 1: the whole tensor
-  bool transposed = false;  // a matrix [K, N], for y = x W
+  int parts = 1;            // 1 for the whole tensor
+  bool transposed = false;  // true for a matrix stored as [K, N], for y = x W
 
   friend bool operator==(const StoredName& a, const StoredName& b) = default;
 };
 
-// How one family of checkpoints names what the layers ask for: candidates of stored names for a canonical one,
-// best first. "encoder.0.self_attention.query.weight" -> {{"model.encoder.layers.0.self_attn.q_proj.weight"}}.
+// Returns where one family of checkpoints may store a tensor: candidates for a canonical name, best first.
+// "encoder.0.self_attention.query.weight" -> {{"model.encoder.layers.0.self_attn.q_proj.weight"}}.
 using WeightNames = std::function<std::vector<StoredName>(const std::string& canonical)>;
 
 class ThreadTeam;
 
-// How layers lay out their weights for the machine that will run them.
+// Options for packing weights.
 struct PackOptions {
-  // Column slices of matrices, so that as many threads can work on one row. Results do not depend on it.
+  // Number of slices that a matrix's outputs are cut into, so that this many threads can work on one row. Results do
+  // not depend on it.
   int threads = 1;
-  // In what matmuls are computed.
+  // Precision of matmuls.
   Precision precision = Precision::float32;
-  // Where matrices that were packed once are found again; null if nowhere.
+  // Store in which packed matrices are looked up and kept; null for none.
   std::shared_ptr<PackedWeights> packed = nullptr;
-  // Where they are packed; null for memory of its own for each. One thread at a time takes some.
+  // Memory for the packed matrices; if null, each matrix has its own. One thread at a time may take memory.
   std::shared_ptr<WeightMemory> memory = nullptr;
-  // Whose threads pack, as long as it lives; without one the caller's alone.
+  // Team whose threads pack, while it exists; otherwise the calling thread packs alone.
   std::weak_ptr<ThreadTeam> team = {};
 };
 
-// A matrix [N, K] of weights, one output a row, whatever it is stored as: read as floats a few rows at a time, so that
-// a copy of all of it need not exist.
+// A matrix [N, K] of weights, one row per output, whatever its stored form. Its rows are read as floats, a few at a
+// time, so a full copy need not exist.
 class WeightMatrix {
  public:
-  // Throws ShapeError unless it has two dimensions, WeightError unless it is float32, float16 or bfloat16.
+  // Throws ShapeError unless `tensor` has two dimensions, WeightError unless it is float32, float16 or bfloat16.
   WeightMatrix(const Tensor& tensor);
 
   Dim outputs() const { return outputs_; }  // N
   Dim inputs() const { return inputs_; }    // K
 
-  // Which weights of which stored tensor these are; empty where they do not come from a store.
+  // Name that says which weights of which stored tensor this matrix holds; empty if it does not come from a store.
   const std::string& name() const { return name_; }
 
-  // Writes rows [first, first + count). Throws FileError if the file has become shorter.
+  // Writes rows [first, first + count) to `rows`. Throws FileError if the file has become too short.
   void copy_rows(Dim first, Dim count, float* rows) const;
-  // Those rows as a matrix of their own, in memory where they are scattered in the file: for who reads all of them.
+  // Returns rows [first, first + count) as a matrix, for callers that read all of them. If these rows are scattered in
+  // the file (a transposed matrix), they are copied to memory.
   WeightMatrix part(Dim first, Dim count) const;
-  // Whether both are one matrix in one place.
+  // Returns true if both matrices have the same weights at the same address.
   bool is_same_as(const WeightMatrix& other) const;
 
  private:
@@ -125,55 +132,58 @@ class WeightMatrix {
   void copy(Dim first, Dim count, float* output) const;
 
   std::string name_;
-  Tensor stored_;  // [rows, K] or, transposed, [K, rows]; of them [first_, first_ + N)
-  Tensor scale_;   // of integers
+  Tensor stored_;  // [rows, K] or, transposed, [K, rows]; the matrix is rows [first_, first_ + N)
+  Tensor scale_;   // scales of quantised integers; empty for other types
   bool transposed_ = false;
   Dim first_ = 0;
   Dim outputs_ = 0;
   Dim inputs_ = 0;
-  std::shared_ptr<const WeightStore> store_;  // that stored_ is read through; null where it is in memory
+  std::shared_ptr<const WeightStore> store_;  // the store through which stored_ is read; null if stored_ is in memory
 };
 
-// A prefix into a WeightStore: "encoder.0." and then "encoder.0.self_attention.". A layer's constructor takes a scope
-// and asks it for its tensors by canonical names; errors give the names as stored. Copies share one record of which
-// tensors were used, so that the rest can be reported.
+// A prefix into a WeightStore: first "encoder.0", then "encoder.0.self_attention". A layer's constructor takes a scope
+// and asks it for tensors by canonical names. Errors contain the stored names. All scopes that come from one scope
+// share one record of the tensors that were used, so that the unused tensors can be reported.
 class WeightScope {
  public:
-  // All of a store, whose family calls its tensors so; layers lay them out as `pack` says.
+  // The scope of all tensors of a store. `names` gives the stored names of the checkpoint's family. `pack` says how
+  // layers pack their weights.
   WeightScope(std::shared_ptr<const WeightStore> store, WeightNames names, const PackOptions& pack = {});
-  // Names as stored are the canonical names.
+  // For a store whose names are the canonical names.
   explicit WeightScope(std::shared_ptr<const WeightStore> store);
 
-  // The scope one level deeper.
+  // Returns the scope one level deeper.
   WeightScope operator/(std::string_view name) const;
-  WeightScope operator/(int index) const { return *this / std::to_string(index); }  // a layer of a stack
+  WeightScope operator/(int index) const { return *this / std::to_string(index); }  // the scope of a layer in a stack
 
-  // Without the final dot: "encoder.0.self_attention". Also the name of the node built from this scope.
+  // Returns the prefix without a final dot: "encoder.0.self_attention". It is also the name of the node that is built
+  // from this scope.
   const std::string& path() const { return path_; }
 
-  const PackOptions& pack() const { return pack_; }  // how layers lay out their weights
+  const PackOptions& pack() const { return pack_; }  // how layers pack their weights
 
-  // A tensor of this scope that has the given shape (leading dimensions of 1 may be missing or extra, trailing ones
-  // extra), stored as float32, float16 or bfloat16, or quantised: a copy as float32. Throws WeightError naming the
-  // stored tensor and its file or folder, what was found and what was expected, and FileError if a file has become
-  // shorter.
+  // Returns a float32 copy of a tensor of this scope. The stored tensor may be float32, float16, bfloat16 or quantised.
+  // Its shape must be `shape`, but leading dimensions of 1 may be missing or extra, and trailing dimensions of 1 may be
+  // extra.
+  // Throws WeightError, naming the stored tensor and its file or folder, if the tensor is missing or does not fit.
+  // Throws FileError if a file has become too short.
   Tensor tensor(std::string_view name, const Shape& shape) const;
-  // A matrix of this scope that has the shape [outputs, inputs], likewise, without copying any of it.
+  // Returns a matrix of this scope of shape [outputs, inputs], under the same conditions, without copying it.
   WeightMatrix matrix(std::string_view name, const Shape& shape) const;
-  bool has(std::string_view name) const;  // whether the checkpoint has it
+  bool has(std::string_view name) const;  // true if the checkpoint has it
 
-  // All tensors, under the names that they are stored with.
+  // All tensors by stored name.
   const WeightStore& store() const { return *store_; }
-  // Stored names that no scope of this family has asked for, in order.
+  // Returns the stored names of the tensors that no scope with the same record has used, in alphabetical order.
   std::vector<std::string> unused() const;
 
  private:
-  // What is stored for a name, checked.
+  // A stored tensor that has been found and checked.
   struct Located {
     const Tensor* tensor = nullptr;
     const Tensor* scale = nullptr;
     StoredName stored;
-    Shape shape;  // without leading ones, before it is cut or turned
+    Shape shape;  // expected shape of the whole stored tensor
     bool transposed = false;
   };
   const Tensor* find(std::string_view name, StoredName& stored) const;

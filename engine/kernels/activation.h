@@ -4,8 +4,8 @@
 
 namespace encdec::kernels {
 
-// output = activation(gate) * value, element by element: the gated linear units of Shazeer 2020. `output` may be either
-// of the inputs.
+// output = activation(gate) * value, element by element: the gated linear units of Shazeer 2020. `output` may be the
+// same address as `gate` or `value`.
 void gate(Activation activation, const float* gate, const float* value, int count, float* output);
 
 }  // namespace encdec::kernels

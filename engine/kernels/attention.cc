@@ -25,17 +25,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
 
-// A few queries: keys and values are read where they lie.
+// Few queries: keys and values are read where they lie.
 constexpr int kChunksAtOnce = 4;  // vectors of a value row that are summed together
-// The most queries that share each load of a key or value: as many as the registers hold accumulators for.
+// Maximum number of queries that share each load of a key or value: the registers hold one set of sums for each.
 constexpr int kQueriesAtOnce = kHasManyRegisters ? 6 : 2;
 
-// Many queries: keys and values are copied once, keys in panels. Sums of a tile of queries and keys, or queries and
-// chunks of values, are in registers.
+// Many queries: keys and values are copied once, keys in panels. The sums of a tile (queries by keys, or queries by
+// parts of values) stay in registers.
 constexpr int kTileQueries = kHasManyRegisters ? 8 : 6;
 constexpr int kTileVectors = kLanes > 1 ? 2 : 4;
 constexpr int kPanelKeys = kTileVectors * kLanes;
-// From so many queries and keys on, the copies are worth their time.
+// Minimum numbers of queries and keys for which the copies are worth their time.
 constexpr int kManyQueries = 16;
 constexpr int kManyKeys = 16;
 
@@ -50,7 +50,8 @@ HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_REST
   }
 }
 
-// Floats from one query's scores to the next one's. Scores are padded to whole vectors, in a window from its first key.
+// Returns the floats between the scores of neighbouring queries. Scores are padded to whole panels; with a window, the
+// first panel may begin before the first key of the window.
 std::size_t scores_stride(const HeadAttention& head) {
   const std::size_t panels = static_cast<std::size_t>(head.key_count) / kPanelKeys + 1;
   return (head.window < head.key_count ? panels + 1 : panels) * kPanelKeys;
@@ -89,13 +90,13 @@ HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RE
   weigh_values<kChunksAtOnce>(head, ScatteredValues<T>{head.values}, scratch, stride, group);
 }
 
-// The lanes of a sum of products, in the order in which sum_lanes adds them up: (0 + 2) + (1 + 3), then the next four.
+// Returns the lane at `place` in the order in which sum_lanes adds lanes: (0 + 2) + (1 + 3), then the next four lanes.
 constexpr int lane_at(int place) {
   constexpr int kOrder[] = {0, 2, 1, 3};
   return kLanes == 1 ? 0 : place / 4 * 4 + kOrder[place % 4];
 }
 
-// Four vectors of four floats each, `from_stride` apart, as the columns of four rows at to[0], to[1], ...
+// to[r][c] = from[c][i + r] for r and c from 0 to 3: transposes a block of four by four floats.
 template <class T>
 HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 #if HWY_TARGET == HWY_SCALAR
@@ -118,15 +119,16 @@ HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 #endif
 }
 
-// Keys in panels of kPanelKeys: their dimension i side by side, the dimensions in the order in which score_panel takes
-// them or, for queries that are always asked at once, in their own. The last key stands in for those that are missing.
+// Copies the keys to panels of kPanelKeys keys. A panel has a row for each dimension with that dimension of all its
+// keys. The rows are in the order in which score_panel reads dimensions: ascending for head.at_once, otherwise lane by
+// lane. The last key fills the places of missing keys.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
-  int places[kLanes];  // of the first dimension of each lane
+  int places[kLanes];  // for each lane, the panel's row of its first dimension
   for (int place = 0, taken = 0; place < kLanes; ++place) {
     const int lane = lane_at(place);
     places[lane] = taken;
-    taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane that has none
+    taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane without dimensions
   }
   const auto row_of = [&](int i) { return panel + (head.at_once ? i : places[i % kLanes] + i / kLanes) * kPanelKeys; };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
@@ -145,7 +147,7 @@ void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   }
 }
 
-// Values row after row, each filled up with zeros to whole vectors.
+// Copies of the values, row after row, each padded with zeros to whole vectors.
 struct PackedValues {
   float* data;
   int width;
@@ -167,8 +169,8 @@ struct PackedValues {
 
 using Tile = V[kTileQueries][kTileVectors];
 
-// sums[q][v] = the products of dimensions first, first + step, ..., which lie side by side in the panel from `panel`
-// on. Gives what follows them.
+// sums[q][v] = sum of the products of dimensions first, first + step, ..., whose rows lie one after another at `panel`.
+// Returns the address after these rows.
 HWY_INLINE const float* sum_dimensions(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                                        const float* HWY_RESTRICT panel, int first, int step, Tile& sums) {
   const D d;
@@ -190,8 +192,8 @@ HWY_INLINE const float* sum_dimensions(const HeadAttention& head, const float* H
   return panel;
 }
 
-// The same of all dimensions, with the additions of score_four_keys in the same order: products of every kLanes'th
-// dimension are summed first.
+// Sums the products of all dimensions with the same additions, in the same order, as score_four_keys: for each lane,
+// the products of every kLanes'th dimension are summed first.
 HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                                  const float* HWY_RESTRICT panel, Tile& total) {
   const auto sum_lane = [&](int lane, Tile& sums)
@@ -243,11 +245,11 @@ bool has_many_queries(const HeadAttention& head) {
   return head.query_count >= kManyQueries && head.key_count >= kManyKeys;
 }
 
-// What attend_many keeps in its scratch.
+// Places in the scratch memory of attend_many, in floats. The scores come first.
 struct ManyQueriesScratch {
   std::size_t stride;
-  std::size_t keys;    // where they begin, in floats; the scores lie before them
-  std::size_t values;  // where they begin
+  std::size_t keys;    // first float of the keys
+  std::size_t values;  // first float of the values
   int value_width;
   std::size_t end;
 
@@ -259,7 +261,8 @@ struct ManyQueriesScratch {
         end(values + static_cast<std::size_t>(head.key_count) * static_cast<std::size_t>(value_width)) {}
 };
 
-// Queries from `first` on, in whole tiles as far as that is worth it; returns the first that is left.
+// Processes the queries from `first` on in tiles, as long as at least half a tile of queries is left. Returns the first
+// query that is left.
 template <class T>
 int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const ManyQueriesScratch places(head);
@@ -268,7 +271,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
   pack_keys<T>(head, scratch + places.keys);
   values.pack<T>(head);
   for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
-    check_cancelled();  // a group of a long source takes milliseconds, a head many
+    check_cancelled();  // a group of queries of a long source takes milliseconds, a head many
     QueryGroup<kTileQueries> group(head, first);
     for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
       score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,
@@ -287,12 +290,12 @@ bool is_in_bfloat16(const HeadAttention& head) {
          head.head_dim <= Bfloat16Head::kLargestDim;
 }
 
-// What attend_in_bfloat16 keeps in its scratch.
+// Places in the scratch memory of attend_in_bfloat16, in floats. The scores come first.
 struct Bfloat16Scratch {
   Bfloat16Head packed;
-  std::size_t stride;  // floats from one query's scores to the next one's; they come first
-  std::size_t keys;    // where they begin, in floats, unless they are packed
-  std::size_t values;  // where they begin
+  std::size_t stride;  // floats between the scores of neighbouring queries
+  std::size_t keys;    // first float of the keys, if they are copied here
+  std::size_t values;  // first float of the values, if they are copied here
   std::size_t end;
 
   explicit Bfloat16Scratch(const HeadAttention& head)
@@ -331,7 +334,7 @@ std::size_t scratch_of(const HeadAttention& head) {
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);
 }
 
-// Queries from `first` on, in the fewest groups, of nearly equal sizes.
+// Processes the queries from `first` on in as few groups as possible, of nearly equal sizes.
 template <class T, int... kQueriesLessOne>
 void attend_groups(const HeadAttention& head, int first, float* scratch,
                    std::integer_sequence<int, kQueriesLessOne...>) {

@@ -9,25 +9,39 @@
 
 namespace encdec::kernels {
 
-// Rows of keys or values, one for each head and position. The index lets a sequence's positions lie anywhere in a
-// cache; pages keep a head's rows together there, since one head is read after the other.
+// A view of keys or of values: one row for each head and position.
+//
+// In a key/value cache the rows lie in pages of 16 positions. A page holds its rows of head 0, then its rows of head 1,
+// and so on, because attention reads one head after another. Two pages of two heads:
+//
+//            |               page 0                |               page 1                |
+//    head    |        0         |        1         |        0         |        1         |
+//    place   | 0  1  2  ...  15 | 0  1  2  ...  15 | 16  17  ...   31 | 16  17  ...   31 |
+//            |<- head_stride -->|<--- page_gap --->|
+//
+//   before(15) = 15 * stride
+//   before(16) = 16 * stride + page_gap
+//
+// `index` gives the place of each position of a sequence. Without an index, position j is at place j. Outside a cache,
+// page_gap is 0.
 struct AttentionRows {
   static constexpr int kPageRows = 16;
 
-  const void* data = nullptr;  // the first head's
-  std::ptrdiff_t stride = 0;   // elements from a position to the next one
+  const void* data = nullptr;  // the row of head 0 at place 0
+  std::ptrdiff_t stride = 0;   // elements between neighbouring places
   const std::int32_t* index = nullptr;
-  std::ptrdiff_t page_gap = 0;        // elements more from a page to the next one
-  std::ptrdiff_t head_stride = 0;     // elements from a head to the next one
+  std::ptrdiff_t page_gap = 0;        // elements of the other heads, between two pages of one head
+  std::ptrdiff_t head_stride = 0;     // elements between neighbouring heads
   DataType type = DataType::float32;  // or bfloat16
 
-  // Elements before the row at a place.
+  // Returns the number of elements between `data` and the row at `place`.
   std::ptrdiff_t before(std::ptrdiff_t place) const { return place * stride + (place / kPageRows) * page_gap; }
-  // The row of position j.
+  // Returns the row of position j.
   template <class T>
   const T* row(int j) const {
     return static_cast<const T*>(data) + before(index != nullptr ? index[j] : j);
   }
+  // Returns the rows of head `number` as a view whose `data` is that head's first row.
   AttentionRows of_head(int number) const {
     AttentionRows rows = *this;
     rows.data = static_cast<const std::byte*>(data) + number * head_stride * static_cast<std::ptrdiff_t>(size_of(type));
@@ -36,41 +50,44 @@ struct AttentionRows {
 };
 
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
-//   output_i = sum_j softmax_j(scale * <query_i, key_j> + bias_{j - i}) * value_j
+//   output_i = sum_j softmax_j(scale * <query_i, key_j> + bias_{j - p_i}) * value_j
+// Query i is at position p_i = key_count - query_count + i, so the last query is at the last key.
 struct HeadAttention {
   const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
   std::ptrdiff_t query_stride = 0;
   float* output = nullptr;  // row i at output + i * output_stride, value_dim floats
   std::ptrdiff_t output_stride = 0;
-  AttentionRows keys;    // head_dim elements each, of one type with the values
+  AttentionRows keys;    // head_dim elements each, of the same type as the values
   AttentionRows values;  // value_dim elements each
   int query_count = 0;
   int key_count = 0;
   int head_dim = 0;
   int value_dim = 0;
   float scale = 1.0f;
-  // The last query stands at the last key, and each one before it one key earlier. A causal query sees no key after its
-  // own position.
+  // If set, a query sees no key after its own position.
   bool causal = false;
-  // Keys farther from a query's position than this, on either side, are not seen.
+  // Maximum distance, on either side, between the position of a query and a key that it sees.
   int window = std::numeric_limits<int>::max();
-  // The bias of a key at the query's own position; those before and after it lie beside, up to `bias_reach` positions
-  // away, and farther ones get the last. Null for no bias.
+  // Address of the bias for distance 0, or null for no bias. relative_bias[d] is the bias of a key d positions after
+  // the query (before it, if d < 0), for d in [-bias_reach, bias_reach]. Keys farther away get the bias of distance
+  // -bias_reach or bias_reach.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
-  // All queries are always asked at once: then each gets the same, though many are summed in another order than few.
+  // If set, all queries of a sequence are always passed in one call, as in encoders. The scores of many queries are
+  // then summed in a faster order, which differs from the order for few queries.
   bool at_once = false;
-  // Such queries may be multiplied in bfloat16, summed in float32: the CPU has AVX-512's instructions for it. Not where
-  // `causal` or `window` limits what they see, nor for keys that are bfloat16.
+  // If set together with `at_once`, products may be in bfloat16 with sums in float32. Ignored if `causal` or `window`
+  // hides keys, or if the keys are bfloat16. REQUIRES: the CPU has AVX-512 BF16.
   bool in_bfloat16 = false;
-  // Keys and values are bfloat16 and lie as pack_bfloat16_keys and pack_bfloat16_values put them, one head's behind
-  // another's; neither `causal` nor `window` limits what is seen, and the CPU has the instructions.
+  // If set, keys and values are bfloat16, as pack_bfloat16_keys() and pack_bfloat16_values() write them, one head after
+  // another. REQUIRES: neither `causal` nor `window` hides keys, and the CPU has AVX-512 BF16.
   bool packed = false;
-  // Where the softmax of query i goes: that of key j to weights[i * key_count + j], if it is seen. Null for nowhere.
+  // Address for the softmax weights, or null. The weight of key j for query i goes to weights[i * key_count + j], if
+  // query i sees key j.
   float* weights = nullptr;
 };
 
-// Keys [first, end), perhaps none. Both grow with the query.
+// Keys [first, end), possibly none. Neither bound decreases from one query to the next.
 struct KeyRange {
   int first = 0;
   int end = 0;
@@ -78,7 +95,7 @@ struct KeyRange {
   int count() const { return end - first; }
 };
 
-// The keys that query i sees.
+// Returns the keys that query i sees.
 inline KeyRange keys_seen(const HeadAttention& head, int i) {
   const int position = head.key_count - head.query_count + i;
   const int window = std::min(head.window, head.key_count + head.query_count);
@@ -87,11 +104,12 @@ inline KeyRange keys_seen(const HeadAttention& head, int i) {
   return {first, std::max(first, end)};
 }
 
-// Floats of scratch that attend() needs.
+// Returns the number of floats that attend() needs as scratch memory.
 std::size_t attention_scratch(const HeadAttention& head);
 
-// A query's result depends on itself and the keys and values it sees, bit by bit: not on how many queries are asked at
-// once, unless they always are, nor on where the rows lie. A query that sees no key gives zeros.
+// Computes the attention of all queries of `head`. A query that sees no key gets zeros.
+// A query's result depends only on the query and on the keys and values that it sees, bit by bit. It does not depend on
+// where the rows lie, nor, unless `at_once` is set, on the other queries of the call.
 void attend(const HeadAttention& head, float* scratch);
 
 }  // namespace encdec::kernels

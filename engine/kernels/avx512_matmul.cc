@@ -17,14 +17,15 @@ namespace encdec::kernels {
 
 namespace {
 
-// Both kinds of products: neither compiler uses instructions for bfloat16 where the code asks for none.
+// One target for both kinds of products. Compilers use the bfloat16 instructions only where an intrinsic asks for them.
 #define ENCDEC_PRODUCTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")))
 
-constexpr int kVectors = 4;  // of a panel, 16 columns each
+constexpr int kVectors = 4;  // vectors of 16 columns in a panel
 constexpr int kMostTileRows = 6;
-constexpr int kSums = kMostTileRows * kVectors;  // registers
+constexpr int kSums = kMostTileRows * kVectors;  // registers for sums
 
-// What an instruction adds to each of 16 sums: the products of a group of inputs and of weights, four bytes of each.
+// Products that one instruction adds to each of 16 sums: a group of inputs times a group of weights, of four bytes
+// each.
 struct Bytes {
   using Sum = std::int32_t;
   static constexpr int kGroup = 4;
@@ -55,13 +56,13 @@ struct Problem {
   const std::byte* panel(int column) const {
     return matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes();
   }
-  // The panel at a column, for tiles of the one before it.
+  // Returns the panel at `column`, for prefetching by the tiles of the panel before it.
   NextPanel next_panel(int column, int tiles) const {
     return {panel(column), static_cast<std::size_t>(groups() * kWideGroupBytes), tiles, groups()};
   }
 };
 
-// Rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
+// Multiplies rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
 template <class Products, int kRows, int kPanels, bool kAsksForNext>
 ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, int column, NextPanel::Share next) {
   const auto panel_bytes = static_cast<std::ptrdiff_t>(problem.panel_bytes());
@@ -112,7 +113,7 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
               problem.rows.output.from(row));
 }
 
-// All rows by kPanels panels.
+// Multiplies all rows by kPanels panels.
 template <class Products, int kRows, int kPanels>
 void multiply_tiles(const Problem<Products>& problem, int column) {
   const int rows = problem.rows.count;
@@ -126,8 +127,8 @@ void multiply_tiles(const Problem<Products>& problem, int column) {
   });
 }
 
-// Panels side by side, as many as the registers hold sums for: a processor fetches several streams ahead faster than
-// one.
+// Multiplies several panels side by side, as many as the registers can hold sums for: a CPU reads several streams of
+// memory faster than one.
 template <class Products, int kRows>
 void multiply_by_tiles_of(const Problem<Products>& problem) {
   constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);

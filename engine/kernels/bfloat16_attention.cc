@@ -20,25 +20,25 @@ namespace {
 
 #define ENCDEC_BFLOAT16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 
-constexpr __mmask16 kAll = 0xFFFF;  // gcc 12 warns of what the forms without a mask leave undefined
+constexpr __mmask16 kAll = 0xFFFF;  // with unmasked intrinsics gcc 12 warns about uninitialised values
 
 inline __mmask16 mask_of(int count) {
   return static_cast<__mmask16>(count >= 16 ? kAll : (1 << std::max(count, 0)) - 1);
 }
 
-// The first `count` of sixteen numbers, and zeros.
+// Loads the first `count` of sixteen numbers; the others are zeros.
 ENCDEC_BFLOAT16 inline __m512 some(const float* from, int count) {
   return _mm512_maskz_loadu_ps(mask_of(count), from);
 }
 
-// Sixteen pairs: of a number of `first` the one of `second`.
+// Returns sixteen pairs (first[i], second[i]), rounded to bfloat16.
 ENCDEC_BFLOAT16 inline __m512i pairs_of(__m512 first, __m512 second) {
   const __m512i low = _mm512_maskz_cvtepu16_epi32(kAll, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(first)));
   const __m512i high = _mm512_maskz_cvtepu16_epi32(kAll, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(second)));
   return _mm512_or_si512(low, _mm512_maskz_slli_epi32(kAll, high, 16));
 }
 
-// Numbers side by side as pairs; zeros beyond `count`, up to the next 32.
+// Rounds `count` numbers to bfloat16 and writes neighbours as pairs. Pads with zeros to a multiple of 32 numbers.
 ENCDEC_BFLOAT16 inline void round_row(const float* from, int count, std::uint32_t* to) {
   for (int i = 0; i < count; i += 32, to += 16) {
     const __m512 low = some(from + i, count - i), high = some(from + i + 16, count - i - 16);
@@ -46,7 +46,7 @@ ENCDEC_BFLOAT16 inline void round_row(const float* from, int count, std::uint32_
   }
 }
 
-// Side by side, from pairs or rows that are as many numbers apart.
+// Rows of a panel from `data` on. A row is `columns` pairs, or `columns` single numbers.
 struct Panel {
   const std::uint16_t* data;
   int columns;
@@ -66,7 +66,7 @@ ENCDEC_BFLOAT16 inline void clear(Sums<kRows, kVectors>& sums) {
   }
 }
 
-// sums[q][v] += the products of `pairs` pairs of each row with those of a panel.
+// sums[q][v] += products of `pairs` pairs of each row with the pairs of the panel.
 template <int kRows, int kVectors>
 ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, Panel panel, int pairs,
                                          Sums<kRows, kVectors>& sums) {
@@ -86,7 +86,8 @@ ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, Panel
   }
 }
 
-// The same of pairs whose second numbers are none: a row of the panel for place `pair`.
+// The same for a last number without a partner: multiplies the first number of pair number `pair` of each row by a
+// panel row of single numbers.
 template <int kRows, int kVectors>
 ENCDEC_BFLOAT16 inline void add_halves(const std::uint32_t* const* rows, const Panel& panel, int pair,
                                        Sums<kRows, kVectors>& sums) {
@@ -132,7 +133,7 @@ ENCDEC_BFLOAT16 void score_rows(const Bfloat16Head& head, const std::uint32_t* c
   }
 }
 
-// Dimensions from `first` on.
+// Computes the panel's dimensions of the outputs, from dimension `first` on.
 template <int kRows, int kVectors>
 ENCDEC_BFLOAT16 inline void weigh_panel(const std::uint32_t* const* weights, const Panel& values, int rows,
                                         const std::uint16_t* last, const float* normalizers, int first,
@@ -167,7 +168,7 @@ ENCDEC_BFLOAT16 void weigh_rows(const Bfloat16Head& head, const std::uint32_t* c
   }
 }
 
-// Calls action(rows) with that number as a constant.
+// Calls action(rows) with `count` as an integral_constant.
 template <class Action>
 ENCDEC_BFLOAT16 inline void with_rows(int count, const Action& action) {
   static_assert(kBfloat16Queries == 6);
@@ -236,7 +237,7 @@ ENCDEC_BFLOAT16 void bfloat16_weighted_values(const Bfloat16Head& head, float* w
                                               float* const* outputs) {
   const std::uint32_t* rows[kBfloat16Queries];
   for (int q = 0; q < count; ++q) {
-    // In place: what is written lies before what is still to be read.
+    // In place: a pair takes half the space of its two floats, so writing never overtakes reading.
     auto* rounded = reinterpret_cast<std::uint32_t*>(weights + q * stride);
     round_row(weights + q * stride, head.key_count, rounded);
     rows[q] = rounded;
@@ -246,7 +247,7 @@ ENCDEC_BFLOAT16 void bfloat16_weighted_values(const Bfloat16Head& head, float* w
 
 #else
 
-// Not called on CPUs without these instructions.
+// Never called on CPUs without these instructions.
 void pack_bfloat16_keys(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint16_t*) {}
 void pack_bfloat16_values(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint16_t*) {}
 void bfloat16_scores(const Bfloat16Head&, const float* const*, int, const std::uint16_t*, float, float*,

@@ -5,40 +5,49 @@
 
 namespace encdec::kernels {
 
-// The two products of attention by the AVX-512 instructions that sum products of pairs of bfloat16 in float32. What a
-// query gets does not depend on the queries beside it.
+// The two matrix products of attention with AVX-512 BF16, which adds products of pairs of bfloat16 numbers to float32
+// sums. The result of a query does not depend on the other queries of the call.
 
-// Queries that share each load of a key or a value.
+// Maximum number of queries in a call. They share each load of a key or value.
 inline constexpr int kBfloat16Queries = 6;
 
-// A head's keys and values as numbers of 16 bits, two of which make a pair.
+// Sizes of one head whose keys and values are packed in bfloat16. Keys are packed in panels of 64 keys, values in
+// panels of 64 dimensions; only the last panel may have fewer columns. A row of a panel holds a pair for each column:
+// two dimensions of one key, or one dimension of two values. With k3[4] for dimension 4 of key 3:
+//
+//   panel of keys    k0[0] k0[1]   k1[0] k1[1]   k2[0] k2[1]  ...  first row of pairs
+//                    k0[2] k0[3]   k1[2] k1[3]   k2[2] k2[3]  ...  second row of pairs
+//   panel of values  v0[0] v1[0]   v0[1] v1[1]   v0[2] v1[2]  ...  first row of pairs
+//                    v2[0] v3[0]   v2[1] v3[1]   v2[2] v3[2]  ...  second row of pairs
+//
+// If head_dim is odd, the last pair of each key ends with a zero. If key_count is odd, the last value follows all
+// panels as a row of value_dim numbers.
 struct Bfloat16Head {
   int key_count = 0;
   int head_dim = 0;
   int value_dim = 0;
 
-  static constexpr int kColumns = 64;  // of a panel, but for the last one
+  static constexpr int kColumns = 64;  // columns of a panel
   static constexpr int kLargestDim = 256;
 
   int dim_pairs() const { return (head_dim + 1) / 2; }
-  // Floats from one query's scores to the next one's.
+  // Floats between the scores of neighbouring queries.
   int score_stride() const { return (key_count + kColumns - 1) / kColumns * kColumns; }
-  // Numbers of all keys, in which those of odd dimensions have one more, and of all values.
+  // Number of 16-bit numbers in the packed keys and in the packed values.
   std::size_t keys() const { return 2 * static_cast<std::size_t>(key_count) * static_cast<std::size_t>(dim_pairs()); }
   std::size_t values() const { return static_cast<std::size_t>(key_count) * static_cast<std::size_t>(value_dim); }
 };
 
-// keys: of each panel of keys, dimensions 2i and 2i + 1 of one key after the other.
+// Packs key_count keys of head_dim floats, `stride` floats apart.
 void pack_bfloat16_keys(const Bfloat16Head& head, const float* keys, std::ptrdiff_t stride, std::uint16_t* packed);
-// values: of each panel of dimensions, those of values 2j and 2j + 1 for one dimension after the other; then the last
-// value, if there is no other beside it.
+// Packs key_count values of value_dim floats, `stride` floats apart.
 void pack_bfloat16_values(const Bfloat16Head& head, const float* values, std::ptrdiff_t stride, std::uint16_t* packed);
 
-// scores[q * stride + j] = scale * <query q, key j> for `count` queries, to the end of the stride.
+// scores[q * stride + j] = scale * <query q, key j> for `count` queries. Overwrites each row up to `stride`.
 void bfloat16_scores(const Bfloat16Head& head, const float* const* queries, int count, const std::uint16_t* keys,
                      float scale, float* scores, std::ptrdiff_t stride);
-// outputs[q][i] = normalizers[q] * sum_j weights[q * stride + j] * value j [i]. The weights' place is overwritten, also
-// to the end of the stride.
+// outputs[q][i] = normalizers[q] * sum_j weights[q * stride + j] * value_j[i] for `count` queries. Overwrites the rows
+// of `weights`.
 void bfloat16_weighted_values(const Bfloat16Head& head, float* weights, std::ptrdiff_t stride, int count,
                               const float* normalizers, const std::uint16_t* values, float* const* outputs);
 

@@ -1,5 +1,5 @@
-// Dot products of queries and keys, for kernels: included once per instruction set, after highway.h, inside none of its
-// namespaces.
+// Dot products of queries and keys, for kernels. Include this file after highway.h, outside all namespaces; Highway
+// compiles it once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_DOT_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_DOT_PRODUCTS_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_DOT_PRODUCTS_INL_H_
@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kKeysAtOnce = 4;
 
-// Sums of the lanes of four vectors, as the first four floats of `sums`. Always the same tree of additions.
+// Writes the sums of the lanes of vectors a, b, c and e to sums[0] to sums[3]. The order of the additions is always the
+// same.
 template <class D, class V>
 HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 #if HWY_TARGET == HWY_SCALAR
@@ -29,11 +30,13 @@ HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
   (void)d;
 #else
   const hn::Repartition<double, D> pairs;
-  const V ab = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));  // a02 b02 a13 b13 per 128 bits
+  // In each 128 bits: a0 + a2, b0 + b2, a1 + a3, b1 + b3.
+  const V ab = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
   const V ce = hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
   const auto ab_pairs = hn::BitCast(pairs, ab), ce_pairs = hn::BitCast(pairs, ce);
+  // In each 128 bits: the sums of the four lanes of a, b, c and e.
   const V blocks = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, ab_pairs, ce_pairs)),
-                           hn::BitCast(d, hn::InterleaveUpper(pairs, ab_pairs, ce_pairs)));  // a b c e per 128 bits
+                           hn::BitCast(d, hn::InterleaveUpper(pairs, ab_pairs, ce_pairs)));
   const hn::FixedTag<float, 4> block;
   HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
   hn::Store(blocks, d, lanes);
@@ -43,8 +46,7 @@ HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 #endif
 }
 
-// products[q * stride + j] = <query q, key j> for four keys. Always the same products and sums of one query and one
-// key.
+// products[q * stride + j] = <query q, key j> for four keys. The order of the additions is the same for any kQueries.
 template <int kQueries, class T>
 HWY_INLINE void multiply_four_keys(const float* HWY_RESTRICT const* queries, const T* HWY_RESTRICT const* keys,
                                    int width, float* HWY_RESTRICT products, std::ptrdiff_t stride) {

@@ -18,8 +18,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kColumns = static_cast<int>(PanelColumns::narrow);
-// With more rows AVX2 has too few registers once the compiler has put multiplications first; what keeps it from that
-// makes six rows as fast as four.
+// With more rows, AVX2 runs out of registers because the compiler moves multiplications forward. If it is kept from
+// that, six rows are only as fast as four.
 constexpr int kTileRows = 4;
 constexpr std::ptrdiff_t kPairBytes = 2 * kColumns;
 
@@ -64,7 +64,7 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
       const auto x = hn::BitCast(d16, hn::Set(d, both));
       ENCDEC_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        // On x86 the two products of a lane's halves are added up in that lane.
+        // On x86 this adds both products of a pair to the pair's own lane.
         totals[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], totals[r][v], unused);
       }
     }

@@ -20,14 +20,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-// Scores that are read together: they stay in the first cache.
+// Number of scores that are processed together: they stay in the first-level cache.
 constexpr std::size_t kBlock = 1024;
 
-// The largest score, also where others are not numbers; -infinity where there is none above it.
+// Returns the largest score, ignoring NaN; -infinity if no score is above it.
 float largest(const float* HWY_RESTRICT scores, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  // The score comes first: where it is not a number, comparisons are false and the maximum so far stays.
+  // `candidate` is the first operand: if it is NaN, the comparison is false and the maximum so far stays.
   const auto larger = [d](const float* score, auto maximum) HWY_ATTR {
     const auto candidate = hn::LoadU(d, score);
     return hn::IfThenElse(hn::Gt(candidate, maximum), candidate, maximum);
@@ -51,13 +51,13 @@ float exp_of_one(float x) {
   return hn::GetLane(exp_of_nonpositive(one, hn::Set(one, x)));
 }
 
-// Block by block, relative to the largest score so far.
+// Works block by block, relative to the largest score so far.
 float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   float maximum = kLowest;
   auto sums = hn::Zero(d);
-  float rest = 0.0f;  // the sum of what fills no vector
+  float rest = 0.0f;  // sum of the last scores, which fill no vector
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t end = std::min(count, first + kBlock);
     if (const float here = largest(scores + first, end - first); here > maximum) {
@@ -66,7 +66,7 @@ float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
     }
     if (maximum == kLowest) {
       const float* other = std::find_if(scores + first, scores + end, [](float score) { return score != kLowest; });
-      if (other != scores + end) return *other;  // NaN: nothing else is neither -infinity nor above it
+      if (other != scores + end) return *other;  // NaN: the only value that is neither -infinity nor above it
       continue;
     }
     const auto maxima = hn::Set(d, maximum);
@@ -82,7 +82,7 @@ float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
 
 std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
   float maximum = kLowest;
-  std::size_t block = 0;  // the first with the maximum
+  std::size_t block = 0;  // the first block with the maximum
   for (std::size_t first = 0; first < count; first += kBlock) {
     const float here = largest(scores + first, std::min(kBlock, count - first));
     if (here > maximum) maximum = here, block = first;
@@ -98,8 +98,8 @@ std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
   return static_cast<std::int32_t>(i);
 }
 
-// Keeps the best indices so far as a heap with the worst of them at its front; whole vectors of scores that do not beat
-// that one are passed over.
+// Keeps the best indices so far in a heap whose front is the worst of them. Skips whole vectors of scores that are not
+// above the score at the front.
 void top_k_of(const float* HWY_RESTRICT scores, std::size_t size, int count, std::vector<std::int32_t>& best) {
   const auto limit = static_cast<std::size_t>(std::max(count, 0));
   const auto is_better = [scores](std::int32_t a, std::int32_t b) {
@@ -107,7 +107,7 @@ void top_k_of(const float* HWY_RESTRICT scores, std::size_t size, int count, std
   };
   best.clear();
   if (limit == 0) return;
-  float threshold = kLowest;  // what a score must be above
+  float threshold = kLowest;  // a new score must be above this
   const auto consider = [&](std::size_t i) {
     if (!(scores[i] > threshold)) return;
     if (best.size() == limit) {

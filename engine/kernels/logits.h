@@ -6,15 +6,16 @@
 
 namespace encdec::kernels {
 
-// log(sum_i exp(scores_i)), computed relative to the largest score. -infinity for scores that are all -infinity,
-// not a number if one of them is.
+// Returns log(sum_i exp(scores_i)), computed relative to the largest score. Returns -infinity if all scores are
+// -infinity, NaN if a score is NaN.
 float log_sum_exp(std::span<const float> scores);
 
-// Index of the largest score, the first of equals; -1 where no score is above -infinity (all banned, or not a number).
+// Returns the index of the largest score, the first of equal ones. Returns -1 if no score is above -infinity, that is,
+// if all tokens are banned or NaN.
 std::int32_t arg_max(std::span<const float> scores);
 
-// Indices of the `count` largest scores, the largest first and the smaller index first among equals. Fewer where so few
-// are above -infinity. `indices` is overwritten.
+// Writes the indices of the `count` largest scores to `indices`, the largest score first; of equal scores the smaller
+// index comes first. Writes fewer if fewer scores are above -infinity.
 void top_k(std::span<const float> scores, int count, std::vector<std::int32_t>& indices);
 
 }  // namespace encdec::kernels

@@ -21,14 +21,15 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-// As many vectors of columns side by side as the registers hold scales, offsets and bias of.
+// Number of vectors of columns that are processed together: as many as the registers hold scales, offsets and biases
+// for.
 constexpr int kVectorsAtOnce = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
 
 HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
 }
 
-// What turns the sums of a vector of columns into values.
+// Turns the sums of a vector of columns into values, bias included.
 template <class T>
 struct Columns;
 
@@ -63,8 +64,8 @@ struct Columns<std::int32_t> {
   }
 };
 
-// All rows of kVectors vectors of columns from number `i` of the block on, `count` columns of the last of them: what
-// belongs to columns is read once.
+// Computes all rows of kVectors vectors of columns from column `i` of the block on. Scales, offsets and bias are read
+// once. `count` is the number of columns in the last vector.
 template <int kVectors, class T, class Activate>
 HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows, int i,
                                int count, const Activate& activate) {
@@ -73,7 +74,7 @@ HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T
   Columns<T> columns[kVectors];
   ENCDEC_UNROLL
   for (int v = 0; v < kVectors; ++v) columns[v].read(epilogue, column + v * kLanes, count);
-  // Not members: each store might have changed those.
+  // Local copies: the compiler must assume that a store changes members.
   const T* sums = block.sums + i;
   const float* row_scales = rows.row_scales;
   const float* residual = rows.residual != nullptr ? rows.residual + column : nullptr;

@@ -7,23 +7,24 @@
 
 namespace encdec::kernels {
 
-// What follows a multiplication, of each column: y = activation(value of the sum + bias) (+ residual). The value of a
-// sum of integers is (sum - offset) * row scale * column scale.
+// The last step of a matmul, for each column: y = activation(value + bias) (+ residual).
+//   value = sum                                         for sums of floats
+//   value = (sum - offset) * row scale * column scale   for sums of integers
 struct MatMulEpilogue {
   const float* bias = nullptr;            // [N], or null
-  const float* column_scales = nullptr;   // [N]; of integers alone, as what follows
-  const std::int32_t* offsets = nullptr;  // [N], or null for zeros
+  const float* column_scales = nullptr;   // [N], for sums of integers
+  const std::int32_t* offsets = nullptr;  // [N], for sums of integers; null for zeros
   Activation activation = Activation::identity;
 };
 
-// Rows of the output, from the first column of the matrix on.
+// Rows of the output, from the matrix's first column on.
 struct OutputRows {
-  const float* residual = nullptr;  // or null
-  float* output = nullptr;          // may be where the sums are, if they are floats
-  std::ptrdiff_t stride = 0;        // between rows of both
-  const float* row_scales = nullptr;
+  const float* residual = nullptr;    // or null
+  float* output = nullptr;            // may be the address of the sums if they are floats
+  std::ptrdiff_t stride = 0;          // elements between neighbouring rows of `residual` and of `output`
+  const float* row_scales = nullptr;  // for sums of integers; null for scales of 1
 
-  // Without the rows before `first`.
+  // Returns the rows from `first` on.
   OutputRows from(std::ptrdiff_t first) const {
     return {.residual = residual == nullptr ? nullptr : residual + first * stride,
             .output = output + first * stride,
@@ -32,16 +33,17 @@ struct OutputRows {
   }
 };
 
-// A dense block of sums: rows [0, rows) of the output, columns [first_column, first_column + columns).
+// A dense block of sums: rows [0, rows) and columns [first_column, first_column + columns) of the output.
 template <class T>
 struct SumsBlock {
   const T* sums = nullptr;
-  std::ptrdiff_t stride = 0;  // between rows
+  std::ptrdiff_t stride = 0;  // elements between neighbouring rows
   int rows = 0;
   int first_column = 0;
   int columns = 0;
 };
 
+// Computes a block of the output from a block of sums.
 void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows);
 void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows);
 

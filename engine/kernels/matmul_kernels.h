@@ -8,7 +8,7 @@
 
 namespace encdec::kernels {
 
-// A matrix [K, N] in the order of panels that a kernel takes, and what follows the multiplication.
+// A matrix [K, N] in the panel order that a kernel reads, and the epilogue of the multiplication.
 struct PackedPanels {
   const std::byte* panels = nullptr;
   int input_width = 0;   // K
@@ -16,11 +16,11 @@ struct PackedPanels {
   MatMulEpilogue epilogue = {};
 };
 
-// Rows to multiply, in the InputForm that a kernel takes, and where the products go.
+// Rows of the input, in the InputForm that a kernel reads, and rows of the output.
 struct MatMulRows {
   int count = 0;
   const std::byte* input = nullptr;
-  // From one row to the next: K elements, and zeros up to a multiple of what the kernel reads at once.
+  // Bytes from one row to the next: K elements, then zeros up to a multiple of the bytes that the kernel reads at once.
   std::size_t input_bytes = 0;
   OutputRows output = {};
 
@@ -32,67 +32,79 @@ struct MatMulRows {
   }
 };
 
-// Each kernel, in a file of its own, computes
+// Each kernel below has a file of its own and computes, on the calling thread,
 //   output = activation(value(x W) + bias) (+ residual):  x [R, K], output and residual [R, N]
-// on the calling thread. Each output is summed over k in one order whatever R is and wherever its row stands: a row's
-// bits do not depend on the others.
+// Each output is summed over k in an order that does not depend on R or on the row. So the bits of a row do not depend
+// on the other rows.
 
-// How multiply_panels sums.
+// Options of multiply_panels().
 struct PanelSums {
   enum class Weights { float32, bfloat16 };
 
   Weights weights = Weights::float32;
   PanelColumns columns = PanelColumns::narrow;
-  // Partial sums of so many products are added up. 32 KiB of a panel stay in the nearest caches while one tile after
-  // the other uses them, and few enough sums are interrupted.
+  // Number of products in a partial sum; partial sums are added up. With 512 products, a chunk of a narrow float32
+  // panel is 32 KiB. It stays in the nearest caches while one tile after another uses it, and sums are seldom
+  // interrupted.
   int chunk = 512;
 };
 
-// By the float32 instructions of any CPU, of InputForm::float32 or rounded_float32 and panels in groups of 1. Weights
-// of bfloat16 are widened, which is exact. The output must not overlap what is read: it holds the sums of the chunks so
-// far. Bits depend on the instruction set: without fused multiply-add products are rounded.
+// Multiplies with the float32 instructions of any CPU.
+//   input    InputForm::float32 or rounded_float32
+//   weights  float32 or bfloat16 in panels with groups of 1; bfloat16 is widened, which is exact
+// Bits depend on the instruction set: products are rounded if it has no fused multiply-add.
+// REQUIRES: the output overlaps neither input nor residual, because it holds the sums of the chunks so far.
 void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums);
 
-// By products of 16 bits, of InputForm::int16 and int8 in PanelOrder{narrow, 2}, for CPUs that have no sums of products
-// of bytes: bytes are widened first, so that no intermediate sum saturates. Reads two inputs at once. Sums are exact
-// while K <= 66,000.
+// Multiplies with products of 16 bits, for CPUs that cannot sum products of bytes. Weights are widened first, so that
+// no intermediate sum saturates. Sums are exact for K <= 66,000.
+//   input    InputForm::int16, read two elements at a time
+//   weights  int8 in PanelOrder{narrow, 2}
 void multiply_integers(const PackedPanels& matrix, const MatMulRows& rows);
 
-// By AVX-512 VNNI, of InputForm::uint8 and int8 in PanelOrder{wide, 4}, and by AVX-512 BF16, of InputForm::bfloat16 and
-// bfloat16 in PanelOrder{wide, 2}: products of so many neighbours in k are added to a sum at once, in the order of k.
-// Weights are read from memory as fast as it gives them: of few rows several panels side by side, of more the next
-// panel while this one is in use. Where backend::instruction_sets() has them only.
-inline constexpr std::size_t kProductsBytes = 4;
+// Multiply with AVX-512. One instruction adds the products of a group of neighbours in k to a sum; groups are added in
+// the order of k. With few rows several panels are read side by side; with more rows the next panel is prefetched while
+// the current panel is in use. So weights are read as fast as memory delivers them.
+//   multiply_bytes           VNNI  InputForm::uint8     int8 weights in PanelOrder{wide, 4}
+//   multiply_bfloat16_pairs  BF16  InputForm::bfloat16  bfloat16 weights in PanelOrder{wide, 2}
+// REQUIRES: backend::instruction_sets() has the instructions.
+inline constexpr std::size_t kProductsBytes = 4;  // bytes of a row that are read at once
 void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows);
 void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows);
 
-// By the matrix instructions of AMX, registers of 16 rows of 64 bytes: of InputForm::bfloat16 and bfloat16 in
-// PanelOrder{wide, 2}, or of InputForm::uint8 and int8 in PanelOrder{wide, 4}. Where has_tiles() only.
-inline constexpr std::size_t kTileRowBytes = 64;
+// Multiply with the matrix instructions of AMX, on tiles of 16 rows of 64 bytes.
+//   multiply_bfloat16_tiles  InputForm::bfloat16  bfloat16 weights in PanelOrder{wide, 2}
+//   multiply_int8_tiles      InputForm::uint8     int8 weights in PanelOrder{wide, 4}
+// REQUIRES: has_tiles().
+inline constexpr std::size_t kTileRowBytes = 64;  // bytes of a row that are read at once
 void multiply_bfloat16_tiles(const PackedPanels& matrix, const MatMulRows& rows);
 void multiply_int8_tiles(const PackedPanels& matrix, const MatMulRows& rows);
-// Whether this CPU has the instructions and the system lets this process use them.
+// Returns true if this CPU has AMX and the operating system lets this process use it.
 bool has_tiles();
 
-inline constexpr std::size_t kNeonRowBytes = 8;
+inline constexpr std::size_t kNeonRowBytes = 8;  // bytes of a row that the arm64 kernels read at once
 
-// By SDOT of arm64, of InputForm::int8 and int8 in PanelOrder{narrow, 4}, or where the CPU lacks it by products of 16
-// bits, of which two are added before they are widened. Sums are exact while K <= 66,000. Where has_neon() only.
+// Multiplies InputForm::int8 by int8 weights in PanelOrder{narrow, 4} with SDOT of arm64. On CPUs without SDOT it adds
+// two products in 16 bits before widening them. Sums are exact for K <= 66,000. REQUIRES: has_neon().
 void multiply_dots(const PackedPanels& matrix, const MatMulRows& rows);
-// Whether this is an arm64 CPU.
+// Returns true on arm64 CPUs.
 bool has_neon();
 
-// By BFMMLA, of InputForm::bfloat16 and bfloat16 in PanelOrder{narrow, 4}, and by SMMLA, of InputForm::int8 and int8 in
-// PanelOrder{narrow, 8}: products of two rows and two columns. Where has_matrix_products() only.
-// BFMMLA is not IEEE arithmetic, though the same on every CPU while FPCR.EBF is 0, as Linux leaves it: the products of
-// two neighbours in k are added, then that pair to the output's sum; both additions round to odd, and denormal numbers
-// count as zero. The order is that of k whatever the number of rows; the other row of a pair changes nothing.
+// Multiply two rows by two columns at a time.
+//   multiply_bfloat16_matrices  BFMMLA  InputForm::bfloat16  bfloat16 weights in PanelOrder{narrow, 4}
+//   multiply_int8_matrices      SMMLA   InputForm::int8      int8 weights in PanelOrder{narrow, 8}
+// REQUIRES: has_matrix_products().
+//
+// BFMMLA is not IEEE arithmetic, but it is the same on every CPU while FPCR.EBF is 0, as Linux leaves it. It adds the
+// products of two neighbours in k, then adds this pair to the output's sum. Both additions round to odd, and denormal
+// numbers count as zero. Pairs are added in the order of k for any number of rows, and the two rows do not affect each
+// other.
 void multiply_bfloat16_matrices(const PackedPanels& matrix, const MatMulRows& rows);
 void multiply_int8_matrices(const PackedPanels& matrix, const MatMulRows& rows);
-// Whether this arm64 CPU has FEAT_I8MM and FEAT_BF16, and the system says so.
+// Returns true if this arm64 CPU has FEAT_I8MM and FEAT_BF16 and the operating system reports them.
 bool has_matrix_products();
 
-// The instruction set that the vector kernels run on, such as "avx2".
+// Returns the instruction set on which the vector kernels run, such as "avx2".
 std::string vector_target();
 
 }  // namespace encdec::kernels

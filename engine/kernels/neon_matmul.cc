@@ -19,7 +19,8 @@ namespace encdec::kernels {
 
 #if defined(__aarch64__)
 
-// gcc wants the architecture that the extensions belong to, clang their names alone (19; to 14 they are unknown here).
+// gcc needs the architecture of the extensions. clang 19 needs only their names; clang 14 and older do not know these
+// names.
 #if defined(__clang__)
 #define ENCDEC_DOTS __attribute__((target("dotprod")))
 #define ENCDEC_MATRICES __attribute__((target("i8mm,bf16")))
@@ -45,7 +46,7 @@ struct Operands {
   const std::int8_t* row(int index, std::ptrdiff_t byte) const {
     return reinterpret_cast<const std::int8_t*>(input + index * input_bytes + byte);
   }
-  // What bytes [byte, byte + kRowStep) of a row are multiplied by.
+  // Returns the weights of panel `index` for bytes [byte, byte + kRowStep) of a row. Prefetches later weights.
   const std::int8_t* weights(int index, std::ptrdiff_t byte) const {
     const std::byte* from = panel + index * panel_bytes + byte * kPanelWidth;
     for (std::ptrdiff_t line = 0; line < kPanelStep; line += 64) __builtin_prefetch(from + kBytesAhead + line);
@@ -53,25 +54,25 @@ struct Operands {
   }
 };
 
-// Four bytes of a row, four times.
+// Returns four bytes of a row, repeated four times.
 inline int8x16_t four_at(const std::int8_t* input) {
   std::int32_t four;
   std::memcpy(&four, input, sizeof(four));
   return vreinterpretq_s8_s32(vdupq_n_s32(four));
 }
 
-// What multiplies: sum_products computes sums[r][c] = <row r, column c of kPanels panels>. Of the 32 registers 16 to 24
-// hold sums, as many as compilers leave there.
+// Each struct below has sum_products(), which computes sums[r][c] = <row r, column c of kPanels panels>. Of the 32
+// registers, 16 to 24 hold sums; compilers do not keep more there.
 
 struct Sdot {
   using Sum = std::int32_t;
-  static constexpr int kGroup = 4;  // of the panels
+  static constexpr int kGroup = 4;  // rows in a group of the panels
   static constexpr int kMostRows = 6;
   static constexpr int panels_for(int rows) { return std::clamp(6 / rows, 1, 4); }
 
   template <int kRows, int kPanels>
   ENCDEC_DOTS static void sum_products(const Operands& operands, Sum* sums) {
-    constexpr int kVectors = 4 * kPanels;  // of four columns
+    constexpr int kVectors = 4 * kPanels;  // vectors of four columns
     int32x4_t totals[kRows][kVectors];
     for (auto& row : totals) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
     for (std::ptrdiff_t byte = 0; byte < operands.input_bytes; byte += kRowStep) {
@@ -94,7 +95,7 @@ struct Sdot {
   }
 };
 
-// For the same panels. Two products of at most 127 * 127 fit 16 bits.
+// Replaces Sdot, for the same panels, on CPUs without SDOT. The sum of two products of at most 127 * 127 fits 16 bits.
 struct Smull {
   using Sum = std::int32_t;
   static constexpr int kGroup = 4;
@@ -104,7 +105,7 @@ struct Smull {
   template <int kRows, int kPanels>
   static void sum_products(const Operands& operands, Sum* sums) {
     constexpr int kVectors = 4 * kPanels;
-    // Two columns each, and two sums of each column.
+    // A vector holds two columns, with two partial sums each.
     int32x4_t low[kRows][kVectors], high[kRows][kVectors];
     for (auto& row : low) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
     for (auto& row : high) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
@@ -138,7 +139,8 @@ ENCDEC_MATRICES inline float32x4_t add_products(float32x4_t sums, int8x16_t rows
   return vbfmmlaq_f32(sums, vreinterpretq_bf16_s8(rows), vreinterpretq_bf16_s8(columns));
 }
 
-// Products of two rows and two columns: in a vector of sums one row follows the other.
+// Multiplies two rows by two columns at a time. A vector of sums holds two columns of one row, then the same two
+// columns of the other row.
 template <class Vector, class Element>
 struct MatrixProducts {
   using Sum = Element;
@@ -155,7 +157,7 @@ struct MatrixProducts {
     for (std::ptrdiff_t byte = 0; byte < operands.input_bytes; byte += kRowStep) {
       int8x16_t rows[kPairs];
       for (int pair = 0; pair < kPairs; ++pair) {
-        // A last row without another is multiplied twice.
+        // If the last row has no partner, it is multiplied twice.
         rows[pair] = vcombine_s8(vld1_s8(operands.row(2 * pair, byte)),
                                  vld1_s8(operands.row(std::min(2 * pair + 1, kRows - 1), byte)));
       }
@@ -178,7 +180,7 @@ struct MatrixProducts {
   }
 };
 
-// Rows [row, row + kRows) by kPanels panels from `column` on.
+// Multiplies rows [row, row + kRows) by kPanels panels from `column` on.
 template <class Kernel, int kRows, int kPanels>
 void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, int column) {
   using Sum = typename Kernel::Sum;
@@ -198,7 +200,7 @@ void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, 
               rows.output.from(row));
 }
 
-// All rows by kPanels panels.
+// Multiplies all rows by kPanels panels.
 template <class Kernel, int kRows, int kPanels>
 void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows, int column) {
   for_each_tile<kRows>(rows.count, [&](auto height, int row, int /*tile*/) {

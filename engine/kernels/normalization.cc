@@ -15,7 +15,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// output = input + residual, which may be null.
+// output = input + residual; `residual` may be null.
 void add_residual(const float* input, const float* residual, int width, float* output) {
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -38,7 +38,7 @@ float sum_of(const float* HWY_RESTRICT values, int width) {
   return sum;
 }
 
-// The sum of the squares of the deviations from `mean`: sum(x^2) - mean^2 would cancel where the mean is large.
+// Returns the sum of (x - mean)^2. The formula sum(x^2) - width * mean^2 would lose digits if the mean is large.
 float sum_of_squares(const float* HWY_RESTRICT values, float mean, int width) {
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));

@@ -7,13 +7,13 @@ struct NormRow {
   const float* input = nullptr;
   const float* residual = nullptr;  // or null
   const float* scale = nullptr;
-  const float* shift = nullptr;  // of layer_norm
+  const float* shift = nullptr;  // for layer_norm() only
   float epsilon = 0.0f;
   int width = 0;
-  float* output = nullptr;  // may be the input
+  float* output = nullptr;  // may be the same address as `input`
 };
 
-// Layer normalisation (Ba et al. 2016): output = (x - mean) / sqrt(variance + epsilon) * scale + shift with the biased
+// Layer normalisation (Ba et al. 2016): output = (x - mean) / sqrt(variance + epsilon) * scale + shift, with the biased
 // variance.
 void layer_norm(const NormRow& row);
 

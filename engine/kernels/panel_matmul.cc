@@ -22,9 +22,9 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-// Registers that hold sums; the rest is for weights and inputs.
+// Number of registers for sums; the rest are for weights and inputs.
 constexpr int kSums = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
-// Panels that are read side by side: a processor fetches several streams ahead faster than one.
+// Maximum number of panels that are read side by side: a CPU reads several streams of memory faster than one.
 constexpr int kMaxPanels = 4;
 constexpr int kMaxTileRows = 6;
 
@@ -35,11 +35,11 @@ struct Layout {
   static constexpr int kVectors = kWidth / kLanes;
   static constexpr int kTileRows = std::clamp(kSums / kVectors, 1, kMaxTileRows);
 
-  // Panels side by side for so many rows: together they fill the registers.
+  // Returns the number of panels side by side for this many rows: together they fill the registers.
   static constexpr int panels_for(int rows) { return std::clamp(kSums / (kVectors * rows), 1, kMaxPanels); }
 };
 
-// A range of k and what it is part of.
+// The values of k in [first, first + count), of a matrix and its rows.
 struct Chunk {
   const PackedPanels& matrix;
   const MatMulRows& rows;
@@ -50,7 +50,7 @@ struct Chunk {
   bool ends() const { return first + count == matrix.input_width; }
 };
 
-// Rows [row, row + rows) by columns [column, column + columns); the last columns may lie beyond the matrix.
+// Rows [row, row + rows) by columns [column, column + columns). The last columns may lie beyond the matrix.
 struct Tile {
   int row;
   int rows;
@@ -58,7 +58,7 @@ struct Tile {
   int columns;
 };
 
-// The first `count` sums of a row and those of the chunks before it, which are where the output will be.
+// Adds the sums of the previous chunks, which are in the output, to the first `count` sums of a row.
 HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT sums) {
   const D d;
   int i = 0;
@@ -68,7 +68,7 @@ HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT s
   for (; i < count; ++i) sums[i] = before[i] + sums[i];
 }
 
-// Not a part of the loops that sum: there would be a copy for every size of tile.
+// Not inlined into the loops that sum: that would make a copy for every size of tile.
 HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRICT sums) {
   const int width = std::min(tile.columns, chunk.matrix.output_width - tile.column);
   OutputRows rows = chunk.rows.output.from(tile.row);
@@ -82,7 +82,7 @@ HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRI
               SumsBlock<float>{sums, tile.columns, tile.rows, tile.column, width}, rows);
 }
 
-// Rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
+// Multiplies rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
 template <class L, int kRows, int kPanels, bool kAsksForNext>
 HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel::Share next) {
   const D d;
@@ -125,8 +125,8 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
   finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);
 }
 
-// The chunk of the panel behind this one, for tiles of one panel. Behind the last panel it is the first one's next
-// chunk.
+// Returns the same chunk of the next panel, for tiles of one panel. After the last panel, returns the next chunk of the
+// first panel.
 template <class L, int kPanels>
 NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
   if (kPanels != 1) return {};
@@ -142,7 +142,7 @@ NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
           chunk.count};
 }
 
-// All rows by kPanels panels.
+// Multiplies all rows by kPanels panels.
 template <class L, int kRows, int kPanels>
 HWY_INLINE void multiply_tiles(const Chunk& chunk, int column) {
   const int rows = chunk.rows.count;
@@ -170,7 +170,7 @@ void multiply_chunk(const Chunk& chunk) {
 template <class L>
 void multiply(const PackedPanels& matrix, const MatMulRows& rows, int chunk) {
   with_tile_height<L::kTileRows>(rows.count, [&](auto height) HWY_ATTR {
-    // The weights of a chunk are read once for all rows, a panel of them by one tile after the other.
+    // All rows are multiplied by a chunk of the weights before the next chunk, so each weight is read from memory once.
     for (int k = 0; k < matrix.input_width; k += chunk) {
       multiply_chunk<L, height()>({matrix, rows, k, std::min(chunk, matrix.input_width - k)});
     }

@@ -5,25 +5,35 @@
 
 namespace encdec::kernels {
 
-// How many columns lie together in a panel.
+// Number of columns in a panel.
 enum class PanelColumns : int {
-  narrow = 16,  // with six rows of sums beside it a panel fills the registers of AVX2 and NEON
+  narrow = 16,  // a panel and the sums of six rows fill the registers of AVX2 and NEON
   wide = 64     // as in oneDNN's AVX-512 matmuls
 };
 
-// Columns of a wide panel, and the bytes from one group of rows to the next: 1 float32, 2 bfloat16 or 4 int8 a column.
+// Columns of a wide panel, and the bytes between neighbouring groups of its rows. Each column of a group has 4 bytes: 1
+// float32, 2 bfloat16 or 4 int8.
 inline constexpr int kWideColumns = static_cast<int>(PanelColumns::wide);
 inline constexpr std::ptrdiff_t kWideGroupBytes = kWideColumns * 4;
 
-// The order of a weight matrix [K, N] in memory: panels of columns one after the other, each of them K rows in groups,
-// so that what one instruction multiplies for a column lies together. With `wide` columns and groups of 1, 2 and 4
-// these are oneDNN's BA16a64b (float32), BA16a64b2a (bfloat16) and BA16a64b4a (int8). Missing rows and columns are
-// zeros.
+// The order of a weight matrix [K, N] in memory: panels of columns, one after another. A panel's rows are in groups, so
+// that the weights which one instruction multiplies for a column lie together. Missing rows and columns are zeros.
+//
+// For example, panels of 4 columns (real panels have 16 or 64) in groups of 2 rows, where 2,5 is row 2, column 5:
+//
+//   panel 0   0,0 1,0   0,1 1,1   0,2 1,2   0,3 1,3     rows 0 and 1
+//             2,0 3,0   2,1 3,1   2,2 3,2   2,3 3,3     rows 2 and 3
+//             ...
+//   panel 1   0,4 1,4   0,5 1,5   0,6 1,6   0,7 1,7     rows 0 and 1
+//             ...
+//
+// Wide panels in groups of 1, 2 and 4 are oneDNN's BA16a64b (float32), BA16a64b2a (bfloat16) and BA16a64b4a (int8).
 struct PanelOrder {
   PanelColumns columns = PanelColumns::narrow;
-  int group = 1;  // rows that lie together
+  int group = 1;  // number of rows in a group
 
   std::size_t width() const { return static_cast<std::size_t>(columns); }
+  // Returns `rows` rounded up to a multiple of 16 groups.
   std::size_t padded_rows(int rows) const {
     const std::size_t unit = 16 * static_cast<std::size_t>(group);
     return (static_cast<std::size_t>(rows) + unit - 1) / unit * unit;

@@ -20,16 +20,16 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 
-// Below this 127 / max |x| would overflow.
+// For a smaller max |x|, 127 / max |x| would overflow.
 constexpr float kSmallestScaled = 1e-35f;
 constexpr float kLevels = 127.0f;
 
-// max |x|, or not a number if a value is not finite.
+// Returns max |x|, or NaN if a value is not finite.
 float largest_magnitude(const float* HWY_RESTRICT row, int width) {
   constexpr std::int32_t kInfinity = 0x7F800000;
   const D d;
   const hn::RebindToSigned<D> di;
-  // Without their signs, floats are in the order of their bits, those that are no numbers behind infinity.
+  // Without the sign bit, floats compare like their bits as integers. NaN compares above infinity.
   auto largest = hn::Zero(di);
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
     largest = hn::Max(largest, hn::BitCast(di, hn::Abs(load_some(d, row + i, count))));
@@ -38,7 +38,7 @@ float largest_magnitude(const float* HWY_RESTRICT row, int width) {
   return bits < kInfinity ? std::bit_cast<float>(bits) : std::numeric_limits<float>::quiet_NaN();
 }
 
-// Writes round(x * factor) + shift, which T can hold.
+// Writes round(x * factor) + shift. REQUIRES: T can hold these numbers.
 template <class T>
 void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int shift, T* HWY_RESTRICT output) {
   const D d;
@@ -65,13 +65,13 @@ float quantize(const float* HWY_RESTRICT row, int width, int shift, T* HWY_RESTR
   return largest / kLevels;
 }
 
-// The bits of a float, rounded to the nearest bfloat16 in their upper half.
+// Returns the bits of a float, with the nearest bfloat16 in the upper half.
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_bits(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> du;
   const auto bits = hn::BitCast(du, x);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
   const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFF)));
-  // Adding could turn a NaN into something else.
+  // The addition could turn a NaN into infinity or zero. A NaN instead keeps its bits and gets the quiet bit.
   return hn::IfThenElse(hn::BitCast(du, hn::VecFromMask(d, hn::IsNaN(x))) == hn::Zero(du), rounded,
                         hn::Or(bits, hn::Set(du, 0x00400000)));
 }
@@ -82,7 +82,7 @@ void write_bfloat16(const float* HWY_RESTRICT row, int width, std::uint16_t* HWY
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::int16_t, D> di16;
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
-    // As signed numbers, which the demotion takes as they are.
+    // Signed, so that DemoteTo keeps the bits as they are.
     const auto upper = hn::ShiftRight<16>(hn::BitCast(di, rounded_bits(d, load_some(d, row + i, count))));
     store_some(hn::BitCast(d16, hn::DemoteTo(di16, upper)), d16, output + i, count);
   });

@@ -5,23 +5,28 @@
 
 namespace encdec::kernels {
 
-// In what form a matmul takes the rows of its input.
+// The form in which a matmul kernel reads the rows of its input.
+// The integer forms use symmetric quantisation per row: scale = max |x| / 127 and q = round(x / scale), so that q has
+// 127 levels on each side of zero and -128 is not used ("scale quantization" of Wu et al. 2020, Integer Quantization
+// for Deep Learning Inference, section 3.1.2).
 enum class InputForm : std::uint8_t {
   float32,
-  rounded_float32,  // rounded to bfloat16, as floats
+  rounded_float32,  // floats, rounded to bfloat16
   bfloat16,
-  uint8,  // q + 128 with q = round(x / scale) in [-127, 127] and scale = max |x| / 127
-  int8,   // the same q
-  int16,  // the same q
+  uint8,  // q + 128
+  int8,   // q
+  int16,  // q
 };
 
+// Returns the size of one element in bytes.
 std::size_t element_bytes(InputForm form);
 
-// Writes a row of `width` values in a form, nearest to even. Returns the scale where the form has one, else 1: 0 for a
-// row of zeros, not a number for a row in which a value is not finite.
+// Converts a row of `width` floats to a form, rounding to the nearest, ties to even. Returns the scale of an integer
+// form, 1 for other forms. The scale of a row of zeros, or with max |x| below 1e-35, is 0. The scale of a row with NaN
+// or infinity is NaN.
 float convert_row(InputForm form, const float* row, int width, std::byte* output);
 
-// q of above as int8, for a row of weights; returns its scale.
+// Quantises a row of weights to q as above and returns its scale.
 float quantize_weights(const float* row, int width, std::int8_t* output);
 
 }  // namespace encdec::kernels

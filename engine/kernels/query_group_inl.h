@@ -1,5 +1,5 @@
-// What attention does alike for a few queries and for many, for its kernel: included once per instruction set, after
-// highway.h, inside none of its namespaces.
+// Steps of attention that are the same for few and for many queries. Include this file after highway.h, outside all
+// namespaces; Highway compiles it once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
@@ -38,7 +38,8 @@ HWY_INLINE float as_float(std::uint16_t x) {
   return value;
 }
 
-// scores[j] += bias of the distance from `position` to j, for j in [0, key_count).
+// Adds the relative bias of each key to scores[0, key_count). `position` is the query's, counted from the first of
+// these keys.
 HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int key_count, float* HWY_RESTRICT scores) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -53,8 +54,8 @@ HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int k
   for (; j < key_count; ++j) scores[j] += head.relative_bias[head.bias_reach];
 }
 
-// Queries side by side, all of which see a key. Where there are fewer than kQueries, the last one stands in for those
-// that are missing.
+// kQueries neighbouring queries, each of which sees at least one key. If fewer queries are left, the last one fills the
+// missing places.
 template <int kQueries>
 struct QueryGroup {
   int first;
@@ -71,12 +72,13 @@ struct QueryGroup {
       keys[q] = keys_seen(head, i);
     }
   }
-  // The keys that some of them see.
+  // Range of keys that at least one of these queries sees.
   int first_key() const { return keys[0].first; }
   int end_key() const { return keys[kQueries - 1].end; }
 };
 
-// Turns each query's scores into weights, but for the factor of its normalizer.
+// Replaces each query's scores by weights that are not yet normalised, and sets the query's normalizer. Also writes the
+// normalised weights if head.weights is set.
 template <int kQueries>
 HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratch, std::size_t stride,
                            QueryGroup<kQueries>& group) {
@@ -94,8 +96,8 @@ HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratc
   }
 }
 
-// output_q = normalizers[q] * sum_j weights[q * stride + j] * value_j, the sum over j in their order.
-// `values` has row(j), and load_first(address, count) for its last columns.
+// output_q = normalizers[q] * sum_j weights[q * stride + j] * value_j, summed in the order of j.
+// `values` has row(j), and load_first(address, count) for the last columns of a row.
 template <int kChunks, int kQueries, class Values>
 HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, const float* HWY_RESTRICT weights,
                              std::size_t stride, const QueryGroup<kQueries>& group) {

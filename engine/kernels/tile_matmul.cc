@@ -21,10 +21,10 @@ namespace {
 
 constexpr int kTileRows = 16;
 constexpr int kTileColumns = 16;
-constexpr std::ptrdiff_t kStepBytes = kTileRows * kWideGroupBytes;  // of a panel, for 64 bytes of an input row
+constexpr std::ptrdiff_t kStepBytes = kTileRows * kWideGroupBytes;  // bytes of a panel for 64 bytes of an input row
 constexpr std::ptrdiff_t kTileBytesAhead = 2 * kStepBytes;
 
-// Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG.
+// Layout: Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG.
 struct alignas(64) TileConfiguration {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -33,7 +33,7 @@ struct alignas(64) TileConfiguration {
   std::uint8_t rows[16] = {};
 };
 
-// Which tile is what. Two kinds of blocks of the output, so that all eight are in use:
+// Configures the eight tiles for both kinds of output blocks:
 //   tall: up to 32 rows x 32 columns: sums 0 1 / 2 3, inputs 4 and 5, weights 6 and 7
 //   flat: up to 16 rows x 64 columns: sums 0 1 2 3, input 4, weights 6 and 7 in turn
 TileConfiguration configuration(int upper_rows, int lower_rows) {
@@ -55,7 +55,7 @@ TileConfiguration configuration(int upper_rows, int lower_rows) {
     _tile_dpbusd(sums, input, weights);            \
   }
 
-// Rows [row, row + 16 or less) by the 64 columns of a panel.
+// Computes up to 16 rows from `row` on by the 64 columns of a panel.
 template <class Sum>
 ENCDEC_TILES void flat_block(const MatMulRows& rows, int row, const std::byte* panel, std::byte* sums) {
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
@@ -84,8 +84,8 @@ ENCDEC_TILES void flat_block(const MatMulRows& rows, int row, const std::byte* p
   _tile_stored(3, sums + 192, kWideGroupBytes);
 }
 
-// Rows [row, row + 17 to 32) by 32 columns of a panel. The first rows bring what will be wanted next nearer: the other
-// half of a panel is in the same pages, so half of the next one each time.
+// Computes 17 to 32 rows from `row` on by 32 columns, half a panel. The block of the first rows also prefetches the
+// same half of the next panel. It does not prefetch the other half of its own panel, which lies in the same pages.
 template <class Sum>
 ENCDEC_TILES void tall_block(const MatMulRows& rows, int row, const std::byte* panel, std::byte* sums) {
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
@@ -139,7 +139,7 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
       const int count = std::min(2 * kTileRows, rows.count - row);
       if (count != configured) {
         const TileConfiguration tiles = configuration(std::min(count, kTileRows), std::max(0, count - kTileRows));
-        // gcc 12 does not know that all of it is read.
+        // gcc 12 does not know that the instruction reads all of `tiles`.
         asm volatile("" : : "r"(&tiles) : "memory");
         _tile_loadconfig(&tiles);
         configured = count;
@@ -156,7 +156,7 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
       }
     }
   }
-  // Threads that hold tiles make every switch between them dearer.
+  // A context switch takes longer while a thread holds data in tiles.
   _tile_release();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Before a loop over sums that are to stay in registers: gcc may keep them in memory where it does not unroll first.
+// Put this before a loop over sums that must stay in registers: gcc may keep the sums in memory if it does not unroll
+// the loop first.
 #if defined(__clang__)
 #define ENCDEC_UNROLL
 #else

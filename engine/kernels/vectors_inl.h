@@ -1,5 +1,5 @@
-// Vectors of parts of rows, and of bfloat16, for kernels: included once per instruction set, after highway.h, inside
-// none of its namespaces.
+// Loads and stores of vectors, parts of vectors and bfloat16, for kernels. Include this file after highway.h, outside
+// all namespaces; Highway compiles it once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
@@ -17,13 +17,13 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A vector of floats or integers from memory.
+// Loads a vector of floats or integers.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
   return hn::LoadU(d, from);
 }
 
-// A vector of floats from bfloat16: those are their upper halves.
+// Loads a vector of floats from bfloat16 numbers, which are the upper halves of floats.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
   const hn::RebindToUnsigned<D> du;
@@ -31,7 +31,7 @@ HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
 }
 
-// The first `count` lanes; the others are zero.
+// Loads the first `count` lanes; the other lanes are zero.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* from, int count) {
   if (count >= static_cast<int>(hn::Lanes(d))) return load(d, from);
@@ -40,6 +40,7 @@ HWY_INLINE hn::Vec<D> load_some(D d, const T* from, int count) {
   return load(d, lanes);
 }
 
+// Stores the first `count` lanes.
 template <class D>
 HWY_INLINE void store_some(hn::Vec<D> value, D d, hn::TFromD<D>* to, int count) {
   if (count >= static_cast<int>(hn::Lanes(d))) return hn::StoreU(value, d, to);
@@ -48,7 +49,8 @@ HWY_INLINE void store_some(hn::Vec<D> value, D d, hn::TFromD<D>* to, int count) 
   for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-// Calls body(i, count) for the elements of a row from i on, a whole vector each time but perhaps the last.
+// Calls body(i, count) for each vector of a row: the elements [i, i + count). `count` is smaller than a vector only in
+// the last call.
 template <class D, class Body>
 HWY_INLINE void for_each_vector(D d, int width, const Body& body) {
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -57,8 +59,8 @@ HWY_INLINE void for_each_vector(D d, int width, const Body& body) {
   if (i < width) body(i, width - i);
 }
 
-// The sum of the lanes, half after half. Highway's own adds them in another order from version to version: results
-// would depend on which one they were built with.
+// Returns the sum of the lanes: adds the upper half to the lower half until one lane is left. Highway's own sum adds
+// lanes in different orders in different versions, so results would depend on Highway's version.
 template <class D>
 HWY_INLINE hn::TFromD<D> sum_of_lanes([[maybe_unused]] D d, hn::Vec<D> value) {
 #if HWY_TARGET != HWY_SCALAR

@@ -23,12 +23,11 @@ using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
-// Queries that share each load of keys or values, and vectors of a value that are summed together.
+// Number of queries that share each load of keys or values.
 constexpr int kQueriesAtOnce = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr int kChunksAtOnce = 4;
+constexpr int kChunksAtOnce = 4;  // vectors of a value that are summed together
 
-// Calls body(first, count) for `count` items, kAtOnce of them as long as there are so many, then one by one; the
-// number is a constant of the type of its argument.
+// Calls body(first, n) for groups of n = kAtOnce items, then for single items with n = 1. `n` is an integral_constant.
 template <int kAtOnce, class Body>
 HWY_INLINE void in_groups(int count, const Body& body) {
   int i = 0;
@@ -36,8 +35,8 @@ HWY_INLINE void in_groups(int count, const Body& body) {
   for (; i < count; ++i) body(i, std::integral_constant<int, 1>());
 }
 
-// Calls tile(key, keys, store) for every four keys of the rows: `keys` are four addresses, the last key standing in for
-// those that are missing, and store(query, sums) puts the first ones of four sums where they belong.
+// Calls tile(keys, store) for each four keys. `keys` are four addresses; the last key fills missing places. The tile
+// calls store(query, sums) to write the four sums of a query to its scores; sums of missing keys are dropped.
 template <class Tile>
 HWY_INLINE void for_four_keys(const ScoredRows& rows, const Tile& tile) {
   for (int first = 0; first < rows.key_count; first += kKeysAtOnce) {
@@ -74,7 +73,8 @@ void additive_scores_of(const ScoredRows& rows, const float* weights, float bias
       V sums[kKeysAtOnce];
       std::fill(std::begin(sums), std::end(sums), hn::Zero(d));
       for_each_vector(d, rows.width, [&](int i, int count) HWY_ATTR {
-        const V weight = load_some(d, weights + i, count);  // zeros beyond the row: what is there does not count
+        // Beyond the row the weight is zero, so the values of the other operands there do not matter.
+        const V weight = load_some(d, weights + i, count);
         const V compared = load_some(d, q + i, count);
         for (int k = 0; k < kKeysAtOnce; ++k) {
           const V sum = hn::Add(compared, load_some(d, keys[k] + i, count));
@@ -89,7 +89,7 @@ void additive_scores_of(const ScoredRows& rows, const float* weights, float bias
   }
 }
 
-// `count` columns from `column` on.
+// Computes `count` columns from `column` on, for kQueries queries from `query` on.
 template <int kQueries, int kChunks, class Read>
 HWY_INLINE void weighted_sum_tile(const WeighedRows& rows, int query, int column, int count, const Read& read) {
   const float* HWY_RESTRICT weights = rows.weights + query * rows.weights_stride;
