@@ -1,6 +1,6 @@
 # cmake -DEXPECTED=FILE -DACTUAL=FILE -P check_output.cmake -- PROGRAM ARGUMENT...
-# Fails unless the program succeeds and prints exactly what is in the expected file. What it did print is left in the
-# other file, to compare or to accept.
+# Fails unless the program succeeds and prints exactly the contents of EXPECTED. Writes the program's output to ACTUAL,
+# to compare it or to accept it as the new EXPECTED.
 set(command "")
 set(is_command FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -19,5 +19,5 @@ endif()
 execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${EXPECTED}" "${ACTUAL}" RESULT_VARIABLE differs)
 if(differs)
   file(READ "${ACTUAL}" actual)
-  message(FATAL_ERROR "${ACTUAL} is not ${EXPECTED}:\n${actual}")
+  message(FATAL_ERROR "${ACTUAL} differs from ${EXPECTED}:\n${actual}")
 endif()

@@ -2,9 +2,9 @@
 //
 //     d2l_attention FOLDER      the folder with d2l_attention.safetensors and d2l_attention.npz
 //
-// Two sources of ten keys each, padded: only the first 2 keys of one and the first 6 of the other are real. All keys
-// are alike on purpose, so that whatever a query looks for, it spreads its attention evenly over the keys that are not
-// masked, and its output is the mean of their values.
+// There are two sources of ten keys each. The first 2 keys of one and the first 6 of the other are real; the rest is
+// padding, which is masked. All keys are equal on purpose. So every query spreads its attention evenly over the real
+// keys, and its output is the mean of their values.
 #include <encdec/engine/executor.h>
 #include <encdec/layers/lessons/dense/additive_attention.h>
 #include <encdec/layers/lessons/dense/dot_product_scores.h>
@@ -30,7 +30,7 @@ using namespace encdec;
 constexpr Dim kKeyDim = 2, kValueDim = 4, kKeys = 10;
 constexpr Dim kBatchSize = 2;
 
-// Keys, values and lengths of both examples.
+// Keys, values and valid lengths, the same for both examples.
 struct Source {
   Tensor keys = Tensor::allocate({kBatchSize, kKeys, kKeyDim});
   Tensor values = Tensor::allocate({kBatchSize, kKeys, kValueDim});
@@ -38,14 +38,14 @@ struct Source {
 
   Source() {
     std::fill_n(keys.data<float>(), keys.elements(), 1.0f);
-    // 0, 1, 2, 3 is the value of the first key, 4, 5, 6, 7 that of the second.
+    // The first key has the value 0, 1, 2, 3, the second 4, 5, 6, 7, and so on.
     for (Dim i = 0; i < values.elements(); ++i) values.data<float>()[i] = static_cast<float>(i % (kKeys * kValueDim));
     valid_lengths.data<std::int32_t>()[0] = 2;
     valid_lengths.data<std::int32_t>()[1] = 6;
   }
 };
 
-// Where a graph begins: kBatch sequences, kTargetRows queries and kSourceRows keys in each.
+// Inputs of a graph: a batch of kBatch sequences, with kTargetRows queries and kSourceRows keys in each.
 struct AttentionInputs {
   Edge queries, keys, values, valid_lengths;
 
@@ -56,8 +56,8 @@ struct AttentionInputs {
         valid_lengths(graph.input("valid_lengths", {kBatch}, DataType::int32)) {}
 };
 
-// Queries and keys of different sizes meet in a hidden layer. All of attention in one node: its scores and its softmax
-// are never in memory as a whole.
+// Additive attention: a hidden layer compares queries and keys, which may have different widths. The whole attention is
+// one node, whose scores and softmax are never in memory as a whole.
 void run_additive(const WeightScope& weights, const Tensor& queries) {
   Graph graph("additive attention");
   const AttentionInputs in(graph, queries.width());
@@ -68,7 +68,7 @@ void run_additive(const WeightScope& weights, const Tensor& queries) {
 
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
-  // One can still look at the weights: the node tells those of each query.
+  // The weights can still be observed: the node reports those of each query.
   Tensor attention = Tensor::allocate({kBatchSize, kKeys});
   state.observe_attention(attended,
                           [&](const AttentionWeights& row) { std::ranges::copy(row.weights, attention.row(row.row)); });
@@ -78,8 +78,8 @@ void run_additive(const WeightScope& weights, const Tensor& queries) {
   example::show("additive attention: outputs", outputs[0], "{:.4f}");
 }
 
-// Queries and keys of one size are compared directly. The same attention in parts, a node each, as the book writes it:
-// with dropout between softmax and sum, which does something only while a network is trained.
+// Dot-product attention, for queries and keys of equal width. It is built from separate nodes, as in the book, with
+// dropout between softmax and sum. Dropout has an effect only in training.
 void run_dot_product(const Tensor& queries) {
   Graph graph("dot-product attention");
   const AttentionInputs in(graph, queries.width());
@@ -92,14 +92,14 @@ void run_dot_product(const Tensor& queries) {
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
   state.observer = [](const Graph::Node& node, const Tensor& output) {
-    if (node.name == "scores") return;  // as random as the queries
+    if (node.name == "scores") return;  // random, like the queries
     example::show("dot-product attention: " + node.name, output, "{:.4f}");
   };
   const Source source;
   executor.run(std::array{queries, source.keys, source.values, source.valid_lengths}, state);
 }
 
-// Weights and queries are read the same way, whatever wrote the file.
+// Reads weights and queries. The calls are the same for both file formats.
 void run(const std::shared_ptr<const WeightStore>& file) {
   const WeightScope weights(file);
   run_additive(weights, weights.tensor("additive_queries", {kBatchSize, 1, 20}));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the weights that the examples read, and what PyTorch computes with them.
+"""Writes data/: the weights that the examples read, and the logits that PyTorch computes with them.
 
     pip install -r ../tests/golden/requirements.txt
     python make_data.py
@@ -70,7 +70,7 @@ def make_tiny_transformer():
         for name, parameter in module.named_parameters():
             if parameter.dim() == 2:
                 nn.init.normal_(parameter, std=0.4 if "attn" in name else 1.0)
-            else:  # the scales of norms are about 1, all else that is a vector is a shift
+            else:  # vectors: scales of norms have mean 1, biases have mean 0
                 nn.init.normal_(parameter, mean=float("norm" in name and "weight" in name), std=0.2)
     ids = {"source": torch.tensor([3, 1, 4, 1, 5, 9]), "target": torch.tensor([0, 2, 7, 1, 8])}
 

@@ -1,4 +1,5 @@
-// Many callers, one model: each submits what it wants, with rules of its own, to a queue that decodes all together.
+// Several callers of one model. Each submits a request, with options of its own, to a queue that decodes all requests
+// together.
 #include <encdec/models/model/request_queue.h>
 
 #include <cstdio>
@@ -12,7 +13,7 @@
 
 namespace {
 
-// One source, and a future for its result: how a caller with a thread of its own waits.
+// Submits one source and returns a future for its result, for a caller that waits in its own thread.
 std::future<encdec::GenerateResult> generate(encdec::RequestQueue& queue, const std::string& source,
                                              const encdec::GenerateOptions& options) {
   auto promise = std::make_shared<std::promise<encdec::GenerateResult>>();
@@ -27,7 +28,7 @@ std::future<encdec::GenerateResult> generate(encdec::RequestQueue& queue, const 
 void run(const char* folder) {
   encdec::RequestQueue queue(encdec::Model::load(folder));
 
-  // A letter that nobody waits for any more: it leaves the batch, and those beside it do not notice.
+  // A request that its caller cancels below. It leaves the batch without any effect on the other requests.
   const std::vector<encdec::GenerateInput> unwanted(100, encdec::GenerateInput{"antidisestablishmentarianism"});
   const encdec::Request request = queue.submit(
       unwanted, {.num_beams = 4}, {.on_result = [](std::size_t, auto) {}, .on_failure = [](std::size_t, auto) {}});

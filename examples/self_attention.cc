@@ -1,8 +1,8 @@
-// Self-attention with numbers small enough to check with a pencil.
+// Self-attention with numbers small enough to check by hand.
 //
-// Three tokens, each a row of four numbers. From each row three others are made by matrices that a model would learn: a
-// key (what the token offers), a query (what it looks for) and a value (what it passes on). A token's output is a
-// mixture of all values; how much of each is decided by how well its query matches each key.
+// There are three tokens, each a row of four numbers. Three matrices, which a model would learn, turn each row into a
+// query (what the token looks for), a key (what it offers) and a value (what it passes on). The output of a token is a
+// weighted sum of all values. The weights come from how well the token's query matches each key.
 #include <encdec/engine/executor.h>
 #include <encdec/layers/lessons/dense/dot_product_scores.h>
 #include <encdec/layers/lessons/dense/masked_softmax.h>
@@ -22,8 +22,8 @@ namespace {
 
 using namespace encdec;
 
-constexpr Dim kWidth = 4;    // of a token
-constexpr Dim kHeadDim = 3;  // of its key, query and value
+constexpr Dim kWidth = 4;    // numbers in a token's row
+constexpr Dim kHeadDim = 3;  // numbers in a query, a key or a value
 
 Tensor matrix(const Shape& shape, const std::vector<float>& numbers) {
   Tensor tensor = Tensor::allocate(shape);
@@ -31,7 +31,7 @@ Tensor matrix(const Shape& shape, const std::vector<float>& numbers) {
   return tensor;
 }
 
-// On paper a projection is x W, with W of kWidth rows. Checkpoints store it as [out, in], for W transposed.
+// Transposes a matrix W [kWidth, kHeadDim], written for x W as on paper. Checkpoints store it transposed, as [out, in].
 Tensor transposed(const Tensor& w) {
   Tensor weight = Tensor::allocate({w.shape()[1], w.shape()[0]});
   for (Dim in = 0; in < w.shape()[0]; ++in) {
@@ -40,7 +40,7 @@ Tensor transposed(const Tensor& w) {
   return weight;
 }
 
-// What a checkpoint would hold.
+// Returns the weights that a checkpoint would hold.
 WeightScope made_up_weights() {
   const Shape shape{kWidth, kHeadDim};
   auto store = std::make_shared<WeightStore>("by hand");
@@ -59,7 +59,7 @@ WeightScope made_up_weights() {
   return WeightScope(std::shared_ptr<const WeightStore>(std::move(store)));
 }
 
-// The network, a node a line. kSourceRows stands for the number of tokens, whatever it will be.
+// Builds the network, one node a line. kSourceRows stands for any number of tokens.
 Graph self_attention(const WeightScope& weights) {
   const LinearOptions projection{.input_width = kWidth, .output_width = kHeadDim, .bias = Bias::none};
   Graph graph("self-attention");
@@ -67,10 +67,12 @@ Graph self_attention(const WeightScope& weights) {
   const Edge keys = graph.add<Linear>(weights / "keys", {x}, projection);
   const Edge queries = graph.add<Linear>(weights / "queries", {x}, projection);
   const Edge values = graph.add<Linear>(weights / "values", {x}, projection);
-  // How well each query matches each key. Models divide by sqrt(kHeadDim); whole numbers are easier to follow.
+  // The scores: how well each query matches each key. Models divide them by sqrt(kHeadDim); whole numbers are easier to
+  // follow.
   const DotProductOptions plain{.scale = ScoreScale::plain};
   const Edge scores = graph.add("scores", std::make_shared<DotProductScores>(plain), {queries, keys});
-  // Each row becomes positive and adds up to 1. Nothing is masked here: every token sees every token.
+  // The softmax makes the scores of each row positive, with sum 1. Nothing is masked: every token attends to every
+  // token.
   const Edge softmax = graph.add("softmax", std::make_shared<MaskedSoftmax>(), {scores});
   graph.output(graph.add("outputs", std::make_shared<WeightedSum>(), {softmax, values}));
   return graph;
@@ -84,7 +86,7 @@ void run() {
 
   const Executor executor(self_attention(made_up_weights()));
   RunState state(executor.graph());
-  // A look at every node's output when it has been computed.
+  // Prints the output of every node after the node has run, and keeps the values.
   Tensor values = Tensor::allocate({3, kHeadDim});
   state.observer = [&](const Graph::Node& node, const Tensor& output) {
     example::show(node.name, output, node.name == "softmax" ? "{:.4e}" : node.name == "outputs" ? "{:.4f}" : "{:g}");
@@ -92,7 +94,7 @@ void run() {
   };
   executor.run(std::array{x}, state);
 
-  // On paper one would round the softmax, and then nothing but three mixtures of rows is left.
+  // By hand one would round the softmax. The outputs are then three simple sums of values.
   const Tensor rounded = matrix({3, 3}, {0.0f, 0.5f, 0.5f,  //
                                          0.0f, 1.0f, 0.0f,  //
                                          0.0f, 0.9f, 0.1f});

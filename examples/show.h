@@ -8,7 +8,7 @@
 
 namespace example {
 
-// Prints a float32 tensor as rows of numbers under a title; `format` is that of one number.
+// Prints a float32 tensor as rows of numbers, under a title. `format` is the format of one number.
 inline void show(std::string_view title, const encdec::Tensor& tensor, const char* format) {
   fmt::print("{} {}\n", title, to_string(tensor.shape()));
   for (std::int64_t row = 0; row < tensor.rows(); ++row) {

@@ -2,9 +2,9 @@
 //
 //     tiny_transformer FILE      tiny_transformer.safetensors
 //
-// Far too small to know anything: 2 + 2 layers of width 8 with random weights. But it is complete, and PyTorch computes
-// the same logits. Prints its two graphs in Graphviz's language (try: dot -Tsvg) and the token that it finds most
-// likely after each target token.
+// The model is complete but tiny: 2 + 2 layers of width 8, with random weights. The program prints its two graphs in
+// Graphviz's language (try: dot -Tsvg), the most likely token after each target token, and whether PyTorch computes the
+// same logits.
 //
 // The sizes in brackets: S source tokens, T target tokens, D model, V vocabulary.
 #include <encdec/engine/executor.h>
@@ -41,7 +41,7 @@ const AttentionOptions kAttention{.model_dim = kModelDim, .heads = 2};
 const FeedForwardOptions kFeedForward{.model_dim = kModelDim, .hidden_dim = 16, .activation = Activation::relu};
 const NormOptions kNorm{.width = kModelDim};
 
-// Token ids -> their vectors, with their places in the sequence added. [S] or [T] -> [S or T, D]
+// Adds an embedding of token ids, and the encodings of their positions. [S] -> [S, D] or [T] -> [T, D]
 Edge add_embeddings(Graph& graph, Edge ids, const WeightScope& w) {
   const EmbeddingOptions options{
       .vocabulary = kVocabulary, .model_dim = kModelDim, .scale = std::sqrt(static_cast<float>(kModelDim))};
@@ -50,7 +50,7 @@ Edge add_embeddings(Graph& graph, Edge ids, const WeightScope& w) {
   return graph.add((w / "positional_encoding").path(), positions, {tokens});
 }
 
-// The left half of the figure. Every source token looks at every other one.
+// The left half of the figure. Every source token attends to every source token.
 Graph make_encoder(const WeightScope& weights) {
   Graph graph("encoder");
   Edge x = add_embeddings(graph, graph.input("source_ids", {kSourceRows}, DataType::int32), weights / "encoder");
@@ -61,7 +61,7 @@ Graph make_encoder(const WeightScope& weights) {
     const Edge transformed = graph.add<FeedForward>(w / "feed_forward", {mixed}, kFeedForward);
     x = graph.add<AddNorm>(w / "feed_forward_norm", {mixed, transformed}, kNorm);
   }
-  // What each decoder layer will look at: keys and values of the source, computed once. [S, D] -> [S, 2 D]
+  // For each decoder layer, the keys and values of the source, computed once. [S, D] -> [S, 2 D]
   for (int layer = 0; layer < kLayers; ++layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
     const std::string name = fmt::format("memory.{}", layer);
@@ -70,7 +70,7 @@ Graph make_encoder(const WeightScope& weights) {
   return graph;
 }
 
-// The right half. A target token looks at itself and those before it, then at the source.
+// The right half. Every target token attends to itself and earlier target tokens, then to the source.
 Graph make_decoder(const WeightScope& weights) {
   Graph graph("decoder");
   Edge x = add_embeddings(graph, graph.input("target_ids", {kTargetRows}, DataType::int32), weights / "decoder");
@@ -89,7 +89,8 @@ Graph make_decoder(const WeightScope& weights) {
   return graph;
 }
 
-// Runs the encoder, hands its memories on, runs the decoder on the whole target at once.
+// Runs the encoder, then the decoder on the whole target at once. The encoder's keys and values become inputs of the
+// decoder.
 Tensor logits_of(const WeightScope& weights, const Tensor& source_ids, const Tensor& target_ids) {
   const Executor encoder(make_encoder(weights)), decoder(make_decoder(weights));
   fmt::print("{}\n{}\n", encoder.graph().to_dot(), decoder.graph().to_dot());
@@ -102,7 +103,7 @@ Tensor logits_of(const WeightScope& weights, const Tensor& source_ids, const Ten
   std::ranges::copy(encoder.run(std::array{source_ids}, encoder_state), std::back_inserter(inputs));
 
   RunState decoder_state(decoder.graph());
-  // The decoder keeps the keys and values of each target token, so that it could go on one token at a time.
+  // The decoder caches the keys and values of each target token, so that further tokens could follow one at a time.
   const int slot = decoder_state.cache_index.open();
   decoder_state.cache_index.append(slot, target_rows);
   decoder_state.sequences = {{.rows = target_rows, .slot = slot, .memory_rows = source_rows}};
@@ -132,7 +133,8 @@ void run(const char* path) {
   fmt::print("target ids             {}\n", ids_of(target_ids));
   fmt::print("likeliest next ids     {}\n", ids_of(likeliest));
 
-  // The file also has what torch.nn.TransformerEncoderLayer and TransformerDecoderLayer compute with these weights.
+  // The file also has the logits that torch.nn.TransformerEncoderLayer and TransformerDecoderLayer compute with these
+  // weights.
   const Tensor theirs = as_float(*file->find("pytorch_logits"));
   float difference = 0.0f;
   for (std::int64_t i = 0; i < logits.elements(); ++i) {

@@ -1,6 +1,6 @@
-"""Tells whether all nodes of a Ray cluster give the same results, bit by bit, and which differ: fingerprints.py MODEL
+"""Checks that all nodes of a Ray cluster compute the same results, bit by bit: fingerprints.py MODEL
 
-Prints the fingerprint if they all have the same one; else a line a node, and the exit status is 1.
+Prints the fingerprint if all nodes have the same one. Otherwise prints one line for each node and exits with status 1.
 """
 
 import argparse

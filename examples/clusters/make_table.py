@@ -1,4 +1,4 @@
-"""Makes a folder of Parquet files of a text file, with a number for each line: make_table.py LINES.txt FOLDER"""
+"""Writes the lines of a text file, with their numbers, to a folder of Parquet files: make_table.py LINES.txt FOLDER"""
 
 import pathlib
 import sys
@@ -6,7 +6,7 @@ import sys
 import pyarrow
 import pyarrow.parquet
 
-ROWS = 500  # of a file: what one process does at a time
+ROWS = 500  # rows of a file; a process handles one file at a time
 
 with open(sys.argv[1], encoding="utf-8") as lines:
     texts = lines.read().split("\n")[:-1]

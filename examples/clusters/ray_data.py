@@ -1,10 +1,10 @@
-"""Adds to tables of texts what a model makes of them, on a Ray cluster.
+"""Runs a model on the texts of Parquet tables, on a Ray cluster.
 
     ray_data.py MODEL INPUT OUTPUT
 
-INPUT and OUTPUT are folders of Parquet files, or a file; MODEL is there on every node. The column "text" is read,
-"result" is added: null where there is no text, or one that the model cannot take. Order is not kept: the column "id"
-tells which is which.
+INPUT is a Parquet file or a folder of Parquet files, OUTPUT a folder. MODEL has to exist on every node. The column
+"text" is read, and a column "result" is added. The result is null if there is no text, or if the model cannot take it.
+The order of the rows is not kept; match them by the column "id".
 """
 
 import argparse
@@ -17,7 +17,7 @@ import encdec
 
 
 class Generate:
-    """Lives in a process of its own, which loads the model once."""
+    """A worker with a process of its own, which loads the model once."""
 
     def __init__(self, model, fingerprint, options):
         self.model = encdec.Model(model, **options)
@@ -33,16 +33,16 @@ parser = argparse.ArgumentParser()
 parser.add_argument("model")
 parser.add_argument("input")
 parser.add_argument("output")
-parser.add_argument("--actors", type=int, default=1, help="most processes, each with a CPU")
+parser.add_argument("--actors", type=int, default=1, help="maximum number of processes, each with one CPU")
 parser.add_argument("--precision", default="int8")
-parser.add_argument("--weights-cache", help="folder of each node's own, for packed weights that its processes share")
-parser.add_argument("--fingerprint", help="what fingerprints.py says: a node with another one is an error")
+parser.add_argument("--weights-cache", help="folder on each node for packed weights, shared by its processes")
+parser.add_argument("--fingerprint", help="output of fingerprints.py; a node with another fingerprint is an error")
 parser.add_argument("--batch-size", type=int, default=1024)
 
 
 def main():
     arguments = parser.parse_args()
-    # One CPU and one thread each: many lines in one call keep it busy.
+    # Each process has one CPU and one thread. Calls of many lines keep the thread busy.
     options = {"precision": arguments.precision, "threads": 1, "weights_cache": arguments.weights_cache}
     ray.init()
     ray.data.read_parquet(arguments.input).map_batches(

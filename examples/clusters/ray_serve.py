@@ -1,9 +1,9 @@
-"""A service on a Ray cluster: POST {"text": "..."} gives {"result": "..."}.
+"""A service on a Ray cluster: POST {"text": "..."} returns {"result": "..."}.
 
     serve run ray_serve:app model=MODEL precision=int8
 
-Requests that are there at the same time share batches, whoever sent them: the model does that, so no @serve.batch. One
-that is given up by its client is no longer computed.
+Requests that arrive at the same time share batches, even from different clients. The model forms the batches, so
+@serve.batch is not needed. A request whose client disconnects is cancelled.
 """
 
 import os
@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 import encdec
 
-CPUS = int(os.environ.get("CPUS", "1"))  # of a replica
+CPUS = int(os.environ.get("CPUS", "1"))  # CPUs of a replica
 
 
 @serve.deployment(max_ongoing_requests=256, ray_actor_options={"num_cpus": CPUS})
@@ -28,7 +28,7 @@ class Generate:
             if not isinstance(body, dict) or not isinstance(body.get("text"), str):
                 raise ValueError('expected {"text": "..."}')
             [result] = await self.model.agenerate(body["text"])
-        except ValueError as error:  # among them encdec's InputError
+        except ValueError as error:  # encdec's InputError is a ValueError
             return JSONResponse({"error": str(error)}, status_code=400)
         return {"result": result.text}
 

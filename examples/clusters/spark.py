@@ -1,9 +1,9 @@
-"""Adds to tables of texts what a model makes of them, with Spark.
+"""Runs a model on the texts of Parquet tables, with Spark.
 
     spark-submit spark.py MODEL INPUT OUTPUT
 
-INPUT and OUTPUT are folders of Parquet files; MODEL is there on every node. The column "text" is read, "result" is
-added: null where there is no text, or one that the model cannot take.
+INPUT and OUTPUT are folders of Parquet files. MODEL has to exist on every node. The column "text" is read, and a column
+"result" is added. The result is null if there is no text, or if the model cannot take it.
 """
 
 import argparse
@@ -18,13 +18,13 @@ parser.add_argument("model")
 parser.add_argument("input")
 parser.add_argument("output")
 parser.add_argument("--precision", default="int8")
-parser.add_argument("--weights-cache", help="folder of each node's own, for packed weights that its processes share")
-parser.add_argument("--fingerprint", help="model.fingerprint() of any node: one with another is an error")
+parser.add_argument("--weights-cache", help="folder on each node for packed weights, shared by its processes")
+parser.add_argument("--fingerprint", help="model.fingerprint() of any node; a node with another one is an error")
 
 
 def generator(path, fingerprint, options):
     def generate(frames):
-        model = encdec.open_model(path, **options)  # once in a process, and Spark keeps its processes
+        model = encdec.open_model(path, **options)  # loaded once a process; Spark reuses its processes
         if fingerprint and model.fingerprint() != fingerprint:
             raise ValueError(f"{platform.node()} gives other results: {encdec.build_info()['instructions']}")
         for frame in frames:

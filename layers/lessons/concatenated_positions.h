@@ -5,28 +5,28 @@
 
 namespace encdec {
 
-// The sizes of ConcatenatedPositions, and which positions.
+// Options of ConcatenatedPositions.
 struct ConcatenatedPositionOptions {
   Dim input_width = 0;         // D
   Dim output_width = 0;        // N
   Bias bias = Bias::required;  // b
-  // Its model_dim is the width P of the encodings.
+  // Encodings that are appended; positions.model_dim is their width P.
   PositionOptions positions = {};
 };
 
-// Appends to each row the encoding p of its position, and maps both: y_r = W [x_r; p_r] + b.
-//   {x: [R, D]}, with a pad token {x, token ids: int32 [R]} -> [R, N]
-// W = [W_x W_p] makes W_x x + W_p p of it, so PositionalEncoding, which adds, is the case W_x = W_p = I: what a network
-// can do with positions that are added it can do with appended ones.
+// Linear map of each row x_r together with the encoding p_r of its position: y_r = W [x_r; p_r] + b.
+//   {x: [R, D]} or, with a pad token, {x, token ids: int32 [R]} -> [R, N]
+// Appending is at least as general as adding. W = [W_x W_p] gives W_x x_r + W_p p_r + b, and PositionalEncoding
+// computes the special case W = [I I].
 class ConcatenatedPositions final : public Layer {
  public:
-  // Takes weight [N, D + P] and bias [N], and what PositionTable takes as positions.weight. Throws WeightError, naming
-  // the tensor, if one is missing or does not fit, ConfigError as PositionTable does.
+  // Takes weight [N, D + P] and bias [N], and positions.weight as PositionTable does. Throws WeightError, naming the
+  // tensor, if one is missing or does not fit, and ConfigError as PositionTable does.
   ConcatenatedPositions(const WeightScope& weights, const ConcatenatedPositionOptions& options);
 
   std::string_view kind() const override { return "concatenated_positions"; }
   Shape output_shape(Shapes inputs) const override;
-  // Throws InputError for a position that a learned encoding does not have.
+  // Throws InputError if a learned table has no row for a position.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

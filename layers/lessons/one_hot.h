@@ -4,17 +4,17 @@
 
 namespace encdec {
 
-// Tokens as unit vectors: y_r is 1 at id_r and 0 elsewhere;  ids: int32 [R] -> [R, V].
-// An Embedding is a linear map of these without the zeros: Linear(OneHot(ids)), its weight the table transposed, gives
-// the same bits. What reads more than one row of a table, such as classes of words or mixtures of tokens, begins here.
+// Token ids as unit vectors: y_r is 1 at id_r and 0 elsewhere;  ids: int32 [R] -> [R, V].
+// Linear(OneHot(ids)), with the transposed table as its weight, gives the same bits as Embedding(ids), which skips the
+// zeros. Use OneHot where a token reads more than one row of a table, as with word classes or mixtures of tokens.
 class OneHot final : public Layer {
  public:
-  // Throws ConfigError for a vocabulary without tokens.
+  // Throws ConfigError if `vocabulary` is less than 1.
   explicit OneHot(Dim vocabulary);
 
   std::string_view kind() const override { return "one_hot"; }
   Shape output_shape(Shapes inputs) const override;
-  // Throws InputError for an id that is not there.
+  // Throws InputError for an id outside the vocabulary.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

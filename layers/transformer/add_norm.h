@@ -7,28 +7,28 @@
 
 namespace encdec {
 
+// Formulas of normalisation; x is one row of D numbers.
 enum class NormKind : std::uint8_t {
   layer,  // (x - mean) / sqrt(variance + epsilon) * weight + bias, variance biased (Ba et al. 2016)
   rms,    // x / sqrt(mean(x^2) + epsilon) * weight (Zhang & Sennrich 2019)
 };
 
-// Which norm, of what width.
+// Options of an AddNorm.
 struct NormOptions {
-  NormKind kind = NormKind::layer;  // the formula
+  NormKind kind = NormKind::layer;  // formula of the norm
   Dim width = 0;                    // D
-  float epsilon = 1e-5f;            // keeps the root from zero
+  float epsilon = 1e-5f;            // keeps the divisor above zero
 };
 
-// Add & norm (Vaswani et al. 2017, section 5.4 and figure 1): the residual connection round a sub-layer f, and
-// normalisation, in one pass.
-//   norm last:  {x, f(x)} -> norm(x + f(x))
-//   norm first: {x} -> norm(x), the input of f; the sum x + f(norm(x)) is made by f's last matmul, which takes x as its
-//               residual (Xiong et al. 2020)
-// All [R, D].
+// Residual connection around a sub-layer f and normalisation in one pass: "Add & Norm" (Vaswani et al. 2017, section
+// 5.4 and figure 1).
+//   norm last:  y = norm(x + f(x));  {x: [R, D], f(x): [R, D]} -> [R, D]
+//   norm first: y = norm(x), the input of f;  {x: [R, D]} -> [R, D]
+// With norm first (Xiong et al. 2020) the last matmul of f computes the sum x + f(norm(x)), with x as its residual.
 class AddNorm final : public Layer {
  public:
-  // Takes weight [D], and bias [D] unless it is the rms norm. Throws WeightError, naming the tensor, if one is missing
-  // or does not fit.
+  // Takes weight [D] and, for the layer norm, bias [D]. Throws WeightError, naming the tensor, if one is missing or
+  // does not fit.
   AddNorm(const WeightScope& weights, const NormOptions& options);
 
   std::string_view kind() const override { return "add_norm"; }
@@ -38,7 +38,7 @@ class AddNorm final : public Layer {
  private:
   NormKind kind_;
   Tensor scale_;
-  Tensor shift_;  // empty without a bias
+  Tensor shift_;  // empty for the rms norm
   float epsilon_;
 };
 

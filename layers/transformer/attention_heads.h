@@ -12,45 +12,52 @@
 
 namespace encdec {
 
-// What multi-head, masked and cross-attention have in common.
+// Options of multi-head self-attention, masked self-attention and cross-attention.
 struct AttentionOptions {
   Dim model_dim = 0;                   // D
   int heads = 1;                       // H
   Dim head_dim = 0;                    // K; 0 means D / H
-  Bias bias = Bias::required;          // of all projections
-  Bias key_bias = bias;                // of the keys', where they differ
-  Residual residual = Residual::none;  // whether the last input is added to the output
-  float score_scale = 0.0f;  // scores are multiplied by it; 0 means K^-0.5 (Vaswani et al. 2017, section 3.2.1)
-  RelativePositions relative_positions = {};  // of self-attention
+  Bias bias = Bias::required;          // bias of the query, value and output projections
+  Bias key_bias = bias;                // bias of the key projection
+  Residual residual = Residual::none;  // whether the layer adds its last input to its output
+  float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
+  RelativePositions relative_positions = {};  // for self-attention only
 
-  // Width of all heads together, H * K. Throws ShapeError if D is not a multiple of H and head_dim is 0.
+  // Returns H * K, the width of all heads together. Throws ShapeError if H is less than 1, or if head_dim is 0 and D is
+  // not a multiple of H.
   Dim inner_dim() const;
-  // What scores are multiplied by, also where score_scale is 0.
+  // Returns the factor of the scores: score_scale, or 1 / sqrt(K) if that is 0.
   float scale() const { return score_scale != 0 ? score_scale : 1.0f / std::sqrt(static_cast<float>(head_width())); }
-  // K, also where head_dim is 0.
+  // Returns K: head_dim, or D / H if that is 0.
   Dim head_width() const { return inner_dim() / heads; }
 };
 
-// The form of keys and values in such attentions, for matmuls of that precision.
+// Returns the form in which an attention with these options keeps keys and values, for matmuls of `precision`.
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
 
-// Whether the keys and values of cross-attentions are packed once per source: where encoders attend in bfloat16 too,
-// and packed ones take no more room.
+// Returns whether the keys and values of cross-attentions are stored in packed bfloat16 order; see
+// CrossAttentionMemory. They are if encoders attend in bfloat16 and K is even, so that packing adds no padding, and at
+// most 256.
 bool packs_memory(const AttentionOptions& options, Precision precision);
 
-// Tells an observer what attend() has left in head.weights.
+// Calls `observer` with the weights that attend() left in head.weights, query by query.
+//   first_row: row of the first query among all rows of the run
+//   number: number of the head
 void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 
-// Runs every head of every sequence, shared out among the team. `describe(sequence)` gives the attention of the
-// sequence's first head as a kernels::HeadAttention without head_dim and scale, nor value_dim unless it is another; the
-// other heads' queries and outputs lie beside it, and their biases behind its own.
+// Computes attention for every head of every sequence; the threads of the team share the work.
+// describe(sequence) returns the kernels::HeadAttention of the sequence's first head, without head_dim and scale. It
+// may leave value_dim at 0, which stands for head_dim.
+// The queries of head h lie h * head_dim floats after those of head 0, and its outputs h * value_dim floats after. The
+// bias tables of the heads follow each other.
 template <class Describe>
 void attend_heads(const AttentionOptions& options, std::span<const Sequence> sequences, RunState& state,
                   const Describe& describe) {
   const int head_dim = static_cast<int>(options.head_width());
   const int items = static_cast<int>(sequences.size()) * options.heads;
   const AttentionObserver& observer = state.attention_observer();
-  // A few parts for each thread, so that long and short sequences even out.
+  // Four parts for each thread, since sequences differ in length. With an observer one part, so that one thread calls
+  // the observer.
   const int parts = observer || state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());
   state.team().run(parts, [&](int part, int thread) {
     for (int item = part * items / parts; item < (part + 1) * items / parts; ++item) {
@@ -66,7 +73,7 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
       head.scale = options.scale();
       if (head.relative_bias != nullptr) head.relative_bias += number * (2 * head.bias_reach + 1);
       const std::size_t scratch = kernels::attention_scratch(head);
-      const std::size_t told =  // weights for the observer, behind the scratch
+      const std::size_t told =  // floats for the observer's weights, after the scratch
           observer ? static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count) : 0;
       float* memory = state.thread_scratch(thread, scratch + told);
       if (observer) head.weights = memory + scratch;

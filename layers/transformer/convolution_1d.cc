@@ -25,7 +25,7 @@ const Convolution1dOptions& checked(const Convolution1dOptions& options) {
   return options;
 }
 
-// Weights [N, C, kernel] as [N, kernel * C]: a window's rows need not be interleaved then.
+// Reorders weights [N, C, kernel] to [N, kernel * C], so that the positions of a window can be copied as whole rows.
 Tensor by_position(const Tensor& weight) {
   const Dim outputs = weight.shape()[0], width = weight.shape()[1], kernel = weight.shape()[2];
   Tensor turned = Tensor::uninitialized({outputs, kernel * width});

@@ -25,7 +25,7 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   key_value_.apply(inputs[0], nullptr, projected, state);
   const int head_dim = static_cast<int>(form_.head_dim);
   const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form_.type);
-  state.team().run(2 * form_.heads, [&](int part, int) {  // keys of each head, then values
+  state.team().run(2 * form_.heads, [&](int part, int) {  // first the keys of each head, then its values
     for (const Sequence& source : state.sequences) {
       if (source.rows == 0) continue;
       std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form_.bytes() +
@@ -45,8 +45,8 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
 
 namespace {
 
-// Sequences side by side that read the same memory, such as the beams of a source, as one: then a load of a key or
-// value serves several of them.
+// Merges neighbouring sequences that read the same memory, such as the beams of one source. One load of a key or value
+// then serves several of them.
 std::span<const Sequence> readers_of_memories(RunState& state) {
   std::vector<Sequence>& readers = state.sequence_scratch();
   readers.clear();

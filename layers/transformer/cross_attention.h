@@ -5,13 +5,15 @@
 
 namespace encdec {
 
-// Keys and values of the encoder's output for one cross-attention, computed once per source and read at every step.
-//   encoder output [S, D] -> [S, 2*H*K], elements of key_value_form_of() the precision
-// The rows of a source together hold its keys [H, rows, K] and then its values [H, rows, K]: a head's attention reads
-// whole stretches; those of packs_memory() in the order of kernels::pack_bfloat16_keys and _values.
+// Keys and values of the encoder output for one cross-attention. They are computed once per source, and every decoding
+// step reads them.
+//   encoder output [S, D] -> memory [S, 2*H*K], float32 or bfloat16; see key_value_form_of()
+// The rows of one source together hold its keys [H, rows, K] and then its values [H, rows, K], so that a head reads
+// contiguous memory. If packs_memory() is true, the keys of a head are in the order of kernels::pack_bfloat16_keys(),
+// its values in that of kernels::pack_bfloat16_values().
 class CrossAttentionMemory final : public Layer {
  public:
-  // Takes {key,value}.{weight [H*K, D], bias [H*K]}, of the scope of the CrossAttention that will read it.
+  // Takes {key,value}.{weight [H*K, D], bias [H*K]} from the same scope as the CrossAttention that reads the memory.
   // Throws WeightError, naming the tensor, if one is missing or does not fit.
   CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options);
 
@@ -26,11 +28,11 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
-// Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the rows
-// [memory_first, memory_first + memory_rows) of its sequence; a sequence without source rows gets zeros.
-//   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K)) v_h) (+ residual);  q = query(x), k and v from the memory
+// Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the memory rows
+// [memory_first, memory_first + memory_rows) of its sequence. If there are none, the attended values are zeros.
+//   y = output(concat_h softmax(scale * q_h k_hᵀ) v_h) (+ residual);  q = query(x), k and v from the memory
 //   {x: [T, D], memory: [S, 2*H*K]} or {x, memory, residual: [T, D]} -> [T, D]
-// The memory's rows of each source are as CrossAttentionMemory gives them.
+// The memory has the layout of CrossAttentionMemory; scale is 1 / sqrt(K) by default.
 class CrossAttention final : public Layer {
  public:
   // Takes query.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.

@@ -9,34 +9,35 @@
 
 namespace encdec {
 
-// The sizes of an Embedding, and where its table is.
+// Options of an Embedding.
 struct EmbeddingOptions {
   Dim vocabulary = 0;  // V
   Dim model_dim = 0;   // D
-  // Whether id V stands for a row of zeros.
+  // Whether id V is allowed and stands for a row of zeros.
   bool zero_row = false;
-  // Each row is multiplied by it; the paper's is sqrt(D).
+  // Factor of each row; sqrt(D) in the paper.
   float scale = 1.0f;
-  // The projection to logits whose weights are the table (Press & Wolf 2017), where there is one: rows are then read
-  // there, in its precision, and the table is in memory once.
+  // The output projection that has the table as its weights (Press & Wolf 2017); null if the embedding is not tied. A
+  // tied embedding reads its rows from the projection, in the projection's precision, so the table is in memory once.
   std::shared_ptr<const Linear> tied = nullptr;
 };
 
 // Token embedding (Vaswani et al. 2017, section 3.4): y_r = scale * table[id_r];  ids: int32 [R] -> [R, D].
-// A table that is not tied stays in the checkpoint's file, in the type it is stored in: only the rows that occur are
-// read.
+// A table that is not tied stays in the checkpoint's file, in its stored type; forward() reads only the rows of its
+// ids.
 class Embedding final : public Layer {
  public:
-  // Takes weight [V, D], unless it is tied. Throws WeightError, naming the tensor, if it is missing or does not fit.
+  // Takes weight [V, D] unless the embedding is tied. Throws WeightError, naming the tensor, if it is missing or does
+  // not fit.
   Embedding(const WeightScope& weights, const EmbeddingOptions& options);
 
   std::string_view kind() const override { return "embedding"; }
   Shape output_shape(Shapes inputs) const override;
-  // Throws InputError for an id that is not there.
+  // Throws InputError for an id outside the vocabulary.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  std::optional<WeightMatrix> table_;  // none where it is tied
+  std::optional<WeightMatrix> table_;  // unset if tied
   EmbeddingOptions options_;
 };
 

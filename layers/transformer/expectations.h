@@ -10,32 +10,34 @@
 
 namespace encdec {
 
-// What layers expect of shapes, when a graph is built: these throw ShapeError.
+// Checks of shapes, made when a graph is built.
 
-// So many inputs.
+// Throws ShapeError unless there are `count` inputs.
 void expect_count(Shapes inputs, std::size_t count);
 
-// [rows, width] for the given width. `what` names the input in the message.
+// Throws ShapeError unless `shape` is [rows, width]. `what` names the input in the message.
 void expect_rows(const Shape& shape, Dim width, std::string_view what);
 
-// `count` inputs, and one more, shaped like the output, where a residual is added.
+// Throws ShapeError unless there are `count` inputs, followed by a residual of shape `output` if `residual` is add.
 void expect_inputs(Shapes inputs, std::size_t count, Residual residual, const Shape& output);
 
-// The shape of an output [R, width] for {x: [R, x_width]} or {x, residual: [R, width]}.
+// Returns the output shape [R, width] for inputs {x: [R, x_width]} or {x, residual: [R, width]}. Throws ShapeError for
+// other inputs.
 Shape shape_of_rows(Shapes inputs, Dim x_width, Dim width, Residual residual);
 
-// One input, [rows].
+// Throws ShapeError unless there is one input, of shape [rows].
 void expect_token_ids(Shapes inputs);
 
-// What is expected of a caller, when a graph runs: these throw InputError.
+// Checks of what the caller passes, made when a graph runs.
 
-// One of a vocabulary of this size.
+// Throws InputError unless 0 <= id < vocabulary.
 void expect_token_id(std::int32_t id, Dim vocabulary);
 
-// int32: a graph checks the shapes of its nodes, and the types of its own inputs alone. `what` names the input.
+// Throws InputError unless `tensor` is int32. A layer has to check this, since graphs check the types of their own
+// inputs only. `what` names the tensor in the message.
 void expect_integers(const Tensor& tensor, std::string_view what);
 
-// No sequence with a past, for layers that keep nothing of earlier runs. `layer` is named.
+// Throws InputError if a sequence has a past; for layers that cache nothing. `layer` names the layer in the message.
 void expect_no_past(std::span<const Sequence> sequences, std::string_view layer);
 
 }  // namespace encdec

@@ -9,48 +9,51 @@
 
 namespace encdec {
 
+// Whether a linear map adds a bias.
 enum class Bias : std::uint8_t {
   none,
   required,
-  optional,  // zeros where the checkpoint has none
+  optional,  // zeros if the checkpoint has none
 };
 
-// The bias [width] of a scope; empty where there is none. Throws WeightError.
+// Returns the bias [width] of a scope, or an empty tensor if there is none. Throws WeightError if the bias does not
+// fit, or is required and missing.
 Tensor bias_of(const WeightScope& weights, Bias bias, Dim width);
 
-// The sizes of a Linear, and what happens to its outputs.
+// Options of a Linear.
 struct LinearOptions {
   Dim input_width = 0;                           // K
   Dim output_width = 0;                          // N
   Bias bias = Bias::required;                    // b
-  Activation activation = Activation::identity;  // after the bias
-  Residual residual = Residual::none;            // after the activation
-  float input_scale = 1.0f;                      // x is multiplied by it first: T5's logits
+  Activation activation = Activation::identity;  // applied after the bias
+  Residual residual = Residual::none;            // added after the activation
+  float input_scale = 1.0f;                      // factor of x; used for T5's logits
 };
 
-// Affine map: y = activation(scale x Wᵀ + b), plus a residual r if asked for;  {x: [R, K]} or {x: [R, K], r: [R, N]} ->
-// [R, N].
+// Affine map, with an activation and a residual r if the options have them.
+//   y = activation(input_scale * x Wᵀ + b) (+ r);  {x: [R, K]} or {x: [R, K], r: [R, N]} -> [R, N]
 class Linear final : public Layer {
  public:
   // Takes weight [N, K] and bias [N]. Throws WeightError, naming the tensor, if one is missing or does not fit.
   Linear(const WeightScope& weights, const LinearOptions& options);
 
-  // Several projections of the same x merged into one, their outputs side by side: each scope has weight and bias of
-  // its own, with options.output_width rows each. `biases` says which of them have one, where they differ.
+  // Merges several projections of the same x into one matmul; their outputs lie side by side. Each scope has its own
+  // weight [options.output_width, K] and bias [options.output_width]. `biases` has one entry for each scope; if it is
+  // empty, options.bias applies to all.
   Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases = {});
 
   std::string_view kind() const override { return "linear"; }
   Shape output_shape(Shapes inputs) const override;
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
-  // The same for layers that hold one as a part; `residual` is null if options.residual is none.
+  // Computes the same as forward(), for layers that contain a Linear. `residual` is null if options.residual is none.
   void apply(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const;
 
-  // The weights of one output, in the precision that they are kept in: writes [K].
+  // Writes the K weights of one output, rounded as the matmul keeps them.
   void copy_weights(Dim output, float* weights) const { matmul_.copy_weights(output, weights); }
 
   Dim input_width() const { return matmul_.input_width(); }    // K
-  Dim output_width() const { return matmul_.output_width(); }  // N, of all projections together
+  Dim output_width() const { return matmul_.output_width(); }  // N; the sum over merged projections
 
  private:
   MatMul matmul_;

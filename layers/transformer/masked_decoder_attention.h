@@ -6,14 +6,14 @@
 namespace encdec {
 
 // Masked self-attention of a decoder (Vaswani et al. 2017, section 3.2.3): each row attends to itself and to the
-// earlier positions of its sequence, those of earlier runs among them. Formula and shapes as MultiHeadAttention.
-//
-// The keys and values of the rows are appended to the layer's cache, at the rows that the state's cache index holds for
-// their positions: sequence.slot must have past + rows positions. A row gets the same result, bit by bit, whether its
-// sequence was given one token at a time or at once.
+// earlier positions of its sequence, including those of earlier runs. The formula is that of MultiHeadAttention.
+//   {x: [T, D]} or {x, residual: [T, D]} -> [T, D]
+// A run writes the keys and values of its rows to the layer's cache; state.cache_index has the cache row of each
+// position. A row gets the same result, bit by bit, whether its sequence is passed one token at a time or at once.
+// REQUIRES: each sequence's slot in state.cache_index has at least past + rows positions.
 class MaskedDecoderAttention final : public Layer {
  public:
-  // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
+  // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
   // fit.
   MaskedDecoderAttention(const WeightScope& weights, const AttentionOptions& options);
 

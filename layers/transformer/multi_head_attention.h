@@ -5,11 +5,12 @@
 namespace encdec {
 
 // Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of its own sequence.
-//   y = output(concat_h softmax(q_h k_hᵀ / sqrt(K) + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
+//   y = output(concat_h softmax(scale * q_h k_hᵀ + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
+// By default scale is 1 / sqrt(K) and there is no bias_h; see AttentionOptions.
 class MultiHeadAttention final : public Layer {
  public:
-  // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
+  // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
   // fit.
   MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options)
       : projections_(weights, options), in_bfloat16_(attends_in_bfloat16(weights.pack().precision)) {}

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = PositionOptions::Kind;
 
-// Positions whose sinusoids are kept; later ones are computed when they occur.
+// Number of positions whose sinusoids are tabulated; later ones are computed when they are needed.
 constexpr Dim kTabulatedPositions = 1024;
 
 void timing_signal(std::int64_t position, Dim model_dim, float* output) {
@@ -45,7 +45,7 @@ void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float
 namespace {
 
 const PositionOptions& checked(const PositionOptions& options) {
-  if (options.kind == Kind::none) throw ConfigError("positions of no kind, expected sinusoidal or learned ones");
+  if (options.kind == Kind::none) throw ConfigError("positions: kind none, expected sinusoidal or learned");
   if (options.model_dim < 1 || options.offset < 0 || options.count < 0 || options.pad_token.value_or(0) < 0) {
     throw ConfigError(
         fmt::format("positions: width {}, {} positions, offset {}, pad token {}, expected a width of at "

@@ -8,57 +8,60 @@
 
 namespace encdec {
 
-// The angles of a sinusoidal encoding, and where it puts their sines and cosines. Wave lengths grow from 2 pi to
-// kSinusoidBase * 2 pi.
+// Base of the wavelengths of a sinusoidal encoding: they grow from 2 pi to kSinusoidBase * 2 pi.
 inline constexpr double kSinusoidBase = 10000.0;
+// Angles of a sinusoidal encoding of D numbers, and the order of their sines and cosines.
 enum class SinusoidLayout : std::uint8_t {
-  interleaved,    // sin, cos, sin, cos, ... of position / 10000^(2i/D): Vaswani et al. 2017, section 3.5
-  halves,         // all sines, then all cosines: Marian, Pegasus; with odd D one more sine
-  timing_signal,  // the same, of position / 10000^(i/(D/2-1)): tensor2tensor's and fairseq's, in M2M100 and Whisper;
-                  // with odd D a zero at the end
+  interleaved,  // sin, cos, sin, cos, ... of position / 10000^(2i/D) (Vaswani et al. 2017, section 3.5)
+  halves,       // the same angles: all sines, then all cosines; with odd D one more sine (Marian, Pegasus)
+  // All sines, then all cosines, of position / 10000^(i/(D/2-1)); with odd D a zero at the end. From tensor2tensor and
+  // fairseq; M2M100 and Whisper use it.
+  timing_signal,
 };
 
-// The sinusoidal encoding of one position, D floats. Computed in double precision; a timing signal's angle is rounded
-// to float32 as in the models that were trained with it.
+// Writes the sinusoidal encoding of one position, D floats. A timing signal is computed in float32, as in the models
+// that were trained with it; the other layouts in double precision.
 void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float* output);
 
-// Rows of a table stand for positions: position p is row offset + p.
+// Options of a PositionTable. Position p is row offset + p of the table.
 struct PositionOptions {
-  // Where the rows come from.
+  // Source of the rows.
   enum class Kind : std::uint8_t {
-    none,        // nothing is added: order is told by relative positions
-    sinusoidal,  // known for every position; a stored table goes first
-    learned,
+    none,        // nothing is added: the model uses relative positions
+    sinusoidal,  // computed for every position; a stored table replaces the first rows
+    learned,     // read from the checkpoint
   };
 
-  Kind kind = Kind::sinusoidal;                    // where the rows come from
-  Dim model_dim = 0;                               // of the encodings
-  SinusoidLayout layout = SinusoidLayout::halves;  // of sinusoids that are computed
-  Dim count = 0;                                   // of positions that a stored table has
-  Dim offset = 0;                                  // rows before position 0: 2 in BART's family
-  // As in fairseq, pads do not count as positions, and get the row of this number: zeros where it is sinusoidal, also
-  // of a stored table, whatever position it stands for.
+  Kind kind = Kind::sinusoidal;                    // source of the rows
+  Dim model_dim = 0;                               // width of an encoding
+  SinusoidLayout layout = SinusoidLayout::halves;  // layout of computed sinusoids
+  Dim count = 0;                                   // number of positions in a stored table
+  Dim offset = 0;                                  // rows before position 0; 2 in BART's family
+  // Unset: every token counts as a position. Set: pad tokens do not count, as in fairseq, and each gets row `pad_token`
+  // of the table. In a sinusoidal table, computed or stored, that row is zeros, even if it is also the row of a
+  // position.
   std::optional<std::int32_t> pad_token = {};
 };
 
-// The encodings of positions, sinusoidal or learned, for layers that add or append them.
-// Positions count from 0, and from the past of a sequence whose earlier tokens are cached.
+// A table of position encodings, sinusoidal or learned, for layers that add or append them.
+// The first row of a sequence has position `past`, which is 0 or the number of its cached tokens.
 class PositionTable {
  public:
-  // Sinusoidal, computed. Throws ConfigError for a width below 1.
+  // Computes sinusoids; takes no weights. Throws ConfigError if `width` is less than 1.
   PositionTable(SinusoidLayout layout, Dim width);
-  // Takes weight [count + offset, width]; a sinusoidal encoding takes it only if it is there: stored in half
-  // precision it differs from a computed one. Throws WeightError, naming the tensor, and ConfigError for no kind of
-  // positions and numbers below 0.
+  // Takes weight [count + offset, width]. A learned table requires this weight. A sinusoidal table takes it if the
+  // checkpoint has it, since a table stored in half precision differs from a computed one.
+  // Throws WeightError, naming the tensor, if the weight is missing or does not fit. Throws ConfigError if the kind is
+  // none, the width is less than 1 or another number is negative.
   PositionTable(const WeightScope& weights, const PositionOptions& options);
 
-  Dim width() const { return table_.width(); }  // of an encoding
+  Dim width() const { return table_.width(); }  // width of an encoding
 
-  // Throws ShapeError unless the inputs are {x: [R, x_width]}, with a pad token {x, token ids: int32 [R]}.
+  // Throws ShapeError unless the inputs are {x: [R, x_width]} or, with a pad token, {x, token ids: int32 [R]}.
   void check(Shapes inputs, Dim x_width) const;
 
-  // Calls use(row, encoding) for every row of the state's sequences; `inputs` are the layer's. Throws InputError for a
-  // position that a learned encoding does not have.
+  // Calls use(row, encoding) for every row of state.sequences. `inputs` are those of the calling layer. Throws
+  // InputError if a learned table has no row for a position.
   template <class Use>
   void for_each_position(Inputs inputs, RunState& state, const Use& use) const {
     expect_all_rows(state.sequences, inputs[0].rows());
@@ -74,7 +77,8 @@ class PositionTable {
     }
   }
 
-  // Row `index` of the table; what lies beyond it is computed into `beyond`, for which scratch is taken if it is empty.
+  // Returns row `index` of the table. A sinusoid after the last row is computed into `beyond`, which is taken from
+  // scratch if it is empty. Throws InputError if a learned table has no such row.
   const float* row(std::int64_t index, Tensor& beyond, RunState& state) const;
 
  private:

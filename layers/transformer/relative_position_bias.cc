@@ -11,10 +11,11 @@
 namespace encdec {
 namespace {
 
-// Buckets for one direction, and how many of them hold one distance only.
+// Returns the number of buckets for one direction.
 int directed_buckets(const RelativePositions& options) {
   return options.direction == RelativePositions::Direction::both ? options.buckets / 2 : options.buckets;
 }
+// Returns how many of the buckets for one direction hold a single distance.
 
 int exact_buckets(const RelativePositions& options) {
   return directed_buckets(options) / 2;
@@ -40,7 +41,7 @@ int relative_position_bucket(int distance, const RelativePositions& options) {
   const int length =
       options.direction == RelativePositions::Direction::both ? std::abs(distance) : std::max(0, -distance);
   if (length < exact) return base + length;
-  // In float32, as the models were trained: elsewhere the steps would lie at other distances.
+  // Computed in float32, as in training. In double precision some distances would get another bucket.
   const float share = std::log(static_cast<float>(length) / static_cast<float>(exact)) /
                       static_cast<float>(std::log(static_cast<double>(options.max_distance) / exact));
   const int step = static_cast<int>(share * static_cast<float>(buckets - exact));

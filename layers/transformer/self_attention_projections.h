@@ -5,25 +5,29 @@
 
 namespace encdec {
 
-// What self-attention, masked or not, computes with: query, key and value of a row in one matmul, the output's, and the
-// bias of relative positions.
+// The weights and shared steps of self-attention, masked or not: one matmul for queries, keys and values, the output
+// projection and the relative position bias.
 class SelfAttentionProjections {
  public:
-  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}, the biases as
-  // options.bias says, and relative_position_bias.weight [buckets, H] where there are relative positions.
+  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}; options.bias and
+  // options.key_bias say which biases exist. With relative positions, also takes relative_position_bias.weight
+  // [buckets, H].
   // Throws WeightError, naming the tensor, if one is missing or does not fit.
   SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
 
-  // [R, D], also of the residual. Throws ShapeError.
+  // Returns [R, D], the shape of x, of the residual and of the output. Throws ShapeError if the inputs do not fit.
   Shape output_shape(Shapes inputs) const;
 
-  // x [R, D] -> [R, 3*H*K]: queries of all heads, then keys, then values.
+  // Computes queries, keys and values: x [R, D] -> [R, 3*H*K], the queries of all heads, then the keys, then the
+  // values.
   Tensor project(const Tensor& input, RunState& state) const;
-  // What is added to the scores; may be none.
+  // Returns the bias that is added to the scores; it may be empty.
   const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
-  // A sequence of such rows whose rows attend to each other, into attended [R, H*K], as attend_heads takes it.
+  // Returns the attention of one sequence's rows to each other, as attend_heads() takes it. `projected` comes from
+  // project(); the result of the attention goes to `attended` [R, H*K].
   kernels::HeadAttention among_themselves(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
-  // All of it, where the rows of a sequence attend to each other; limit(head) may restrict what they see.
+  // Computes the whole layer, for rows that attend to the rows of their own sequence. limit(head) may restrict the keys
+  // that the rows see.
   template <class Limit>
   void attend(Inputs inputs, Tensor& output, RunState& state, const Limit& limit) const {
     Tensor projected = project(inputs[0], state);
@@ -35,7 +39,7 @@ class SelfAttentionProjections {
     });
     finish(attended, inputs, output, state);
   }
-  // attended [R, H*K] -> output [R, D], plus the last input where a residual is added.
+  // Projects attended [R, H*K] to output [R, D], and adds the last input if options.residual is add.
   void finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const;
 
  private:

@@ -5,13 +5,13 @@
 
 namespace encdec {
 
-// The size of a TokenTypeEmbedding's table.
+// Options of a TokenTypeEmbedding.
 struct TokenTypeOptions {
-  Dim types = 0;      // that the checkpoint knows
+  Dim types = 0;      // rows of the table
   Dim model_dim = 0;  // D
 };
 
-// Token type embedding (Devlin et al. 2019, section 3: segment embeddings) of texts that are one segment, type 0:
+// Token type embedding (Devlin et al. 2019, section 3: segment embeddings) for texts of one segment, which have type 0:
 //   y_r = x_r + table[0];  [R, D] -> [R, D]
 class TokenTypeEmbedding final : public Layer {
  public:

@@ -14,6 +14,7 @@
 
 namespace encdec {
 
+// Stacks of a model.
 enum class Architecture : std::uint8_t { encoder_decoder, encoder_only, decoder_only };
 
 inline std::string_view to_string(Architecture architecture) {
@@ -21,84 +22,86 @@ inline std::string_view to_string(Architecture architecture) {
   return kNames[static_cast<std::size_t>(architecture)];
 }
 
-// Where a sub-layer's normalisation stands: after the addition (Vaswani et al. 2017), or before the sub-layer, and then
-// once more at the end of the stack (Xiong et al. 2020).
+// Place of a sub-layer's normalisation.
+//   last:  after the residual is added (Vaswani et al. 2017)
+//   first: before the sub-layer, and once more at the end of the stack (Xiong et al. 2020)
 enum class NormOrder : std::uint8_t { last, first };
 
-// A normalisation of the embeddings.
+// Place of a normalisation of the embeddings.
 enum class EmbeddingNorm : std::uint8_t { none, after_positions, before_positions };
 
-// Where a multilingual decoder is told the language that it shall write.
+// Place of the token that names the target language, in the input of a multilingual decoder.
 enum class TargetLanguage : std::uint8_t {
-  none,         // nowhere, or in the source: a matter of the tokenizer
-  first_token,  // the first token after the start token
+  none,         // no such token; the tokenizer may put one into the source
+  first_token,  // after the start token
   start_token,  // instead of the start token
 };
 
-// Frames of sound that one row of an encoder stands for.
+// Audio frames in one row of an encoder.
 inline constexpr Dim kFramesPerRow = 2;
 
-// Encoder or decoder.
+// Sizes and choices of one stack: an encoder or a decoder.
 struct StackConfig {
   Dim vocabulary = 0;  // V
-  // Token V, which has no row in the embedding and no logit, stands for a zero embedding: Marian's start.
+  // Whether the decoder starts with token V, whose embedding is zero, as in Marian. Token V has no row in the table and
+  // no logit.
   bool zero_start_token = false;
-  int layers = 0;                                      // none: there is no such stack
+  int layers = 0;                                      // number of layers; 0 means that there is no such stack
   int heads = 1;                                       // H
   Dim hidden_dim = 0;                                  // F
-  PositionOptions positions = {};                      // that are added to the embeddings
-  RelativePositions relative_positions = {};           // that bias self-attention
-  float embedding_scale = 1.0f;                        // of token embeddings: sqrt(D) in the paper
-  EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // where embeddings are normalised
-  // Not 0: an encoder that reads sound instead of tokens, kFramesPerRow frames of so many mel bands for each row, which
-  // two convolutions turn into its embeddings (Radford et al. 2023, section 2.2).
+  PositionOptions positions = {};                      // encodings that are added to the embeddings
+  RelativePositions relative_positions = {};           // bias of self-attention by distance
+  float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
+  EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
+  // Mel bands of a frame if the stack reads sound; 0 if it reads tokens. A row has kFramesPerRow frames; two
+  // convolutions compute the embeddings from the frames (Radford et al. 2023, section 2.2).
   Dim mel_bands = 0;
 
-  // One past the largest id that it reads.
+  // Returns the number of token ids that the stack can read: ids are less than this.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
-  // Tokens of the longest sequence that it can take; nullopt if there is no limit.
+  // Returns the maximum number of tokens in a sequence; nullopt if there is no limit.
   std::optional<Dim> position_limit() const {
     return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.count) : std::nullopt;
   }
 };
 
-// Sizes of a Transformer and the choices in which families of checkpoints differ. Data: what the graphs are built from.
+// Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.
 struct TransformerConfig {
-  std::string model_type;                                     // as config.json calls the family: "marian"
-  Architecture architecture = Architecture::encoder_decoder;  // which stacks there are
+  std::string model_type;                                     // name of the family in config.json: "marian"
+  Architecture architecture = Architecture::encoder_decoder;  // stacks of the model
   Dim model_dim = 0;                                          // D
   Dim head_dim = 0;                                           // K; 0 means D / H
-  StackConfig encoder;                                        // without layers where there is none
-  StackConfig decoder;                                        // likewise
+  StackConfig encoder;                                        // has 0 layers if there is no encoder
+  StackConfig decoder;                                        // has 0 layers if there is no decoder
 
-  Activation activation = Activation::relu;               // of the feed-forward networks
-  FeedForwardKind feed_forward = FeedForwardKind::plain;  // with a gate or without
-  Bias bias = Bias::required;                             // of the linear maps in the stacks
-  std::optional<Bias> key_bias = {};                      // of those that make keys, where they differ
-  NormOrder norm_order = NormOrder::last;                 // where sub-layers are normalised
-  NormKind norm = NormKind::layer;                        // the formula of all norms
-  float norm_epsilon = 1e-5f;                             // of all norms
-  float score_scale = 0.0f;                               // see AttentionOptions
-  bool divide_scores_by_layer = false;                    // layer i's by i + 1
-  Dim token_types = 0;                                    // 0: no token type embedding
-  float logits_scale = 1.0f;                              // of the last hidden states, before the output projection
-  Bias output_bias = Bias::optional;                      // of the logits
+  Activation activation = Activation::relu;               // activation of the feed-forward networks
+  FeedForwardKind feed_forward = FeedForwardKind::plain;  // formula of the feed-forward networks
+  Bias bias = Bias::required;                             // bias of the linear maps in the stacks
+  std::optional<Bias> key_bias = {};                      // bias of the key projections; unset means `bias`
+  NormOrder norm_order = NormOrder::last;                 // place of the norms
+  NormKind norm = NormKind::layer;                        // formula of all norms
+  float norm_epsilon = 1e-5f;                             // epsilon of all norms
+  float score_scale = 0.0f;                               // factor of the scores; see AttentionOptions
+  bool divide_scores_by_layer = false;                    // whether layer i divides its scores by i + 1
+  Dim token_types = 0;                                    // rows of the token type embedding; 0 means none
+  float logits_scale = 1.0f;                              // factor of the hidden states before the output projection
+  Bias output_bias = Bias::optional;                      // bias of the logits
 
-  std::optional<std::int32_t> pad_token;                  // as config.json has it
-  std::optional<std::int32_t> decoder_start_token;        // unless a call or generation_config.json has another
-  TargetLanguage target_language = TargetLanguage::none;  // of multilingual models
+  std::optional<std::int32_t> pad_token;                  // from config.json
+  std::optional<std::int32_t> decoder_start_token;        // default; a call or generation_config.json may override it
+  TargetLanguage target_language = TargetLanguage::none;  // place of the target language token
 
-  bool has_encoder() const { return architecture != Architecture::decoder_only; }  // reads a source
-  bool has_decoder() const { return architecture != Architecture::encoder_only; }  // writes a target
-  bool reads_sound() const { return encoder.mel_bands > 0; }                       // instead of tokens
-  // The stack that reads what the user gives: the encoder, or the decoder where there is no encoder.
+  bool has_encoder() const { return architecture != Architecture::decoder_only; }  // whether the model reads a source
+  bool has_decoder() const { return architecture != Architecture::encoder_only; }  // whether the model writes a target
+  bool reads_sound() const { return encoder.mel_bands > 0; }                       // whether the source is sound
+  // Returns the stack that reads the user's input: the encoder, or the decoder if there is no encoder.
   const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
 };
 
-// An activation by the name that transformers gives it ("gelu_new", "swish", ...); nullopt if it is not supported.
+// Returns the activation that transformers calls `name` ("gelu_new", "swish", ...); nullopt if it is not supported.
 std::optional<Activation> activation_named(std::string_view name);
 
-// All names that activation_named knows, for messages.
+// Returns the names that activation_named() knows, separated by commas, for messages.
 std::string activation_names();
 
 }  // namespace encdec

@@ -9,13 +9,13 @@
 
 namespace encdec {
 
-// What makes logits of a decoder's hidden states. Embeddings may have the same weights (Press & Wolf 2017): they read
-// them here.
+// The projection from a decoder's hidden states to logits. An embedding may have the same weights (Press & Wolf 2017);
+// it then reads its table from this projection.
 class OutputProjection {
  public:
-  // None: of a model without a decoder.
+  // Makes an empty projection, for a model without a decoder.
   OutputProjection() = default;
-  // Weights are asked for as output_projection.
+  // Takes the weights of a Linear, D -> V, from weights / "output_projection".
   OutputProjection(const TransformerConfig& config, const WeightScope& weights) {
     const WeightScope scope = weights / "output_projection";
     const LinearOptions options{.input_width = config.model_dim,
@@ -27,8 +27,8 @@ class OutputProjection {
     layer_ = std::make_shared<const Linear>(scope, options);
   }
 
-  // Hidden states [T, D] -> logits [T, V] of the tokens that may come next: a graph of its own, since often only the
-  // last token's are wanted.
+  // Returns a graph from hidden states [T, D] to the logits [T, V] of the next tokens. The graph is separate from the
+  // decoder's, since often only the logits after the last token are needed.
   Graph graph(const TransformerConfig& config) const {
     Graph graph("output");
     const Edge hidden = graph.input("hidden", {kTargetRows, config.model_dim});
@@ -36,7 +36,8 @@ class OutputProjection {
     return graph;
   }
 
-  // The projection, if the table of this scope is where its weights are stored; else null.
+  // Returns the projection if its weights are the stored table of `embedding`, else null. `table` is the shape of that
+  // table.
   std::shared_ptr<const Linear> tied_to(const WeightScope& embedding, const Shape& table) const {
     const bool tied = stored_ != nullptr && embedding.matrix("weight", table).is_same_as(*stored_);
     return tied ? layer_ : nullptr;

@@ -15,7 +15,7 @@
 namespace encdec {
 namespace {
 
-// Whether sub-layers take the residual.
+// Returns whether sub-layers add the residual. If the norm comes last, AddNorm adds it.
 Residual sublayer_residual(const TransformerConfig& config) {
   return config.norm_order == NormOrder::first ? Residual::add : Residual::none;
 }
@@ -38,8 +38,8 @@ class StackBuilder {
   StackBuilder(Graph& graph, const TransformerConfig& config, const StackConfig& stack, WeightScope weights)
       : graph_(graph), config_(config), stack_(stack), weights_(std::move(weights)) {}
 
-  // From token ids, or frames of sound, to last hidden states, which become an output. `memories` has one for each
-  // layer, or none.
+  // Adds the whole stack, from token ids or frames of sound to the last hidden states, which become an output of the
+  // graph. `memories` has one memory for each layer's cross-attention, or is empty if there is none.
   template <class SelfAttention>
   Edge add(Edge input, const OutputProjection& projection, const std::vector<Edge>& memories) {
     Edge x = stack_.mel_bands > 0
@@ -61,7 +61,7 @@ class StackBuilder {
         NormOptions{.kind = config_.norm, .width = config_.model_dim, .epsilon = config_.norm_epsilon});
   }
 
-  // Whisper's stem, and its positions.
+  // Adds Whisper's two convolutions and the positions.
   Edge add_embedded_frames(Edge frames) {
     Convolution1dOptions options{.input_width = stack_.mel_bands,
                                  .output_width = config_.model_dim,
@@ -77,7 +77,7 @@ class StackBuilder {
     return graph_.add<PositionalEncoding>(weights_ / "positional_encoding", {x}, positions);
   }
 
-  // `tied` is the projection that has the embedding's table, or null.
+  // `tied` is the output projection that has the same table, or null.
   Edge add_embedded_tokens(Edge token_ids, std::shared_ptr<const Linear> tied) {
     Edge x = graph_.add<Embedding>(weights_ / "embedding", {token_ids},
                                    EmbeddingOptions{.vocabulary = stack_.vocabulary,
@@ -103,7 +103,7 @@ class StackBuilder {
     return x;
   }
 
-  // A layer; one of a decoder attends to the memory of a source if there is one.
+  // Adds a layer. Its cross-attention reads `memory`; null means no cross-attention.
   template <class SelfAttention>
   Edge add_block(int layer, Edge x, const Edge* memory) {
     const WeightScope w = weights_ / layer;
@@ -130,9 +130,9 @@ class StackBuilder {
     });
   }
 
-  // A sub-layer with its residual connection and normalisation. `add_sublayer(inputs)` adds the sub-layer's node:
+  // Adds a sub-layer f with its residual connection and normalisation. add_sublayer(inputs) adds the node of f.
   //   norm last:  x -> norm(x + f(x));  inputs are {x}
-  //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, the second being f's residual
+  //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, and f adds x as its residual
   template <class AddSublayer>
   Edge add_residual_block(const WeightScope& norm, Edge x, const AddSublayer& add_sublayer) {
     if (config_.norm_order == NormOrder::last) {

@@ -35,8 +35,8 @@ Executor build(const Transformer& model, const std::vector<std::int32_t>& tokens
   }
   config.decoder.vocabulary = static_cast<Dim>(tokens.size());
   PackOptions pack = model.weights.pack();
-  pack.packed = nullptr;  // it knows the checkpoint's matrices
-  pack.memory = nullptr;  // is the model's
+  pack.packed = nullptr;  // holds matrices of the checkpoint only
+  pack.memory = nullptr;  // belongs to the model
   const WeightScope shortlisted(
       store, [](const std::string& name) { return std::vector<StoredName>{name}; }, pack);
   return Executor(OutputProjection(config, shortlisted).graph(config));

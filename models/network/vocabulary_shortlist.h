@@ -7,16 +7,17 @@
 
 namespace encdec {
 
-// The only tokens that may be produced, and an output projection that computes nothing else: with a thousand of 32,000
-// tokens the largest matmul of a decoding step is all but gone. Read-only, shared by all sessions.
+// A restriction of the vocabulary to some tokens, with an output projection that computes only their logits. With 1,000
+// of 32,000 tokens, the largest matmul of a decoding step costs almost nothing. Read-only; sessions share it.
 class VocabularyShortlist {
  public:
-  // Tokens in any order, at least one, all of the decoder's vocabulary.
+  // Builds the projection for `tokens`, in any order.
+  // REQUIRES: there is at least one token, and all are in the decoder's vocabulary.
   VocabularyShortlist(const Transformer& model, std::vector<std::int32_t> tokens);
 
-  // Hidden states [R, D] -> logits of the tokens [R, number of tokens].
+  // Returns the projection: hidden states [R, D] -> logits of the tokens [R, number of tokens].
   const Executor& output() const { return output_; }
-  // logits [R, number of tokens] -> `all` [R, V]: -infinity for tokens that are not here.
+  // Copies logits [R, number of tokens] to `all` [R, V], with -infinity for all other tokens.
   void spread(const Tensor& logits, Tensor& all) const;
 
  private:

@@ -10,11 +10,11 @@
 
 namespace encdec {
 
-// The attentions of figure 1 (Vaswani et al. 2017).
+// Attentions of figure 1 (Vaswani et al. 2017).
 enum class AttentionKind : std::uint8_t {
-  encoder_self,  // of source tokens to each other
-  decoder_self,  // of target tokens to those before them
-  cross,         // of target tokens to the source
+  encoder_self,  // from source tokens to source tokens
+  decoder_self,  // from target tokens to themselves and earlier target tokens
+  cross,         // from target tokens to source tokens
 };
 
 inline std::string_view to_string(AttentionKind kind) {
@@ -22,39 +22,41 @@ inline std::string_view to_string(AttentionKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-// Which of several layers, or heads: each for itself, the mean of all, or one.
+// A choice among several layers, or among several heads.
 struct AttentionChoice {
-  // Which of them.
+  // Kinds of choice: each of them separately, the mean of all, or one of them.
   enum class Of : std::uint8_t { each, mean, one };
 
-  Of of = Of::each;  // which of them
-  int number = 0;    // of the one: from 0, or negative from the end
+  Of of = Of::each;  // kind of choice
+  int number = 0;    // number of the one layer or head, from 0; negative numbers count from the end
 
-  // The one's number from 0, of so many; perhaps not one of them.
+  // Returns `number` counted from 0, among `count` layers or heads. The result is out of range if `number` is.
   int number_of(int count) const { return number < 0 ? count + number : number; }
 };
 
-// Which maps are wanted.
+// A selection of attention maps.
 struct AttentionSelection {
-  std::vector<AttentionKind> kinds = {};  // empty: all that the model has
-  AttentionChoice layers = {};            // of the stack
-  AttentionChoice heads = {};             // of a layer
+  std::vector<AttentionKind> kinds = {};  // empty means all kinds that the model has
+  AttentionChoice layers = {};            // choice of layers
+  AttentionChoice heads = {};             // choice of heads in each layer
 };
 
-// How each query of one kind of attention divides its attention among the keys.
+// The weights of one kind of attention: how each query divides its attention among the keys.
 struct AttentionMap {
-  AttentionKind kind = AttentionKind::cross;  // whose queries and keys
-  Tensor weights;  // float32 [layers, heads, queries, keys]; 1 layer where their mean or one of them is asked for, and
-                   // likewise 1 head. Rows add up to 1; keys that a query does not see have 0.
+  AttentionKind kind = AttentionKind::cross;  // kind of attention
+  // float32 [layers, heads, queries, keys]. The first dimension is 1 if the mean of the layers or one layer is chosen;
+  // the same holds for heads. The weights of a query add up to 1; keys that the query does not see have 0.
+  Tensor weights;
 };
 
-// Attention maps of one source and target, and the tokens that their rows and columns stand for.
+// Attention maps of one source and one target, with the tokens of their rows and columns.
 struct AttentionMaps {
-  TokenIds source = {};  // what the encoder reads; empty in a decoder-only model
-  TokenIds decoder_input =
-      {};                // what the decoder reads: start token or prompt, and target; empty in an encoder-only model
-  TokenIds target = {};  // by row of the decoder's attention: the token that it led to
-  std::vector<AttentionMap> maps = {};  // one for each kind
+  TokenIds source = {};  // tokens that the encoder reads; empty in a decoder-only model
+  // Tokens that the decoder reads: the start token or prompt, then the target without its last token; empty in an
+  // encoder-only model.
+  TokenIds decoder_input = {};
+  TokenIds target = {};                 // for each row of the decoder's attention, the token that follows it
+  std::vector<AttentionMap> maps = {};  // one map for each kind
 };
 
 }  // namespace encdec

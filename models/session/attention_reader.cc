@@ -32,7 +32,7 @@ std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const A
   return kinds;
 }
 
-// Of `count` layers or heads: those that are read, and where in a map they go.
+// The layers or heads to read, out of `count`, and their places in a map.
 struct Places {
   // `what` is "layer" or "head".
   Places(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
@@ -60,7 +60,7 @@ const StackConfig& stack_of(const TransformerConfig& config, AttentionKind kind)
   return kind == AttentionKind::encoder_self ? config.encoder : config.decoder;
 }
 
-// Has a session fill maps while it reads.
+// Lets a session fill maps while it reads. The destructor removes the observers and resets the session.
 class Recording {
  public:
   explicit Recording(Session& session) : session_(session) {}
@@ -73,7 +73,7 @@ class Recording {
 
   void fill(AttentionMap& map, const Places& layers, const Places& heads) {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-      observed_.reserve(observed_.size() + 1);  // what is observed will be forgotten
+      observed_.reserve(observed_.size() + 1);  // so that emplace_back() cannot throw and leave an observer behind
       const Edge node =
           session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& told) {
             if (!heads.contains(told.head)) return;
@@ -118,7 +118,7 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
              targets = static_cast<Dim>(attention.decoder_input.size());
   std::int64_t bytes = 0;
   attention.maps.clear();
-  attention.maps.reserve(kinds.size());  // they are filled where they lie
+  attention.maps.reserve(kinds.size());  // observers refer to the maps by address
   for (const AttentionKind kind : kinds) {
     const StackConfig& stack = stack_of(config, kind);
     const Places layers(kind, "layer", selection.layers, stack.layers);

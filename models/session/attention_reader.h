@@ -8,16 +8,20 @@
 
 namespace encdec {
 
-// The tokens of a target after a prompt, of which there are maps to be read. The decoder reads all but the last.
+// Returns the tokens for read_attention(), in an AttentionMaps without maps. The decoder reads `prompt`, then `target`
+// without its last token.
 AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target);
 
-// Has a network read such tokens, and fills in the maps: [.., S, S] of the encoder, [.., T, T] of the decoder, [.., T,
-// S] across. Resets the session. Throws ConfigError for kinds, layers and heads that the model does not have,
-// InputError where the maps would take more than kMostAttentionBytes.
+// Has `session` read the tokens in `attention`, and fills attention.maps. With S source tokens and T decoder tokens,
+// maps are [layers, heads, S, S] for the encoder, [layers, heads, T, T] for the decoder, and [layers, heads, T, S] for
+// cross-attention. Resets the session.
+// Throws ConfigError for kinds, layers and heads that the model does not have. Throws InputError if the maps would take
+// more than kMostAttentionBytes.
 void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention);
 
-// Throws ConfigError, as read_attention() would.
+// Throws ConfigError if read_attention() would.
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection);
+// Maximum size of all maps of one read_attention(): 2 GiB.
 
 inline constexpr std::int64_t kMostAttentionBytes = std::int64_t{1} << 31;
 

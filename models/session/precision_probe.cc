@@ -58,7 +58,7 @@ double one_minus_cosine(const float* a, const float* b, Dim count) {
 
 Tensor probe(const std::shared_ptr<const Transformer>& network) {
   const TransformerConfig& config = network->config;
-  std::mt19937_64 random(1);  // the standard says what it gives: the same everywhere
+  std::mt19937_64 random(1);  // the C++ standard fixes its numbers
   Session session(network, std::make_shared<ThreadTeam>());
   std::vector<int> sources(kSequences, Session::kNoSource);
   if (config.has_encoder()) {
@@ -81,7 +81,6 @@ double divergence(const Tensor& reference, const Tensor& other, Architecture arc
   return reference.rows() == 0 ? 0.0 : total / static_cast<double>(reference.rows());
 }
 
-// The fastest precision in which the network gives what it gives in float32, and the network.
 std::shared_ptr<const Transformer> fastest_network(
     const std::function<std::shared_ptr<const Transformer>(Precision)>& build) {
   std::vector<Precision> candidates = {Precision::int8};
@@ -90,7 +89,7 @@ std::shared_ptr<const Transformer> fastest_network(
   const Tensor expected = probe(network);
   const Architecture architecture = network->config.architecture;
   for (const Precision precision : candidates) {
-    network.reset();  // two at once may not fit
+    network.reset();  // two networks may not fit in memory
     network = build(precision);
     if (divergence(expected, probe(network), architecture) <= kNegligibleDivergence) return network;
   }

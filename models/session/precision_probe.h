@@ -7,20 +7,22 @@
 
 namespace encdec {
 
-// What a network makes of a few pseudo-random inputs: logits [R, V] of every position, or last hidden states [R, D] of
-// an encoder-only model.
+// Returns the outputs of a network for a few pseudo-random inputs: logits [R, V] of all positions or, for an
+// encoder-only model, last hidden states [R, D].
 Tensor probe(const std::shared_ptr<const Transformer>& network);
 
-// How far two probes are apart, as a mean over rows; 0 for equal ones, not a number where one of them has such.
-//   logits: the Kullback-Leibler divergence of the tokens' probabilities, in nats
-//   hidden states: one minus the cosine of the angle between them
+// Returns the distance between two results of probe(), as a mean over rows: 0 if they are equal, NaN if one contains
+// NaN.
+//   logits:        the Kullback-Leibler divergence of the token probabilities, in nats
+//   hidden states: 1 - cosine of the angle between the two rows
 double divergence(const Tensor& reference, const Tensor& other, Architecture architecture);
 
-// The divergence of a reduced precision that loses nothing that matters. For scale: the bundled model is at 0.0095 in
-// int8, which changes one word in 80 of what it says and leaves its word error rate as it was.
+// Maximum divergence of a reduced precision that counts as equal to float32. Example: the bundled model in int8 has
+// 0.0095. One word in 80 of its output changes, and its word error rate stays the same.
 inline constexpr double kNegligibleDivergence = 0.02;
 
-// The network as it is built in the fastest precision in which it gives what it gives in float32.
+// Builds the network in the fastest precision whose divergence from float32 is at most kNegligibleDivergence. Tries
+// int8, then bfloat16 if the backend supports it; else returns the network in float32.
 std::shared_ptr<const Transformer> fastest_network(
     const std::function<std::shared_ptr<const Transformer>(Precision)>& build);
 

@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-// Adds the time until the end of the scope to `total`.
+// Adds the time until its destruction to `total`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total) {}
@@ -211,7 +211,7 @@ Tensor Session::logits_of(const Tensor& hidden) {
   return all;
 }
 
-// The last row of each sequence.
+// Returns the last row of each sequence.
 Tensor Session::last_rows(const Tensor& hidden) {
   const auto& sequences = decoder_state_->sequences;
   if (hidden.rows() == static_cast<std::int64_t>(sequences.size())) return hidden;

@@ -14,87 +14,102 @@
 
 namespace encdec {
 
-// One stream of work through a model: encodes sources, and decodes any number of targets for them, one token or many at
-// a time. Sources and targets come and go independently of each other. For one thread at a time; the weights are
-// shared, the activations and caches are its own.
+// A stream of work through one model: encodes sources, and decodes any number of targets for each source, one or more
+// tokens at a time. Activations and caches belong to the session; sessions share the weights. Not thread-safe.
+// Sources can be opened and closed while others are open, and so can targets. A source has to stay open until all its
+// targets are closed.
+// Order of calls:
+//   with an encoder:    encode (open_target (decode | fork_target | reorder_targets)* close_target)* close_source
+//   without an encoder: open_target (decode | fork_target | reorder_targets)* close_target
 class Session {
  public:
-  // A target without a source: a decoder-only model's.
+  // Number of the source of a target that has none, as in a decoder-only model.
   static constexpr int kNoSource = -1;
 
-  // Without sources and targets; the team does the work.
+  // Makes a session without sources and targets. The threads of `team` do the work.
   Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team);
 
-  const Transformer& model() const { return *model_; }  // what it runs
-  ThreadTeam& team() { return *team_; }                 // who shares the work
+  const Transformer& model() const { return *model_; }  // model that the session runs
+  ThreadTeam& team() { return *team_; }                 // threads that share the work
 
-  // What the encoder made of sources.
+  // Result of encode().
   struct Encoded {
-    Tensor hidden;                 // last hidden states [S, D], source after source
-    std::span<const int> sources;  // their numbers, in the order given; none in an encoder-only model
+    Tensor hidden;                 // last hidden states [S, D], one source after another
+    std::span<const int> sources;  // numbers of the sources, in the order given; empty in an encoder-only model
   };
-  // Reads sources. What it returns is valid until the next call; the sources are open until they are closed. Throws
-  // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened. Only for
-  // models with an encoder.
+  // Reads sources and opens them, until close_source() or reset(). The result is valid until the next encode(). Throws
+  // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened.
+  // REQUIRES: the model has an encoder that reads tokens.
   Encoded encode(std::span<const TokenIds> sources);
-  // The same for sound: frames, float32 [F, mel bands] each. Throws InputError as check_frames(), and where there are
-  // more frames than the model has positions.
+  // Reads sources that are sound, and opens them: frames, float32 [F, mel bands] for each source. Throws InputError as
+  // check_frames() does, and for more frames than the model has positions; then no source is opened.
+  // REQUIRES: the model has an encoder that reads sound.
   Encoded encode(std::span<const Tensor> sources);
   // Throws InputError unless `frames` is float32 [F, mel bands], where F is a positive multiple of kFramesPerRow.
   void check_frames(const Tensor& frames) const;
-  // Its memory is free for others; its targets must be closed.
+  // Closes a source; its memory can then hold other sources. REQUIRES: all targets of the source are closed.
   void close_source(int source);
 
-  // A new target, without tokens, for an open source.
+  // Opens a target without tokens and returns its number. REQUIRES: `source` is open, or kNoSource if the model has no
+  // encoder.
   int open_target(int source);
-  // A new target that begins as another one does; they share what they have in common.
+  // Opens a target that begins with the tokens of `target`, and returns its number. The two share the cache of these
+  // tokens.
   int fork_target(int target);
-  // Target targets[i] gets the tokens that parents[i] has now. All are forks of one target.
+  // Replaces the tokens of targets[i] by those of parents[i], for all i at once. Example: targets {4, 5} with parents
+  // {5, 4} exchange their tokens. REQUIRES: all targets and parents are forks of one target.
   void reorder_targets(std::span<const int> targets, std::span<const int> parents);
-  // Its cache is free for others.
+  // Closes a target; its cache can then hold other targets.
   void close_target(int target);
 
   // Closes all sources and targets.
   void reset();
 
-  // What a target goes on with.
+  // Tokens to append to a target.
   struct TargetTokens {
-    int target = -1;                       // as open_target() numbered it
-    std::span<const std::int32_t> tokens;  // one at least
+    int target = -1;                       // number from open_target() or fork_target()
+    std::span<const std::int32_t> tokens;  // at least one
   };
-  // Which logits are wanted.
+  // Logits that decode() returns.
   enum class LogitsOf { last_token, every_token };
-  // Appends tokens, at least one each, to targets and returns the logits after each target's last one [targets, V], or
-  // after each token [T, V], in the order given; valid, and the caller's to change, until the next call. Throws
-  // InputError for a token outside the vocabulary, and for one beyond the model's positions.
+  // Appends tokens to targets, and returns the logits that follow: [targets, V] after the last token of each target, or
+  // [T, V] after every token, in the order of `inputs`. The logits are valid until the next decode(); the caller may
+  // change them.
+  // Throws InputError for a token outside the vocabulary, and for a token after the model's last position. After any
+  // exception the targets of `inputs` can only be closed, since some of their tokens may not be cached.
+  // REQUIRES: each input has at least one token.
   Tensor decode(std::span<const TargetTokens> inputs, LogitsOf which = LogitsOf::last_token);
 
-  // From now on decode() gives logits other than -infinity only to these tokens; null for all. It must outlive its use.
+  // Restricts later calls of decode() to the tokens of `shortlist`: all other tokens get the logit -infinity. Null
+  // lifts the restriction. REQUIRES: `shortlist` outlives its use.
   void set_shortlist(const VocabularyShortlist* shortlist);
 
-  // Whether decode() keeps what source_attention() tells.
+  // Treatment of the attention to the source in decode().
   enum class SourceAttention { forget, keep };
-  // From now on.
+  // Makes later calls of decode() keep or forget the attention to the source, which source_attention() returns.
+  // Replaces any observer of the cross-attention in the last layer. Has no effect in a model without cross-attention.
   void set_source_attention(SourceAttention mode);
-  // How the last token of input number `input` of the last decode() divides its attention among the tokens of its
-  // source: the mean of the heads of the last layer.
+  // Returns the attention of inputs[input] of the last decode(), for its last token: one weight for each source token,
+  // as the mean over the heads of the decoder's last layer.
+  // REQUIRES: the last set_source_attention() before that decode() was `keep`.
   std::span<const float> source_attention(std::size_t input) const;
 
-  // Is told how each row of an encode() or decode() divides its attention in a layer, head by head; none if empty. The
-  // model must have such an attention.
+  // Observes the attention of a layer in later calls of encode() and decode(): `observer` gets the weights of each row
+  // and head. An empty observer ends the observation. Returns the observed node, for forget_attention().
+  // REQUIRES: the model has this layer and this kind of attention.
   Edge observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
-  // No more of what that has returned.
+  // Stops observing a node that observe_attention() returned.
   void forget_attention(AttentionKind kind, Edge node) noexcept;
 
-  // Sees every node of all graphs as it has run; none if empty.
+  // Observes the output of every node of all graphs, in later runs. An empty observer ends the observation.
   void set_observer(const NodeObserver& observer);
-  // Is told when every node of all graphs ran; none if empty.
+  // Observes when every node of all graphs runs, in later runs. An empty observer ends the observation.
   void set_run_observer(const NodeRunObserver& observer);
 
-  // Time spent in encode() and decode() since the last reset.
+  // Returns the seconds spent in encode() since the last reset_times().
   double encode_seconds() const { return encode_seconds_; }
-  double decode_seconds() const { return decode_seconds_; }      // likewise
-  void reset_times() { encode_seconds_ = decode_seconds_ = 0; }  // both to 0
+  double decode_seconds() const { return decode_seconds_; }      // the same for decode()
+  void reset_times() { encode_seconds_ = decode_seconds_ = 0; }  // sets both to 0
 
  private:
   Encoded run_encoder(const Tensor& input);
@@ -107,7 +122,7 @@ class Session {
   std::optional<RunState> encoder_state_;
   std::optional<RunState> decoder_state_;
   std::optional<RunState> output_state_;
-  std::vector<std::vector<float>> attention_of_row_;  // of the decoder's
+  std::vector<std::vector<float>> attention_of_row_;  // mean attention to the source, by row of the decoder
   const VocabularyShortlist* shortlist_ = nullptr;
   std::optional<RunState> shortlist_state_;
   Tensor spread_logits_;
@@ -119,7 +134,7 @@ class Session {
   double decode_seconds_ = 0;
   SourceMemory source_memory_;
   std::vector<int> encoded_sources_;
-  std::vector<int> source_of_;  // by target, which is a slot of the decoder's cache index
+  std::vector<int> source_of_;  // by target; a target's number is its slot in the decoder's cache index
 };
 
 }  // namespace encdec

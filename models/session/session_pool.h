@@ -12,36 +12,36 @@
 
 namespace encdec {
 
-// Sessions of one model, kept for later calls when a call is done with them. For any number of threads, also in a
-// process that is forked.
+// A pool of sessions of one model, which calls lease and return. Thread-safe. A forked process starts with an empty
+// pool of its own.
 class SessionPool {
   struct Idle;
 
  public:
-  // Each session gets a team of so many threads.
+  // Makes a pool whose sessions have teams of `threads` threads.
   SessionPool(std::shared_ptr<const Transformer> model, int threads) : model_(std::move(model)), threads_(threads) {}
 
-  // A session for the time of one call, without sources and targets.
+  // A session for the duration of one call. It begins without sources and targets.
   class Lease {
    public:
-    // Takes a session, a new one if all are leased. Throws ResourceError if its threads cannot be started.
+    // Takes an idle session, or makes one if there is none. Throws ResourceError if its threads cannot be started.
     explicit Lease(SessionPool& pool)
         : idle_(pool.idle_.get([] { return std::make_unique<Idle>(); })), session_(pool.take(idle_)) {}
-    // Gives the session back; after an exception it is destroyed, since work that stopped half-way may have left it
-    // with sizes that it could not get memory for.
+    // Returns the session to the pool. If an exception is propagating, destroys the session instead, since the call may
+    // have stopped between setting a size and allocating the memory for it.
     ~Lease() {
       const std::lock_guard lock(idle_.mutex);
       if (std::uncaught_exceptions() > exceptions_) {
         --idle_.count;
       } else {
-        idle_.sessions.push_back(std::move(session_));  // take() has made room
+        idle_.sessions.push_back(std::move(session_));  // take() has reserved the space
       }
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    Session& operator*() { return *session_; }        // what was leased
-    Session* operator->() { return session_.get(); }  // what was leased
+    Session& operator*() { return *session_; }        // leased session
+    Session* operator->() { return session_.get(); }  // leased session
 
    private:
     Idle& idle_;
@@ -50,11 +50,12 @@ class SessionPool {
   };
 
  private:
-  // Sessions that nobody has.
+  // Sessions that are not leased.
   struct Idle {
     std::mutex mutex;
-    std::vector<std::unique_ptr<Session>> sessions;  // with room for all: giving one back allocates nothing
-    std::size_t count = 0;                           // of all, at least
+    // With capacity for all sessions, so that returning one allocates nothing.
+    std::vector<std::unique_ptr<Session>> sessions;
+    std::size_t count = 0;  // number of all sessions, idle and leased; may be too large after an exception
   };
 
   std::unique_ptr<Session> take(Idle& idle) const {

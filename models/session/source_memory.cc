@@ -5,9 +5,9 @@
 
 namespace encdec {
 
-// The first row of the first gap that is long enough; the end is one.
+// Returns the first row of the first gap of at least `count` rows. The space after the last source counts as a gap.
 int SourceMemory::find_gap(int count) const {
-  int end = 0;  // of the source before the gap
+  int end = 0;  // end of the source before the gap
   for (const int source : used_) {
     const Rows& next = places_[static_cast<std::size_t>(source)];
     if (next.first - end >= count) break;
@@ -25,7 +25,7 @@ void SourceMemory::reserve(std::span<const Tensor> memories, int rows) {
         Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, memories[layer].type()));
     if (capacity > 0) std::memcpy(grown.back().raw(), tensors_[layer].raw(), tensors_[layer].bytes());
   }
-  tensors_ = std::move(grown);  // all or, if memory is short, none
+  tensors_ = std::move(grown);  // all layers have grown; if an allocation throws, none has
 }
 
 int SourceMemory::add(std::span<const Tensor> memories, int first_row, int count) {

@@ -7,24 +7,24 @@
 
 namespace encdec {
 
-// The keys and values of the cross-attentions for sources that are being decoded: one tensor a layer, in which each
-// source has rows of its own, the same in all layers. Rows are handed out where there is a gap and go back when a
-// source ends; the tensors grow by doubling.
+// The cross-attention keys and values of all open sources: one tensor for each layer. A source has the same rows in
+// every tensor. Removed sources leave gaps, which later sources fill; the tensors grow by doubling.
 class SourceMemory {
  public:
-  // Where a source's keys and values are.
+  // Rows that hold a source's keys and values.
   struct Rows {
-    int first = 0;  // row of each layer's tensor
-    int count = 0;  // the source's length
+    int first = 0;  // first row in each layer's tensor
+    int count = 0;  // number of rows: the source's length
   };
 
-  // Copies a source's rows [first_row, first_row + count) of each layer's CrossAttentionMemory. Returns its number.
+  // Copies rows [first_row, first_row + count) of each layer's CrossAttentionMemory, and returns the number of the new
+  // source.
   int add(std::span<const Tensor> memories, int first_row, int count);
-  void remove(int source);  // its rows are free
-  void remove_all();        // all rows are free
+  void remove(int source);  // frees the rows of a source
+  void remove_all();        // frees all rows
 
-  Rows rows(int source) const { return places_[static_cast<std::size_t>(source)]; }  // of an open source
-  // One a layer, [capacity, width].
+  Rows rows(int source) const { return places_[static_cast<std::size_t>(source)]; }  // rows of an open source
+  // Returns one tensor for each layer, [capacity, width].
   std::span<const Tensor> tensors() const { return tensors_; }
 
  private:
@@ -32,8 +32,8 @@ class SourceMemory {
   void reserve(std::span<const Tensor> memories, int rows);
 
   std::vector<Tensor> tensors_;
-  std::vector<Rows> places_;  // by source; without rows where it is free
-  std::vector<int> used_;     // sources, by their first rows
+  std::vector<Rows> places_;  // by source; count 0 marks an unused number
+  std::vector<int> used_;     // open sources in the order of their rows
 };
 
 }  // namespace encdec

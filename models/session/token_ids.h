@@ -4,6 +4,7 @@
 #include <vector>
 
 namespace encdec {
+// Token ids of one sequence.
 
 using TokenIds = std::vector<std::int32_t>;
 

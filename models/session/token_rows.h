@@ -11,23 +11,27 @@
 
 namespace encdec {
 
-// Throws InputError, "source 3: ..." for what 'source' and number 3, unless a stack can read these tokens.
+// Throws InputError unless all ids are in the stack's vocabulary and the stack has a position for each token. The
+// message begins with `what` and `number`: "source 3: ...".
 void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack, std::string_view what,
                   std::size_t number);
-// The same for rows with the numbers 1, 2, ..., before any work is done, so that a bad one is found at once.
+// Checks each row as check_tokens() does; rows are numbered from 1. Call this before any work, so that a bad row is
+// reported at once.
 void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what);
-// The same for frames of sound: [F, mel bands], F a multiple of kFramesPerRow, no more than there are positions.
+// Throws InputError unless `frames` is float32 [F, mel bands], where F is a positive multiple of kFramesPerRow and at
+// most kFramesPerRow times the number of positions. The message begins as that of check_tokens().
 void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number);
-// Throws InputError if there are no tokens; likewise for rows.
+// Throws InputError if there are no tokens. The message begins as that of check_tokens().
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number);
+// Checks each row in the same way; rows are numbered from 1.
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what);
 
-// Tokens that keep a CPU busy when they are read together.
+// Number of tokens that keep a CPU busy if they are read together.
 inline constexpr std::size_t kBusyTokens = 2048;
 
-// Indices of rows that are read together, the longest first, so that those of like length meet; empty ones are left
-// out. A batch has `batch_size` rows or, where that is 0, tokens enough to keep the CPU busy. Results do not depend on
-// it.
+// Groups rows into batches of indices. The longest rows come first, so that rows of a batch have similar lengths; empty
+// rows are left out. A batch has at most `batch_size` rows or, if batch_size is 0, at most kBusyTokens tokens; a longer
+// row is a batch of its own. The batches do not affect the results.
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size);
 
 }  // namespace encdec

@@ -12,7 +12,7 @@ float bias_of_one(const WeightScope& weights, Bias bias) {
   return one.empty() ? 0.0f : *one.data<float>();
 }
 
-// [B, R, D] -> [B, R, h], which lasts until the running node is done.
+// Projects rows: [B, R, D] -> [B, R, h] or [R, D] -> [R, h]. The result lasts until the running node is done.
 Tensor project(const Linear& projection, const Tensor& rows, RunState& state) {
   Tensor projected = state.scratch({rows.rows(), projection.output_width()});
   projection.apply(rows.reshape({rows.rows(), rows.width()}), nullptr, projected, state);

@@ -6,21 +6,21 @@
 
 namespace encdec {
 
-// Queries [B, Q, W] and keys [B, K, W] as a scoring function compares them, perhaps after a projection.
+// Queries and keys as a scoring layer compares them: as they are, or projected to a common width W.
 struct ComparedRows {
   Tensor queries;  // [B, Q, W]
   Tensor keys;     // [B, K, W]
 
   int key_count() const { return static_cast<int>(keys.shape()[-2]); }  // K
-  // A block's, with the scores of each query `stride` floats after those of the one before it.
+  // Returns a block's queries and all keys of its batch member, with the scores of query i at scores + i * stride.
   kernels::ScoredRows rows(const QueryBlock& block, float* scores, Dim stride) const;
 };
 
-// The shape of the scores of {queries: [B, Q, Dq], keys: [B, K, Dk]}: [B, Q, K], or all without B.
-// Throws ShapeError if they do not fit, their widths left aside.
+// Returns the shape of the scores, [B, Q, K], for inputs {queries: [B, Q, Dq], keys: [B, K, Dk]}, or all without B.
+// Throws ShapeError if the inputs do not fit; does not check the widths Dq and Dk.
 Shape scores_shape(Shapes inputs);
 
-// What scoring layers do: all scores of all queries. `scores` has compare() and score().
+// Writes the scores of all queries. `scores` is a scoring layer, with compare() and score().
 template <class Scores>
 void write_scores(const Scores& scores, Inputs inputs, Tensor& output, RunState& state) {
   const ComparedRows compared = scores.compare(inputs[0], inputs[1], state);

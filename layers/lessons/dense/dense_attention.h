@@ -9,29 +9,30 @@
 
 namespace encdec {
 
-// What attention over a dense batch does, however it scores: a scoring layer, MaskedSoftmax and WeightedSum in one
-// node, with the same bits as the three, but the scores of a few queries at a time are in scratch only.
-//   {queries: [B, Q, Dq], keys: [B, K, Dk], values: [B, K, V]}, perhaps with valid lengths: int32 [B] or [B, Q]
-//   -> [B, Q, V];  or all without B, then lengths [Q]
-// An observer of attention is told the weights of row b * Q + q, as those of head 0.
-
-// The output's shape. Throws ShapeError if the inputs do not fit.
+// Returns the shape of DenseAttention's output. Throws ShapeError if the inputs do not fit.
 Shape dense_attention_shape(const Layer& scores, Shapes inputs);
 
-// The weights of one block, for an observer.
+// Calls `observer` with the weights of a block's queries, as those of head 0.
 void tell_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer);
 
-// The layer of a scoring layer, which has compare() and score() beside what a Layer has.
+// Attention over a dense batch, with the scores of a scoring layer. `Scores` has compare() and score() in addition to
+// the functions of Layer.
+//   output_i = sum_j softmax_j(score_ij) * value_j, masked by the valid lengths
+//   {queries: [B, Q, Dq], keys: [B, K, Dk], values: [B, K, V]} -> [B, Q, V], or all without B
+//   optional fourth input: valid lengths, int32 [B] or [B, Q]; without B [Q]
+// The output has the same bits as a scoring layer, MaskedSoftmax and WeightedSum in three nodes, but only the scores of
+// a few queries are in memory at a time.
+// An attention observer gets the weights of query q of batch member b as row b * Q + q of head 0.
 template <class Scores>
 class DenseAttention : public Layer {
  public:
-  // Throws ShapeError.
+  // Throws ShapeError if the inputs do not fit.
   Shape output_shape(Shapes inputs) const override { return dense_attention_shape(scores_, inputs); }
-  // Throws InputError if the lengths are not int32.
+  // Throws InputError if the valid lengths are not int32.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  protected:
-  // Takes what Scores takes.
+  // Takes the arguments of the constructor of Scores.
   template <class... Args>
   explicit DenseAttention(Args&&... args) : scores_(std::forward<Args>(args)...) {}
 

@@ -5,11 +5,12 @@
 
 namespace encdec {
 
-// Attention with DotProductScores over a dense batch: softmax(q kᵀ / sqrt(D)) v (Vaswani et al. 2017, section 3.2.1),
-// masked by valid lengths. Inputs and output as in dense_attention.h, where Dq = Dk = D.
+// Attention with DotProductScores over a dense batch (Vaswani et al. 2017, section 3.2.1), masked by valid lengths.
+//   output = softmax(q kᵀ / sqrt(D)) v, without the division if the scale is plain
+//   {queries: [B, Q, D], keys: [B, K, D], values: [B, K, V]} -> [B, Q, V]; optional lengths as in DenseAttention
 class DotProductAttention final : public DenseAttention<DotProductScores> {
  public:
-  explicit DotProductAttention(const DotProductOptions& options) : DenseAttention(options) {}  // has no weights
+  explicit DotProductAttention(const DotProductOptions& options) : DenseAttention(options) {}  // takes no weights
 
   std::string_view kind() const override { return "dot_product_attention"; }
 };

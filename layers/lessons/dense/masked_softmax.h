@@ -4,18 +4,22 @@
 
 namespace encdec {
 
-// Softmax of each row of scores, some of them masked: those from its valid length on become exactly -1e6 first.
+// Softmax of each row of scores. Scores from the row's valid length on are masked: set to exactly -1e6 before the
+// softmax.
 //   {scores: [B, Q, K]} or {scores, valid lengths: int32 [B] or [B, Q]} -> [B, Q, K]
 //   {scores: [R, K]} or {scores, valid lengths: int32 [R]} -> [R, K]
-// Masked scores are finite on purpose: a row of length 0 weighs every key 1/K. A length above K masks nothing, a
-// negative one counts as 0. Masked keys of other rows weigh 0, unless all valid scores are near -1e6 or below it.
-// Without keys, K = 0, there are no weights. A valid score that is not a number makes all of its row so.
+// Special cases:
+// - A masked score is finite, so in a row of length 0 every key has weight 1/K.
+// - A length above K masks nothing. A negative length counts as 0.
+// - In other rows masked keys have weight 0, unless all valid scores are near -1e6 or below it.
+// - If K = 0 there are no weights.
+// - A valid score that is NaN makes its whole row NaN.
 class MaskedSoftmax final : public Layer {
  public:
   std::string_view kind() const override { return "masked_softmax"; }
-  // Throws ShapeError.
+  // Throws ShapeError if the inputs do not fit.
   Shape output_shape(Shapes inputs) const override;
-  // Throws InputError if the lengths are not int32.
+  // Throws InputError if the valid lengths are not int32.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 };
 

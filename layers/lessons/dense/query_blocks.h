@@ -7,32 +7,32 @@
 
 namespace encdec {
 
-// Layers on dense batches take [B, R, D], or [R, D] for a batch of one.
+// Returns B for a dense batch [B, R, D], and 1 for a single member [R, D].
 inline Dim batch_of(const Shape& shape) {
   return shape.rank() == 3 ? shape[0] : 1;
 }
 
-// Some neighbouring queries of one member of a dense batch: rows [row, row + count) of all B*Q.
+// A few neighbouring queries of one member of a dense batch: rows [row, row + count) of all B*Q queries.
 struct QueryBlock {
-  static constexpr int kMostQueries = 8;  // in a block
+  static constexpr int kMostQueries = 8;  // maximum number of queries in a block
 
-  Dim member = 0;  // of the batch
-  Dim row = 0;     // the first, of all B*Q
-  int count = 0;   // of rows, kMostQueries at most
+  Dim member = 0;  // index in the batch
+  Dim row = 0;     // first query among all B*Q
+  int count = 0;   // number of queries, at most kMostQueries
 };
 
-// The weights of a block's queries, a row each.
+// Attention weights of the queries of a block, one row each.
 struct QueryWeights {
-  const QueryBlock& block;  // whose they are
-  const float* rows;        // of the block's first query
-  Dim stride;               // floats from a row to the next
+  const QueryBlock& block;  // queries that the weights belong to
+  const float* rows;        // weights of the block's first query
+  Dim stride;               // floats from one row to the next
 };
 
-// Calls body(block, thread) until every query of [B, Q, anything] is in a block, shared out among the team where there
-// is enough to do: `work` is that of one query, in multiply-adds or moved floats.
+// Splits the queries [B, Q, ...] into blocks and calls body(block, thread) for each. The threads of the team share the
+// blocks if there is enough work. `work` is the work for one query, in multiply-adds or moved floats.
 template <class Body>
 void for_each_query_block(const Shape& queries, Dim work, RunState& state, const Body& body) {
-  // Below it the other threads would come too late.
+  // Total work below which starting other threads takes longer than they save.
   constexpr Dim kWorkWorthSharing = 65'536;
   const Dim count = queries[-2], blocks = (count + QueryBlock::kMostQueries - 1) / QueryBlock::kMostQueries;
   const Dim all = batch_of(queries) * blocks;

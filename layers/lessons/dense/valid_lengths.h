@@ -4,15 +4,17 @@
 
 namespace encdec {
 
-// How many keys of each row of scores are no padding: int32, [B] or [B, Q] for scores [B, Q, K], [R] for [R, K].
+// Number of keys that are not padding, for each row of scores. The lengths are int32: [B] or [B, Q] for scores [B, Q,
+// K], [R] for scores [R, K].
 class ValidLengths {
  public:
-  // Every key of every row.
+  // Makes every key valid.
   ValidLengths() = default;
-  // The lengths of the rows of a tensor of such a shape, whatever their width. Throws InputError unless they are int32.
+  // Reads `lengths` for a tensor of shape `rows`, whose width does not matter. Throws InputError unless the lengths are
+  // int32.
   ValidLengths(const Tensor& lengths, const Shape& rows);
 
-  // The length of a row of `key_count` scores, in [0, key_count]: a longer length masks nothing, a negative one is 0.
+  // Returns the length of a row of `key_count` scores, limited to [0, key_count].
   int of(Dim row, int key_count) const;
 
  private:
@@ -20,7 +22,7 @@ class ValidLengths {
   Dim rows_for_each_ = 1;
 };
 
-// Throws ShapeError unless such lengths fit such scores.
+// Throws ShapeError unless valid lengths of shape `lengths` fit scores of shape `scores`.
 void expect_valid_lengths(const Shape& lengths, const Shape& scores);
 
 }  // namespace encdec

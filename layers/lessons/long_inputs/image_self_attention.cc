@@ -12,7 +12,8 @@
 namespace encdec {
 namespace {
 
-// Each part of an image's queries takes all keys and values into scratch once more: not worth it for fewer queries.
+// Queries in a part of an image. Each part copies all keys and values to scratch again, so smaller parts would cost
+// more than they gain.
 constexpr int kPartQueries = 256;
 
 Dim key_channels(const ImageSelfAttentionOptions& options) {
@@ -37,8 +38,9 @@ AttentionOptions attention_options(const ImageSelfAttentionOptions& options) {
   return {.model_dim = options.channels, .heads = 1, .head_dim = key_channels(options), .score_scale = 1.0f};
 }
 
-// Each image's queries in so many parts that the team shares them, and that weights for an observer are few at a time;
-// the memory is the image.
+// Splits each image's queries into parts of kPartQueries; the last part may be larger. Threads share the parts, and
+// with an observer the weights of only one part are in memory at a time. With one thread and no observer an image is
+// one part. The memory rows of a part are the whole image.
 std::span<const Sequence> parts_of_images(int images, int positions, RunState& state) {
   std::vector<Sequence>& parts = state.sequence_scratch();
   parts.clear();

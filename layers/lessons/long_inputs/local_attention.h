@@ -6,31 +6,33 @@
 
 namespace encdec {
 
+// Rows of the window that a row attends to, besides itself.
 enum class WindowSides : std::uint8_t {
-  both,
-  before,  // no row sees a later one: for whole targets, all of whose rows are there
+  both,    // rows before and after the row
+  before,  // only rows before the row; for whole targets, since nothing is cached
 };
 
-// Attention of which heads, in which window.
+// Options of a LocalAttention.
 struct LocalAttentionOptions {
-  AttentionOptions attention;             // as MultiHeadAttention's
-  int window = 0;                         // positions on each side of a row's own; 0: only itself
-  WindowSides sides = WindowSides::both;  // where rows look
+  AttentionOptions attention;             // options of the heads, as in MultiHeadAttention
+  int window = 0;                         // positions on each side of a row; 0 means only the row itself
+  WindowSides sides = WindowSides::both;  // sides of the window that a row attends to
 };
 
 // Multi-head self-attention in a sliding window (Luong et al. 2015, section 3.2, local-m; Beltagy et al. 2020, section
-// 3.1): row i attends to the rows j of its sequence with |i - j| <= window, all others have weight zero. Otherwise as
-// MultiHeadAttention; takes time in proportion to rows * window.
+// 3.1): row i attends to the rows j of its sequence with |i - j| <= window. The formula is otherwise that of
+// MultiHeadAttention.
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
+// The time is proportional to rows * window.
 class LocalAttention final : public Layer {
  public:
-  // Takes what SelfAttentionProjections takes. Throws WeightError, naming the tensor, if one is missing or does not
-  // fit, ConfigError if the window is negative.
+  // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
+  // fit, and ConfigError if the window is negative.
   LocalAttention(const WeightScope& weights, const LocalAttentionOptions& options);
 
   std::string_view kind() const override { return "local_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
-  // Nothing is cached: throws InputError if a sequence has a past.
+  // Throws InputError if a sequence has a past, since nothing is cached.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

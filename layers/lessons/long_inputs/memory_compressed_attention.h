@@ -5,30 +5,31 @@
 
 namespace encdec {
 
-// Attention of which heads, and how much shorter its keys and values get.
+// Options of a MemoryCompressedAttention.
 struct MemoryCompressedAttentionOptions {
-  AttentionOptions attention;              // without relative positions
-  Dim kernel = 3;                          // of both convolutions
-  Dim stride = 3;                          // rows from a window to the next
-  Bias convolution_bias = Bias::required;  // of both convolutions
+  AttentionOptions attention;              // options of the heads; relative positions are not supported
+  Dim kernel = 3;                          // rows in a window of each convolution
+  Dim stride = 3;                          // rows from one window to the next
+  Bias convolution_bias = Bias::required;  // bias of both convolutions
 };
 
-// Memory-compressed attention (Liu et al. 2018, section 4.2.3): multi-head self-attention to fewer keys and values,
-// those of a sequence of n rows shortened to ceil(n / stride) by strided convolutions of the projected ones, all heads
-// together. Zeros fill up the last window. Every row sees every compressed key of its sequence: not causal.
-//   y = output(concat_h softmax(q_h k'_hᵀ / sqrt(K)) v'_h) (+ residual)
+// Memory-compressed attention (Liu et al. 2018, section 4.2.3): multi-head self-attention to shortened keys and values.
+//   y = output(concat_h softmax(scale * q_h k'_hᵀ) v'_h) (+ residual)
 //   q = query(x), k' = key_convolution(key(x)), v' = value_convolution(value(x))
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
+// Strided convolutions shorten the n keys and values of a sequence to ceil(n / stride). Each convolution mixes all
+// heads; zeros complete its last window. Every row attends to all shortened keys of its sequence, so this attention is
+// not causal.
 class MemoryCompressedAttention final : public Layer {
  public:
-  // Takes what SelfAttentionProjections takes and {key,value}_convolution.{weight [H*K, H*K, kernel], bias [H*K]}.
-  // Throws WeightError, naming the tensor, if one is missing or does not fit, ConfigError if the stride or relative
-  // positions are not possible.
+  // Takes the weights of SelfAttentionProjections and {key,value}_convolution.{weight [H*K, H*K, kernel], bias [H*K]}.
+  // Throws WeightError, naming the tensor, if one is missing or does not fit. Throws ConfigError if there are relative
+  // positions, or unless 1 <= stride <= kernel.
   MemoryCompressedAttention(const WeightScope& weights, const MemoryCompressedAttentionOptions& options);
 
   std::string_view kind() const override { return "memory_compressed_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
-  // Nothing is cached: throws InputError if a sequence has a past.
+  // Throws InputError if a sequence has a past, since nothing is cached.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

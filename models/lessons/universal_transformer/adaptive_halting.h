@@ -7,30 +7,33 @@
 
 namespace encdec {
 
-// What a position that has halted hands on to the next step, for the others to attend to.
+// State that a halted position has at the next steps, for other positions to attend to.
 enum class HaltedState : std::uint8_t {
-  transformed,  // it goes on being transformed: the listing of Dehghani et al. 2018, appendix C
-  copied,       // the state, not the weighted result, that it halted with: their section 2.2
+  transformed,  // the block goes on transforming the state: listing in appendix C of Dehghani et al. 2018
+  copied,       // the state stays as it was at halting, and is not the weighted result: their section 2.2
 };
 
-// When positions halt.
+// Conditions under which positions halt.
 struct HaltingOptions {
-  int max_steps = 1;        // at which they halt whatever their probabilities
-  float threshold = 0.99f;  // a position halts when its probabilities add up to more
+  int max_steps = 1;        // maximum number of steps for each position
+  float threshold = 0.99f;  // a position halts when the sum of its probabilities exceeds this
 };
 
-// Adaptive computation time (Graves 2016) of positions, each for itself: how many steps each takes, and how much of its
-// result each step makes up. With p the probability that a position halts at a step, and h the sum of those before:
-//   h + p <= threshold:  the step has weight p, and the position goes on
-//   h + p >  threshold:  it has weight 1 - h, the remainder, and the position has halted
-// A result is then, step by step, weight * transformed + (1 - weight) * result. The listing adds the remainder to h and
-// asks whether that is below 1; here a position that has halted is known to have, whatever float32 makes of the sum. A
-// position ends at a sum of exactly the threshold, as if it were alone: the listing lets it go on while others do.
+// Adaptive computation time (Graves 2016): decides for each position how many steps it takes, and how much each step
+// counts in its result.
+// With p the position's probability of halting at this step, and h the sum of p over its earlier steps:
+//   h + p <= threshold:  the step has weight p, and the position continues
+//   h + p >  threshold:  the step has weight 1 - h, the remainder, and the position halts
+//   result := weight * transformed + (1 - weight) * result
+// Differences from the listing of Dehghani et al. 2018, appendix C:
+// - The listing adds the remainder to h and considers a position halted if the sum reaches 1, which rounding may
+//   prevent. This class records that the position has halted.
+// - A position whose sum equals the threshold halts. In the listing it continues as long as other positions do.
 class AdaptiveHalting {
  public:
-  explicit AdaptiveHalting(const HaltingOptions& options) : options_(options) {}  // without positions
+  explicit AdaptiveHalting(const HaltingOptions& options) : options_(options) {}  // no positions; see reset()
 
-  // So many positions, before their first step.
+  // Begins with `positions` positions, before their first step.
   void reset(std::int64_t positions) {
     const auto count = static_cast<std::size_t>(positions);
     halting_.assign(count, 0.0f);
@@ -38,12 +41,13 @@ class AdaptiveHalting {
     updates_.assign(count, 0);
   }
 
-  // Whether another step matters to a position.
+  // Returns whether the position takes another step.
   bool is_running(std::int64_t position) const {
     const auto i = static_cast<std::size_t>(position);
     return halting_[i] < options_.threshold && updates_[i] < options_.max_steps;
   }
-  // The weight of the next step of a position that halts with the given probability; 0 if it is not running.
+  // Returns the weight of the position's next step, given its probability of halting. Returns 0 if the position is not
+  // running.
   float step(std::int64_t position, float probability) {
     if (!is_running(position)) return 0.0f;
     const auto i = static_cast<std::size_t>(position);
@@ -58,9 +62,10 @@ class AdaptiveHalting {
     return remainders_[i];
   }
 
-  // By position: steps that had a weight, and the last one's where it halted, else 0.
+  // Returns the number of steps that each position has taken.
   std::span<const std::int32_t> updates() const { return updates_; }
-  std::span<const float> remainders() const { return remainders_; }  // likewise
+  // Returns the remainder of each position that has halted by its probabilities; 0 for others.
+  std::span<const float> remainders() const { return remainders_; }
 
  private:
   HaltingOptions options_;

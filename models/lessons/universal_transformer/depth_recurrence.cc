@@ -5,7 +5,7 @@
 namespace encdec {
 namespace {
 
-// Room for so many rows, of which the content is lost.
+// Grows `tensor` to `shape` if it has fewer rows; its contents are then lost.
 void reserve_rows(Tensor& tensor, const Shape& shape) {
   if (tensor.empty() || tensor.rows() < shape[0]) tensor = Tensor::uninitialized(shape);
 }
@@ -62,7 +62,7 @@ std::span<const Tensor> DepthRecurrence::run_block(int step, const Tensor* memor
   return block_.run(inputs_, state);
 }
 
-// The next states, and what they are to the result.
+// Updates the states and the results with the outputs of a step.
 void DepthRecurrence::take(std::span<const Tensor> outputs) {
   const Dim width = states_.width();
   const bool adaptive = stack_.halting_threshold.has_value();
@@ -70,7 +70,7 @@ void DepthRecurrence::take(std::span<const Tensor> outputs) {
     for (int r = 0; r < active.sequence.rows; ++r) {
       const int row = active.sequence.first_row + r, row_of_result = active.first_row + r;
       const bool was_running = halting_.is_running(row_of_result);
-      // Without halting, every step takes the place of the one before.
+      // Without halting, the output of each step replaces the result.
       const float weight = halting_.step(row_of_result, adaptive ? outputs[1].row(row)[0] : 0.0f);
       const float* transformed = outputs[0].row(row);
       float* result = result_.row(row_of_result);
@@ -86,7 +86,7 @@ void DepthRecurrence::take(std::span<const Tensor> outputs) {
   }
 }
 
-// Sequences to whose rows no further step matters leave the loop; the others close up.
+// Removes from the loop the sequences whose rows have all halted, and closes the gaps between the others.
 void DepthRecurrence::drop_halted() {
   const auto has_halted = [this](const Active& active) {
     for (int r = 0; r < active.sequence.rows; ++r) {
@@ -98,7 +98,8 @@ void DepthRecurrence::drop_halted() {
   int next = 0;
   for (Active& active : active_) {
     const std::int64_t count = active.sequence.rows * states_.width();
-    std::copy_n(states_.row(active.sequence.first_row), count, states_.row(next));  // never towards the end
+    // Rows move towards the front only, so an overlap does no harm.
+    std::copy_n(states_.row(active.sequence.first_row), count, states_.row(next));
     active.sequence.first_row = next;
     next += active.sequence.rows;
   }

@@ -8,45 +8,50 @@
 
 namespace encdec {
 
-// The loop of a Universal Transformer: applies one block to states again and again, with another step each time. Each
-// step of a decoder has a RunState, and so a key/value cache, of its own: at step t a row attends to what the rows
-// before it were at step t. A sequence's result does not depend on its neighbours, bit by bit, also where they halt
-// later; sequences that have halted leave the batch. After the first runs nothing is allocated.
+// The loop of a Universal Transformer: applies one block again and again to the states, each time with the next step
+// number.
+// In a decoder each step has its own RunState, and so its own key/value cache: at step t a row attends to the states
+// that earlier rows had at step t.
+// A sequence's result does not depend, bit by bit, on other sequences, even if those take more steps. Sequences that
+// have halted leave the batch. After the first runs nothing is allocated.
 class DepthRecurrence {
  public:
-  // The block must outlive it.
+  // The first step has the number `first_step`. REQUIRES: `block` outlives this object.
   DepthRecurrence(const Executor& block, const UniversalStackConfig& stack, int first_step,
                   const std::shared_ptr<ThreadTeam>& team);
 
-  // When a run with adaptive halting ends.
+  // End of a run with adaptive halting.
   enum class End {
-    all_halted,  // for each sequence, when all its rows have halted
-    all_steps,   // never early: the caches of all steps get the rows, and later rows can attend to them
+    all_halted,  // a sequence stops when all its rows have halted
+    all_steps,   // all steps run, so that later rows can attend to these rows at every step
   };
 
-  // What became of the rows of a run.
+  // Result of a run.
   struct Result {
-    Tensor hidden;                          // last states [R, D]: weighted means with adaptive halting
-    std::span<const std::int32_t> updates;  // by row: the steps that it took
-    std::span<const float> remainders;      // by row: AdaptiveHalting's; zeros without
-    int steps = 0;                          // how often the block ran
+    Tensor hidden;                          // last states [R, D]; with adaptive halting weighted means
+    std::span<const std::int32_t> updates;  // number of steps that each row took
+    std::span<const float> remainders;      // AdaptiveHalting::remainders(); zeros without halting
+    int steps = 0;                          // number of times that the block ran
   };
 
-  // `embedded` is H_0; `memory` is the block's third input, null if it has none. What it returns is valid until the
-  // next run.
+  // Runs the loop from the states `embedded`, which are H_0. `memory` is the block's third input, null if the block has
+  // none. The result is valid until the next run().
   Result run(const Tensor& embedded, std::span<const Sequence> sequences, const Tensor* memory, End end);
 
-  // The caches of all steps, which have the same slots: CacheIndex's functions.
+  // Opens a slot in the caches of all steps and returns its number, the same for all; see CacheIndex.
   int open_slot();
-  void append(int slot, int count);                                                         // in all caches
-  void close_all_slots();                                                                   // in all caches
-  int length(int slot) const { return states_of_steps_.front().cache_index.length(slot); }  // the same in all caches
+  // Appends `count` positions to a slot, in all caches.
+  void append(int slot, int count);
+  // Closes all slots, in all caches.
+  void close_all_slots();
+  // Returns the number of positions in a slot, the same in all caches.
+  int length(int slot) const { return states_of_steps_.front().cache_index.length(slot); }
 
  private:
-  // Rows that are still in the loop: a sequence, and where its rows are in the result.
+  // A sequence that is still in the loop.
   struct Active {
-    Sequence sequence;  // first_row: in states_
-    int first_row = 0;
+    Sequence sequence;  // its first_row is a row of states_
+    int first_row = 0;  // first row in result_
   };
 
   void begin(const Tensor& embedded, std::span<const Sequence> sequences);
@@ -57,14 +62,14 @@ class DepthRecurrence {
   const Executor& block_;
   UniversalStackConfig stack_;
   int first_step_;
-  std::vector<RunState> states_of_steps_;  // one for all where nothing is kept
+  std::vector<RunState> states_of_steps_;  // one for each step; only one if the block caches nothing
   AdaptiveHalting halting_;
   std::vector<Active> active_;
   std::int64_t active_rows_ = 0;
   std::vector<Tensor> inputs_;
-  std::int32_t step_ = 0;  // the block's second input
-  Tensor states_;          // of the active rows, one sequence after another; capacity for more
-  Tensor result_;          // of all rows; likewise
+  std::int32_t step_ = 0;  // second input of the block
+  Tensor states_;          // states of the active rows, one sequence after another; may have more rows
+  Tensor result_;          // results of all rows; may have more rows
 };
 
 }  // namespace encdec

@@ -16,7 +16,7 @@ UniversalSession::UniversalSession(std::shared_ptr<const UniversalTransformer> m
       decoder_(model_->decoder_block, model_->config.decoder, model_->config.first_step, team),
       output_(model_->output.graph(), team) {}
 
-// The tokens of a batch side by side, and which are whose in sequences_.
+// Writes the tokens of a batch to ids_, one sequence after another, and their rows to sequences_.
 Tensor UniversalSession::pack(std::span<const TokenIds> tokens, std::string_view what) {
   if (tokens.empty()) throw InputError(fmt::format("no {}s, expected at least 1", what));
   sequences_.clear();
@@ -68,7 +68,7 @@ Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecu
                     tokens.size(), slots_.size()));
   }
   const Tensor ids = pack(tokens, "target");
-  // First of all: it refuses ids that are not there.
+  // Runs before any state changes, since it throws for ids outside the vocabulary.
   const Tensor embedded = model_->target_embedding.run(std::span(&ids, 1), target_embedding_)[0];
   for (std::size_t i = 0; i < sequences_.size(); ++i) {
     const SourceMemory::Rows rows = memory_.rows(sources_[i]);

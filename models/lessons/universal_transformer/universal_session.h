@@ -9,31 +9,38 @@
 
 namespace encdec {
 
-// One stream of work through a Universal Transformer: a batch of sources, and a target for each of them that grows by
-// one token or many at a time. For one thread at a time; the weights are shared, the activations and caches its own.
-// Each sequence gets the same result, bit by bit, whatever its neighbours are.
+// A stream of work through a Universal Transformer: a batch of sources, and one target for each source, which grows by
+// one or more tokens at a time. Activations and caches belong to the session; sessions share the weights. For one
+// thread at a time.
+// A sequence gets the same result, bit by bit, whatever other sequences are in the batch.
+// Order of calls: (encode decode* | forward)*
 class UniversalSession {
  public:
-  using TokenIds = std::vector<std::int32_t>;  // of one text
+  using TokenIds = std::vector<std::int32_t>;  // tokens of one text
 
-  // Without sources; the team does the work.
+  // Makes a session without sources. `team` does the work.
   explicit UniversalSession(std::shared_ptr<const UniversalTransformer> model,
                             const std::shared_ptr<ThreadTeam>& team = std::make_shared<ThreadTeam>());
 
-  // Reads a new batch of sources, none of them empty, and forgets the one before with its targets. Throws InputError.
+  // Reads a new batch of sources, each of at least one token, and replaces the previous batch and its targets. Throws
+  // InputError for an empty batch, a source without tokens and a token outside the vocabulary; there are no sources
+  // then.
   DepthRecurrence::Result encode(std::span<const TokenIds> sources);
 
-  // Appends tokens, at least one each, to the target of every source and returns the logits after each token [T, V],
-  // target after target; valid until the next call. Throws InputError. What it gives for a token does not depend, bit
-  // by bit, on how many are given at once. All steps run also where positions halt, since at every step later tokens
-  // attend to them.
+  // Appends tokens to the target of every source, at least one token each. Returns the logits after every token [T, V],
+  // one target after another; they are valid until the next call.
+  // The logits of a token do not depend, bit by bit, on how many tokens a call appends. All steps run, even for
+  // positions that have halted, since at every step later tokens attend to them.
+  // Throws InputError unless there is one target for each source, with at least one token, all in the vocabulary. The
+  // targets are then unchanged.
   Tensor decode(std::span<const TokenIds> tokens);
 
-  // Sources and their whole targets at once (teacher forcing): the bits of encode() and decode(), but with adaptive
-  // halting the decoder stops early too, so that no tokens can follow.
+  // Reads sources and their whole targets at once (teacher forcing). Returns the same bits as encode() and then
+  // decode(). With adaptive halting the decoder stops early, so decode() cannot append tokens afterwards. Throws
+  // InputError as encode() and decode() do.
   Tensor forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets);
 
-  // What became of the rows of the last decode() or forward(); valid until the next one.
+  // Returns what the decoder computed for each row in the last decode() or forward(); valid until the next call.
   const DepthRecurrence::Result& decoded() const { return decoded_; }
 
  private:
@@ -49,9 +56,9 @@ class UniversalSession {
   RunState output_;
   SourceMemory memory_;
   std::vector<int> sources_;
-  std::vector<int> slots_;           // of the targets, in their sources' order
-  TokenIds ids_;                     // of the batch, one sequence after another
-  std::vector<Sequence> sequences_;  // of ids_
+  std::vector<int> slots_;           // targets, in the order of their sources
+  TokenIds ids_;                     // tokens of the batch, one sequence after another
+  std::vector<Sequence> sequences_;  // rows of the sequences in ids_
   DepthRecurrence::Result decoded_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 using Config = UniversalTransformerConfig;
 
-// More is a typing error, and each step of a decoder has memory of its own.
+// Upper bounds; anything larger is assumed to be a typo. Each step of a decoder also has a cache of its own.
 constexpr int kMaxSteps = 1024;
 constexpr int kMaxOffset = 1 << 20;
 
@@ -53,8 +53,9 @@ Graph embedding(const Config& config, const UniversalStackConfig& stack, const W
   return graph;
 }
 
-// A step of the encoder, whose rows are kSourceRows, or of the decoder, which also attends to the memory of a source:
-// from the state to the next one, and to the probability of halting where there is a threshold.
+// Builds one step of the encoder, whose rows are kSourceRows, or of the decoder, which also attends to the memory of a
+// source.
+//   {state, step} or {state, step, memory} -> next state, and with halting the probability of halting
 template <class SelfAttention>
 Graph block(const Config& config, const UniversalStackConfig& stack, const WeightScope& w, Dim rows) {
   const bool is_decoder = rows == kTargetRows;
@@ -71,7 +72,7 @@ Graph block(const Config& config, const UniversalStackConfig& stack, const Weigh
     memory = graph.input("memory", shape, key_value_type(w.pack().precision));
   }
 
-  // H_{t-1} + P_t
+  // X = H_{t-1} + P_t
   const PositionOptions positions{
       .model_dim = config.model_dim, .layout = config.layout, .offset = config.first_position};
   const Edge placed = graph.add<PositionalEncoding>(w / "positional_encoding", {state}, positions);
