@@ -11,14 +11,14 @@
 
 namespace encdec {
 
-// Text from a file as messages show it: one line of ASCII with the escapes of JSON, cut off after `limit` bytes.
+// Returns text from a file in a form for messages: one line of ASCII with the escapes of JSON, cut after `limit` bytes.
 std::string printable(std::string_view text, std::size_t limit = 100);
 
 // Throws ConfigError, "workers is 0, expected 1 to 1024", if the value is outside [min, max].
 void check_range(std::string_view name, int value, int min, int max);
 
-// Throws what a reader has to say of a file, as "WHERE: what was found, what was expected". `where` is the file and
-// perhaps a place in it: "model.npz: array 'x'".
+// Throws an error about a file: "WHERE: what was found, what was expected". `where` is the file, perhaps with a place
+// in it: "model.npz: array 'x'".
 template <class E = FileError, class... Args>
 [[noreturn]] void refuse(std::string_view where, fmt::format_string<Args...> what, Args&&... args) {
   throw E(fmt::format("{}: {}", where, fmt::format(what, std::forward<Args>(args)...)));

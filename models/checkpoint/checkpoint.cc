@@ -30,9 +30,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kLookedFor =
     "expected model.safetensors, pytorch_model.bin (or one of their .index.json), one .npz file, model.bin of "
     "CTranslate2, or ggml-*.bin or .pt of a Whisper model";
-constexpr std::size_t kMaxListed = 5;  // files in a message
+constexpr std::size_t kMaxListed = 5;  // maximum number of files named in a message
 
-// Weights in formats that this library does not read.
+// A format of weights that this library does not read.
 struct ForeignFormat {
   std::string_view ending;
   std::string_view name;
@@ -45,10 +45,10 @@ constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"
                                                     {".index", "TensorFlow"},
                                                     {".pt", "PyTorch, under another name than pytorch_model.bin"}}};
 
-// The names of a folder's files, sorted.
+// Returns the names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
   std::vector<std::string> names;
-  // Not std::filesystem's: without memory, libstdc++ lets std::bad_alloc end the program.
+  // std::filesystem is not used: if memory runs out, libstdc++ lets std::bad_alloc end the program.
   const auto close = [](DIR* entries) { ::closedir(entries); };
   const std::unique_ptr<DIR, decltype(close)> entries(::opendir(folder.c_str()));
   if (entries == nullptr) refuse(folder.string(), "{}", std::strerror(errno));
@@ -75,7 +75,7 @@ std::vector<std::string> list(const fs::path& folder) {
   refuse(folder.string(), "no weights among its files ({}), {}", found, kLookedFor);
 }
 
-// The .npz file that decoder.yml names, or else the only one; nullopt if there is none.
+// Returns the .npz file that decoder.yml names, or else the only .npz file; nullopt if there is none.
 std::optional<fs::path> find_npz(const Checkpoint& checkpoint, const std::vector<std::string>& names) {
   if (checkpoint.decoder_options) {
     const auto models = checkpoint.decoder_options->strings("models");
@@ -119,20 +119,20 @@ void open_ctranslate2(Checkpoint& checkpoint) {
 }
 
 bool is_file(const fs::path& path) {
-  std::error_code unknown;  // opening it will say why
+  std::error_code unknown;  // ignored: opening the file will report the error
   return fs::is_regular_file(path, unknown);
 }
 
-// Whether it is one of openai/whisper, as far as can be told.
+// Returns whether a .pt file appears to be a model of openai/whisper.
 bool has_openai_sizes(const fs::path& file) {
   try {
     return read_openai_sizes(file).has_value();
-  } catch (const FileError&) {  // of another kind, or damaged
+  } catch (const FileError&) {  // another kind of file, or damaged
     return false;
   }
 }
 
-// See find_whisper_file.
+// Finds the Whisper model in a folder with these files; see find_whisper_file() in the header.
 std::optional<WhisperFile> find_whisper_file(const fs::path& folder, const std::vector<std::string>& names) {
   std::vector<std::string> ggml, torch;
   for (const std::string& name : names) {

@@ -19,15 +19,15 @@ namespace {
 constexpr std::uint32_t kLastVersion = 6;
 constexpr std::uint32_t kFirstVersionWithConfig = 6;
 
-// The scale of int16 weights that have none of their own.
+// Scale of an int16 weight that has no scale in the file.
 constexpr float kFirstInt16Scale = 1000.0f;
 
-// In the order of the format's numbers; named as torch's.
+// torch's names of the types, in the order of the format's numbers.
 constexpr std::array<std::string_view, 6> kVariableTypes = {"float32", "int8", "int16", "int32", "float16", "bfloat16"};
 
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
-// Names of OpenNMT-tf: "transformer/decoder/layer_0/masked_multi_head/conv1d_1/kernel:0".
+// Returns whether variables have OpenNMT-tf's names: "transformer/decoder/layer_0/masked_multi_head/conv1d_1/kernel:0".
 bool has_names_of_opennmt_tf(const CTranslate2Model& model) {
   constexpr std::array<std::string_view, 4> kTransformers = {"", "TransformerBase", "TransformerBig",
                                                              "TransformerSpec"};
@@ -71,7 +71,7 @@ class ModelReader {
       model.revision = reader_.number<std::uint32_t>("the spec's revision");
     }
     renames_ = has_names_of_opennmt_tf(model);
-    // Counts are not trusted: every turn takes bytes, or ends in an error.
+    // The counts may be wrong, but each turn of the loops takes bytes from the file or throws.
     for (auto left = reader_.number<std::uint32_t>("the number of variables"); left > 0; --left) read_variable();
     if (version_ >= 3) {
       for (auto left = reader_.number<std::uint32_t>("the number of aliases"); left > 0; --left) read_alias();
@@ -82,7 +82,7 @@ class ModelReader {
   }
 
  private:
-  // Ends with a zero that its length counts.
+  // A string ends with a zero, which its length includes.
   std::string string(std::string_view what) {
     const auto length = reader_.number<std::uint16_t>(what);
     const std::string_view text = as_text(reader_.take(length, what));
@@ -107,7 +107,7 @@ class ModelReader {
       if (number < kVariableTypes.size()) return named(kVariableTypes[number]);
       refuse(where, "type {}, expected 0 to {}", number, kVariableTypes.size() - 1);
     }
-    // Older files give the size of an element: of float32, int8 or int16.
+    // Older files give the size of an element instead: that of float32, int8 or int16.
     for (const std::string_view name : std::span(kVariableTypes).first(3)) {
       if (named(name).bytes() == number) return named(name);
     }
@@ -144,14 +144,14 @@ class ModelReader {
     aliases_.emplace(std::move(alias), std::move(target));
   }
 
-  // The variable behind a name; null if there is none.
+  // Returns the variable of this name or alias; null if there is none.
   const Variables::value_type* find(const std::string& name) const {
     const auto alias = aliases_.find(name);
     const auto found = variables_.find(alias == aliases_.end() ? name : alias->second);
     return found == variables_.end() ? nullptr : &*found;
   }
 
-  // Null if the variable is not quantised.
+  // Returns null if the variable is not quantised.
   const Tensor* find_scale(const Variables::value_type& variable) const {
     const auto& [name, tensor] = variable;
     if (tensor.type() != DataType::int8 && tensor.type() != DataType::int16) return nullptr;
@@ -166,7 +166,8 @@ class ModelReader {
     return scaled != nullptr && find_scale(*scaled) != nullptr;
   }
 
-  // One for each row of the last dimension, where the file has one for each of the first: convolutions.
+  // Returns one scale for each row of `tensor`, or one for all. For a convolution the file has one scale for each index
+  // of the first dimension, so each is repeated.
   Tensor scale_of_rows(const std::string& name, const Tensor& tensor, const Tensor& scale) const {
     const std::int64_t count = scale.elements(), rows = tensor.rows();
     const bool is_first = tensor.shape().rank() > 0 && count == tensor.shape()[0];
@@ -207,7 +208,7 @@ class ModelReader {
   std::map<std::string, std::string, std::less<>> aliases_;
 };
 
-// They are the same in all models, so files do not name them.
+// Adds the special tokens of Whisper. They are the same in all models, so files do not contain them.
 JsonObject with_tokens_of_whisper(const CTranslate2Model& model, const std::optional<JsonObject>& config) {
   nlohmann::json settings = nlohmann::json::object();
   const JsonClearance clearance(settings);
@@ -247,7 +248,7 @@ std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::opt
   settings["add_source_bos"] = flag("with_source_bos", false);
   settings["add_source_eos"] = flag("with_source_eos", false);
   settings["decoder_start_token"] = settings[flag("with_target_bos", true) ? "bos_token" : "eos_token"];
-  if (flag("user_decoder_start_tokens", false)) settings["decoder_start_token"] = nullptr;  // each user has one
+  if (flag("user_decoder_start_tokens", false)) settings["decoder_start_token"] = nullptr;  // each user chooses one
   return JsonObject(std::move(settings), store.origin());
 }
 

@@ -12,34 +12,37 @@
 
 namespace encdec {
 
-// What a model.bin of CTranslate2 holds.
+// The content of a CTranslate2 model.bin.
 struct CTranslate2Model {
-  std::uint32_t version;   // of the format
+  std::uint32_t version;   // version of the file format
   std::string spec_name;   // "TransformerSpec", ...; empty before version 2 of the format
-  std::uint32_t revision;  // of the spec; 1 before version 2
+  std::uint32_t revision;  // revision of the specification; 1 before version 2 of the format
   std::shared_ptr<WeightStore> weights;
 };
 
-// Reads a model.bin, of version 1 to 6 of the format. Memory-mapped: tensors are views of the file, at any
-// address: unaligned. Files that are truncated while they are in use end the process: see MappedFile.
+// Reads a model.bin in versions 1 to 6 of the format. The file is memory-mapped, and tensors are views of it,
+// unaligned. Truncating the file while it is in use ends the process: see MappedFile.
 //
-// An int8 or int16 variable X with a variable X_scale beside it is a quantised tensor (see WeightStore), and the scale
-// is not a tensor of its own. An int16 weight without one has the scale of the first converters, 1000. An alias is a
-// second name of the same tensor, scale included. Settings stay what they are, small tensors: stored_values.h reads
-// them. Revision 1 of a Transformer names its variables as OpenNMT-tf did; they get the names of the later ones.
+// - An int8 or int16 variable X with a variable X_scale is a quantised tensor (see WeightStore); X_scale is then not a
+//   tensor of its own.
+// - An int16 weight without a scale has the scale of the first converters, 1000.
+// - An alias is a second name of the same tensor and its scale.
+// - Settings are small tensors; stored_values.h reads them.
+// - Revision 1 of a Transformer uses OpenNMT-tf's names of variables. They are replaced by the names of later
+//   revisions.
 //
-// Refused are names twice, aliases of aliases or of nothing, more than 4 dimensions, data that is not as large as its
-// shape says, and files that do not end where the last alias does. Throws FileError: which file, which variable, what
-// was found, what was expected.
+// Throws FileError for a name that occurs twice, an alias of an alias or of an unknown name, more than 4 dimensions,
+// data of another size than the shape says, and bytes after the last alias. The message names the file and the
+// variable, with what was found and what was expected.
 CTranslate2Model read_ctranslate2(const std::filesystem::path& file);
 
-// The same for a file that is given as its bytes.
+// The same for the bytes of a file.
 CTranslate2Model parse_ctranslate2(const FileBytes& file);
 
-// How a folder's model uses its tokens, as config.json says it since version 6 of the format: unk_token, bos_token,
-// eos_token, decoder_start_token, add_source_bos, add_source_eos. Older converters put this among the variables, or
-// left it out where it was as usual; whatever a config.json beside them says of it does not count. Those of a
-// WhisperSpec never say it. Throws WeightError, naming the variable, for one that is no token or flag.
+// Returns how the folder's model uses its tokens, in the form of config.json since version 6 of the format: unk_token,
+// bos_token, eos_token, decoder_start_token, add_source_bos, add_source_eos. Older converters stored these among the
+// variables, or left out the usual values; for such a model these keys of config.json are ignored. A WhisperSpec model
+// never stores them. Throws WeightError, naming the variable, if one is not a token or a flag.
 std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::optional<JsonObject> config);
 
 }  // namespace encdec

@@ -7,8 +7,8 @@
 
 namespace encdec {
 
-// Whether a folder has this name, also as a link that leads nowhere: opening that is an error then. Throws FileError if
-// the folder does not tell.
+// Returns whether the path exists. A link to a missing file counts as existing, so that opening it reports the error.
+// Throws FileError if the folder cannot be searched.
 inline bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
@@ -16,7 +16,7 @@ inline bool is_there(const std::filesystem::path& path) {
   return status.type() != std::filesystem::file_type::not_found;
 }
 
-// Whether a name that a file gives stays in the file's folder.
+// Returns whether a name read from a file is a plain file name, which cannot lead out of that file's folder.
 inline bool is_bare_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
 }

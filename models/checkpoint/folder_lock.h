@@ -5,17 +5,18 @@
 
 namespace encdec {
 
-// While it lives, no other process, and no other thread, has the lock of a folder. Ends with its process, however that
-// ends.
+// A lock on a folder against other processes and other threads, held until this object is destroyed. If the process
+// dies, the system releases the lock.
 class FolderLock {
  public:
-  // Waits for it so long, and goes on without it then, or where the file system has no locks. May be cancelled.
+  // Waits up to `patience` for the lock. After that, and on file systems without locks, continues without holding it.
+  // The wait can be cancelled (see CancellationScope).
   FolderLock(const std::filesystem::path& folder, std::chrono::milliseconds patience);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  // Whether somebody else had it all the time.
+  // Returns whether another holder kept the lock for all of `patience`.
   bool gave_up() const { return gave_up_; }
 
  private:

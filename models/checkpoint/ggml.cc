@@ -17,22 +17,22 @@ namespace encdec {
 namespace {
 
 constexpr std::uint32_t kGgmlMagic = 0x67676d6c;
-// In the order of the file; then the type of most tensors.
+// In the order of the file. After these sizes comes the type of most tensors.
 constexpr std::array<std::string_view, 10> kGgmlSizes = {
     "n_vocab",    "n_audio_ctx",  "n_audio_state", "n_audio_head", "n_audio_layer",
     "n_text_ctx", "n_text_state", "n_text_head",   "n_text_layer", "n_mels"};
-constexpr std::int32_t kVersionFactor = 1000;  // the type is (version of quantisation) * 1000 + type
+constexpr std::int32_t kVersionFactor = 1000;  // the file stores quantisation version * 1000 + type
 constexpr std::int32_t kQuantisationVersion = 2;
-constexpr std::uint64_t kGgmlFrequencies = 201;  // of frames of 400 samples
+constexpr std::uint64_t kGgmlFrequencies = 201;  // number of frequencies of a frame of 400 samples
 constexpr std::uint32_t kMaxGgmlTextBytes = 512;
 constexpr std::uint32_t kMaxGgmlNameBytes = 256;
-constexpr std::size_t kMaxGgmlTensors = 1u << 14;  // the largest models have 1,260
+constexpr std::size_t kMaxGgmlTensors = 1u << 14;  // the largest published models have 1,260 tensors
 
 class GgmlReader {
  public:
   explicit GgmlReader(const FileBytes& file) : file_(file), reader_(file.bytes, file.name) {}
 
-  // Sizes, bands and vocabulary; gives the texts to `take`, in order, and returns how many there are.
+  // Reads sizes, bands and vocabulary. Calls `take` with the text of each token, in order. Returns the number of texts.
   template <class Take>
   std::int64_t read_front(const Take& take) {
     if (reader_.left() >= 32) refuse_git_lfs_pointer(file_.bytes, file_.name);
@@ -136,7 +136,7 @@ class GgmlReader {
 
   const FileBytes& file_;
   ByteReader reader_;
-  std::int32_t version_ = 0;  // of the quantisation
+  std::int32_t version_ = 0;  // version of the quantisation
   std::optional<JsonObject> sizes_;
   Tensor bands_;
 };

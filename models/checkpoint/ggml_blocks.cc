@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHalf = kGgmlBlock / 2;
 
-// The next number of a block.
+// Reads the next number of a block, and advances `block`.
 template <class T>
 T take(const std::byte*& block) {
   T value;
@@ -26,37 +26,38 @@ float take_half(const std::byte*& block) {
   return float16_to_float(take<std::uint16_t>(block));
 }
 
-// 16 bytes of two values each: the low four bits are those of the first 16 values, the high ones those of the others.
+// Returns 4 bits of a value. Each of the 16 bytes has bits of two values: the low ones are of value i, the high ones of
+// value i + 16.
 int low_bits(const std::byte* block, std::size_t value) {
   const int both = std::to_integer<int>(block[value % kHalf]);
   return value < kHalf ? both & 15 : both >> 4;
 }
 
-// scale * (0 to 15 - 8)
+// value := scale * (bits - 8)
 void decode_q4_0(const std::byte* block, float* values) {
   const float scale = take_half(block);
   for (std::size_t i = 0; i < kGgmlBlock; ++i) values[i] = static_cast<float>(low_bits(block, i) - 8) * scale;
 }
 
-// scale * (0 to 15) + smallest
+// value := scale * bits + smallest
 void decode_q4_1(const std::byte* block, float* values) {
   const float scale = take_half(block), smallest = take_half(block);
   for (std::size_t i = 0; i < kGgmlBlock; ++i) values[i] = static_cast<float>(low_bits(block, i)) * scale + smallest;
 }
 
-// The fifth bits of all values come first.
+// Returns the 5 bits of a value. The fifth bits of all values come first in a block.
 int five_bits(std::uint32_t fifth, const std::byte* block, std::size_t value) {
   return low_bits(block, value) | static_cast<int>(fifth >> value & 1) << 4;
 }
 
-// scale * (0 to 31 - 16)
+// value := scale * (bits - 16)
 void decode_q5_0(const std::byte* block, float* values) {
   const float scale = take_half(block);
   const auto fifth = take<std::uint32_t>(block);
   for (std::size_t i = 0; i < kGgmlBlock; ++i) values[i] = static_cast<float>(five_bits(fifth, block, i) - 16) * scale;
 }
 
-// scale * (0 to 31) + smallest
+// value := scale * bits + smallest
 void decode_q5_1(const std::byte* block, float* values) {
   const float scale = take_half(block), smallest = take_half(block);
   const auto fifth = take<std::uint32_t>(block);
@@ -65,7 +66,7 @@ void decode_q5_1(const std::byte* block, float* values) {
   }
 }
 
-// scale * (-128 to 127)
+// value := scale * (signed byte)
 void decode_q8_0(const std::byte* block, float* values) {
   const float scale = take_half(block);
   for (std::size_t i = 0; i < kGgmlBlock; ++i) {
@@ -79,14 +80,15 @@ constexpr std::array<GgmlBlockType, 5> kBlockTypes = {{{2, "q4_0", 2 + kHalf, de
                                                        {7, "q5_1", 8 + kHalf, decode_q5_1},
                                                        {8, "q8_0", 2 + kGgmlBlock, decode_q8_0}}};
 
-// IEEE 754 binary16, the nearest, of two the even one.
+// Returns the nearest IEEE 754 binary16 number; a tie goes to the even one.
 std::uint16_t to_float16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   std::uint32_t magnitude = bits & 0x7FFFFFFFu;
-  if (magnitude > 0x7F800000u) return sign | 0x7E00u;         // not a number
-  if (magnitude >= (127u + 16) << 23) return sign | 0x7C00u;  // too large
-  if (magnitude < (127u - 14) << 23) {                        // subnormal: 0.5f has as small a last bit, and rounds
+  if (magnitude > 0x7F800000u) return sign | 0x7E00u;         // NaN
+  if (magnitude >= (127u + 16) << 23) return sign | 0x7C00u;  // too large: infinity
+  // Subnormal. The last bit of 0.5f has the value of the last bit of a subnormal binary16, so adding 0.5f rounds.
+  if (magnitude < (127u - 14) << 23) {
     const float rounded = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign |
                                       (std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.5f)));

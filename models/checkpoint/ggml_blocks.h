@@ -9,21 +9,22 @@
 
 namespace encdec {
 
-// A type of ggml's quantised tensors (ggml: ggml-common.h): blocks of kGgmlBlock values that follow each other in a row
-// share a scale, and some a smallest value, in half precision.
+// A type of ggml's quantised tensors (ggml-common.h in ggml). A row is cut into blocks of kGgmlBlock values. Each block
+// has a scale, and in some types a minimum, both in half precision.
 struct GgmlBlockType {
-  std::int32_t number;    // in files
-  std::string_view name;  // as ggml calls it
-  std::uint64_t bytes;    // of a block
+  std::int32_t number;    // number of the type in files
+  std::string_view name;  // ggml's name
+  std::uint64_t bytes;    // size of a block
   void (*decode)(const std::byte* block, float* values);
 };
 inline constexpr std::uint64_t kGgmlBlock = 32;
 
-// Null for a type that this library does not read.
+// Returns null for a type that is not supported.
 const GgmlBlockType* ggml_block_type(std::int32_t number);
 
-// The values of blocks as a float16 tensor: each is off by at most 2^-11 of itself, far less than by quantisation.
-// `shape` has kGgmlBlock values for each block, and its rows are whole blocks.
+// Decodes blocks to a float16 tensor. Rounding to float16 changes a value by at most 2^-11 of itself, far less than
+// quantisation does.
+// REQUIRES: `shape` has kGgmlBlock values for each block, and its rows are whole blocks.
 Tensor decode_ggml_blocks(const GgmlBlockType& type, std::span<const std::byte> blocks, const Shape& shape);
 
 }  // namespace encdec

@@ -12,18 +12,18 @@
 
 namespace encdec {
 
-// zlib's state for one raw stream.
+// A zlib decompressor for one raw deflate stream.
 class Inflater {
  public:
   Inflater() {
-    // Negative bits of the window: no header and no checksum of zlib's own.
+    // Negative window bits: the stream has no zlib header and no checksum.
     if (inflateInit2(&stream_, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Whether `input` begins as a stream that gives `output`, which it then has written.
+  // Decompresses the beginning of `input` into `output`. Returns whether that filled `output`.
   bool fills_front(std::span<const std::byte> input, std::span<std::byte> output) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
     stream_.avail_in = static_cast<uInt>(std::min(input.size(), kMaxStep));
@@ -33,9 +33,10 @@ class Inflater {
     return (result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR) && stream_.avail_out == 0;
   }
 
-  // Whether all of `input` is one stream that gives exactly `output`, which it then has written.
+  // Decompresses `input` into `output`. Returns whether `input` is exactly one stream and its content has exactly the
+  // size of `output`.
   bool fills(std::span<const std::byte> input, std::span<std::byte> output) {
-    std::byte past_end{};  // one more byte than expected would be written here
+    std::byte past_end{};  // receives a byte if the content is longer than `output`
     int result = Z_OK;
     while (result == Z_OK) {
       check_cancelled();
@@ -56,7 +57,7 @@ class Inflater {
 
  private:
   static constexpr std::size_t kMaxStep = std::numeric_limits<uInt>::max();
-  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // between two looks whether to go on
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // between two checks for cancellation
 
   z_stream stream_{};
 };

@@ -10,17 +10,17 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxValueBytes = 40;    // of a value in a message
-constexpr std::size_t kMaxReasonBytes = 200;  // of what the parser says
+constexpr std::size_t kMaxValueBytes = 40;    // maximum bytes of a value in a message
+constexpr std::size_t kMaxReasonBytes = 200;  // maximum bytes of the parser's message in ours
 
-// What a message shows of a value.
+// Returns a value in the form in which messages show it.
 std::string shown(const nlohmann::json& value) {
   if (value.is_structured()) return fmt::format("{} of {}", value.type_name(), value.size());
   if (value.is_string()) return fmt::format("\"{}\"", printable(value.get_ref<const std::string&>(), kMaxValueBytes));
   return value.dump();
 }
 
-// `what` is that of which there is a range: "an integer".
+// Returns a description of a range. `what` is the kind of number: "an integer".
 template <class T>
 std::string described(ValueRange<T> range, std::string_view what) {
   constexpr ValueRange<T> kAll;
@@ -32,12 +32,12 @@ std::string described(ValueRange<T> range, std::string_view what) {
 
 bool is_in(const nlohmann::json& value, IntegerRange range) {
   if (!value.is_number_integer()) return false;
-  // Unsigned values above the signed range would wrap.
+  // An unsigned value above the signed range would wrap around.
   const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
   return !wraps && value.get<std::int64_t>() >= range.min && value.get<std::int64_t>() <= range.max;
 }
 
-// A tree that is shared.
+// A tree of values with several owners.
 struct SharedJson {
   explicit SharedJson(nlohmann::json&& given) noexcept : value(std::move(given)) {}
   ~SharedJson() { clear_json(value); }
@@ -188,7 +188,7 @@ bool JsonEvents::binary(binary_t&) {
 }
 
 bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
-  // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+  // error.what() is "[json.exception.parse_error.101] parse error at line 1, column 2: ...". Drop the tag in front.
   const std::string_view text = error.what();
   const std::size_t tag_end = text.find("] ");
   const std::string_view reason = tag_end == std::string_view::npos ? text : text.substr(tag_end + 2);
@@ -197,9 +197,10 @@ bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::js
 
 namespace {
 
-// The parser keeps all of a token, and the space in front of it, in buffers that grow by doubling.
+// Refuses tokens of more than kMaxJsonTokenBytes. The parser keeps a token, and the space in front of it, in buffers
+// that grow by doubling.
 void check_json_tokens(std::string_view text, const std::string& file) {
-  std::size_t begin = 0;  // of what is neither structure nor the end of a string
+  std::size_t begin = 0;  // start of the current string, number or space
   bool in_string = false;
   const auto end_at = [&](std::size_t end) {
     poll_cancelled();
@@ -226,7 +227,7 @@ void check_json_tokens(std::string_view text, const std::string& file) {
 }  // namespace
 
 void read_json_events(std::string_view text, JsonEvents& events) {
-  // The parser would take a zero byte for the end of the text, and skip a byte order mark.
+  // The parser would treat a zero byte as the end of the text, and would skip a byte order mark.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     refuse(events.file(), "not valid JSON: byte {} is zero", zero);
   }
@@ -246,7 +247,8 @@ nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_byte
 }
 
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  const std::string file = path.string();  // before there is a tree that is nobody's
+  // Make the string first: if it failed after reading, the tree would be destroyed without clear_json().
+  const std::string file = path.string();
   return {read_json(path, max_bytes), file};
 }
 

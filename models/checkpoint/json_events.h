@@ -13,8 +13,8 @@
 
 namespace encdec {
 
-// Empties a value without allocating, as deep as it is nested. Its own destructor allocates: it puts all that is inside
-// into one list first, and where memory has run out that ends the program. Who owns a tree calls this before it goes.
+// Empties a value without allocating memory, by recursion. The destructor of nlohmann::json first collects all nested
+// values in a list; if that allocation fails, the program ends. So call this before a tree is destroyed.
 template <class Json>
 void clear_json(Json& value) noexcept {
   if (!value.is_structured()) return;
@@ -22,7 +22,7 @@ void clear_json(Json& value) noexcept {
   value.clear();
 }
 
-// Calls it for a value in whatever way a scope is left.
+// Calls clear_json() for a value when a scope is left, also by an exception.
 class JsonClearance {
  public:
   explicit JsonClearance(nlohmann::json& value) : value_(value) {}
@@ -34,11 +34,13 @@ class JsonClearance {
   nlohmann::json& value_;
 };
 
-// Copies a value into one that outlives this call: what there is of it when memory runs out is its owner's to clear.
+// Copies a value to `to`. If memory runs out, the incomplete copy stays in `to`, and the caller clears it. REQUIRES:
+// `to` outlives this call.
 void copy_json(const nlohmann::json& from, nlohmann::json& to);
 
-// For readers of JSON that do not need the whole text as values: called for one token after another. The functions
-// return true to go on, and throw to stop. Errors of the text itself are thrown from here, as FileError.
+// A receiver of JSON tokens, for readers that do not need all values at once. Its functions are called for one
+// token after another; they return true to continue and throw to stop. Errors in the text itself are thrown as
+// FileError.
 class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonEvents(std::string file) : file_(std::move(file)) {}
@@ -51,16 +53,16 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   std::string file_;
 };
 
-// A string, a number, or space between two tokens may be so long: the parser copies each twice.
+// Maximum size of a string, a number, or a run of spaces between two tokens. The parser copies each of these twice.
 inline constexpr std::size_t kMaxJsonTokenBytes = 2u << 20;
 
-// Sends the tokens of `text` to `events`. Refuses what parse_json refuses, but for double keys, depth and the memory of
-// values: those are the receiver's to check.
+// Sends the tokens of `text` to `events`. Refuses what parse_json() refuses, except for duplicate keys, depth and the
+// memory of values: `events` must check these.
 void read_json_events(std::string_view text, JsonEvents& events);
 
-// Builds JSON values from the tokens of a text, whatever its format. Throws FileError for a key that an object has
-// already, and beyond kMaxJsonDepth levels or kMaxJsonTreeBytes of memory. Who derives from it may take some of the
-// tokens for itself.
+// A receiver that builds JSON values from tokens; the text may be of another format, such as YAML. Throws FileError for
+// a key that occurs twice in an object, and beyond kMaxJsonDepth levels or kMaxJsonTreeBytes of memory. A derived class
+// may handle some tokens itself.
 class JsonTree : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
@@ -87,15 +89,15 @@ class JsonTree : public JsonEvents {
   }
 
  protected:
-  // Begins messages: the file, perhaps with a place in it.
+  // Returns the beginning of messages: the file, perhaps with a place in it.
   virtual std::string where() const { return file(); }
 
-  // Objects and arrays that are open, and what the innermost is.
+  // The number of open objects and arrays, and the kind of the innermost.
   std::size_t depth() const { return open_.size(); }
   bool in_object() const { return !open_.empty() && open_.back()->is_object(); }
   bool wants_key() const { return in_object() && member_ == nullptr; }
 
-  // False if the object has it already.
+  // Returns false if the object already has the key.
   bool add_key(const std::string& key) {
     take_memory(kMemberBytes + text_bytes(key));
     const auto [position, is_new] = open_.back()->emplace(key, nullptr);
@@ -108,14 +110,14 @@ class JsonTree : public JsonEvents {
   }
 
  private:
-  // What values take with glibc's malloc, which makes blocks of 16 bytes, 8 of them its own. A list that grows may have
-  // room for twice as many values, beside those that it moves.
+  // Memory of values. glibc's malloc uses multiples of 16 bytes, of which 8 are overhead. While a list grows, it may
+  // have the old storage and a new one of twice the capacity: 3 values per item.
   static constexpr std::size_t kItemBytes = 3 * sizeof(json);
-  static constexpr std::size_t kStructureBytes = 64;  // std::map 48, std::vector 24
-  static constexpr std::size_t kStringBytes = 48;     // std::string 32
-  static constexpr std::size_t kMemberBytes = 96;     // a node of std::map: 32, a key of 32, a value of 16
+  static constexpr std::size_t kStructureBytes = 64;  // std::map takes 48, std::vector 24
+  static constexpr std::size_t kStringBytes = 48;     // std::string takes 32
+  static constexpr std::size_t kMemberBytes = 96;     // node of a std::map: header 32, key 32, value 16
 
-  // The characters of a string; short ones lie inside of it.
+  // Returns the memory of a string's characters. Short strings store them inside the std::string.
   static std::size_t text_bytes(const std::string& text) { return text.size() < 16 ? 0 : text.size() + 32; }
 
   static std::size_t memory_of(const json& value) {
@@ -151,8 +153,8 @@ class JsonTree : public JsonEvents {
 
   json root_;
   std::size_t memory_left_ = kMaxJsonTreeBytes;
-  std::vector<json*> open_;  // the innermost last; a parent does not change while a child is open
-  json* member_ = nullptr;   // the value of the last key, until it is there
+  std::vector<json*> open_;  // innermost last; a parent does not change while a child is open
+  json* member_ = nullptr;   // slot for the value of the last key; null once it is filled
 };
 
 }  // namespace encdec

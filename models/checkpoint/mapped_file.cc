@@ -24,11 +24,11 @@ namespace {
   refuse(path.string(), "a link to '{}', which is not there: was the download cut off?", printable(target.string()));
 }
 
-// Opens a regular file for reading. Returns its descriptor, and its size.
+// Opens a regular file for reading. Returns its descriptor and its size.
 std::pair<int, std::size_t> open_to_read(const std::filesystem::path& path) {
-  // The system would open what stands before the zero.
+  // The system would ignore everything after the zero byte.
   if (path.native().find('\0') != std::string::npos) refuse(path.c_str(), "a path with a zero byte");
-  // Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) refuse_as_system(path, errno);
   struct stat status {};
@@ -39,7 +39,8 @@ std::pair<int, std::size_t> open_to_read(const std::filesystem::path& path) {
   refuse(path.string(), "not a regular file");
 }
 
-// Reads bytes of a file from `offset` on, fewer only where it ends. Returns how many.
+// Reads bytes of a file, starting at `offset`. Returns the number of bytes, which is less than to.size() only at the
+// end of the file.
 std::size_t read_at(int descriptor, std::size_t offset, std::span<std::byte> to, const std::filesystem::path& path) {
   std::size_t filled = 0;
   while (filled < to.size()) {
@@ -94,7 +95,8 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
   } closer{descriptor};
   if (size > max_bytes) refuse(path.string(), "{} bytes, expected at most {}", size, max_bytes);
   std::string text(size, '\0');
-  text.resize(read_at(descriptor, 0, std::as_writable_bytes(std::span(text)), path));  // somebody may cut it
+  // The file is shorter than `size` if it was truncated meanwhile.
+  text.resize(read_at(descriptor, 0, std::as_writable_bytes(std::span(text)), path));
   return text;
 }
 

@@ -11,10 +11,10 @@
 
 namespace encdec {
 
-// The content of a file, mapped or in memory: what parsers take.
+// The content of a file, mapped or in memory: the input of parsers.
 struct FileBytes {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  // keeps the bytes alive
+  std::shared_ptr<const void> owner;  // keeps `bytes` alive
   std::string name;                   // begins every message
 };
 
@@ -22,13 +22,14 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A whole file, open and mapped read-only. The kernel reads pages when they are touched, and processes that map the
-// same file share them. Looking at the bytes of a file that is truncated or whose disk fails meanwhile ends this
-// process with SIGBUS (encdec's programs name the file then): replace checkpoints by renaming, as package and hub
-// clients do. read() throws instead.
+// A whole file, open and mapped read-only. The kernel reads a page when it is first touched, and processes that map the
+// same file share its pages.
+// If the file is truncated meanwhile, or its disk fails, looking at its bytes ends the process with SIGBUS (encdec's
+// programs then name the file). read() throws instead. So replace checkpoints by renaming, as package managers and hub
+// clients do.
 class MappedFile final : public WeightFile {
  public:
-  // Throws FileError, naming the path, unless it is a regular file (links are followed) that can be read.
+  // Opens a file; links are followed. Throws FileError, naming the path, unless it is a regular file that can be read.
   static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
 
   ~MappedFile() override;
@@ -48,8 +49,8 @@ class MappedFile final : public WeightFile {
   std::size_t size_ = 0;
 };
 
-// The content of a small file, copied: nothing that happens to the file afterwards matters. Throws FileError, naming
-// the path, if it cannot be read, is not a regular file, or is larger than `max_bytes`.
+// Returns a copy of the content of a small file, which later changes to the file do not affect. Throws FileError,
+// naming the path, if the file cannot be read, is not a regular file, or is larger than `max_bytes`.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 }  // namespace encdec

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 255;
 constexpr int kAttempts = 100;
 
-// NAME.XXXXXX.partial, with a part of the name only where that is too long.
+// Returns NAME.XXXXXX.partial. If that would be too long, NAME is cut, between two UTF-8 characters.
 std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_t number) {
   std::string name = path.filename().string();
   const std::string ending = fmt::format(".{:06x}.partial", number & 0xFFFFFF);
@@ -30,10 +30,11 @@ std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_
   return path.parent_path() / (name + ending);
 }
 
-// The names in a folder are on the disk. Not all file systems can tell.
+// Writes the names in a folder to the disk. Returns false on failure. File systems that do not support this count as
+// successful.
 bool sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno == EACCES;  // may be written to and not be read
+  if (descriptor < 0) return errno == EACCES;  // a folder without read permission may still be writable
   const bool is_synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
   ::close(descriptor);
   return is_synced;
@@ -46,7 +47,7 @@ NewFile::NewFile(const std::filesystem::path& path, Kind kind, std::string shown
   std::random_device random;
   for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
     partial_ = partial_of(path_, random());
-    // Nobody else's: neither a file nor a link nor a pipe that has the name is opened.
+    // O_EXCL: the name must be new. An existing file, link or pipe of that name is never opened.
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
@@ -83,8 +84,8 @@ void NewFile::write(std::string_view text) {
 }
 
 void NewFile::commit() {
-  // A crash of the system must not leave an empty file under an output's name. Waiting for the disk may take as long as
-  // a hundred loads from a cache, whose hashes tell what is not whole.
+  // An output is synced first, because a crash of the system must not leave an empty file under its name. A cache is
+  // not: syncing may take as long as a hundred loads from the cache, and hashes detect an incomplete file.
   if (kind_ == Kind::output && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("write", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail("write", errno);
   if (std::rename(partial_.c_str(), path_.c_str()) != 0) {

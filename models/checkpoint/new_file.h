@@ -9,33 +9,34 @@
 
 namespace encdec {
 
-// A regular file that gets its name when it is whole: what stands under the name is always complete, and of several
-// that are written at once the last one to be whole. It grows beside it under a name that nobody else has,
-// NAME.XXXXXX.partial, and goes away with this object unless it is committed or kept. All functions throw FileError,
-// with the system's reason.
+// A regular file that appears under its name only when it is complete. Until then it is written beside its final place,
+// under the unique name NAME.XXXXXX.partial. If several are written for one name at once, the last commit() wins. The
+// destructor deletes the partial file, unless commit() or keep() was called. All functions throw FileError with the
+// system's reason.
+// Order of calls: (resize | write_at | write)* (commit | keep)?
 class NewFile {
  public:
   enum class Kind : std::uint8_t {
-    output,  // its data is on the disk before its name is, and its name when it is committed
-    cache,   // its data may reach the disk later: who reads it checks it
+    output,  // data reaches the disk before the name; both are on the disk when commit() returns
+    cache,   // data may reach the disk later, so readers must check it
   };
 
-  // Messages name the file as `shown`.
+  // `shown` is the name of the file in messages.
   NewFile(const std::filesystem::path& path, Kind kind, std::string shown);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  // Makes the file this long, zeros where nothing is written.
+  // Sets the file's size. Bytes that are never written are zero.
   void resize(std::uint64_t bytes);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // After what write() has written before.
+  // Appends to what previous calls of write() have written.
   void write(std::string_view text);
   bool is_empty() const { return !has_content_; }
 
-  // The end: it has its name.
+  // Gives the file its name. Nothing may be written afterwards.
   void commit();
-  // Without its name it stays as partial() when this object goes, unless it is empty.
+  // Makes the destructor leave the partial file in place, unless the file is empty or has been committed.
   void keep() { is_kept_ = true; }
   const std::filesystem::path& partial() const { return partial_; }
 
@@ -47,7 +48,7 @@ class NewFile {
   std::string shown_;
   Kind kind_;
   int descriptor_ = -1;
-  std::uint64_t written_ = 0;  // bytes, by write()
+  std::uint64_t written_ = 0;  // bytes written by write()
   bool has_content_ = false;
   bool is_kept_ = false;
   bool is_committed_ = false;

@@ -16,20 +16,21 @@ namespace encdec {
 namespace {
 
 constexpr std::uint32_t kMaxNpyHeaderBytes = 64u << 10;
-constexpr std::size_t kMaxNpyFrontBytes = kMaxNpyHeaderBytes + 12;  // with the magic string, version and length
-constexpr std::size_t kMaxNpyRank = 32;                             // of NumPy 1
+constexpr std::size_t kMaxNpyFrontBytes = kMaxNpyHeaderBytes + 12;  // plus magic string, version and length
+constexpr std::size_t kMaxNpyRank = 32;                             // as in NumPy 1
 constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr std::string_view kEnding = ".npy";
 
-// What the header of a .npy file says: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// The content of a .npy header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 struct NpyHeader {
   std::string descr;
   bool fortran_order = false;
   std::vector<std::uint64_t> shape;
 };
 
-// Parses the Python literal, and nothing but this one dict: the three keys in any order, each once, strings without
-// escapes, and up to 32 sizes. Throws FileError, beginning with `where`, for anything else.
+// A parser of the header, a Python literal. It accepts exactly one dict with the three keys, each once and in any
+// order. Strings have no escapes, and there are at most 32 sizes. Throws FileError, beginning with `where`, for
+// anything else.
 class NpyHeaderParser {
  public:
   NpyHeaderParser(std::string_view text, const std::string& where) : rest_(text), where_(where) {}
@@ -104,7 +105,7 @@ class NpyHeaderParser {
     fail("True or False");
   }
 
-  // (), (3,), (2, 3): a comma behind the last is needed where there is one only.
+  // Parses (), (3,) or (2, 3). A comma after the last size is required if there is only one.
   std::vector<std::uint64_t> sizes() {
     std::vector<std::uint64_t> result;
     expect('(');
@@ -125,7 +126,7 @@ class NpyHeaderParser {
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error != std::errc()) fail("a size of at most 64 bits");
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // of Python 2
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // suffix of integers in Python 2
     return value;
   }
 
@@ -155,17 +156,17 @@ NpyHeader read_header(ByteReader& reader, const std::string& where) {
   return NpyHeaderParser(as_text(reader.take(length, "the header")), where).parse();
 }
 
-// An array of the archive, and where its data is.
+// An array of the archive, with its header.
 struct ListedArray {
   const ZipEntry* entry = nullptr;
-  std::string name;   // the tensor's
-  std::string where;  // begins messages
+  std::string name;   // name of the tensor
+  std::string where;  // begins every message
   NpyHeader header;
   const StoredType* type = nullptr;
   std::size_t data_begin = 0;
 };
 
-// Looks at the header only, so that what does not fit together is refused before its data takes memory.
+// Reads only the header of an array, so that an inconsistent one is refused before its data takes memory.
 ListedArray list_array(const ZipArchive& archive, const ZipEntry& entry) {
   if (!entry.name.ends_with(kEnding)) {
     refuse(archive.file(), "entry '{}', expected only arrays, NAME{}", printable(entry.name), kEnding);
@@ -190,7 +191,7 @@ ListedArray list_array(const ZipArchive& archive, const ZipEntry& entry) {
 Tensor read_array(const ZipArchive& archive, const ListedArray& array) {
   const FileBytes content = archive.read(*array.entry);
   std::vector<std::uint64_t> strides;
-  if (array.header.fortran_order) {  // the first index moves fastest
+  if (array.header.fortran_order) {  // column-major: the first index is the fastest
     std::uint64_t stride = 1;
     for (const std::uint64_t size : array.header.shape) strides.push_back(std::exchange(stride, stride * size));
   }

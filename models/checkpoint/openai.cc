@@ -11,9 +11,9 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxSizes = 100;  // there are ten
+constexpr std::size_t kMaxSizes = 100;  // a model has ten
 
-// What a dict has under a name that is there once; null if it is no dict, or has nothing of that name.
+// Returns the value of a dict's first key `wanted`; null if there is none.
 const Pickle::Object* find_value(const Pickle& pickle, const Pickle::Dict& dict, std::string_view wanted) {
   for (const auto& [key, value] : dict.items) {
     const auto* name = pickle.get<Pickle::Text>(key);
@@ -38,7 +38,7 @@ std::optional<JsonObject> parse_openai_sizes(const FileBytes& file) {
   for (const auto& [key, value] : dims->items) {
     const auto* name = pickle.get<Pickle::Text>(key);
     const auto* size = pickle.get<std::int64_t>(value);
-    if (name == nullptr || size == nullptr) continue;  // who needs it will miss it
+    if (name == nullptr || size == nullptr) continue;  // skipped: whisper_sizes() reports a size that is missing
     if (!sizes.emplace(name->text.substr(0, kMaxTorchNameBytes), *size).second) {
       refuse(file.name, "dims: '{}' is there twice, expected it once", printable(name->text));
     }

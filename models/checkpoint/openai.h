@@ -12,19 +12,19 @@
 
 namespace encdec {
 
-// What a .pt file of openai/whisper holds.
+// The content of a .pt file of openai/whisper.
 struct OpenAiModel {
-  JsonObject sizes;  // see whisper_sizes
+  JsonObject sizes;  // see whisper_sizes()
   std::shared_ptr<WeightStore> weights;
 };
 
-// Reads a file that torch.save wrote of {"dims": {...}, "model_state_dict": {...}}: see pytorch.h, which also tells
-// what is refused. Throws FileError, naming the file, for one without "dims", or with sizes that no model has.
+// Reads a file in which torch.save stored {"dims": {...}, "model_state_dict": {...}}; pytorch.h says which files are
+// refused. Throws FileError, naming the file, if "dims" is missing or has sizes that no model has.
 OpenAiModel read_openai(const std::filesystem::path& file, std::vector<std::string>* notes = nullptr);
-// Its sizes alone; nullopt for a file of torch.save that has none.
+// Reads only the sizes; nullopt if the file has none.
 std::optional<JsonObject> read_openai_sizes(const std::filesystem::path& file);
 
-// The same for a file that is given as its bytes.
+// The same for the bytes of a file.
 OpenAiModel parse_openai(const FileBytes& file, std::vector<std::string>* notes = nullptr);
 std::optional<JsonObject> parse_openai_sizes(const FileBytes& file);
 

@@ -18,9 +18,9 @@ namespace {
 constexpr std::string_view kPackedMagic = "ENCDECPW";
 constexpr std::size_t kHashBytes = sizeof(ContentHash);
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + kHashBytes + 8 + 8;
-constexpr std::size_t kEntryBytes = 4 + 8 + kHashBytes;  // and a name
+constexpr std::size_t kEntryBytes = 4 + 8 + kHashBytes;  // plus the name
 
-// The next multiple of the alignment.
+// Returns the next multiple of Tensor::kAlignment; nullopt if it overflows.
 std::optional<std::size_t> aligned(std::size_t offset) {
   const auto end = checked_add(offset, Tensor::kAlignment - 1);
   if (!end) return std::nullopt;
@@ -122,7 +122,7 @@ std::vector<PackedEntry> read_packed_weights(std::span<const std::byte> bytes, c
   const auto head = bytes.first(static_cast<std::size_t>(head_bytes));
   const auto hashed = head.first(head.size() - kHashBytes);
   expect(std::ranges::equal(content_hash(hashed), head.last(kHashBytes)), "the head is damaged",
-         "what its hash stands for");
+         "bytes that match its hash");
 
   ByteReader table(hashed.subspan(kHeaderBytes), file);
   expect(count <= table.left() / kEntryBytes, fmt::format("{} matrices", count), "as many as the head has room for");

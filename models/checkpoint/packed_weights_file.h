@@ -11,10 +11,11 @@
 
 namespace encdec {
 
-// 128 bits that stand for a content: two different ones get the same by nothing but design.
+// A 128-bit hash of some content. Different contents do not get the same hash by accident. They can be constructed to,
+// because the hash is not cryptographic.
 using ContentHash = std::array<std::byte, 16>;
 
-// XXH3, fed piece by piece.
+// An incremental XXH3 hash.
 class ContentHasher {
  public:
   ContentHasher();
@@ -22,13 +23,13 @@ class ContentHasher {
   ContentHasher(const ContentHasher&) = delete;
   ContentHasher& operator=(const ContentHasher&) = delete;
 
-  // Bytes as such: where one call ends and the next begins makes no difference.
+  // Adds bytes. How they are divided among calls makes no difference.
   void add(std::span<const std::byte> bytes);
-  // With its length, so that neighbours cannot exchange their ends.
+  // Adds the length of `text` and its bytes, so that the texts "ab", "c" and "a", "bc" get different hashes.
   void add_text(std::string_view text);
   void add_number(std::uint64_t number);
 
-  // The hash of everything so far.
+  // Returns the hash of everything added so far.
   ContentHash hash() const;
 
  private:
@@ -36,31 +37,32 @@ class ContentHasher {
   std::unique_ptr<State> state_;
 };
 
-// The hash of bytes that are there as a whole.
+// Returns the hash of `bytes`.
 ContentHash content_hash(std::span<const std::byte> bytes);
 
-// A file of packed matrices, for the machine that wrote it. Numbers are little-endian:
+// An entry of a file of packed matrices. Such a file is for the machine that wrote it. Numbers are little-endian:
 //   "ENCDECPW", version u32, number of matrices u32, key [16], bytes of the head u64, bytes of the file u64
 //   for each matrix: length of its name u32, name, bytes u64, hash [16]
-//   hash [16] of all that stands before it: the end of the head
+//   hash [16] of everything above: the end of the head
 //   the matrices in this order, each at the next multiple of 64, zeros between them
-// So there are no offsets that could overlap or lead elsewhere.
+// Offsets are not stored, so that none can overlap or lead out of the file.
 struct PackedEntry {
   std::string name;
   std::size_t bytes = 0;
-  ContentHash hash = {};   // of the bytes
-  std::size_t offset = 0;  // in the file
+  ContentHash hash = {};   // hash of the matrix
+  std::size_t offset = 0;  // position in the file
 };
 
-// What the format does not take: longer names.
+// Maximum length of a name.
 inline constexpr std::size_t kMaxPackedName = 65'535;
 inline constexpr std::uint32_t kPackedWeightsVersion = 1;
 
-// The head of a file of these matrices; sets their offsets.
+// Returns the head of a file with these matrices, and sets their offsets.
 std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>& entries);
 
-// The matrices of a file, all of them inside it and each name once; their own hashes are not compared. `file` begins
-// every message. Throws FileError unless it is a whole file of this version with this key.
+// Returns the matrices listed in a file. All lie inside the file, and each name occurs once. The hashes of the matrices
+// are not checked. `file` begins every message. Throws FileError unless `bytes` are a complete file of this version
+// with this key.
 std::vector<PackedEntry> read_packed_weights(std::span<const std::byte> bytes, const ContentHash& key,
                                              const std::string& file);
 

@@ -16,7 +16,7 @@ class Machine {
   Machine(std::span<const std::byte> bytes, const std::string& file, Pickle::Allowed allowed)
       : reader_(bytes, file), allowed_(allowed) {}
 
-  // Runs to the end and gives the place of the object that is left.
+  // Runs the pickle to its STOP opcode. Returns the index of the object that is left on the stack.
   Index run() {
     for (;;) {
       begin_ = reader_.position();
@@ -36,11 +36,11 @@ class Machine {
     refuse(fmt::format("{}: byte {}", reader_.file(), begin_), found, std::forward<Args>(args)...);
   }
 
-  // By the opcode's byte; its name is that in Python's pickle.py.
+  // Executes one opcode. The comments give the names of opcodes in Python's pickle.py.
   void step(unsigned opcode) {
     switch (opcode) {
       case 0x80: return read_protocol();              // PROTO
-      case 0x95: reader_.take(8, "a frame"); return;  // FRAME: a hint for who reads in blocks
+      case 0x95: reader_.take(8, "a frame"); return;  // FRAME: a hint for readers that work in blocks
 
       case 'N': return push(Pickle::None{});                                                    // NONE
       case 0x88: return push(true);                                                             // NEW_TRUE
@@ -102,7 +102,7 @@ class Machine {
     objects_.push_back(std::move(object));
   }
 
-  // What lies under a mark can be reached only when the mark is gone.
+  // Objects below a mark cannot be popped before the mark.
   Index pop() {
     if (stack_.size() == (marks_.empty() ? 0 : marks_.back())) fail("takes from an empty stack, expected an object");
     const Index top = stack_.back();
@@ -160,7 +160,7 @@ class Machine {
   }
 
   void read_float() {
-    std::uint64_t bits = 0;  // the one big-endian number of the format
+    std::uint64_t bits = 0;  // the format's only big-endian number
     for (const std::byte byte : reader_.take(sizeof(bits), "a number")) {
       bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
     }
@@ -169,7 +169,8 @@ class Machine {
 
   void read_text(std::uint64_t bytes) { push(Pickle::Text{as_text(reader_.take(bytes, "a string"))}); }
 
-  // Picklers number from zero: an index beyond the bytes so far is no pickler's, and would only cost memory.
+  // Picklers number the memo from zero. An index larger than the number of bytes so far does not come from a pickler,
+  // and would only take memory.
   void memorize(std::size_t index) {
     if (index > begin_) fail("memo {}, expected at most one for each byte so far", index);
     if (index >= memo_.size()) memo_.resize(index + 1);
@@ -229,7 +230,7 @@ class Machine {
     push(Pickle::Call{function, arguments});
   }
 
-  // Sets attributes, such as a state dict's _metadata: not needed.
+  // Drops attributes, such as a state dict's _metadata: they are not needed.
   void build() {
     pop();
     if (!std::holds_alternative<Pickle::Dict>(objects_[top()]) &&
@@ -246,10 +247,10 @@ class Machine {
 
   ByteReader reader_;
   Pickle::Allowed allowed_;
-  std::size_t begin_ = 0;  // of the opcode
+  std::size_t begin_ = 0;  // position of the current opcode
   std::vector<Pickle::Object> objects_;
   std::vector<Index> stack_;
-  std::vector<std::size_t> marks_;  // sizes of the stack
+  std::vector<std::size_t> marks_;  // sizes of the stack at each mark
   std::vector<std::optional<Index>> memo_;
 };
 

@@ -11,16 +11,18 @@
 
 namespace encdec {
 
-// What a pickle builds, without running anything of it: objects that name each other by their places in a table.
-// One opcode makes at most one object, and an object is put into a container once for each opcode that made or fetched
-// it, so memory grows with the text, never faster: nothing is copied, however often it is named. Objects may contain
-// themselves; who walks through them must not follow them without a bound.
+// The objects that a pickle describes. A pickle is a program; it is interpreted here without calling anything. Objects
+// refer to each other by their indices in a table. They may contain themselves, so limit the depth when you follow
+// references.
+//
+// Memory stays in proportion to the pickle. Each opcode makes or fetches at most one object, which is then put into at
+// most one container. Nothing is copied, however often it is referenced.
 class Pickle {
  public:
   using Index = std::uint32_t;
 
   struct None {};
-  // What weights do not need: numbers beyond 64 bits, sets of attributes, ...
+  // An object that weights do not need, such as an integer beyond 64 bits or a set of attributes.
   struct Opaque {};
   // Views of the pickle's bytes.
   struct Text {
@@ -39,13 +41,13 @@ class Pickle {
     std::vector<Index> items;
   };
   struct Dict {
-    std::vector<std::pair<Index, Index>> items;  // in order; a key may be there twice
+    std::vector<std::pair<Index, Index>> items;  // in order; a key may occur twice
   };
-  // An object outside of the pickle, such as a storage of PyTorch.
+  // A reference to an object outside the pickle, such as a storage of PyTorch.
   struct Persistent {
     Index id = 0;
   };
-  // function(*arguments), not called. What BUILD would add to it is left out.
+  // The call function(*arguments), which is not executed. Attributes that BUILD would set on its result are dropped.
   struct Call {
     Index function = 0;
     Index arguments = 0;
@@ -53,29 +55,30 @@ class Pickle {
   using Object =
       std::variant<None, Opaque, bool, std::int64_t, double, Text, Global, Tuple, List, Dict, Persistent, Call>;
 
-  // Whether a pickle may name this global. OrderedDict() of the module collections always may: it is a dict.
+  // Returns whether a pickle may name this global. collections.OrderedDict() is always allowed and becomes a Dict.
   using Allowed = bool (*)(const Global& global);
 
-  // Parses a pickle of protocol 2 to 5, as picklers write it, to its STOP opcode at the end of `bytes`; the bytes must
-  // outlive the object. Throws FileError, naming `file` and the byte, for opcodes outside a short list, for globals
-  // that are not allowed, and for text that breaks the rules of the stack machine or is larger than the limits.
+  // Parses a pickle of protocol 2 to 5, in the form that Python's picklers write. Its STOP opcode must be at the end of
+  // `bytes`. REQUIRES: `bytes` outlive this object. Throws FileError, naming `file` and the byte, for an opcode that is
+  // not in a short list, for a global that is not allowed, for a pickle that breaks the rules of the stack machine, and
+  // for one that exceeds the limits.
   Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed);
 
-  // The same for a pickle that `bytes` begin with, whatever is behind it.
+  // The same for a pickle at the beginning of `bytes`, which may be followed by anything.
   static Pickle first_of(std::span<const std::byte> bytes, const std::string& file, Allowed allowed);
 
-  // How many bytes it has.
+  // Returns the number of bytes of the pickle.
   std::size_t size() const { return size_; }
 
-  // A tensor takes some 200 bytes and 20 objects; the largest checkpoints have some thousand tensors a file.
+  // A tensor takes about 200 bytes and 20 objects. The largest checkpoints have a few thousand tensors per file.
   static constexpr std::size_t kMaxBytes = 32u << 20;
   static constexpr std::size_t kMaxObjects = 1u << 20;
 
   Index root() const { return root_; }
-  // All of them, in the order in which they are made.
+  // Returns all objects, in the order in which they were made.
   std::span<const Object> objects() const { return objects_; }
   const Object& operator[](Index index) const { return objects_[index]; }
-  // Null if the object is of another kind.
+  // Returns null if the object is of another kind.
   template <class Kind>
   const Kind* get(Index index) const {
     return std::get_if<Kind>(&objects_[index]);

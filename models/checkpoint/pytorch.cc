@@ -13,24 +13,24 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxTorchRank = 32;  // torch takes 64
-// Large checkpoints have some 100,000 in a hundred files. A hostile file names one tensor in few bytes, but each takes
-// some 400 bytes of memory.
+constexpr std::size_t kMaxTorchRank = 32;  // torch allows 64
+// Large checkpoints have about 100,000 tensors in a hundred files. A hostile file needs few bytes to name one tensor
+// often, but each tensor takes about 400 bytes of memory.
 constexpr std::size_t kMaxTensors = 1u << 17;
-// Copies of tensors with strides may take as much memory as the file and this.
+// Copies of tensors with strides may take as much memory as the file, plus this.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
 
-// Makes tensors of what the pickle says about them.
+// A reader that makes tensors from their description in the pickle.
 class TensorReader {
  public:
   explicit TensorReader(const TorchFile& file)
       : file_(file), pickle_(file.pickle), copy_bytes_(file.source.bytes.size() + kFreeCopyBytes) {}
 
-  // Nullopt if the object is no tensor. `name` is for messages.
+  // Returns nullopt if the object is no tensor. `name` is for messages.
   std::optional<Tensor> read(Pickle::Index object, std::string_view name) {
     where_ = fmt::format("{}: tensor '{}'", file_.source.name, printable(name));
-    // Parameters wrap tensors, and attributes wrap both.
+    // A parameter wraps a tensor, which may have attributes.
     for (int depth = 0; depth < 4; ++depth) {
       const auto* call = pickle_.get<Pickle::Call>(object);
       if (call == nullptr) break;
@@ -68,7 +68,7 @@ class TensorReader {
   }
 
   std::vector<std::uint64_t> sizes(Pickle::Index object, std::string_view what) const {
-    // torch.Size((2, 3)) in some files.
+    // Some files have torch.Size((2, 3)) in place of the tuple.
     if (const auto* call = pickle_.get<Pickle::Call>(object)) {
       const auto* global = pickle_.get<Pickle::Global>(call->function);
       const auto& arguments = pickle_.get<Pickle::Tuple>(call->arguments)->items;
@@ -101,7 +101,7 @@ class TensorReader {
     return {id.type, found->second};
   }
 
-  // (storage, offset, sizes, strides, requires_grad, hooks[, dtype, ...])
+  // Makes a tensor from (storage, offset, sizes, strides, requires_grad, hooks[, dtype, ...]).
   Tensor rebuild(const Items& arguments, TorchBuilder builder) {
     const Storage storage = read_storage(argument(arguments, 0));
     const StoredType* type = storage.type;
@@ -136,7 +136,7 @@ class TensorReader {
     copy_bytes_ -= *bytes;
   }
 
-  // (builder, class, arguments, attributes)
+  // Makes a tensor from (builder, class, arguments, attributes).
   std::optional<Tensor> rebuild_wrapped(const Items& arguments) {
     const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 0));
     const auto* inner = pickle_.get<Pickle::Tuple>(argument(arguments, 2));
@@ -148,15 +148,15 @@ class TensorReader {
 
   const TorchFile& file_;
   const Pickle& pickle_;
-  std::uint64_t copy_bytes_;  // that copies may still take
+  std::uint64_t copy_bytes_;  // maximum size of further copies
   std::string where_;
 };
 
-// The tensors of a dict, and how many other entries stand beside them.
+// The tensors of a dict, and the number of its other entries.
 struct Found {
   std::shared_ptr<WeightStore> tensors;
   std::size_t others = 0;
-  std::string first_other;  // printable
+  std::string first_other;  // name of the first other entry, printable
 };
 
 Found read_dict(const TorchFile& file, const Pickle::Dict& dict, TensorReader& reader) {
@@ -192,7 +192,7 @@ const Pickle::Dict* nested_dict(const Pickle& pickle, const Pickle::Dict& dict) 
   return nullptr;
 }
 
-// The tensors of the outermost dict that has some.
+// Returns the tensors of the outermost dict that has any.
 Found find_tensors(const TorchFile& file) {
   const Pickle& pickle = file.pickle;
   TensorReader reader(file);

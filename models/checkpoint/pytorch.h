@@ -10,28 +10,31 @@
 
 namespace encdec {
 
-// The weights of a checkpoint that torch.save wrote: a folder with pytorch_model.bin or with the files that its
-// pytorch_model.bin.index.json lists (see shards.h), or one file of either kind. Memory-mapped: tensors are views of
-// the file where their elements follow each other (unaligned in files before torch 1.6, and in some later ones), tied
-// tensors share memory, and tensors with other strides are copied. Files that are truncated while they are in use end
-// the process: see MappedFile.
+// Reads the weights of a checkpoint that torch.save wrote. The path is a folder with pytorch_model.bin, a folder with
+// the files listed in its pytorch_model.bin.index.json (see shards.h), or such a file or index itself.
 //
-// The file is a zip archive, or what torch before 1.6 wrote: see torch_file.h. Either has a pickle in it, a program for
-// Python. None of it is run: see pickle.h. It may name dicts, dense tensors, parameters,
-// and the small values beside them; any other global is refused, whatever it is named for. So are the tar archives of
-// torch before 0.1.10, TorchScript, big-endian files, entries that are compressed, storages that are not as large as
-// the pickle says or are parts of others, and tensors that reach beyond their storage.
+// The file is memory-mapped. A tensor in row-major order is a view of it (unaligned in files before torch 1.6 and in
+// some later files); tied tensors share memory. A tensor with other strides is copied. Truncating the file while it is
+// in use ends the process: see MappedFile.
 //
-// The tensors are those of the top level, or of 'state_dict', 'model', 'module' or 'model_state_dict' inside of it
-// where it has none. Other entries are ignored with a note. Tensors of more than 4 dimensions, and of types that
-// DataType does not have (complex, 8-bit floats, ...), are given as their bytes, uint8 [bytes].
+// A file is a zip archive, or has the form of torch before 1.6: see torch_file.h. Both contain a pickle, which is a
+// program for Python. None of it is executed: see pickle.h. A pickle may name dicts, dense tensors, parameters, and the
+// small values beside them. Refused are
+// - any other global;
+// - the tar archives of torch before 0.1.10, TorchScript, big-endian files and compressed entries;
+// - a storage of another size than the pickle says, and one that is a part of another storage;
+// - a tensor that reaches beyond its storage.
 //
-// Throws FileError: which file, which tensor, what was found, what was expected. `notes` gets lines for users, if
-// given.
+// The tensors are those at the top level. If there are none, they are those in 'state_dict', 'model', 'module' or
+// 'model_state_dict'. Other entries are ignored with a note. A tensor of more than 4 dimensions, or of a type that
+// DataType does not have (complex, 8-bit floats, ...), becomes uint8 [bytes].
+//
+// Throws FileError naming the file and the tensor, with what was found and what was expected. If given, `notes`
+// receives lines for users.
 std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& folder_or_file,
                                                 std::vector<std::string>* notes = nullptr);
 
-// The same for one file that is given as its bytes.
+// The same for the bytes of one file.
 std::shared_ptr<WeightStore> parse_pytorch(const FileBytes& file, std::vector<std::string>* notes = nullptr);
 
 }  // namespace encdec

@@ -20,11 +20,11 @@ namespace {
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxFileRank = 32;  // as in NumPy 1
-// Large checkpoints have some 100,000 in a hundred files. A hostile header describes one in 50 bytes, but each takes
-// some 500 bytes of memory.
+// Large checkpoints have about 100,000 tensors in a hundred files. A hostile header describes a tensor in 50 bytes, but
+// each tensor takes about 500 bytes of memory.
 constexpr std::size_t kMaxHeaderEntries = 1u << 18;
 
-// A tensor that the header describes: bytes [begin, end) of the data behind it.
+// A tensor in the header. Its data are the bytes [begin, end) after the header.
 struct HeaderEntry {
   std::string name;
   const StoredType* type = nullptr;
@@ -33,7 +33,7 @@ struct HeaderEntry {
   std::uint64_t end = 0;
 };
 
-// Takes the header token by token: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}.
+// A receiver of the header's tokens: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}.
 class HeaderReader final : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
@@ -96,7 +96,7 @@ class HeaderReader final : public JsonEvents {
         return go(Place::metadata);
       case Place::metadata_keys: return go(Place::metadata_value);
       case Place::tensor: return tensor_key(key);
-      default: return true;  // of a value that is ignored
+      default: return true;  // inside an ignored value
     }
   }
 
@@ -113,7 +113,7 @@ class HeaderReader final : public JsonEvents {
   }
 
  private:
-  // What comes next: the value of a key, or keys or items of what is open.
+  // The expected next token: the value of a key, or the keys or items of an object or list that is open.
   enum class Place {
     file,
     header,
@@ -137,7 +137,8 @@ class HeaderReader final : public JsonEvents {
 
   std::string tensor_name() const { return fmt::format("{}: tensor '{}'", file(), printable(name_)); }
 
-  // A value that is in no place of its own: part of an unknown key, which other readers ignore too, or wrong.
+  // Handles a value that no other function handles. It is part of an unknown key, which is ignored as in other readers,
+  // or an error.
   bool scalar(std::string_view found) {
     if (place_ != Place::ignored) fail(found);
     return ignored_depth_ > 0 || go(Place::tensor);
@@ -148,7 +149,7 @@ class HeaderReader final : public JsonEvents {
     refuse(tensor_name(), "nested deeper than {} levels", kMaxJsonDepth);
   }
   bool end_nested() {
-    if (place_ != Place::ignored) return true;  // of the header
+    if (place_ != Place::ignored) return true;  // end of the header
     return --ignored_depth_ > 0 || go(Place::tensor);
   }
 
@@ -168,7 +169,7 @@ class HeaderReader final : public JsonEvents {
     }
   }
 
-  // `key` of what is open: the tensor, or the whole header.
+  // Throws unless `key` is new in the open object: a tensor or the whole header.
   void check_new(bool is_new, std::string_view key) const {
     if (is_new) return;
     const std::string where = place_ == Place::tensor ? tensor_name() : file();
@@ -186,7 +187,7 @@ class HeaderReader final : public JsonEvents {
     return go(place);
   }
 
-  // All of a tensor is there: does it agree with itself?
+  // Checks a complete tensor for consistency and adds it to the entries.
   void add_entry() {
     const auto& [type, sizes, offsets] = tensor_;
     if (type == nullptr || !sizes || !offsets) {
@@ -203,7 +204,7 @@ class HeaderReader final : public JsonEvents {
   }
 
   void check_size(std::uint64_t bytes) const {
-    std::vector<std::uint64_t> nonzero = *tensor_.sizes;  // a zero does not make up for sizes that overflow
+    std::vector<std::uint64_t> nonzero = *tensor_.sizes;  // without zeros: the other sizes must not overflow either
     std::erase(nonzero, 0u);
     const auto bits = stored_bits(*tensor_.type, nonzero) ? stored_bits(*tensor_.type, *tensor_.sizes) : std::nullopt;
     if (bits && *bits % 8 == 0 && *bits / 8 == bytes) return;
@@ -215,7 +216,7 @@ class HeaderReader final : public JsonEvents {
            size, described);
   }
 
-  // What is known of the tensor that is being read.
+  // The parts of the current tensor that have been read so far.
   struct Description {
     const StoredType* type = nullptr;
     std::optional<std::vector<std::uint64_t>> sizes;
@@ -236,7 +237,7 @@ void check_header_names(std::vector<HeaderEntry>& entries, const std::string& fi
   if (twice != entries.end()) refuse(file, "tensor '{}' is there twice, expected it once", printable(twice->name));
 }
 
-// The entries must fill the data exactly: no holes, no overlaps.
+// Throws unless the entries fill the data exactly, without gaps or overlaps.
 void check_layout(std::vector<HeaderEntry>& entries, std::uint64_t data_bytes, const std::string& file) {
   std::ranges::sort(entries, {}, [](const auto& entry) { return std::tie(entry.begin, entry.end, entry.name); });
   std::uint64_t position = 0;
@@ -254,7 +255,7 @@ void check_layout(std::vector<HeaderEntry>& entries, std::uint64_t data_bytes, c
   if (position != data_bytes) refuse(file, "{} bytes after the last tensor, expected none", data_bytes - position);
 }
 
-// The header's text.
+// Returns the text of the header.
 std::string_view take_header(ByteReader& reader, std::size_t file_bytes) {
   if (reader.left() < kLengthBytes) {
     refuse(reader.file(), "{} bytes, expected a header of at least {}", reader.left(), kLengthBytes);

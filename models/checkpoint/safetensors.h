@@ -8,26 +8,24 @@
 
 namespace encdec {
 
-// The weights of a checkpoint in the safetensors format: a folder with model.safetensors or with the files that its
-// model.safetensors.index.json lists, or one file of either kind. Memory-mapped: tensors are views of the files and
-// keep them open. They are aligned to their element size at best, and their bytes are not looked at. Files that are
-// truncated while they are in use end the process: see MappedFile.
+// Reads the weights of a checkpoint in the safetensors format. The path is a folder with model.safetensors, a folder
+// with the files listed in its model.safetensors.index.json (see read_weights() in shards.h), or such a file or index
+// itself. Files are memory-mapped. Tensors are views of the files and keep them open. They are aligned to their element
+// size at best, and their bytes are not checked. Truncating a file while it is in use ends the process: see MappedFile.
 //
-// A file is refused unless it keeps every rule of the format (github.com/huggingface/safetensors, README):
-// - a header of at most 100,000,000 bytes inside the file: JSON that begins with '{', with no tensor twice;
-// - a dtype of the format, and a size of the shape, that is exactly as large as the range of bytes;
-// - ranges that follow each other from the header to the end of the file, in any order in the header, without holes or
-//   overlaps; tensors without elements may lie at any boundary.
-// Tensors of more than 4 dimensions, and of types that DataType does not have (8-bit floats, ...), are given as their
-// bytes, uint8 [bytes]: a model that does not use them loads. Unknown keys of a tensor are ignored.
+// A file must keep every rule of the format (github.com/huggingface/safetensors, README):
+// - The header has at most 100,000,000 bytes and lies inside the file. It is JSON that begins with '{', with no tensor
+//   twice.
+// - A tensor's dtype is one of the format, and its dtype and shape give exactly the size of its range of bytes.
+// - The ranges cover the file from the header to the end without gaps or overlaps, in any order in the header. An empty
+//   tensor may lie at any boundary.
+// A tensor of more than 4 dimensions, or of a type that DataType does not have (8-bit floats, ...), becomes uint8
+// [bytes], so that a model which does not use it can be loaded. Unknown keys of a tensor are ignored.
 //
-// In an index, file names are bare names inside the folder, and every tensor is in the file that is named for it. As in
-// transformers, what else these files have belongs to the checkpoint too; a name may be in one of them only.
-//
-// Throws FileError: which file, which tensor, what was found, what was expected.
+// Throws FileError naming the file and the tensor, with what was found and what was expected.
 std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder_or_file);
 
-// The same for one file that is given as its bytes. Memory grows with the number of tensors, not with what the header
+// The same for the bytes of one file. Memory grows with the number of tensors, not with the sizes that the header
 // claims.
 std::shared_ptr<WeightStore> parse_safetensors(const FileBytes& file);
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kIndexEnding = ".index.json";
 
-// The stores of the files that an index names, by file name. Every tensor is where the index says.
+// Reads the files that an index lists. Returns their stores by file name. Throws FileError if a tensor is not in the
+// file that the index gives for it.
 std::map<std::string, std::shared_ptr<const WeightStore>> read_listed(const std::filesystem::path& folder,
                                                                       const JsonObject& index,
                                                                       const ParseWeights& parse) {
@@ -61,7 +62,7 @@ void check_bare_name(const std::string& name, const std::string& where) {
 }
 
 std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, const std::string& name) {
-  std::error_code unknown;  // opening the file will say why
+  std::error_code unknown;  // ignored: opening the file will report the error
   if (!std::filesystem::is_directory(folder_or_file, unknown)) return folder_or_file;
   for (const std::string& candidate : {name, name + std::string(kIndexEnding)}) {
     if (is_there(folder_or_file / candidate)) return folder_or_file / candidate;

@@ -10,25 +10,25 @@
 
 namespace encdec {
 
-// Throws FileError, beginning with `where`, unless `name` is a bare name: one inside a file must not lead out of the
-// folder.
+// Throws FileError, beginning with `where`, unless `name` is a plain file name. A name from a file must not lead out of
+// the folder.
 void check_bare_name(const std::string& name, const std::string& where);
 
-// The file of a checkpoint folder that holds its weights, `name`, or else the index that lists the files that do,
-// `name`.index.json. A path that is no folder is that file. Throws FileError if neither is there.
+// Returns the path of a checkpoint's weights. In a folder that is `name`, or else the index `name`.index.json; a path
+// that is no folder is returned as it is. Throws FileError if the folder has neither file.
 std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, const std::string& name);
 
-// The tensors of one file.
+// Parses the bytes of one file.
 using ParseWeights = std::function<std::shared_ptr<WeightStore>(const FileBytes& file)>;
 
-// The tensors of one file, mapped.
+// Maps one file and parses it.
 std::shared_ptr<const WeightStore> read_file(const std::filesystem::path& path, const ParseWeights& parse);
 
-// The tensors of a file or, if it is an index, of all files that it names: {"weight_map": {"tensor": "file", ...}}, as
-// transformers writes it beside the parts of a large checkpoint. File names are bare names inside the folder, and every
-// tensor is in the file that is named for it. As in transformers, what else these files have belongs to the checkpoint
-// too; a name may be in one of them only. Throws FileError: which file, which tensor, what was found, what was
-// expected.
+// Reads the tensors of a file or, if the file is an index, of all files that the index lists. transformers writes an
+// index beside the parts of a large checkpoint: {"weight_map": {"tensor": "file", ...}}. File names must be plain names
+// inside the folder. Each listed tensor must be in the file given for it. As in transformers, tensors of these files
+// that are not listed belong to the checkpoint too. A name may occur in one file only. Throws FileError naming the file
+// and the tensor, with what was found and what was expected.
 std::shared_ptr<const WeightStore> read_weights(const std::filesystem::path& file_or_index, const ParseWeights& parse);
 
 }  // namespace encdec

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 double value_as(const Tensor& tensor) {
   T value;
-  std::memcpy(&value, tensor.raw(), sizeof(value));  // need not be aligned
+  std::memcpy(&value, tensor.raw(), sizeof(value));  // the source may be unaligned
   return static_cast<double>(value);
 }
 

@@ -8,13 +8,13 @@
 
 namespace encdec {
 
-// Settings that some formats keep among the weights. Both give nullopt where nothing has this name, and throw
-// WeightError where it is something else.
+// Settings that some formats store among the weights. Both functions return nullopt if no tensor has this name, and
+// throw WeightError if the tensor is of another kind.
 
-// A tensor of one element as a number; booleans are 0 and 1.
+// Returns a tensor of one element as a number; a boolean is 0 or 1.
 std::optional<double> scalar(const WeightStore& store, std::string_view name);
 
-// Bytes, int8 [N] or uint8 [N], as text: zeros at the end are left out.
+// Returns the bytes of a tensor, int8 [N] or uint8 [N], as text without the zeros at its end.
 std::optional<std::string> text(const WeightStore& store, std::string_view name);
 
 }  // namespace encdec

@@ -38,13 +38,13 @@ constexpr std::array kStoredTypes = {
     StoredType{4, {}, "F4"},
 };
 
-// Copies elements in row-major order.
+// A copier of elements into row-major order.
 struct Gatherer {
   const StridedLayout& layout;
   std::size_t element_bytes;
   std::byte* output;
 
-  // All elements whose first `axis` indices are fixed; `from` is the first of them.
+  // Copies all elements whose first `axis` indices are fixed. `from` is the first of these elements.
   void copy(const std::byte* from, std::size_t axis) {
     if (axis == layout.sizes.size()) {
       std::memcpy(output, from, element_bytes);
@@ -118,7 +118,7 @@ Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, con
   }
   if (is_row_major(layout)) {
     const std::uint64_t first = bytes == 0 ? 0 : layout.offset * type.bytes();
-    // Tensors of a store are read-only: the mapping is too.
+    // The cast is safe: a store's tensors are read-only, as the mapping is.
     return {const_cast<std::byte*>(run.data() + first), data_type, shape, owner};
   }
   Tensor copy = Tensor::allocate(shape, data_type);

@@ -12,46 +12,48 @@ namespace encdec {
 
 inline constexpr std::uint64_t kMaxTensorElements = INT64_MAX;
 
-// The product of sizes that come from a file, 0 if one of them is; nullopt beyond kMaxTensorElements. Zeros are left
-// out of the check, so that the product of any of the sizes fits too.
+// Returns the product of sizes from a file; nullopt if it exceeds kMaxTensorElements. If a size is zero the product is
+// 0, but the product of the other sizes must still be within the limit.
 std::optional<std::uint64_t> checked_elements(std::span<const std::uint64_t> sizes);
 
-// A type of elements in files: its size, and the DataType where there is one.
+// A type of elements in files: its size, and its DataType if there is one.
 struct StoredType {
   std::uint64_t bits = 0;
   std::optional<DataType> type = {};
-  // What formats call it; empty where they do not have it.
+  // The type's name in each format; empty if the format does not have the type.
   std::string_view safetensors = {};
-  std::string_view numpy = {};  // '<' for numbers of several bytes, which are little-endian, '|' for those of one
-  std::string_view torch = {};  // its torch.dtype
-  std::string_view torch_storage = {};  // the class of a storage of such elements
+  std::string_view numpy = {};          // "<f4", "|i1": '<' for little-endian, '|' for single bytes
+  std::string_view torch = {};          // torch.dtype
+  std::string_view torch_storage = {};  // class of a storage of these elements
 
-  std::uint64_t bytes() const { return bits / 8; }  // of types that take whole ones
+  std::uint64_t bytes() const { return bits / 8; }  // REQUIRES: a type of whole bytes
 };
 
-// The type of this name in a format: stored_type(&StoredType::numpy, "<f4"). Null if there is none.
+// Returns the type of this name in a format: stored_type(&StoredType::numpy, "<f4"). Null if there is none.
 const StoredType* stored_type(std::string_view StoredType::*format, std::string_view name);
 
-// What elements of these sizes take; nullopt beyond 64 bits.
+// Returns the bits, or bytes, of a tensor with these sizes; nullopt beyond 64 bits.
 std::optional<std::uint64_t> stored_bits(const StoredType& type, std::span<const std::uint64_t> sizes);
 std::optional<std::uint64_t> stored_bytes(const StoredType& type, std::span<const std::uint64_t> sizes);
 
-// Where the elements of a tensor lie in a run of elements: that with indices i... at offset + sum(i * stride).
+// The positions of a tensor's elements in a run of elements. For a matrix, element (i, j) is at
+// offset + i * strides[0] + j * strides[1].
 struct StridedLayout {
   std::span<const std::uint64_t> sizes;
-  std::span<const std::uint64_t> strides = {};  // as many; none where elements follow each other
+  std::span<const std::uint64_t> strides = {};  // one per size; empty for row-major order
   std::uint64_t offset = 0;
 };
 
-// One more than the last element that is used, 0 if there are none; nullopt where numbers overflow.
+// Returns the length of the run that the tensor needs: the last used position + 1, or 0 for an empty tensor. Returns
+// nullopt if that overflows.
 std::optional<std::uint64_t> extent(const StridedLayout& layout);
 
-// Whether the elements follow each other in row-major order.
+// Returns whether the elements are in row-major order without gaps.
 bool is_row_major(const StridedLayout& layout);
 
-// A tensor over the bytes of a file, which `owner` keeps alive: a view where the layout is row-major, a copy otherwise.
-// More than Shape::kMaxRank dimensions, and types that DataType does not have, give the bytes: uint8 [bytes]. The
-// layout's extent must lie inside `run`.
+// Returns a tensor over the bytes `run` of a file, which `owner` keeps alive: a view if the layout is row-major, else a
+// copy. A tensor of more than Shape::kMaxRank dimensions, or of a type that DataType does not have, becomes uint8
+// [bytes]. REQUIRES: the layout's extent lies inside `run`.
 Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, const StridedLayout& layout,
                      const std::shared_ptr<const void>& owner);
 

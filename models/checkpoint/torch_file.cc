@@ -13,14 +13,14 @@ namespace {
 
 constexpr StoredType kUntyped = {.bits = 8, .type = DataType::uint8, .torch = kUntypedStorage};
 
-// The elements of a storage, by its class: torch.FloatStorage. Null for other globals.
+// Returns the element type of a storage class, such as torch.FloatStorage. Null for other globals.
 const StoredType* storage_type(const Pickle::Global& global) {
   if (global.module == "torch.storage" && global.name == kUntypedStorage) return &kUntyped;
   return global.module == "torch" ? stored_type(&StoredType::torch_storage, global.name) : nullptr;
 }
 
-// The whole list of what a checkpoint may name: storages, types, builders, and what else stands beside tensors in
-// ordinary ones.
+// Returns whether a checkpoint may name this global. Allowed are storages, types, builders, and the small objects
+// beside tensors in ordinary checkpoints.
 bool is_torch_global(const Pickle::Global& global) {
   constexpr std::array<Pickle::Global, 7> kHarmless = {{{"torch", "Size"},
                                                         {"torch", "device"},
@@ -33,7 +33,7 @@ bool is_torch_global(const Pickle::Global& global) {
          std::ranges::find(kHarmless, global) != kHarmless.end();
 }
 
-// The name of the archive's top folder, which may be any, with a slash.
+// Returns the name of the archive's top folder, with a slash. The folder may have any name.
 std::string find_folder(const ZipArchive& zip) {
   constexpr std::string_view kPickle = "data.pkl";
   const ZipEntry* found = nullptr;
@@ -77,9 +77,9 @@ TorchFile open_archive(const FileBytes& file) {
   return opened;
 }
 
-// Whether a file begins as torch before 1.6 wrote it.
+// Returns whether a file begins as torch before 1.6 wrote it.
 bool is_legacy(std::span<const std::byte> bytes) {
-  // 0x1950a86a20f9469cfc6c and the end of its pickle, behind a protocol and perhaps a frame.
+  // The number 0x1950a86a20f9469cfc6c and the end of its pickle. A protocol and perhaps a frame come before it.
   constexpr std::string_view kMagic("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 13);
   const std::string_view head = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 32)));
   return head.starts_with('\x80') && head.find(kMagic) != head.npos;
@@ -89,7 +89,7 @@ bool allow_nothing(const Pickle::Global&) {
   return false;
 }
 
-// The pickle at the reader's position. `what` is for messages, as in "FILE: WHAT: byte 5: ...".
+// Reads the pickle at the reader's position. `what` names it in messages: "FILE: WHAT: byte 5: ...".
 Pickle take_pickle(ByteReader& reader, const FileBytes& file, std::string_view what,
                    Pickle::Allowed allowed = allow_nothing) {
   const auto rest = file.bytes.subspan(reader.position());
@@ -121,7 +121,7 @@ void check_byte_order(const Pickle& pickle, const std::string& file) {
   if (!is_known) refuse(file, "machine: 'little_endian' is missing, expected it true");
 }
 
-// The first id of each storage, by its key: what its elements are is what they are there.
+// Returns the first id of each storage, by key. The type in this id is that of the storage.
 std::map<std::string_view, TorchStorageId> read_storage_ids(const Pickle& pickle, const std::string& file) {
   std::map<std::string_view, TorchStorageId> ids;
   const std::string where = fmt::format("{}: object", file);

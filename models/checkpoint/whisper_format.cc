@@ -64,14 +64,14 @@ constexpr std::array<WhisperLanguage, 12> kOtherNames = {{
 constexpr std::array<std::string_view, 6> kTasks = {"translate",   "transcribe", "startoflm",
                                                     "startofprev", "nospeech",   "notimestamps"};
 
-// Times, 20 ms apart, to the end of 30 s.
+// Timestamps from 0 s to 30 s in steps of 20 ms.
 constexpr std::int64_t kTimes = 1501;
-// With the end and the start of a text.
+// The 2 are the end and the start of a text.
 constexpr std::int64_t kAllSpecialTokens = 2 + std::ssize(kLanguages) + std::ssize(kTasks) + kTimes;
 
 constexpr std::int64_t kEnglishVocabulary = 51864;
 constexpr std::int64_t kEnglishTexts = 50256;
-constexpr std::int64_t kTexts = 50257;  // of the multilingual models
+constexpr std::int64_t kTexts = 50257;  // text tokens of the multilingual models
 
 }  // namespace
 

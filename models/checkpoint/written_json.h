@@ -12,9 +12,9 @@ struct WrittenJsonSerializer : nlohmann::adl_serializer<T, Enabled> {};
 
 }  // namespace encdec
 
-// The library's own puts all that is inside a value into one list first, for texts that are nested without end; where
-// memory has run out, that ends the program, for destructors must not throw. Here containers just destroy what they
-// have: a value is nested as deep as the code that makes it says.
+// Destroys a container in place. nlohmann's own function first collects all nested values in a list, to be safe for
+// texts that are nested without limit; if memory has run out, that ends the program, because destructors must not
+// throw. Here the depth is safe: values are nested only as deep as the code that builds them.
 template <>
 inline void encdec::WrittenJson::json_value::destroy(value_t type) {
   const auto destroy_one = []<class T>(T* content) {

@@ -11,8 +11,8 @@ namespace encdec {
 template <class T, class Enabled = void>
 struct WrittenJsonSerializer;
 
-// JSON to be written: keys stay in the order of their coming, and nothing is allocated when a value goes.
-// "written_json.h" defines it.
+// A JSON value to be written. Keys stay in the order in which they were added, and destruction allocates nothing.
+// Defined in "written_json.h".
 using WrittenJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t,
                                          std::uint64_t, double, std::allocator, WrittenJsonSerializer>;
 

@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::json;
 
-// An event of libyaml, which owns memory.
+// An event of libyaml. It owns memory.
 struct Event : yaml_event_t {
   Event() : yaml_event_t{} {}
   ~Event() { yaml_event_delete(this); }
@@ -31,7 +31,7 @@ class EventParser {
  public:
   EventParser(std::string_view text, const std::string& file) : file_(file) {
     if (yaml_parser_initialize(&parser_) == 0) refuse(file_, "libyaml has no memory");
-    // The text may be in no other encoding: a mark at its beginning does not choose one.
+    // Force UTF-8: a byte order mark must not choose another encoding.
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
@@ -53,7 +53,7 @@ class EventParser {
   yaml_parser_t parser_;
 };
 
-// [-+]?[0-9]+, 0o[0-7]+, 0x[0-9a-fA-F]+; nullopt for others and beyond 64 bits.
+// Parses [-+]?[0-9]+, 0o[0-7]+ or 0x[0-9a-fA-F]+. Returns nullopt for other text and beyond 64 bits.
 std::optional<json> integer(std::string_view text) {
   int base = 10;
   if (text.starts_with("0o")) base = 8;
@@ -70,7 +70,8 @@ std::optional<json> integer(std::string_view text) {
   return json(-static_cast<std::int64_t>(magnitude));
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?; nullopt for others, an infinite value beyond double's range.
+// Parses [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?. Returns nullopt for other text, and infinity beyond
+// double's range.
 std::optional<double> real(std::string_view text) {
   if (text.find_first_not_of("+-.0123456789eE") != text.npos) return std::nullopt;
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
@@ -81,7 +82,7 @@ std::optional<double> real(std::string_view text) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// By the core schema of YAML 1.2, section 10.3.2.
+// Converts a plain scalar by the core schema of YAML 1.2, section 10.3.2.
 json plain_scalar(std::string_view text, const std::string& where) {
   const auto is_one_of = [text](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, text) != words.end();
@@ -97,7 +98,7 @@ json plain_scalar(std::string_view text, const std::string& where) {
   return std::string(text);
 }
 
-// Builds the values of a document.
+// A builder of a document's values.
 class DocumentTree final : public JsonTree {
  public:
   using JsonTree::JsonTree;
@@ -108,7 +109,7 @@ class DocumentTree final : public JsonTree {
       case YAML_DOCUMENT_START_EVENT:
         if (++documents_ > 1) refuse(where(), "a second document, expected one");
         return;
-      // Without "return" clang 14 destroys the text of where() in other cases too.
+      // The "return" is for clang 14: without it, clang 14 destroys where()'s text in other cases too.
       case YAML_ALIAS_EVENT: return refuse(where(), "an alias, expected the value itself");
       case YAML_SCALAR_EVENT: return add_scalar(event);
       case YAML_SEQUENCE_START_EVENT:
@@ -121,7 +122,7 @@ class DocumentTree final : public JsonTree {
         return;
       case YAML_SEQUENCE_END_EVENT: end_array(); return;
       case YAML_MAPPING_END_EVENT: end_object(); return;
-      default: return;  // begin and end of the stream and of documents
+      default: return;  // start and end of the stream and of a document
     }
   }
 
@@ -153,7 +154,7 @@ class DocumentTree final : public JsonTree {
   int documents_ = 0;
 };
 
-// Writes the keys "," that have no quotes with them.
+// Returns the text with quotes around keys "," that have none.
 std::string with_quoted_commas(std::string_view text) {
   constexpr std::string_view kComma = "\n,: ";
   std::string result;
@@ -179,7 +180,8 @@ nlohmann::json parse_yaml(std::string_view text, const std::string& file) {
 }
 
 JsonObject read_yaml_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  const std::string file = path.string();  // before there is a tree that is nobody's
+  // Make the string first: if it failed after parsing, the tree would be destroyed without clear_json().
+  const std::string file = path.string();
   return {parse_yaml(read_text_file(path, max_bytes), file), file};
 }
 

@@ -28,17 +28,18 @@ constexpr std::size_t kZip64EndRecordBytes = 56;
 constexpr std::size_t kDirectoryHeaderBytes = 46;
 constexpr std::size_t kMaxCommentBytes = 0xffff;
 
-constexpr std::uint16_t kIn16 = 0xffff;      // "the value is in the zip64 record"
-constexpr std::uint32_t kIn32 = 0xffffffff;  // the same
+constexpr std::uint16_t kIn16 = 0xffff;      // means that the value is in the zip64 record
+constexpr std::uint32_t kIn32 = 0xffffffff;  // the same for 32 bits
 
-constexpr std::uint16_t kSizesFollow = 1u << 3;                                // behind the data; zeros in front
-constexpr std::uint16_t kKnownFlags = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 11;  // deflate's speed, sizes, UTF-8
+constexpr std::uint16_t kSizesFollow = 1u << 3;  // sizes and checksum follow the data; the local header has zeros
+constexpr std::uint16_t kKnownFlags = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 11;  // speed of deflate, kSizesFollow, UTF-8
 constexpr std::uint16_t kEncrypted = 1u << 0 | 1u << 6 | 1u << 13;
 
 constexpr auto kStored = static_cast<std::uint16_t>(ZipEntry::Method::stored);
 constexpr auto kDeflated = static_cast<std::uint16_t>(ZipEntry::Method::deflated);
-constexpr std::uint64_t kMaxGrowth = 1032;  // of deflate: 258 bytes for 2 bits
-// Weights hardly shrink, zeros do: pruned to a tenth, they grow 7 times. Small archives may be all zeros.
+constexpr std::uint64_t kMaxGrowth = 1032;  // maximum of deflate: 258 bytes from 2 bits
+// Weights hardly shrink, but zeros do: an archive of weights with nine tenths pruned grows 7 times when inflated. A
+// small archive may be all zeros.
 constexpr std::uint64_t kMaxArchiveGrowth = 16;
 constexpr std::uint64_t kFreeInflatedBytes = 64u << 20;
 
@@ -46,10 +47,10 @@ struct Directory {
   std::uint64_t entries = 0;
   std::uint64_t size = 0;
   std::uint64_t offset = 0;
-  std::uint64_t end = 0;  // where the records behind it begin
+  std::uint64_t end = 0;  // start of the records after the directory
 };
 
-// What both headers of an entry say.
+// The fields that both headers of an entry have.
 struct EntryHeader {
   std::uint16_t flags = 0;
   std::uint16_t method = 0;
@@ -67,7 +68,7 @@ T number_at(const FileBytes& file, std::size_t offset) {
   return ByteReader(file.bytes.subspan(offset), file.name).number<T>("a record");
 }
 
-// The end record lies at the end, but for a comment that it announces.
+// Returns the position of the end record. It is at the end of the file, except for a comment whose length it gives.
 std::size_t find_end_record(const FileBytes& file) {
   const std::size_t bytes = file.bytes.size();
   for (std::size_t comment = 0; comment <= kMaxCommentBytes && comment + kEndRecordBytes <= bytes; ++comment) {
@@ -84,7 +85,7 @@ std::size_t find_end_record(const FileBytes& file) {
   refuse(file, "a part of a zip archive on several disks, expected a whole one");
 }
 
-// The same in 64 bits. Values that fit in the end record stand in both.
+// Reads the zip64 record, the end record in 64 bits. Values that fit in the end record are in both.
 Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Directory& in_short) {
   ByteReader at_locator(file.bytes.subspan(locator + 4), file.name);
   const auto disk = at_locator.number<std::uint32_t>("the zip64 locator");
@@ -148,14 +149,15 @@ Directory find_directory(const FileBytes& file) {
   return directory;
 }
 
-// Replaces those of the values that are marked as being in the zip64 extra field, where they stand in this order.
+// Replaces marked values by those in the zip64 extra field. The field has only the values that are marked, in the order
+// of `values`.
 void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t* const> values,
                       const std::string& where) {
   std::vector<std::uint64_t*> marked;
   std::ranges::copy_if(values, std::back_inserter(marked), [](const auto* value) { return *value == kIn32; });
   if (marked.empty()) return;
   ByteReader fields(extra, where);
-  while (fields.left() >= 4) {  // alignment may leave fewer
+  while (fields.left() >= 4) {  // fewer bytes may be padding
     const auto id = fields.number<std::uint16_t>("an extra field");
     const auto size = fields.number<std::uint16_t>("an extra field");
     const auto field = fields.take(size, "an extra field");
@@ -167,7 +169,7 @@ void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t*
   refuse(where, "sizes in a zip64 extra field that is missing");
 }
 
-// The fields from the flags on, as far as both kinds of headers have the same.
+// Reads the fields that both kinds of headers share, starting with the flags.
 EntryHeader read_common_fields(ByteReader& reader, std::string_view what) {
   EntryHeader header;
   header.flags = reader.number<std::uint16_t>(what);
@@ -278,7 +280,7 @@ void check_places(std::vector<ZipEntry>& all, const std::string& file) {
   }
 }
 
-// So that what is inflated stays in proportion to the file, whatever its entries say.
+// Limits the inflated size in proportion to the size of the file.
 void check_growth(const std::vector<ZipEntry>& entries, const FileBytes& file) {
   const std::uint64_t limit = std::max(kMaxArchiveGrowth * file.bytes.size(), kFreeInflatedBytes);
   std::uint64_t left = limit;

@@ -36,7 +36,7 @@ TokenIds EmbeddingTask::tokens(const std::string& text, std::size_t number) cons
   if (limit_ != 0 && ids.size() > limit_) {
     throw InputError(fmt::format("text {}: {} tokens, expected at most {}", number, ids.size(), limit_));
   }
-  check_not_empty(ids, "text", number);  // a vocabulary without tokenizer adds no tokens to an empty text
+  check_not_empty(ids, "text", number);  // without a tokenizer's special tokens, an empty text has no tokens
   check_tokens(ids, parts_.network.config.encoder, "text", number);
   return ids;
 }

@@ -8,19 +8,20 @@
 
 namespace encdec {
 
-// What a call asks of each of its texts: makes tokens of them, and vectors of their hidden states. May be used by many
-// threads at once.
+// The work of one call of Model::embed() or RequestQueue::submit(). Turns each text into tokens, and the hidden states
+// of these tokens into a vector. May be used by many threads at once.
 class EmbeddingTask {
  public:
-  // Throws ConfigError for options that are out of range, prompts that the folder does not name and models with a
-  // decoder, TokenizerError where there is no tokenizer. The parts and the embedder must outlive it.
+  // REQUIRES: what `parts` refers to and `embedder` outlive this object.
+  // Throws ConfigError if an option is out of range, the folder has no prompt of the given name, or the model has a
+  // decoder; TokenizerError if there is no tokenizer.
   EmbeddingTask(const ModelParts& parts, const SentenceEmbedder& embedder, EmbedOptions options);
 
-  // Throws InputError, naming a text by its number, for what the model cannot read.
+  // Returns the token ids of a text. Throws InputError, naming the text by `number`, if the model cannot read it.
   TokenIds tokens(const std::string& text, std::size_t number) const;
-  // Numbers of a vector.
+  // Returns the number of elements of a vector.
   Dim width() const;
-  // hidden [tokens, D], the last hidden states of a text -> its vector [width()].
+  // Writes the vector [width()] of a text. `hidden` [tokens, D] are the last hidden states of its tokens.
   void embed(const Tensor& hidden, float* vector) const;
 
  private:
@@ -28,7 +29,7 @@ class EmbeddingTask {
   const SentenceEmbedder& embedder_;
   EmbedOptions options_;
   std::string prompt_;
-  std::size_t limit_ = 0;  // of tokens; 0 for none
+  std::size_t limit_ = 0;  // maximum number of tokens; 0 for no limit
 };
 
 }  // namespace encdec

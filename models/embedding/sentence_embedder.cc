@@ -20,12 +20,12 @@ namespace {
 using Pooling = SentenceEmbedder::Pooling;
 
 struct PoolingName {
-  std::string_view name;        // in pooling_mode
-  std::string_view older_flag;  // a key of its own
+  std::string_view name;        // value of "pooling_mode"
+  std::string_view older_flag;  // key of a boolean, in older files
   Pooling pooling;
 };
 
-// In the order in which several are put side by side.
+// In the order in which the results of several poolings are concatenated.
 constexpr std::array<PoolingName, 6> kPoolings = {{
     {"cls", "pooling_mode_cls_token", Pooling::first_token},
     {"max", "pooling_mode_max_tokens", Pooling::max},
@@ -39,11 +39,11 @@ constexpr std::int64_t kMaxLength = 1'000'000;
 constexpr std::int64_t kMaxDenseWidth = 1 << 20;
 
 struct Module {
-  std::string kind;  // the last part of its type: "Pooling"
+  std::string kind;  // last part of its type, such as "Pooling"
   std::filesystem::path path;
 };
 
-// Empty where there is no modules.json.
+// Returns the modules that modules.json lists; empty if there is no such file.
 std::vector<Module> read_modules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
   if (!is_there(path)) return {};
@@ -109,7 +109,8 @@ double activate(Activation activation, double x) {
   }
 }
 
-// The mean of the rows, weighted by their numbers or not, divided by the sum of the weights or by its root.
+// Appends the mean of the rows. For `weighted_mean` row r has weight r + 1, otherwise 1. The divisor is the sum of the
+// weights, or its square root for `mean_by_root_length`.
 void add_mean(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
   std::vector<double> sums(static_cast<std::size_t>(hidden.width()), 0.0);
   double total = 0;
@@ -151,7 +152,7 @@ void scale_to_length_1(std::vector<float>& embedding) {
   for (float& x : embedding) x = static_cast<float>(x / length);
 }
 
-// The most tokens that a Transformer's folder asks for; 0 for no limit.
+// Returns the maximum number of tokens that the Transformer's folder sets; 0 for no limit.
 std::size_t read_max_length(const std::filesystem::path& folder) {
   const auto sentence_config = folder / "sentence_bert_config.json",
              tokenizer_config = folder / "tokenizer_config.json";
@@ -164,7 +165,7 @@ std::size_t read_max_length(const std::filesystem::path& folder) {
     if (limit) return static_cast<std::size_t>(*limit);
   }
   if (!is_there(tokenizer_config)) return 0;
-  // Where there is no limit, transformers writes 1e30.
+  // transformers writes 1e30 for no limit.
   const double limit = read_json_object(tokenizer_config).number("model_max_length").value_or(0);
   return limit >= 1 && limit <= kMaxLength ? static_cast<std::size_t>(limit) : 0;
 }

@@ -13,51 +13,53 @@
 
 namespace encdec {
 
-// How to embed: what sentence-transformers' encode() knows.
+// Options of Model::embed(): those of encode() in sentence-transformers.
 struct EmbedOptions {
-  // Texts encoded together; 0 for what keeps the CPU busy. Results do not depend on it.
+  // Number of texts encoded together; 0 for enough to keep the CPU busy. Results do not depend on it.
   int batch_size = 0;
-  // Scale vectors to length 1, whether or not the folder's own files ask for it.
+  // Scale each vector to length 1, even if the folder's own files do not ask for it.
   bool normalize = false;
-  // Leave only the first so many numbers of each vector, before that; 0 for all.
+  // Number of leading elements to keep of each vector; 0 for all. A vector is cut before it is scaled.
   int dimensions = 0;
-  // What goes in front of each text. If not set, the folder's prompt of that name; of none, its default prompt.
+  // Prompt put before each text. If unset, the folder's prompt named `prompt_name`; if that is unset too, the folder's
+  // default prompt.
   std::optional<std::string> prompt = {};
-  std::optional<std::string> prompt_name = {};  // "query", "document": config_sentence_transformers.json
-  // What becomes of texts of more tokens than the model reads.
+  std::optional<std::string> prompt_name = {};  // a name in config_sentence_transformers.json: "query", "document"
+  // Handling of a text with more tokens than the model reads.
   LongSources long_texts = LongSources::truncate;
 };
 
-// From the last hidden states of a text's tokens to one vector: the modules behind the Transformer in a
-// sentence-transformers folder (Reimers & Gurevych 2019, section 3), as its modules.json lists them: Pooling, Dense,
-// Normalize. Read-only: usable from many threads at once.
+// The modules that turn the last hidden states of a text's tokens into one vector. They follow the Transformer in a
+// sentence-transformers folder and are listed in its modules.json: Pooling, Dense, Normalize (Reimers & Gurevych 2019,
+// section 3). Read-only: may be used by many threads at once.
 class SentenceEmbedder {
  public:
-  // What one vector is made of: one token's states, or a mean or the maximum of all.
+  // A way to combine hidden states into one vector: take those of one token, or a mean or the maximum over all tokens.
   enum class Pooling : std::uint8_t { first_token, max, mean, mean_by_root_length, weighted_mean, last_token };
 
-  // The mean of the hidden states: what sentence-transformers does with a folder that has no modules.json.
+  // Makes an embedder that takes the mean of the hidden states, as sentence-transformers does without modules.json.
   SentenceEmbedder() = default;
-  // Reads modules.json and what it names, if the folder has one. Throws FileError or ConfigError, naming the file, for
-  // modules that are damaged, are not supported or do not fit a model of dimension `model_dim`.
+  // Reads modules.json, if the folder has one, and the files that it lists. Throws FileError or ConfigError, naming the
+  // file, for a module that is damaged, is not supported or does not fit a model of dimension `model_dim`.
   static SentenceEmbedder read(const std::filesystem::path& folder, Dim model_dim);
-  // Where a folder with modules.json keeps the Transformer: itself, or a folder inside it.
+  // Returns the folder that holds the Transformer: `folder`, or the folder inside it that modules.json names.
   static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
 
-  // What goes in front of texts: this text, else the folder's prompt of that name, else its default one. Throws
-  // ConfigError for a name that the folder does not know, and for a prompt that its pooling leaves out.
+  // Returns the prompt to put before each text: `text` if set, else the folder's prompt named `name`, else its default
+  // prompt. Throws ConfigError if the folder has no prompt of that name, and for a prompt that the folder's pooling
+  // would leave out.
   std::string prompt(const std::optional<std::string>& text, const std::optional<std::string>& name) const;
-  // Numbers of an embedding.
+  // Returns the number of elements of a vector.
   Dim width() const { return width_; }
-  // Tokens of the longest text, special ones included; 0 for no limit.
+  // Returns the maximum number of tokens of a text, special tokens included; 0 for no limit.
   std::size_t max_length() const { return max_length_; }
 
-  // hidden [tokens, D], at least one token -> the embedding, or its first `dimensions` numbers (all for 0), scaled to
-  // length 1 if that is asked for.
+  // Returns the vector of one text. `hidden` [tokens, D] has at least one row. Only the first `dimensions` elements are
+  // kept (0 for all); with `normalize` they are then scaled to length 1.
   std::vector<float> embed(const Tensor& hidden, int dimensions = 0, bool normalize = false) const;
 
  private:
-  // activation(weight x + bias)
+  // y = activation(weight x + bias)
   struct Dense {
     Tensor weight;  // float32 [outputs, inputs]
     Tensor bias;    // float32 [outputs], or empty
@@ -68,11 +70,11 @@ class SentenceEmbedder {
   void check_prompt(const std::string& prompt) const;
 
   std::vector<Pooling> pooling_{Pooling::mean};
-  std::vector<std::optional<Dense>> steps_;     // without a dense layer: scales to length 1
+  std::vector<std::optional<Dense>> steps_;     // an unset element scales to length 1
   std::map<std::string, std::string> prompts_;  // by name
   std::string default_prompt_;
   bool pools_prompts_ = true;
-  std::string origin_;  // the folder, for messages
+  std::string origin_;  // folder, for messages
   std::size_t max_length_ = 0;
   Dim width_ = 0;
 };

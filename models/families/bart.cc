@@ -1,4 +1,4 @@
-// BART (Lewis et al. 2020) and its descendants in transformers.
+// BART (Lewis et al. 2020) and related models in transformers.
 #include <array>
 #include <cmath>
 #include <utility>
@@ -10,22 +10,23 @@
 namespace encdec {
 namespace {
 
-// What the descendants differ in: the rest of their config.json and all names of their tensors are the same. Numbers
-// are the defaults for keys that a config.json lacks.
+// The properties in which these models differ. All else in their config.json and all names of tensors are the same.
+// Numbers are the defaults for keys that a config.json lacks.
 struct BartLineage {
   std::string_view model_type;
   NormOrder norm_order = NormOrder::last;
   EmbeddingNorm encoder_embedding_norm = EmbeddingNorm::none;
   EmbeddingNorm decoder_embedding_norm = EmbeddingNorm::none;
-  PositionOptions positions = {};    // `positions` itself is read from config.json
+  PositionOptions positions = {};    // the number of positions is read from config.json
   bool positions_skip_pads = false;  // positions.pad_token is then read from config.json
   std::string_view activation = "gelu";
   bool scale_embedding = false;
-  bool scale_encoder_only = false;  // if scale_embedding is set
+  bool scale_encoder_only = false;  // has an effect only with scale_embedding
   TargetLanguage target_language = TargetLanguage::none;
-  bool end_before_language = false;    // the language comes first after the start token, if that is the end token
-  bool separate_vocabularies = false;  // config.json may have decoder_vocab_size, and say that
-                                       // encoder and decoder do not share their embeddings
+  // If the start token is the end token, the language is the first token after it.
+  bool end_before_language = false;
+  // A config.json may have decoder_vocab_size, and may say that encoder and decoder have separate embeddings.
+  bool separate_vocabularies = false;
   Dim model_dim = 1024;
   int encoder_layers = 12;
   int decoder_layers = 12;
@@ -44,7 +45,7 @@ constexpr std::array kLineages = {
                 .encoder_embedding_norm = EmbeddingNorm::after_positions,
                 .decoder_embedding_norm = EmbeddingNorm::after_positions,
                 .positions = kLearnedFrom2},
-    // Roller et al. 2021: the large ones, and the small one, which is built otherwise.
+    // Blenderbot (Roller et al. 2021): the large models, and the small one, which has another structure.
     BartLineage{.model_type = "blenderbot",
                 .norm_order = NormOrder::first,
                 .positions = kLearned,
@@ -67,7 +68,7 @@ constexpr std::array kLineages = {
                 .hidden_dim = 2048,
                 .max_positions = 512,
                 .pad_token = 0},
-    // M2M100 (Fan et al. 2021) and NLLB-200 (NLLB Team 2022), without experts.
+    // M2M100 (Fan et al. 2021) and NLLB-200 (NLLB Team 2022), without mixture of experts.
     BartLineage{.model_type = "m2m_100",
                 .norm_order = NormOrder::first,
                 .positions = {.layout = SinusoidLayout::timing_signal},
@@ -76,9 +77,10 @@ constexpr std::array kLineages = {
                 .scale_embedding = true,
                 .target_language = TargetLanguage::first_token,
                 .vocabulary = 128112},
-    // Marian (Junczys-Dowmunt et al. 2018) as transformers stores it: OPUS-MT's models.
+    // Marian (Junczys-Dowmunt et al. 2018) as stored by transformers: the OPUS-MT models.
     BartLineage{.model_type = "marian", .separate_vocabularies = true, .vocabulary = 58101, .pad_token = 58100},
-    // mBART (Liu et al. 2020) decodes from the language, mBART-50 (Tang et al. 2020) from the end token, then it.
+    // mBART (Liu et al. 2020) starts decoding with the language token. mBART-50 (Tang et al. 2020) starts with the end
+    // token, followed by the language token.
     BartLineage{.model_type = "mbart",
                 .norm_order = NormOrder::first,
                 .encoder_embedding_norm = EmbeddingNorm::after_positions,
@@ -86,9 +88,9 @@ constexpr std::array kLineages = {
                 .positions = kLearnedFrom2,
                 .target_language = TargetLanguage::start_token,
                 .end_before_language = true},
-    // Zhang et al. 2020.
+    // Pegasus (Zhang et al. 2020).
     BartLineage{.model_type = "pegasus", .norm_order = NormOrder::first, .pad_token = 0},
-    // PLBart (Ahmad et al. 2021), BART's twin for programs.
+    // PLBart (Ahmad et al. 2021): BART for programming languages.
     BartLineage{.model_type = "plbart",
                 .encoder_embedding_norm = EmbeddingNorm::after_positions,
                 .decoder_embedding_norm = EmbeddingNorm::after_positions,
@@ -148,9 +150,9 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
   return result;
 }
 
-// One tensor may serve as both embeddings and the output projection. It is stored once, under whichever of the names
-// the writer chose; a tensor under a role's own name always comes first. Without tying, `model.shared` may still stand
-// for embeddings, never for the projection.
+// One tensor may serve as both embeddings and as the output projection. The checkpoint stores it once, under any of
+// these names. A tensor under a role's own name has priority. Without tying, `model.shared` may still hold the
+// embeddings, but never the projection.
 WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, const BartLineage& lineage) {
   const bool shared =
       !lineage.separate_vocabularies || config.boolean("share_encoder_decoder_embeddings").value_or(true);

@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// What a config.json calls the sizes and choices that all have.
+// The keys in config.json of the settings that all these models have.
 struct BertKeys {
   std::string_view model_dim = "hidden_size";
   std::string_view layers = "num_hidden_layers";
@@ -27,7 +27,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
   result.encoder.layers = config.layers(keys.layers, keys.missing_layers);
   result.encoder.heads = static_cast<int>(config.width(keys.heads, 12));
   result.encoder.hidden_dim = config.width(keys.hidden_dim, 3072);
-  // Learned, or DistilBERT's, which may be sinusoidal and are stored all the same.
+  // Positions are learned. DistilBERT's may be sinusoidal, but are stored like learned ones.
   result.encoder.positions = {.kind = PositionOptions::Kind::learned,
                               .count = config.width("max_position_embeddings", 512)};
   result.encoder.embedding_norm = EmbeddingNorm::after_positions;
@@ -72,7 +72,7 @@ ModelDescription describe_bert(const JsonObject& config, const WeightStore& weig
   return {read_bert_config(config, 30522), bert_weight_names("bert.", weights)};
 }
 
-// Positions are numbered as in fairseq: the table has rows for the pad and those before it.
+// Positions are numbered as in fairseq: the table also has rows for the pad token and the ids below it.
 ModelDescription describe_roberta(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 50265);
   PositionOptions& positions = config.encoder.positions;

@@ -11,9 +11,9 @@
 
 namespace encdec {
 
-// Reads sizes and choices out of a config.json, within limits that no real model comes near. Where a key is missing,
-// the default holds: that of the class that transformers has for the family. All functions throw ConfigError, naming
-// the file and the key, for values that cannot be.
+// A reader of settings from a config.json. Its limits are far beyond any real model. `missing` is the default for a
+// missing key, that of the family's class in transformers. All functions throw ConfigError, naming the file and the
+// key, for a value of a wrong type or out of range.
 class ConfigReader {
  public:
   explicit ConfigReader(const JsonObject& config) : config_(config) {}
@@ -23,7 +23,7 @@ class ConfigReader {
   Dim vocabulary(std::string_view key, Dim missing) const {
     return config_.integer(key, {1, 10'000'000}).value_or(missing);
   }
-  // Model and hidden dimensions, numbers of heads and positions: at least 1.
+  // Returns a model or hidden dimension, or a number of heads or positions: at least 1.
   Dim width(std::string_view key, Dim missing) const { return config_.integer(key, {1, 1 << 20}).value_or(missing); }
   int layers(std::string_view key, int missing) const {
     return static_cast<int>(config_.integer(key, {1, 1024}).value_or(missing));
@@ -43,7 +43,7 @@ class ConfigReader {
     return id ? std::optional(static_cast<std::int32_t>(*id)) : std::nullopt;
   }
 
-  // Throws unless heads of the stack divide the model dimension.
+  // Throws unless the model dimension is a multiple of the number of heads.
   void check_heads(const StackConfig& stack, Dim model_dim, std::string_view key) const {
     if (model_dim % stack.heads == 0) return;
     refuse<ConfigError>(config_.file(), "{} {} does not divide the model dimension {}", key, stack.heads, model_dim);

@@ -1,5 +1,5 @@
-// Folders that CTranslate2 has converted (github.com/OpenNMT/CTranslate2, python/ctranslate2/specs): Transformers of
-// any origin, and Whisper, whose structure follows from the variables that the model.bin has.
+// Folders converted by CTranslate2 (github.com/OpenNMT/CTranslate2, python/ctranslate2/specs): Transformers of any
+// origin, and Whisper. The structure follows from the variables in model.bin.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,15 +17,15 @@ namespace encdec {
 namespace {
 
 constexpr int kMaxSpecLayers = 1024;
-constexpr int kGelu = 3;  // the number of the activation
+constexpr int kGelu = 3;  // number of this activation
 
-// What a model.bin calls its kind, and what CTranslate2 (4.8) takes of that kind.
+// A kind of model by its name in model.bin, with the limits of CTranslate2 4.8 for this kind.
 struct Specification {
   std::string_view name;
   Architecture architecture;
   std::uint32_t last_revision;
-  std::uint32_t first_with_stacks;  // the revision since which encoder and decoder have settings of their own
-  int heads;                        // before revision 3, where the name tells
+  std::uint32_t first_with_stacks;  // first revision in which encoder and decoder have separate settings
+  int heads;                        // default number of heads before revision 3
 };
 
 constexpr std::string_view kWhisper = "WhisperSpec";
@@ -57,8 +57,8 @@ const Specification& find_specification(const Checkpoint& checkpoint) {
   return *found;
 }
 
-// What CTranslate2 computes and our graphs do not, by parts of the names of its variables. A setting that has the
-// neutral value changes nothing.
+// Features that CTranslate2 supports and our graphs do not, found by parts of variable names. A setting with the
+// neutral value is accepted, because it has no effect.
 struct OtherFeatures {
   std::string_view expected;
   std::vector<std::string_view> parts;
@@ -138,14 +138,14 @@ class SpecReader {
     }
   }
 
-  // A setting of a stack, or that of the model where revisions so old have none of a stack.
+  // Returns a setting of a stack. In revisions before `first_with_stacks` the whole model has one such setting.
   double setting(const std::string& stack, const std::string& name, double missing) const {
     auto value = scalar(weights_, stack + "/" + name);
     if (!value && checkpoint_.spec_revision < specification_.first_with_stacks) value = scalar(weights_, name);
     return value.value_or(missing);
   }
 
-  // A setting in which encoder and decoder must agree.
+  // Returns a setting that must be equal in encoder and decoder.
   double common_setting(const std::string& name, double missing) const {
     const double value = setting(config_.has_encoder() ? "encoder" : "decoder", name, missing);
     if (config_.has_decoder() && setting("decoder", name, missing) != value) {
@@ -154,13 +154,13 @@ class SpecReader {
     return value;
   }
 
-  // An encoder may have several, numbered, since sources may have features.
+  // An encoder of sources with features has several embeddings, which are numbered.
   std::string embedding_of(const std::string& stack) const {
     const std::string numbered = stack + "/embeddings_0/weight", only = stack + "/embeddings/weight";
     return stack == "encoder" && !has(only) ? numbered : only;
   }
 
-  // The attribute is a flag, or the scale itself; where it is missing the embeddings are scaled.
+  // The variable is a flag or the scale itself. If it is missing, embeddings are scaled.
   float embedding_scale(const std::string& stack) const {
     std::string name = stack + "/scale_embeddings";
     if (!has(name)) name = stack + "/embeddings/multiply_by_sqrt_depth";
@@ -216,12 +216,12 @@ class SpecReader {
       const Tensor& table = required(name + "/position_encodings/encodings");
       stack.positions = {.kind = PositionOptions::Kind::learned, .count = table.shape()[0]};
     } else {
-      // OpenNMT-tf's, which count from 1.
+      // OpenNMT-tf's positions count from 1.
       stack.positions = {.layout = SinusoidLayout::timing_signal, .offset = 1};
     }
   }
 
-  // What all layers have in common.
+  // Reads the settings that all layers share.
   void read_block(const std::string& stack) {
     const std::string attention = layer(stack, 0) + "self_attention/";
     const StackConfig& sizes = config_.input_stack();
@@ -255,7 +255,8 @@ class SpecReader {
     config_.activation = kNumbered[static_cast<std::size_t>(activation)];
     config_.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
     if (stack == "encoder" && has("encoder/embeddings_1/weight")) {
-      // A sum with features that the source brings would need them; that with BERT's token types does not.
+      // A sum of embeddings needs features in the source, which are not supported. The exception is the sum with BERT's
+      // token types.
       if (config_.has_decoder() || setting("encoder", "embeddings_merge", 0) == 0) {
         fail("'encoder/embeddings_1/weight': features of source tokens are not supported, expected tokens alone");
       }
@@ -272,7 +273,7 @@ class SpecReader {
     }
   }
 
-  // That norms come first, and that the activation is gelu, is written for the decoder only.
+  // In a Whisper model only the decoder has variables for norm order and activation.
   TransformerConfig read_whisper() {
     const Tensor& convolution = required("encoder/conv1/weight", 3);
     config_.model_dim = convolution.shape()[0];
@@ -321,7 +322,7 @@ WeightNames names() {
       {"decoder.embedding", {"decoder/embeddings"}},
       {"output_projection", {"decoder/projection"}},
       {"%.positional_encoding.weight", {"%/position_encodings/encodings"}},
-      // The biases of the first layer are those of all layers.
+      // The first layer's biases serve all layers.
       {"%.*.self_attention.relative_position_bias.weight",
        {self + "relative_attention_bias", "%/layer_0/self_attention/relative_attention_bias"}},
       {"%.*.self_attention.query", {part_of(self + "linear_0", 0, 3)}},

@@ -10,16 +10,16 @@
 
 namespace encdec {
 
-// A family of checkpoints: how its config.json reads, and what it calls the tensors. Data: a new one is a row of a file
-// below, or a file of its own.
+// A family of checkpoints: how to read its config.json, and the names of its tensors. To add a family, add a row to one
+// of the files below, or a new file.
 struct Family {
-  std::string_view model_type;  // in config.json, and that of the TransformerConfig
-  // Weight names are for the canonical names that transformer.h tells. Throws ConfigError, naming the file
-  // and the key.
+  std::string_view model_type;  // the same in config.json and in the TransformerConfig
+  // Describes a checkpoint of this family. The canonical names of weights are listed in transformer.h. Throws
+  // ConfigError, naming the file and the key.
   std::function<ModelDescription(const JsonObject& config, const WeightStore& weights)> describe;
 };
 
-// The files of this folder that define families: NAME.cc defines NAME_families().
+// The files in this folder that define families. NAME.cc defines NAME_families().
 #define ENCDEC_FAMILY_FILES(FILE) \
   FILE(bart)                      \
   FILE(bert)                      \

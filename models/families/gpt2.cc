@@ -29,7 +29,7 @@ TransformerConfig read_gpt2(const JsonObject& json) {
   return result;
 }
 
-// Those of query, key and value are stored side by side.
+// Query, key and value are stored as one merged matrix.
 WeightNames gpt2_weight_names(const WeightStore& weights) {
   const StoredName merged = transposed("transformer.h.*.attn.c_attn");
   return without_missing_prefix("transformer.", weights,

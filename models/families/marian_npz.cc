@@ -1,4 +1,4 @@
-// Marian's own .npz files (Junczys-Dowmunt et al. 2018), as OPUS-MT publishes them: marian-dev,
+// Marian's own .npz files (Junczys-Dowmunt et al. 2018), in which OPUS-MT publishes models: marian-dev,
 // src/models/network/transformer.h.
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ void expect(const JsonObject& options, const std::string& key, const std::string
   }
 }
 
-// Marian's gelu is the approximation by a sigmoid.
+// Marian's gelu is the approximation with a sigmoid.
 Activation read_marian_activation(const JsonObject& options) {
   const std::string name = options.string("transformer-ffn-activation").value_or("swish");
   if (name == "relu") return Activation::relu;
@@ -29,7 +29,8 @@ Activation read_marian_activation(const JsonObject& options) {
                       printable(name));
 }
 
-// Postprocessing "dan" is dropout, add, norm; with norm first it is "da", and "n" comes before.
+// Marian's letters: d dropout, a add, n norm. Norm last is postprocessing "dan"; norm first is preprocessing "n" and
+// postprocessing "da".
 NormOrder read_norm_order(const JsonObject& options) {
   const bool first = options.string("transformer-preprocess").value_or("") == "n";
   expect(options, "transformer-preprocess", first ? "n" : "");

@@ -44,7 +44,7 @@ ModelDescription describe_model(const Checkpoint& checkpoint) {
     return describe_openai_whisper(checkpoint);
   }
   if (!checkpoint.config) {
-    refuse<ConfigError>(checkpoint.folder.string(), "no config.json, expected one that tells the model_type");
+    refuse<ConfigError>(checkpoint.folder.string(), "no config.json, expected one that names the model_type");
   }
   const Family& family = find_family(*checkpoint.config);
   ModelDescription description = family.describe(*checkpoint.config, *checkpoint.weights);

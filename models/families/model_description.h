@@ -6,24 +6,24 @@
 
 namespace encdec {
 
-// How to build the network of a checkpoint: its structure, and where its tensors are.
+// A description of a checkpoint's network: its structure, and the stored names of its tensors.
 struct ModelDescription {
   TransformerConfig config;
   WeightNames weight_names;
 };
 
-// By config.json's model_type (see families.h), or by what formats with settings of their own say in the file of their
-// weights. Throws ConfigError, naming the file, for what contradicts itself, and UnsupportedModelError for what is not
-// supported, listing what is.
+// Describes a checkpoint by config.json's model_type (see families.h). Formats with settings of their own are described
+// by the settings in the file of the weights. Throws ConfigError, naming the file, for settings that contradict each
+// other, and UnsupportedModelError, listing the supported choices, for anything not supported.
 ModelDescription describe_model(const Checkpoint& checkpoint);
 
-// The same for folders that CTranslate2 has converted. Settings are variables of the model.bin.
+// The same for folders converted by CTranslate2. The settings are variables in model.bin.
 ModelDescription describe_ctranslate2(const Checkpoint& checkpoint);
 
-// The same for openai/whisper's .pt files and whisper.cpp's ggml files. "mel_filters" is a canonical name too.
+// The same for openai/whisper's .pt files and whisper.cpp's ggml files. The canonical names include "mel_filters".
 ModelDescription describe_openai_whisper(const Checkpoint& checkpoint);
 
-// The same for Marian's own .npz files. Settings are YAML inside them.
+// The same for Marian's own .npz files. The settings are YAML inside the file.
 ModelDescription describe_marian_npz(const Checkpoint& checkpoint);
 
 }  // namespace encdec

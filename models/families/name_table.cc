@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-// What the placeholders of a canonical pattern stand for, and the rest of the name behind the match.
+// The text that the placeholders of a canonical pattern matched, and the rest of the name after the match.
 struct Match {
   std::string_view side;
   std::string_view layer;
@@ -36,7 +36,7 @@ std::optional<Match> match(std::string_view pattern, std::string_view name) {
   return result;
 }
 
-// Puts the side in the place of "%", and the layer's number, or that and one more, in the place of "*" or "*+1".
+// Replaces "%" by the side, "*" by the layer number, and "*+1" by the layer number plus one.
 void fill(std::string& stored, const Match& found) {
   if (const auto side = stored.find('%'); side != std::string::npos) stored.replace(side, 1, found.side);
   const auto star = stored.find('*');

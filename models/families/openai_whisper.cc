@@ -1,4 +1,4 @@
-// Whisper (Radford et al. 2023) as openai/whisper stores it, and whisper.cpp after it.
+// Whisper (Radford et al. 2023) as stored by openai/whisper and by whisper.cpp.
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"

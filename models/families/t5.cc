@@ -1,5 +1,5 @@
-// T5 (Raffel et al. 2020) in its versions 1.0, 1.1 (FLAN-T5, ByT5: Xue et al. 2022), mT5 (Xue et al. 2021) and UMT5
-// (Chung et al. 2023).
+// T5 (Raffel et al. 2020) versions 1.0 and 1.1 (also FLAN-T5, and ByT5: Xue et al. 2022), mT5 (Xue et al. 2021) and
+// UMT5 (Chung et al. 2023).
 #include <array>
 #include <cmath>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Dim kMaxDistance = 1 << 16;
 
-// "relu", "gated-gelu" or "gated-silu". By "gated-gelu" the checkpoints mean the tanh approximation.
+// Reads "relu", "gated-gelu" or "gated-silu". In checkpoints "gated-gelu" means the tanh approximation.
 void read_feed_forward(const ConfigReader& config, std::string_view missing, TransformerConfig& result) {
   std::string name = config.json().string("feed_forward_proj").value_or(std::string(missing));
   if (name == "gated-gelu") name = "gated-gelu_new";
@@ -54,8 +54,8 @@ struct Version {
   Dim heads;
   Dim hidden_dim;
   Dim vocabulary;
-  LogitsScale logits_scale;     // of transformers 5
-  std::string_view bias_block;  // whose relative position biases a layer takes
+  LogitsScale logits_scale;     // as in transformers 5
+  std::string_view bias_block;  // block with the relative position biases of a layer; "*" is the layer itself
 };
 
 constexpr std::array kVersions = {
@@ -90,11 +90,11 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   result.norm_order = NormOrder::first;
   result.norm = NormKind::rms;
   result.norm_epsilon = config.epsilon("layer_norm_epsilon", 1e-6);
-  result.score_scale = 1.0f;  // the initial weights make up for it
+  result.score_scale = 1.0f;  // no 1 / sqrt(head_dim): the initial weights are scaled instead
   result.output_bias = Bias::none;
   result.pad_token = config.token("pad_token_id", stack.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", stack.vocabulary).value_or(0);
-  // Where embedding and output are one matrix, the logits are scaled down.
+  // T5 scales the logits down if embedding and output are the same matrix; UMT5 always does, mT5 never.
   if (scales_logits(json, version.logits_scale)) {
     result.logits_scale = 1.0f / std::sqrt(static_cast<float>(result.model_dim));
   }
@@ -124,7 +124,7 @@ WeightNames t5_weight_names(const Version& version) {
       {"decoder.*.feed_forward.project", {"decoder.block.*.layer.2.DenseReluDense.wo"}},
       {"encoder.*.feed_forward.gate", {"encoder.block.*.layer.1.DenseReluDense.wi_0"}},
       {"decoder.*.feed_forward.gate", {"decoder.block.*.layer.2.DenseReluDense.wi_0"}},
-      // Gated, or plain.
+      // The first name is that of a gated network, the second that of a plain one.
       {"encoder.*.feed_forward.expand",
        {"encoder.block.*.layer.1.DenseReluDense.wi_1", "encoder.block.*.layer.1.DenseReluDense.wi"}},
       {"decoder.*.feed_forward.expand",

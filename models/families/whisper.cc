@@ -1,4 +1,4 @@
-// Whisper (Radford et al. 2023) as transformers stores it.
+// Whisper (Radford et al. 2023) as stored by transformers.
 #include "encdec/models/families/whisper.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ TransformerConfig read_whisper(const JsonObject& json) {
   config.check_heads(result.encoder, result.model_dim, "encoder_attention_heads");
   config.check_heads(result.decoder, result.model_dim, "decoder_attention_heads");
   result.activation = config.activation("activation_function", "gelu");
-  // Only of the decoder's embeddings; the encoder has none.
+  // Only the decoder has embeddings to scale.
   if (config.flag("scale_embedding", false)) {
     result.decoder.embedding_scale = std::sqrt(static_cast<float>(result.model_dim));
   }
@@ -70,7 +70,7 @@ TransformerConfig whisper_config(const WhisperSizes& sizes) {
   config.decoder.positions = {.kind = PositionOptions::Kind::learned, .count = sizes.decoder_positions};
   config.activation = Activation::gelu;
   config.norm_order = NormOrder::first;
-  // Keys have none; CTranslate2 writes zeros.
+  // Keys have no bias, but CTranslate2 writes zeros.
   config.key_bias = Bias::optional;
   config.output_bias = Bias::none;
   return config;

@@ -4,7 +4,7 @@
 
 namespace encdec {
 
-// The sizes in which models of Whisper (Radford et al. 2023) differ; those of tiny.en.
+// The sizes in which Whisper models (Radford et al. 2023) differ. The defaults are those of tiny.en.
 struct WhisperSizes {
   Dim mel_bands = 80;
   Dim model_dim = 384;
@@ -19,7 +19,8 @@ struct WhisperSizes {
   Dim decoder_positions = 448;
 };
 
-// The rest is the same in all of them. Weights are asked for as transformer.h tells.
+// Returns the configuration of a Whisper model. Everything but the sizes is the same in all models. transformer.h lists
+// the names of its weights.
 TransformerConfig whisper_config(const WhisperSizes& sizes);
 
 }  // namespace encdec

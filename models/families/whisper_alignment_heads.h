@@ -7,9 +7,10 @@
 
 namespace encdec {
 
-// The heads of the decoder's cross-attention that follow the sound, as {layer, head}: those that openai/whisper found
-// for its models (whisper/__init__.py), which are told apart by their sizes. large-v1 is taken for large-v2, as large
-// as it is. For other sizes all heads of the last half of the layers. Checkpoints may say otherwise.
+// Returns the heads of the decoder's cross-attention that follow the audio, as {layer, head}. A published model,
+// recognised by its sizes, has the heads that openai/whisper found for it (whisper/__init__.py). large-v1 has the same
+// sizes as large-v2 and is treated as such. With other sizes these are all heads in the second half of the layers. A
+// checkpoint may override them.
 std::vector<std::pair<int, int>> whisper_alignment_heads(const TransformerConfig& config);
 
 }  // namespace encdec

@@ -17,7 +17,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // are read at once
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // read at a time
 constexpr std::size_t kMaxSettingsBytes = std::size_t{1} << 28;
 
 void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
@@ -32,13 +32,13 @@ void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& t
   }
 }
 
-// Whether a file may have settings or pieces of a vocabulary.
+// Returns whether a file, by its extension, may contain settings or a vocabulary.
 bool is_of_settings(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 6> kExtensions = {".json", ".txt", ".model", ".spm", ".yml", ".bpe"};
   return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
-// Files with settings, in a folder and in the folders in it.
+// Returns the files with settings in a folder and in its direct subfolders.
 std::set<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
   std::set<std::filesystem::path> files;
   std::error_code error;
@@ -83,7 +83,7 @@ void add_kernels(ContentHasher& hasher, Precision precision) {
 
 std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
                         Precision precision) {
-  std::error_code unknown;  // the model was loaded from it
+  std::error_code unknown;  // ignored: the model has been loaded from this path
   const bool is_file = std::filesystem::is_regular_file(folder_or_file, unknown);
   const std::filesystem::path folder = is_file ? folder_or_file.parent_path() : folder_or_file;
   std::set<std::filesystem::path> files;

@@ -10,17 +10,18 @@
 
 namespace encdec {
 
-// Hexadecimal digits.
+// Returns the hash as hexadecimal digits.
 std::string to_string(const ContentHash& hash);
 
-// The hash of names, types, shapes and bytes of all tensors.
+// Returns a hash of the names, types, shapes and bytes of all tensors.
 ContentHash content_of(const WeightStore& store);
 
-// Adds what decides how matmuls round, and how weights are packed: version of this library, who multiplies in that
-// precision on this CPU, and for which instructions.
+// Adds everything but the weights that decides how matrix products round and how weights are packed: the versions of
+// this library and of oneDNN, the backend that multiplies in `precision` on this CPU, and the instructions that it
+// uses.
 void add_kernels(ContentHasher& hasher, Precision precision);
 
-// See Model::fingerprint(). `store` has the weights of the checkpoint in this folder or file.
+// Computes Model::fingerprint(). `store` holds the weights of the checkpoint `folder_or_file`.
 std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
                         Precision precision);
 

@@ -32,7 +32,7 @@ int checked_option(std::string_view name, int value, int minimum) {
   return value;
 }
 
-// Inputs and results that are all in memory.
+// A stream whose inputs and results are all in memory.
 template <class Source>
 class ListStream final : public GenerateStream {
  public:
@@ -50,8 +50,8 @@ class ListStream final : public GenerateStream {
   std::size_t read_ = 0;
 };
 
-// A line about tensors that nobody asked for; empty if they are all of a kind that checkpoints have for training,
-// twice, or as settings.
+// Returns a line about unused tensors, or empty if all of them are of a kind that is usually unused: tensors for
+// training, second copies of tensors, and settings.
 std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
   constexpr std::array<std::string_view, 11> kUsual = {"pooler",
                                                        "lm_head.",
@@ -71,7 +71,7 @@ std::string describe_left_over(const std::vector<std::string>& unused, const Wei
   };
   const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
   if (count == 0) return "";
-  return fmt::format("{} tensors of the weights are not used, such as '{}': has config.json fewer layers than they do?",
+  return fmt::format("{} tensors are not used, such as '{}': does config.json have fewer layers than the weights?",
                      count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
 }
 
@@ -108,7 +108,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const auto build = [&](Precision precision) {
     PackOptions pack{.threads = threads, .precision = precision, .team = team};
     const auto make = [&] {
-      pack.memory = std::make_shared<WeightMemory>();  // that of another network is not kept
+      pack.memory = std::make_shared<WeightMemory>();  // memory of an earlier, discarded network is freed
       return make_network(impl->config, impl->weights, description, pack);
     };
     if (options.packed_weights_cache.empty()) return make();
@@ -119,7 +119,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
       auto network = make();
       cache->finish();
       impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
-      // Who has packed has a copy of its own: the file's is for all processes.
+      // A network that has packed its weights holds copies of its own. Build it again from the file, whose pages all
+      // processes share.
       if (is_again || !cache->has_written()) return network;
     }
   };
@@ -200,7 +201,7 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
 
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
-  // Before any work; those that are too long, if they are to become shorter, when it is their turn.
+  // Check all sources before any work. A source that will be truncated may be too long, and is checked when it is read.
   expect_reader(impl_->parts());
   if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
   ListStream<TokenIds> list(sources);
@@ -238,7 +239,8 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
                         config.model_type);
   }
   if (sources.size() != targets.size()) {
-    throw InputError(fmt::format("{} sources and {} targets, expected as many", sources.size(), targets.size()));
+    throw InputError(
+        fmt::format("{} sources but {} targets; expected one target per source", sources.size(), targets.size()));
   }
   expect_reader(impl_->parts());
   checked_option("batch_size", options.batch_size, 0);

@@ -22,144 +22,156 @@
 
 namespace encdec {
 
-// How a model is loaded, and what its matmuls compute in.
+// Options of Model::load().
 struct LoadOptions {
-  // Threads inside one operation; 0 for default_threads(): what the environment says, or one per available CPU. Results
-  // do not depend on it.
+  // Number of threads that compute one operation; 0 for default_threads(): the number that the environment sets, or one
+  // per available CPU. Results do not depend on it.
   int threads = 0;
-  // In what matmuls compute, whatever the checkpoint stores. Where the CPU has no instructions for it, a note says what
-  // it does instead.
+  // Precision of matrix products. It does not depend on the type that the checkpoint stores. If this CPU has no
+  // instructions for it, Model::precision_note() says how the products are computed instead.
   Precision precision = Precision::float32;
-  // A folder for packed weights, made if it is missing; none if empty. The first load writes a file there, as large as
-  // the weights in memory, and later loads of the same weights with these options on such a CPU read that instead of
-  // packing. What is damaged or cannot be written is a note, never an error. Results do not depend on it. That file
-  // stays mapped: cutting it while a model uses it ends the process (SIGBUS).
+  // Folder for files of packed weights, created if it does not exist; empty for none. The first load writes a file
+  // there, as large as the weights in memory. A later load of the same weights, with the same options and on a CPU with
+  // the same instructions, reads that file instead of packing. Results do not depend on it.
+  // A damaged file and a file that cannot be written cause a note in Model::notes(), never an error. A loaded model
+  // keeps the file mapped: truncating it meanwhile ends the process with SIGBUS.
   std::filesystem::path packed_weights_cache = {};
 };
 
-// Names and values of nodes, as they are computed; see NodeObserver.
+// Options of Model::forward().
 struct ForwardOptions {
-  NodeObserver observer = {};  // none if empty
+  NodeObserver observer = {};  // called with each node and its output; unset for none
 };
 
-// What one pass gives.
+// Result of Model::forward(). Rows after the end of a shorter sequence are zero.
 struct ForwardResult {
-  Tensor logits;                     // [B, T, V], zeros after the end of a shorter row; empty in an encoder-only model
-  Tensor encoder_last_hidden_state;  // [B, S, D], likewise; empty in a decoder-only model
+  Tensor logits;                     // [B, T, V]; empty in an encoder-only model
+  Tensor encoder_last_hidden_state;  // [B, S, D]; empty in a decoder-only model
 };
 
-// How to score; languages as in GenerateOptions.
+// Options of Model::score(). Languages are named as in GenerateOptions.
 struct ScoreOptions {
-  std::string source_lang = {};  // of the source
-  std::string target_lang = {};  // of the target
-  // Sources scored together; 0 for what fits memory and CPU. Results do not depend on it.
+  std::string source_lang = {};  // language of the sources
+  std::string target_lang = {};  // language of the targets
+  // Number of sources scored together; 0 for as many as memory and CPU allow. Results do not depend on it.
   int batch_size = 0;
 };
 
-// How likely a target is.
+// Score of one target.
 struct ScoreResult {
-  double score = 0.0;               // sum of the tokens' log-probabilities
-  std::vector<float> token_scores;  // of each token of the target
+  double score = 0.0;               // sum of `token_scores`
+  std::vector<float> token_scores;  // log-probability of each token of the target
 };
 
-// Which maps to make; languages as in GenerateOptions.
+// Options of Model::attention(). Languages are named as in GenerateOptions.
 struct AttentionMapOptions {
-  AttentionSelection selection = {};  // all maps if nothing is said
-  std::string source_lang = {};       // of the source
-  std::string target_lang = {};       // of the target
+  AttentionSelection selection = {};  // all maps by default
+  std::string source_lang = {};       // language of the source
+  std::string target_lang = {};       // language of the target
 };
 
-// A checkpoint folder, ready to use. All functions may be called from many threads at once; each call has memory of its
-// own, kept for later calls, and shares the weights, as copies of a model do.
+// A loaded checkpoint. All functions may be called from many threads at once. Copies of a model share its weights. Each
+// running call has working memory of its own, which later calls reuse.
 //
-// A source's result is the same, bit by bit, alone or in any batch, for any number of threads. Another instruction set
-// may round differently.
+// The result of a source is the same, bit by bit, alone or in any batch and with any number of threads. A CPU with
+// other instructions may round differently.
 class Model {
  public:
-  // `folder` as its publisher ships it: settings, weights in any format that open_checkpoint() knows, tokenizer files.
-  // Throws FileError, ConfigError, WeightError or TokenizerError: what is wrong with which file.
+  // Loads a checkpoint from `folder`, in the form in which it was published: settings, weights in any format that
+  // open_checkpoint() reads, and tokenizer files. Throws FileError, ConfigError, WeightError or TokenizerError, naming
+  // the file and what is wrong with it.
   static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
 
-  // Sizes and choices of the family.
+  // Returns the sizes and the structure of the network.
   const TransformerConfig& config() const;
-  // In which the weights are stored.
+  // Returns the format in which the weights are stored.
   CheckpointFormat format() const;
-  // In what matmuls compute; what `automatic` became.
+  // Returns the precision of matrix products; for Precision::automatic, the precision that load() chose.
   Precision precision() const;
-  // Where that is not what was asked for to the letter, a line about it; else empty.
+  // Returns a line for users about how matrix products are computed, if that needs saying: `automatic` was requested,
+  // the CPU has no instructions for the requested precision, or oneDNN is not used because its result for a row was
+  // found to depend on other rows. Else empty.
   const std::string& precision_note() const;
-  // Where weights are left over that such checkpoints do not usually have, as where config.json has fewer layers than
-  // they do, a line about it; else empty.
+  // Returns a line for users if the checkpoint has unused tensors of an unusual kind; else empty. The usual cause is a
+  // config.json with fewer layers than the weights have.
   const std::string& weights_note() const;
-  // The checkpoint's defaults, as options that ask for them; with neutral values for what it does not say.
+  // Returns the checkpoint's defaults for generation. Every option that a generation_config.json can set is set here,
+  // to a neutral value if the checkpoint does not say.
   const GenerateOptions& generation_config() const;
-  // What its file asks for beyond what this version does: "penalty_alpha 0.6".
+  // Returns the generation settings of the checkpoint that are ignored because they are not supported, such as
+  // "penalty_alpha 0.6".
   const std::vector<std::string>& unsupported_settings() const;
-  // Null where the folder has no tokenizer.
+  // Returns null if the folder has no tokenizer.
   const Tokenizer* tokenizer() const;
-  // The graphs and weights, for those who want to look inside or run them by themselves.
+  // Returns the graphs and their weights, for callers that inspect or run them directly.
   std::shared_ptr<const Transformer> network() const;
-  // The checkpoint's tensors, as they are stored.
+  // Returns the checkpoint's tensors as they are stored.
   const WeightStore& weights() const;
-  // The settings of the checkpoint's files, for components built on a Model.
+  // Returns the settings of the checkpoint's files, for components built on a Model.
   const Checkpoint& checkpoint() const;
-  // What such components need to run the network; refers to this model.
+  // Returns what such components need to run the network. It refers to this model.
   ModelParts parts() const;
-  // Things in the folder that this version passes over, a line each.
+  // Returns lines for users: parts of the checkpoint that are not used or not supported, and problems with the packed
+  // weights cache.
   const std::vector<std::string>& notes() const;
-  // Digits that stand for all that results depend on: weights, settings and vocabularies of the folder, the precision,
-  // this library's version and oneDNN's, and the instructions of this CPU that are used. Models with the same ones give
-  // the same bytes, on whatever machine; ENCDEC_MAX_ISA keeps machines to the same instructions. Reads the weights.
-  // Throws FileError.
+  // Returns digits that identify everything that results depend on: weights, settings and vocabularies in the folder,
+  // the precision, the versions of this library and of oneDNN, and the instructions of this CPU that are used. Models
+  // with equal fingerprints give equal bytes on any machine. ENCDEC_MAX_ISA limits different machines to the same
+  // instructions. Reads all weights. Throws FileError.
   std::string fingerprint() const;
 
-  // One result a source, in their order; a decoder-only model goes on with it as the beginning of a text. Throws
-  // TokenizerError if there is no tokenizer or a text is not UTF-8, ConfigError for options that are out of range or
-  // not supported by this model, InputError for tokens outside the vocabulary and sources longer than the model can
-  // take.
+  // Generates from each source and returns one result per source, in their order. A decoder-only model continues the
+  // source.
+  // Throws TokenizerError if there is no tokenizer or a text is not UTF-8; ConfigError if an option is out of range or
+  // not supported by this model; InputError for a token outside the vocabulary and for a source that is too long.
   std::vector<GenerateResult> generate(const std::vector<std::string>& sources,
                                        const GenerateOptions& options = {}) const;
-  // The same for token ids, used exactly as given: no end token is appended.
+  // The same for token ids, which are used exactly as given: no end token is appended.
   std::vector<GenerateResult> generate_ids(std::span<const TokenIds> sources,
                                            const GenerateOptions& options = {}) const;
-  // The same for any inputs, also with prefixes.
+  // The same for texts, token ids or frames, optionally with prefixes.
   std::vector<GenerateResult> generate_inputs(std::span<const GenerateInput> inputs,
                                               const GenerateOptions& options = {}) const;
-  // The same, input by input: memory does not grow with their number.
+  // The same, but reads inputs and writes results one by one, so memory does not grow with their number.
   void generate_stream(GenerateStream& stream, const GenerateOptions& options = {}) const;
 
-  // How likely the model finds each target after its source (teacher forcing). The target is what generate() would
-  // give: without start token; an end token at the end is a token like any other. Throws as forward() and generate()
-  // do.
+  // Returns for each target how likely the model is to generate it from its source (teacher forcing). A target has the
+  // form of a generated text: no start token; an end token at its end counts like any other token. Throws as forward()
+  // and generate() do.
   std::vector<ScoreResult> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                  const ScoreOptions& options = {}) const;
-  // The same for token ids, used exactly as given.
+  // The same for token ids, which are used exactly as given.
   std::vector<ScoreResult> score_ids(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                                      const ScoreOptions& options = {}) const;
 
-  // How the model divides its attention while it reads a source and a target (teacher forcing). Rows of an
-  // encoder-decoder's decoder maps stand for the tokens of the target: they tell what the model looked at to produce
-  // each, be it likely or not. A decoder-only model reads the source and goes on with the target; an encoder-only model
-  // takes an empty target. The target is as in score(). Throws as score() does, and as read_attention() does.
+  // Returns the attention weights of the model while it reads a source and a target (teacher forcing). The target is as
+  // in score().
+  // - Encoder-decoder: a row of a decoder map belongs to a token of the target. It shows where the model looked in
+  //   order to produce that token, whether or not the token is likely.
+  // - Decoder-only: the model reads the source, then the target.
+  // - Encoder-only: REQUIRES an empty target.
+  // Throws as score() and read_attention() do.
   AttentionMaps attention(const std::string& source, const std::string& target,
                           const AttentionMapOptions& options = {}) const;
-  // The same for token ids, used exactly as given.
+  // The same for token ids, which are used exactly as given.
   AttentionMaps attention_ids(const TokenIds& source, const TokenIds& target,
                               const AttentionMapOptions& options = {}) const;
 
-  // One pass over sources and targets of the same number (teacher forcing): targets begin with the decoder start token.
-  // An encoder-only model has no targets, a decoder-only model no sources. Throws InputError if the numbers are not so,
-  // a row is empty or too long, or a token is outside the vocabulary.
+  // Runs the network once over all sources and targets (teacher forcing). Each target begins with the decoder start
+  // token. An encoder-decoder needs one target per source, an encoder-only model no targets, a decoder-only model no
+  // sources. Throws InputError if these numbers differ, a sequence is empty or too long, or a token is outside the
+  // vocabulary.
   ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 
-  // The same for models that read sound: frames [F, mel bands] each, F a multiple of kFramesPerRow.
+  // The same for models that read sound. Each source is frames [F, mel bands], F a multiple of kFramesPerRow.
   ForwardResult forward(std::span<const Tensor> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 
-  // One vector a text, float32 [N, D]: sentence embeddings of an encoder-only model, pooled and normalised as the
-  // checkpoint's own files say (sentence-transformers), else the mean of the last hidden states. Throws as generate()
-  // does, and ConfigError for models with a decoder and for prompts that the folder does not name.
+  // Returns one vector per text, float32 [N, D]: sentence embeddings of an encoder-only model. Hidden states are pooled
+  // and normalised as the checkpoint's own files say (sentence-transformers); without such files a vector is the mean
+  // of the last hidden states. Throws as generate() does, and ConfigError for a model with a decoder and for a prompt
+  // name that the folder does not have.
   Tensor embed(const std::vector<std::string>& texts, const EmbedOptions& options = {}) const;
 
  private:

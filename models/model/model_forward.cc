@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// Copies packed rows [sum of lengths, W] into `padded` [B, L, W], which is zero.
+// Copies packed rows [sum of lengths, W] into `padded` [B, L, W]. REQUIRES: `padded` is zero.
 void unpack(const Tensor& packed, std::span<const Dim> lengths, Tensor& padded) {
   const Dim width = packed.width(), length = padded.shape()[1];
   Dim first = 0;
@@ -25,8 +25,8 @@ std::vector<Dim> lengths_of(std::span<const TokenIds> rows) {
   return lengths;
 }
 
-// What both kinds of forward() do: encodes sources, if there is an encoder, `rows` of them in their order, and decodes
-// the targets.
+// Encodes `sources` if there is an encoder, then decodes `targets` if there is a decoder. `rows` has the number of
+// encoder rows of each source.
 template <class Source>
 ForwardResult run_forward(Session& session, std::span<const Source> sources, std::span<const Dim> rows,
                           std::span<const TokenIds> targets) {
@@ -58,7 +58,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
 
 void check_as_many(const TransformerConfig& config, std::size_t sources, std::size_t targets) {
   if (config.architecture != Architecture::encoder_decoder || sources == targets) return;
-  throw InputError(fmt::format("{} sources and {} targets, expected as many", sources, targets));
+  throw InputError(fmt::format("{} sources but {} targets; expected one target per source", sources, targets));
 }
 
 }  // namespace

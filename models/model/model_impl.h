@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// What a model is made of.
+// The parts of a loaded model.
 struct Model::Impl {
   std::filesystem::path folder;
   TransformerConfig config;

@@ -29,12 +29,13 @@ PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, cons
     : path_(folder / (to_string(key) + ".encdec-packed")), key_(key) {
   std::string problem = open();
   if (file_ == nullptr) {
-    std::error_code ignored;  // is told by write()
+    std::error_code ignored;  // write() reports it
     std::filesystem::create_directories(folder, ignored);
     lock_.emplace(folder, kPatience);
     if (lock_->gave_up()) {
-      notes_.push_back(
-          fmt::format("{}: another process has been packing for a minute; not waited for", path_.string()));
+      notes_.push_back(fmt::format(
+          "{}: another process has held the lock of this folder for a minute; packing without waiting for it",
+          path_.string()));
     }
     problem = open();
   }
@@ -64,7 +65,7 @@ Tensor PackedWeightsCache::find(std::string_view name, std::size_t bytes) {
   const auto stored = file_->bytes().subspan(entry.offset, entry.bytes);
   if (content_hash(stored) != entry.hash) {
     notes_.push_back(
-        fmt::format("{}: a matrix is damaged, expected what its hash stands for; not used", path_.string()));
+        fmt::format("{}: a matrix is damaged, expected bytes that match its hash; not used", path_.string()));
     return {};
   }
   ++found_;

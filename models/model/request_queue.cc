@@ -25,7 +25,7 @@ void Request::cancel() const {
   if (state_ != nullptr) state_->cancel();
 }
 
-// The requests that wait, and the threads that serve them.
+// The waiting requests of a queue, and its worker threads.
 struct RequestQueue::Workers {
   Workers(const Model& model, const RequestQueueOptions& options)
       : parts_(model.impl_->parts()), options_(options), alive_at_(static_cast<std::size_t>(options.workers)) {
@@ -71,19 +71,21 @@ struct RequestQueue::Workers {
   using Clock = std::chrono::steady_clock;
   static constexpr Clock::rep kIdle = 0;
 
-  // Who asks, and what of it waits: at least one request.
+  // A client with its waiting requests, at least one.
   struct Client {
     explicit Client(std::uint64_t number_) : number(number_) {}
 
     std::uint64_t number;
-    std::deque<std::shared_ptr<RequestState>> requests = {};  // in the order of their turns
+    std::deque<std::shared_ptr<RequestState>> requests = {};  // next turn first
   };
 
-  // What a worker takes from as long as it is busy: requests without a shortlist, or one that has it.
+  // The feed of one busy worker: the sources of all requests without a shortlist, or of the one request that has
+  // `shortlist`.
   class Lane final : public DecodeFeed {
    public:
     Lane(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
-    // Between two steps of others, reading recordings takes as long as a step at most.
+    // Reading recordings delays the sources that are being decoded. So it takes 10 ms at most and, if there are such
+    // sources, no longer than the decoding since the previous call.
     void take(Room room, std::vector<DecodeJob>& jobs) override {
       const Clock::time_point now = Clock::now();
       const Clock::duration reading = room.is_idle ? kReading : std::min(kReading, now - taken_at_);
@@ -100,10 +102,12 @@ struct RequestQueue::Workers {
     Clock::time_point taken_at_ = Clock::now();
   };
 
-  // Thrown out of a worker's work when its queue ends. All requests are over by then, so no handler is called.
+  // Thrown by a worker's cancellation check when the queue is being destroyed. All requests are over by then, so no
+  // callback is called.
   struct Stopped {};
 
-  // `alive_at` is when this worker gave its last sign of life, or kIdle.
+  // Serves requests until the queue is destroyed. `alive_at` gets the time of this worker's last progress report, or
+  // kIdle while it waits for a request.
   void work(std::atomic<Clock::rep>& alive_at) {
     const std::function<void()> give_sign = [&] {
       alive_at = Clock::now().time_since_epoch().count();
@@ -129,14 +133,15 @@ struct RequestQueue::Workers {
           embed_batches(lane, *session, on_step);
         }
       } catch (...) {
-        // What was taken has been told. That the next turn is not the same again, the one that began this is over.
+        // Failures of sources that had been taken have been reported. Fail the rest of the request too, or its next
+        // turn would fail in the same way.
         fail(*request, std::current_exception());
       }
       alive_at = kIdle;
     }
   }
 
-  // The one whose turn it is; null at the end.
+  // Waits for a request, and returns the one whose turn is next; null if the queue is being destroyed.
   std::shared_ptr<RequestState> wait_for_request() {
     std::unique_lock lock(mutex_);
     ++idle_;
@@ -145,14 +150,15 @@ struct RequestQueue::Workers {
     return *has_stopped_ ? nullptr : clients_.front().requests.front();
   }
 
-  // Jobs for a worker; those that must be prepared are until `prepare_until`, and wait again if that is not enough.
+  // Takes jobs that fit in `room`, in the order of turns. Jobs among them that must be prepared are prepared until
+  // `prepare_until`; a job that needs more time is queued again.
   void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, Clock::time_point prepare_until,
             std::vector<DecodeJob>& jobs) {
     jobs.clear();
     std::vector<DecodeJob> empty;
     {
       const std::lock_guard lock(mutex_);
-      // Others that are idle get their part.
+      // Leave an equal share of the waiting sources to each idle worker.
       std::size_t most = std::numeric_limits<std::size_t>::max();
       if (room.is_idle && idle_ > 0) {
         std::size_t waiting = 0;
@@ -173,7 +179,7 @@ struct RequestQueue::Workers {
           request.waiting.pop_front();
           --waiting_;
         }
-        // The next one's turn; one with a shortlist has nobody beside it.
+        // End this turn. A request with a shortlist keeps its turn.
         const bool is_done = request.is_over() || request.waiting.empty();
         if (is_done) {
           waiting_ -= request.waiting.size();
@@ -199,8 +205,9 @@ struct RequestQueue::Workers {
 
   static RequestState& request_of(const DecodeJob& job) { return static_cast<RequestState&>(*job.client); }
 
-  // Prepares the jobs that need it, in their order and at least one; keeps those that can be decoded. After `until` the
-  // others wait again, in front of those whose preparation is unfinished.
+  // Prepares those jobs that need it, one after the other, until the time `until`; at least the first. Removes jobs
+  // that cannot be decoded yet and queues them again: first those that were not tried for lack of time, so that they
+  // come first in the next turn.
   static void prepare(Clock::time_point until, std::vector<DecodeJob>& jobs) {
     std::vector<DecodeJob> late, unfinished;
     bool has_prepared = false;
@@ -210,7 +217,7 @@ struct RequestQueue::Workers {
         late.push_back(std::move(job));
         return true;
       }
-      // The request may let go of itself while it is prepared.
+      // Keeps the request alive: prepare() may drop the job's reference to it.
       const auto request = std::static_pointer_cast<RequestState>(job.client);
       const RequestState::Prepared prepared = request->prepare(job, until);
       if (prepared == RequestState::Prepared::unfinished) unfinished.push_back(std::move(job));
@@ -224,7 +231,7 @@ struct RequestQueue::Workers {
     }
   }
 
-  // As many texts at a time as keep the CPU busy, whosever they are.
+  // Encodes texts of all requests, in batches large enough to keep the CPU busy.
   template <class OnStep>
   void embed_batches(Lane& lane, Session& session, const OnStep& on_step) {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
@@ -257,7 +264,7 @@ struct RequestQueue::Workers {
     turns.pop_front();
   }
 
-  // A request's sources that still wait.
+  // Reports `failure` for the sources of the request that are still waiting.
   void fail(RequestState& request, const std::exception_ptr& failure) {
     std::deque<DecodeJob> jobs;
     {
@@ -285,13 +292,13 @@ struct RequestQueue::Workers {
   RequestQueueOptions options_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<Client> clients_;  // whose sources wait, in the order of their turns
-  std::size_t idle_ = 0;        // workers that wait
+  std::deque<Client> clients_;  // clients with waiting requests, next turn first
+  std::size_t idle_ = 0;        // number of waiting workers
   const std::shared_ptr<std::atomic<bool>> has_stopped_ = std::make_shared<std::atomic<bool>>(false);
-  // As status() tells it.
+  // Counters of QueueStatus.
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;
-  std::vector<std::atomic<Clock::rep>> alive_at_;  // by worker
+  std::vector<std::atomic<Clock::rep>> alive_at_;  // time of each worker's last report, or kIdle
   std::vector<std::thread> threads_;
 };
 
@@ -317,7 +324,8 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
   asked.batch_size = options_.batch_size;
   asked.workers = options_.workers;
   asked.on_token = nullptr;
-  if (handlers.on_tokens) asked.on_token = [](std::size_t, std::int32_t) {};  // is checked
+  // Makes GenerationTask check that tokens can be reported one by one.
+  if (handlers.on_tokens) asked.on_token = [](std::size_t, std::int32_t) {};
   return submit(std::make_shared<GenerateRequest>(model_, inputs, asked, std::move(handlers)), client);
 }
 

@@ -16,59 +16,71 @@
 
 namespace encdec {
 
-// How a queue works; results do not depend on it.
+// Options of RequestQueue. Results do not depend on them.
 struct RequestQueueOptions {
-  int workers = 1;     // batches side by side, each with LoadOptions::threads threads
-  int batch_size = 0;  // sequences that a worker decodes at once; 0 for what fits memory and CPU
+  int workers = 1;     // batches decoded at the same time, each with LoadOptions::threads threads
+  int batch_size = 0;  // maximum sequences in a worker's batch; 0 for as many as memory and CPU allow
 };
 
-// Whom a request tells what becomes of its sources, each known by its place in it. A worker's thread calls, so others
-// wait meanwhile; with several workers more than one may at once. What a handler throws cancels the request.
+// Callbacks of one request for generation. `source` is the input's index in the `inputs` given to submit().
+// REQUIRES: on_result and on_failure are set.
+//
+// For one source the order of calls is on_start on_tokens* on_result. A source may fail at any point; on_failure is
+// then its last call.
+// - A callback runs on a worker's thread, and delays the other sources of that worker until it returns.
+// - Callbacks for different sources may run at the same time if the queue has several workers.
+// - A callback may call submit(), status() and cancel(). It must not destroy the queue.
+// - An exception from a callback cancels the request.
 struct GenerateHandlers {
-  // As it is finished.
+  // Called with the result of a source.
   std::function<void(std::size_t source, GenerateResult result)> on_result;
-  // Instead of a result.
+  // Called if a source fails. Other sources go on. But if a whole step fails (out of memory, say), so do all sources of
+  // the batch, and the rest of the request that began the batch.
   std::function<void(std::size_t source, std::exception_ptr failure)> on_failure;
-  // Before it: tokens of the result, its prefix too, as soon as they are certain, and of each what will be its
-  // Hypothesis::token_scores; none if empty. See GenerateOptions::on_token.
+  // Called with the next tokens of the result as soon as they are final; see GenerateOptions::on_token. The first
+  // tokens are those of the prefix, if there is one. `token_scores` are the tokens' Hypothesis::token_scores. Optional.
   std::function<void(std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> token_scores)>
       on_tokens = {};
-  // When its turn has come, with what will be its GenerateResult::source_tokens.
+  // Called when a worker has taken the source. `source_tokens` is the later GenerateResult::source_tokens. Optional.
   std::function<void(std::size_t source, std::size_t source_tokens)> on_start = {};
 };
 
-// A text's vector, and what it cost.
+// The vector of one text.
 struct EmbedResult {
   std::vector<float> values;      // [D]
-  std::size_t source_tokens = 0;  // that were read, special ones included
+  std::size_t source_tokens = 0;  // number of tokens read, special tokens included
 };
 
-// As GenerateHandlers.
+// Callbacks of one request for vectors of texts. `text` is the index in the `texts` given to submit(). The rules of
+// GenerateHandlers apply.
 struct EmbedHandlers {
-  std::function<void(std::size_t text, EmbedResult result)> on_result;             // as it is finished
-  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;    // instead of a result
-  std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // when its turn has come
+  std::function<void(std::size_t text, EmbedResult result)> on_result;
+  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;
+  std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
 };
 
-// What a queue does, for those who watch it.
+// A snapshot of what a queue is doing, for monitoring.
 struct QueueStatus {
-  std::size_t waiting = 0;  // sources whose turn has not come
-  std::uint64_t steps = 0;  // of decoders, and passes over texts, since it began
-  std::uint64_t rows = 0;   // sequences in all of these: a source's beams each
-  // Since a busy worker's last sign of life, of the one that is silent longest: work gives one every 100 ms, as far as
-  // it can be cancelled; see CancellationScope. 0 where all wait for work.
+  std::size_t waiting = 0;  // sources that no worker has taken yet
+  std::uint64_t steps = 0;  // decoder steps, and encoder passes over texts, since the start
+  std::uint64_t rows = 0;   // sequences in all these steps; a source with 4 beams counts 4 in each of its steps
+  // Time since the quietest busy worker last reported; 0 if no worker is busy. A worker reports at each cancellation
+  // check, normally at least every 100 ms (see CancellationScope).
   std::chrono::duration<double> silence{0};
 };
 
 class RequestState;
 
-// What was submitted; see RequestQueue. Copies stand for the same request, and may outlive the queue.
+// A handle to a submitted request. Copies refer to the same request and may outlive the queue. Destroying a handle does
+// not cancel the request.
 class Request {
  public:
-  Request() = default;  // of nothing
+  Request() = default;  // refers to no request
 
-  // Its sources are dropped, those that wait and, between two steps, those that run; others' results do not change.
-  // Handlers that are being called come to their end, none is called any more. May be called again, also by handlers.
+  // Drops the request's sources that have no result yet. A source that is being decoded leaves its batch after the
+  // current step. Results of other requests do not change.
+  // Does not wait: a callback that a worker has begun to call still runs to its end. No other callback is called. May
+  // be called more than once, and by callbacks.
   void cancel() const;
 
  private:
@@ -77,36 +89,48 @@ class Request {
   std::shared_ptr<RequestState> state_;
 };
 
-// Many callers share one model: each submits sources, and its handlers get their results as they are finished. Sources
-// of all requests are decoded together, whatever the rules of each (continuous batching, Yu et al. 2022): one that is
-// finished leaves the batch, and one that waits takes its place at the next step. Requests take turns in order of
-// arrival, a source each, so none waits for another's thousand; where they name a client, clients take turns, and each
-// one's requests among themselves. Those with a shortlist are decoded apart.
+// A queue through which many callers share one model. Each caller submits sources; its callbacks get each result as
+// soon as that source is finished.
 //
-// A source's result is the same, bit by bit, as alone. All functions may be called from many threads at once, and in a
-// forked process, which begins with an empty queue.
+// Workers decode the sources of all requests together, even if the requests' options differ (continuous batching, Yu et
+// al. 2022). A finished source leaves the batch, and a waiting source takes its place at the next step. A source's
+// result is the same, bit by bit, as without other sources.
+//
+// Turns: the queue takes one source from each waiting request in turn, oldest request first, so a large request does
+// not delay a small one. Requests with the same `client` number share that client's turn and use it alternately.
+// Example: request A has 1000 sources, then B and C arrive with 2 sources each, before a worker has taken any.
+// - without clients, the order is A1 B1 C1 A2 B2 C2 A3 A4 A5 ...
+// - if A and B name client 1 and C names client 2, it is A1 C1 B1 C2 A2 B2 A3 A4 A5 ...
+// A request with a shortlist is decoded by itself. Its turn lasts until all of its sources have been taken.
+//
+// All functions may be called from many threads at once. A forked child process begins with an empty queue.
 class RequestQueue {
  public:
-  // Starts threads at the first request. Throws ConfigError for options out of range.
+  // Creates an empty queue. Threads start at the first submit(). Throws ConfigError if an option is out of range.
   explicit RequestQueue(Model model, const RequestQueueOptions& options = {});
-  // Cancels all requests, and waits for the workers.
+  // Cancels all requests and waits for the workers. REQUIRES: the caller is not a callback of this queue.
   ~RequestQueue();
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
 
-  // Reads the inputs, in the caller's thread, and has them wait for their turn. Of the options all counts but
-  // batch_size, workers and the callbacks. Throws as Model::generate() does, for any input, and then nothing is
-  // submitted. `client` is any number for who asks; 0: a client of its own.
+  // Submits inputs for generation. Tokenizes them in the caller's thread, adds them to the queue and returns without
+  // waiting for a result. `client` is any number that identifies the caller when turns are taken; with 0 the request
+  // has a turn of its own.
+  // Ignores `batch_size`, `workers` and the callbacks in `options`.
+  // Throws as Model::generate() does if any input or option is bad; ConfigError if handlers.on_tokens is set and more
+  // than one sequence is to be returned; ResourceError if the worker threads cannot be started. Then nothing has been
+  // submitted.
   Request submit(std::span<const GenerateInput> inputs, const GenerateOptions& options, GenerateHandlers handlers,
                  std::uint64_t client = 0);
-  // Texts whose vectors are wanted: texts of many requests are read in one pass. Throws as Model::embed() does.
+  // Submits texts whose vectors are wanted. Texts of many requests are read in one pass. Throws as Model::embed() does;
+  // otherwise as above.
   Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
                  std::uint64_t client = 0);
 
-  // A request of any kind; see RequestState.
+  // Submits a request of any kind; see RequestState.
   Request submit(std::shared_ptr<RequestState> request, std::uint64_t client = 0);
 
-  // Waits for nobody, whatever the workers do.
+  // Returns the current counts. Never waits, whatever the workers are doing.
   QueueStatus status() const;
 
  private:

@@ -18,11 +18,14 @@ namespace encdec {
 
 struct WhisperFacts;
 
-// Callbacks of SpeechModel::submit(), called by workers' threads as those of GenerateHandlers are.
+// Callbacks of one request for a transcript. Order of calls: on_segments* (on_result | on_failure). The rules of
+// GenerateHandlers apply.
 struct TranscribeHandlers {
-  std::function<void(Transcript transcript)> on_result;        // at the end, without the segments
-  std::function<void(std::exception_ptr failure)> on_failure;  // in place of a result
-  std::function<void(std::span<const TranscriptSegment> segments)> on_segments = {};  // as soon as they are final
+  // Called at the end of the recording. `transcript.segments` is empty: the segments went to on_segments.
+  std::function<void(Transcript transcript)> on_result;
+  std::function<void(std::exception_ptr failure)> on_failure;
+  // Called with the next segments as soon as they are final. Optional.
+  std::function<void(std::span<const TranscriptSegment> segments)> on_segments = {};
 };
 
 // A Model that transcribes recordings. A transcript is the same, bit by bit, whether its recording is transcribed alone

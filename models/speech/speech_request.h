@@ -90,7 +90,7 @@ class SpeechRequest final : public RequestState {
         whole_->add(chunk_, std::move(transcript));
       }
       if (!open()) return std::nullopt;
-      while (!transcriber_->read()) {  // a chunk is short
+      while (!transcriber_->read()) {  // no time limit: a chunk is short
       }
     }
   }

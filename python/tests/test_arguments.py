@@ -158,7 +158,7 @@ def test_wrong_calls_of_other_functions_are_refused(model: encdec.Model, embedde
         embedder.embed("cat", dimensions=-1)
     with pytest.raises(ValueError, match="prompt"):
         embedder.embed("cat", prompt_name="unheard of")
-    with pytest.raises(encdec.InputError, match="2 sources and 1 targets"):
+    with pytest.raises(encdec.InputError, match="2 sources but 1 targets"):
         model.score(["cat", "dog"], ["K"])
     with pytest.raises(TypeError, match="one of each"):
         model.score("cat", ["K"])

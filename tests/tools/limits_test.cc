@@ -216,7 +216,7 @@ TEST(Limits, LayersThatConfigJsonLeavesOutAreANote) {
   EXPECT_EQ(note(), "");
   settings["encoder_layers"] = settings["encoder_layers"].get<int>() - 1;
   folder.write("model/config.json", settings.dump());
-  EXPECT_THAT(note(), testing::HasSubstr("tensors of the weights are not used, such as 'model.encoder.layers."));
+  EXPECT_THAT(note(), testing::HasSubstr("tensors are not used, such as 'model.encoder.layers."));
 }
 
 TEST(Limits, ALongSourceIsAnErrorOrTruncated) {

@@ -20,13 +20,13 @@ using Format = WordVectorFormat;
 constexpr std::uint64_t kMaxWords = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kTextNumberBytes = 2;  // a space and a digit
 
-// The first line of word2vec's files.
+// The first line of a word2vec file.
 struct Header {
   std::uint64_t words = 0;
   std::uint64_t dims = 0;
 };
 
-// Cuts off what stands before the next separator, and the separator; all if there is none.
+// Removes the text before the next separator, and the separator, and returns that text. Without a separator, takes all.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -39,7 +39,8 @@ std::string_view without_end(std::string_view line) {
   return line;
 }
 
-// Cuts off the last token of a line that does not end with spaces, and the spaces before it.
+// Removes the last token of a line and the spaces before it, and returns the token. REQUIRES: the line does not end
+// with a space.
 std::string_view take_last(std::string_view& line) {
   const std::size_t space = line.rfind(' ');
   const std::string_view last = space == line.npos ? line : line.substr(space + 1);
@@ -48,7 +49,7 @@ std::string_view take_last(std::string_view& line) {
   return last;
 }
 
-// The next line, without its end; empty lines at the end of a file are none.
+// Takes the next line, without its end. Returns false if only empty lines are left.
 bool take_line(std::string_view& text, std::string_view& line) {
   if (text.find_first_not_of("\r\n ") == text.npos) return false;
   line = without_end(take_until(text, '\n'));
@@ -68,13 +69,13 @@ std::optional<Header> header_of(std::string_view line) {
   return Header{*words, *dims};
 }
 
-// A decimal number as the nearest float32; nullopt for anything else, and where that is infinity or NaN.
+// Returns a decimal number as the nearest float32; nullopt for other text and if the result is not finite.
 std::optional<float> finite_number(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
   float value = 0.0f;
   auto [stop, error] = std::from_chars(text.data(), end, value);
-  // What is nearest to infinity, or to zero: a stream takes zero and fails at infinity.
+  // The nearest float is zero or infinity. A stream accepts zero and fails for infinity.
   if (error == std::errc::result_out_of_range) {
     std::istringstream stream{std::string(text)};
     stream.imbue(std::locale::classic());
@@ -84,7 +85,7 @@ std::optional<float> finite_number(std::string_view text) {
   return value;
 }
 
-// Parses the text of a file behind its header, if it has one, up to `limit` entries.
+// A parser of the entries of a file, after the header if there is one. It reads at most `limit` entries.
 class VectorParser {
  public:
   VectorParser(std::string_view text, const std::string& file, std::uint64_t limit)
@@ -118,7 +119,7 @@ class VectorParser {
     if (dims == 0) fail("no numbers, expected a word and its vector");
     reserve(std::min({lines, bytes / (kTextNumberBytes * dims + 2) + 1, limit_}), dims);
     add_line(line);
-    // The first line may be a short one, or the damaged header of a word2vec file.
+    // The first line may lack numbers, or be the damaged header of a word2vec file.
     std::string_view rest = text_;
     if (take_line(rest, line)) refuse_more_numbers(line, dims, "the first line has");
     while (entries_ < limit_ && take_line(text_, line)) add_line(line);
@@ -157,7 +158,7 @@ class VectorParser {
     refuse(fmt::format("{}: {} {}", file_, unit_, first_ + entries_), what, std::forward<Args>(args)...);
   }
 
-  // Makes room for so many entries.
+  // Reserves memory for `entries` vectors of `dims` numbers.
   void reserve(std::uint64_t entries, std::uint64_t dims) {
     if (entries > kMaxWords) refuse(file_, "{} words, expected at most {}", entries, kMaxWords);
     words_.reserve(static_cast<std::size_t>(entries));
@@ -165,9 +166,9 @@ class VectorParser {
     vectors_ = Tensor::uninitialized({static_cast<Dim>(entries), static_cast<Dim>(dims)});
   }
 
-  // The same for those of a header that are wanted, and gives their number. A header that no file of this size can keep
-  // is refused before memory is asked for. An entry takes two bytes beside its numbers, of which each takes at least
-  // `number_bytes`; the last newline may be missing.
+  // Reserves memory for the entries that a header announces, up to `limit`, and returns their number. Refuses a header
+  // that a file of this size cannot satisfy, before any memory is reserved. An entry takes two bytes plus at least
+  // `number_bytes` for each number; the last newline may be missing.
   std::uint64_t reserve(const Header& header, std::uint64_t number_bytes) {
     if (header.dims > text_.size()) {
       refuse(file_, "vectors of {} dimensions, expected at most as many as there are bytes, {}", header.dims,
@@ -187,7 +188,7 @@ class VectorParser {
     return wanted;
   }
 
-  // Where the next entry's vector goes before add().
+  // Returns the place for the next entry's vector. Order of calls: next() add().
   std::span<float> next() {
     return {vectors_.row(static_cast<Dim>(words_.size())), static_cast<std::size_t>(vectors_.width())};
   }
@@ -212,9 +213,10 @@ class VectorParser {
     add(line);
   }
 
-  // Too small a number of dimensions would leave numbers to the words. A line shows it where a number is the last of
-  // several tokens before its vector: of a file's first lines, which frequent words have, that is no word with spaces.
-  // `witness` tells the number of dimensions.
+  // Throws if a line has more than `dims` numbers at its end, because then numbers would become parts of words.
+  // `witness` says in the message where `dims` comes from.
+  // REQUIRES: the line is one of the first in the file. The first lines have frequent words, and no frequent word
+  // consists of several tokens of which the last is a number.
   void refuse_more_numbers(std::string_view line, std::uint64_t dims, std::string_view witness) const {
     for (std::uint64_t i = 0; i < dims; ++i) take_last(line);
     if (line.find(' ') == line.npos || !finite_number(take_last(line))) return;
@@ -231,15 +233,15 @@ class VectorParser {
   std::string_view text_;
   const std::string& file_;
   std::uint64_t limit_;
-  std::string_view unit_;    // what messages call an entry
-  std::uint64_t first_ = 0;  // the number of the first
+  std::string_view unit_;    // name of an entry in messages
+  std::uint64_t first_ = 0;  // number of the first entry
   std::uint64_t entries_ = 0;
   std::vector<std::string> words_;
-  std::unordered_set<std::string_view> seen_;  // of the text
+  std::unordered_set<std::string_view> seen_;  // views of `text_`
   Tensor vectors_;
 };
 
-// Whether what follows a header is text: its first line is an entry, or could be a damaged one.
+// Returns whether the entries after a header are text: the first line is an entry, or could be a damaged one.
 bool is_text(std::string_view body, std::uint64_t dims) {
   std::string_view rest = body, line = without_end(take_until(rest, '\n'));
   std::uint64_t numbers = 0;
@@ -273,7 +275,7 @@ WordVectors parse_word_vectors(const FileBytes& source, const WordVectorOptions&
   const std::string& file = source.name;
   refuse_git_lfs_pointer(source.bytes, file);
   std::string_view content = as_text(source.bytes);
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // a byte order mark in UTF-8
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // byte order mark of UTF-8
   if (content.starts_with("\x1f\x8b")) refuse(file, "compressed with gzip, expected the file itself: gunzip gets it");
   if (options.limit.value_or(1) < 1) {
     refuse<InputError>(file, "a limit of {} words, expected at least 1", *options.limit);

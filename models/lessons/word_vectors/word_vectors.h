@@ -16,60 +16,66 @@
 namespace encdec {
 
 enum class WordVectorFormat : std::uint8_t {
-  automatic,        // by the content: see read_word_vectors
-  word2vec_text,    // a line "V D", then V lines: the word and D numbers; fastText's .vec as well
-  word2vec_binary,  // a line "V D", then V times: the word, a space, D little-endian floats, perhaps a newline
-  glove,            // lines as in word2vec_text, without the first one
+  automatic,        // detected from the content: see read_word_vectors()
+  word2vec_text,    // a line "V D", then V lines of a word and D numbers; also fastText's .vec
+  word2vec_binary,  // a line "V D", then V times: a word, a space, D little-endian floats, optionally a newline
+  glove,            // as word2vec_text, without the first line
 };
 
 struct WordVectorOptions {
   WordVectorFormat format = WordVectorFormat::automatic;
-  std::optional<std::int64_t> limit = {};  // only the first so many, from 1: files begin with the frequent words
+  // Maximum number of words to read, at least 1. Files begin with the frequent words.
+  std::optional<std::int64_t> limit = {};
 };
 
-// Words and their vectors, in the order of their file.
+// Words and their vectors, in the order of the file.
 class WordVectors {
  public:
-  // `words` are all different; `vectors` is float32 [V, D]. `duplicates`: see duplicates().
+  // REQUIRES: `words` are all different; `vectors` is float32 [V, D].
   WordVectors(std::vector<std::string> words, Tensor vectors, std::int64_t duplicates);
   WordVectors(WordVectors&&) = default;
   WordVectors& operator=(WordVectors&&) = default;
 
-  // Bytes as the file has them, which need not be UTF-8.
+  // Returns the words. They have the bytes of the file, which need not be UTF-8.
   std::span<const std::string> words() const { return words_; }
   const Tensor& vectors() const { return vectors_; }
-  // The row of a word.
+  // Returns the row of a word; nullopt if the word is unknown.
   std::optional<std::int32_t> find(std::string_view word) const;
-  // Entries that were left out because their word had been there before.
+  // Returns the number of entries that were dropped because their word occurred before.
   std::int64_t duplicates() const { return duplicates_; }
 
-  // The vectors as "weight", for an Embedding: Embedding(vectors.scope(), {.vocabulary = V, .model_dim = D}).
+  // Returns the vectors as "weight", for an Embedding: Embedding(vectors.scope(), {.vocabulary = V, .model_dim = D}).
   WeightScope scope() const;
 
  private:
   std::vector<std::string> words_;
-  std::unordered_map<std::string_view, std::int32_t> rows_;  // of words_, whose strings stay where they are
+  std::unordered_map<std::string_view, std::int32_t> rows_;  // keys are views of `words_`, whose strings never move
   Tensor vectors_;
   std::int64_t duplicates_;
 };
 
-// Reads pretrained word vectors. Automatically, a first line of two whole numbers and nothing else means word2vec,
-// where text is told from binary by the first entry, and anything else means GloVe: of one-dimensional vectors without
-// a header whose first word is a number, say the format.
+// Reads pretrained word vectors.
 //
-// A line's vector is its last D numbers and its word all that stands before them, spaces included: GloVe's files have
-// such words. Without a header, D is how many tokens the first line has behind its first space. So that a wrong D does
-// not make words of numbers, the first line behind a header, and without one the second, may not have more than D: a
-// word of several tokens that ends with a number is taken from later lines only. A UTF-8 byte order mark is skipped.
-// Lines may end with spaces, a carriage return, or both. Numbers are decimal, whatever the locale, and become the
-// nearest float32, be it zero. Where a word occurs again the first entry counts. Refused are empty words, values that
-// are not finite, and headers that do not tell the number of entries.
+// Format `automatic`: a first line of exactly two whole numbers means word2vec; then the first entry decides between
+// text and binary. Any other first line means GloVe. A GloVe file of one-dimensional vectors whose first word is a
+// number looks like word2vec: state its format.
 //
-// Throws FileError: which file, which line or word (from 1), what was found, what was expected; InputError for a limit
-// below 1.
+// A line's vector is its last D numbers. The word is everything before them, including spaces, which occur in words of
+// GloVe's files. Without a header, D is the number of tokens after the first space of the first line. If D is too
+// small, numbers would become parts of words. So one line is checked: the first after a header, or the second without a
+// header. It must not have more than D numbers at its end. In later lines a word of several tokens may end with a
+// number.
+//
+// A UTF-8 byte order mark is skipped. Lines may end with spaces, a carriage return, or both. Numbers are decimal,
+// whatever the locale, and are rounded to the nearest float32, possibly zero. If a word occurs again, its first entry
+// counts. Refused are empty words, values that are not finite, and a header with another number of entries than the
+// file has.
+//
+// Throws FileError naming the file and the line or word (from 1), with what was found and what was expected; InputError
+// for a limit below 1.
 WordVectors read_word_vectors(const std::filesystem::path& path, const WordVectorOptions& options = {});
 
-// The same for a file that is given as its bytes.
+// The same for the bytes of a file.
 WordVectors parse_word_vectors(const FileBytes& file, const WordVectorOptions& options = {});
 
 }  // namespace encdec

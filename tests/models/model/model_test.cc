@@ -142,7 +142,7 @@ TEST(Model, RefusesTokensOutsideTheVocabularyBeforeAnyWork) {
   EXPECT_THAT(failure([&] { model.generate_ids(sources); }),
               HasSubstr("source 2: token id " + std::to_string(vocabulary) + ", expected 0 to"));
   const std::vector<TokenIds> negative{{-1}};
-  EXPECT_THAT(failure([&] { model.forward(negative, sources); }), HasSubstr("1 sources and 2 targets"));
+  EXPECT_THAT(failure([&] { model.forward(negative, sources); }), HasSubstr("1 sources but 2 targets"));
   EXPECT_THAT(failure([&] { model.forward(negative, negative); }), HasSubstr("token id -1"));
   const std::vector<TokenIds> empty{{}};
   EXPECT_THAT(failure([&] { model.forward(empty, empty); }), HasSubstr("source 1: no tokens"));
