@@ -1,5 +1,5 @@
-# cmake -DSOURCE_DIR=folder -P format.cmake: fails, naming lines, where sources are not as clang-format 14 writes them.
-# Versions differ in what they write, so without this one nothing is checked.
+# cmake -DSOURCE_DIR=folder -P format.cmake: fails, naming the lines, if clang-format 14 would change a source file.
+# Other versions format differently, so without version 14 the check is skipped.
 find_program(clang_format NAMES clang-format-14 clang-format)
 if(clang_format)
   execute_process(COMMAND "${clang_format}" --version OUTPUT_VARIABLE version)
@@ -14,5 +14,5 @@ foreach(folder engine layers models tools python tests examples)
 endforeach()
 execute_process(COMMAND "${clang_format}" --dry-run --Werror ${sources} RESULT_VARIABLE failed)
 if(failed)
-  message(FATAL_ERROR "clang-format -i mends what is named above")
+  message(FATAL_ERROR "run clang-format -i on the files named above")
 endif()

@@ -1,9 +1,10 @@
-# cmake -DSOURCE_DIR=DIR -P levels.cmake: what files include stands in their own folder or in a higher row of the first
-# table of DIR/ARCHITECTURE.md, so folders form no circles. A folder without a row belongs to the one that it is in.
+# cmake -DSOURCE_DIR=DIR -P levels.cmake: checks that a file includes only files of its own folder and of folders in
+# higher rows of the first table in DIR/ARCHITECTURE.md. So folders have no cyclic dependencies. A folder without a row
+# belongs to its parent folder.
 file(STRINGS "${SOURCE_DIR}/ARCHITECTURE.md" rows REGEX "^\\| `[a-z0-9_/]+/` \\|")
 list(TRANSFORM rows REPLACE "^\\| `([a-z0-9_/]+)/`.*" "\\1" OUTPUT_VARIABLE levels)
 
-# The row of the file's folder, counted from 0; -1 if it has none.
+# Sets `result` to the row of the file's folder, counted from 0, or to -1 if there is none.
 function(get_level file result)
   cmake_path(GET file PARENT_PATH folder)
   set(level -1)

@@ -8,9 +8,9 @@
 
 namespace encdec {
 
-// Bytes as base64 text (RFC 4648), with padding.
+// Encodes bytes as base64 (RFC 4648), with padding.
 std::string encode_base64(std::span<const std::byte> bytes);
-// The bytes that base64 text (RFC 4648, with padding) stands for; nullopt if it is something else.
+// Decodes base64 (RFC 4648, with padding). Returns nullopt if `text` is not base64.
 std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace encdec

@@ -70,10 +70,10 @@ std::unique_ptr<Tokenizer> load_blenderbot_small(const fs::path& folder) {
   return blenderbot_small_tokenizer(std::move(vocabulary), merges, TokenizerFiles::read(folder), folder.string());
 }
 
-// A family whose tokenizer is no pipeline.
+// A family with a SlowTokenizer.
 struct SlowFamily {
   std::string_view tokenizer_class;
-  std::vector<const char*> files;  // all of them, or none
+  std::vector<const char*> files;  // a folder must have all of them or none
   std::unique_ptr<Tokenizer> (*load)(const fs::path& folder);
 };
 
@@ -88,7 +88,7 @@ const std::vector<SlowFamily>& slow_families() {
   return families;
 }
 
-// The table of the first Precompiled that is the normalizer or one of a sequence.
+// Returns the table of the first Precompiled normalizer: the normalizer itself, or a member of its sequence.
 std::optional<NormalizationTable> normalization_table(const Json& file, const std::string& name) {
   const auto normalizer = file.find("normalizer");
   if (normalizer == file.end() || !normalizer->is_object()) return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<NormalizationTable> normalization_table(const Json& file, const st
   return std::nullopt;
 }
 
-// Whether the file's model is of the kind that the family puts its pipeline around.
+// Returns whether tokenizer.json has the kind of model that the family's pipeline needs.
 bool fits(const TokenizerJsonFile& file, std::string_view model) {
   if (model == "Unigram") return file.pieces.has_value();
   if (model == "BPE") return file.vocabulary.has_value() && file.merges.has_value();
@@ -127,7 +127,8 @@ PipelineSource json_source(TokenizerJsonFile file, const std::string& name, Toke
   return source;
 }
 
-// tokenizer.json as it stands, with what tokenizer_config.json and its like add to it. Null if it is not there.
+// Loads tokenizer.json with the pipeline that it describes, and adds the settings of tokenizer_config.json and the
+// older files. Returns null if the folder has no tokenizer.json.
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
   const fs::path json = folder / "tokenizer.json";
   if (!is_there(json)) return nullptr;
@@ -139,8 +140,8 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
   return pipeline_tokenizer(std::move(parts), source.name);
 }
 
-// A family's tokenizer, from tokenizer.json if it is there and has a model of the family's kind, else from the family's
-// own files. Null if there are neither.
+// Loads a family's tokenizer: from tokenizer.json if it exists, else from the family's own files. Returns null if the
+// folder has neither. If the model in tokenizer.json is not of the family's kind, the file's own pipeline is used.
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineFamily& family) {
   const fs::path json = folder / "tokenizer.json";
   if (is_there(json)) {
@@ -162,7 +163,7 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
   return pipeline_tokenizer(family.make(source), source.name);
 }
 
-// The class of transformers for checkpoints that do not name one, by model_type.
+// Pairs of a model_type and the tokenizer class of transformers, for checkpoints that name no class.
 constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"bart", "RobertaTokenizer"},
     {"bert", "BertTokenizer"},
@@ -193,10 +194,11 @@ constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"xlm-roberta", "XLMRobertaTokenizer"},
 };
 
-// For these, tokenizer.json holds although a class is named.
+// Model types whose tokenizer.json is used with its own pipeline, whichever class the checkpoint names.
 constexpr std::array kObeysTokenizerJson = {"umt5", "pegasus_x", "bigbird_pegasus", "xlm-roberta-xl"};
 
-// What tokenizer_config.json names, else config.json, else what the model has by default; empty if none says.
+// Returns the tokenizer class that tokenizer_config.json names, else the one that config.json names, else the default
+// of the model type; empty if there is none. Removes the ending "Fast".
 std::string tokenizer_class(const fs::path& folder, std::string_view model_type) {
   for (const char* file : {"tokenizer_config.json", "config.json"}) {
     if (!is_there(folder / file)) continue;
@@ -210,7 +212,7 @@ std::string tokenizer_class(const fs::path& folder, std::string_view model_type)
   return {};
 }
 
-// By the class; null if the folder has none of its files.
+// Loads the tokenizer of the class `name`. Returns null if the folder has none of the files of the class.
 std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view name, std::string_view model_type) {
   for (const SlowFamily& family : slow_families()) {
     if (family.tokenizer_class == name) return has_files(folder, family.files) ? family.load(folder) : nullptr;
@@ -222,7 +224,7 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
   return family != nullptr ? load_pipeline(folder, *family) : load_pipeline(folder);
 }
 
-// Of a file that is a model of its own.
+// Loads the tokenizer of a model file, from inside the file or from files beside it. Returns null if there is none.
 std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
   const auto file = find_whisper_file(path);
   if (!file) return nullptr;
@@ -232,7 +234,8 @@ std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
     return load_whisper_tokenizer(path);
   }
   auto tokenizer = load_pipeline(folder, *find_pipeline_family("WhisperTokenizer"));
-  // English and multilingual models may lie side by side, whose texts have other ids.
+  // A folder may hold English and multilingual models side by side. Their ids differ, so the tokenizer beside this
+  // model may belong to the other kind.
   const auto sizes = read_openai_sizes(path);
   if (!sizes) return tokenizer;
   const auto texts = whisper_text_tokens(sizes->required_integer("n_vocab"));
@@ -245,11 +248,11 @@ std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
                          end ? fmt::to_string(*end) : "-", expected);
 }
 
-// Files of transformers' tokenizers. A folder with one of them must have a tokenizer that can be read.
+// Files of transformers' tokenizers. A folder with one of them but without a supported tokenizer is an error.
 constexpr const char* kMainFiles[] = {"tokenizer.json",  "spiece.model", "sentencepiece.bpe.model",
                                       "tokenizer.model", "source.spm",   "target.spm",
                                       "vocab.json",      "vocab.txt",    "merges.txt"};
-// Their settings, Marian's second vocabulary, and CTranslate2's vocabularies.
+// Settings of these tokenizers, Marian's second vocabulary, and CTranslate2's vocabularies.
 constexpr const char* kOtherFiles[] = {"target_vocab.json",      "tokenizer_config.json",  "special_tokens_map.json",
                                        "added_tokens.json",      "vocabulary.json",        "vocabulary.txt",
                                        "shared_vocabulary.json", "shared_vocabulary.txt",  "source_vocabulary.json",
@@ -265,7 +268,7 @@ bool is_marian_release(const fs::path& folder) {
 }
 
 bool is_file(const fs::path& path) {
-  std::error_code unknown;  // opening what is in it will say why
+  std::error_code unknown;  // opening the path later reports the error
   return fs::is_regular_file(path, unknown);
 }
 
@@ -290,7 +293,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
     if (is_file(folder)) return load_beside(folder);
     if (is_marian_release(folder)) return load_marian_release(folder);
     std::string name = tokenizer_class(folder, model_type);
-    // Checkpoints of M2M-100 have a vocab.json; those of NLLB are of the same model_type and have none.
+    // NLLB has the same model_type as M2M-100. Only M2M-100 has a vocab.json.
     if (name == "M2M100Tokenizer" && !is_there(folder / "vocab.json")) name = "NllbTokenizer";
     if (auto tokenizer = load_family(folder, name, model_type)) return tokenizer;
     if (model_type.empty() || model_type == "whisper") {
@@ -299,9 +302,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
     if (auto tokenizer = load_ctranslate2_tokenizer(folder)) return tokenizer;
     const std::string file = main_file(folder);
     if (file.empty()) return nullptr;
-    refuse<TokenizerError>(folder.string(), "{} is there, but {}, expected a tokenizer.json", file,
-                           name.empty() ? fmt::format("model_type '{}' has no tokenizer here", printable(model_type))
-                                        : fmt::format("not what a {} needs", printable(name)));
+    refuse<TokenizerError>(folder.string(), "{} exists, but {}; expected a tokenizer.json", file,
+                           name.empty() ? fmt::format("model_type '{}' has no known tokenizer", printable(model_type))
+                                        : fmt::format("it is not a file that {} can use", printable(name)));
   } catch (const ConfigError& error) {  // a value of the wrong type in one of the tokenizer's own files
     throw TokenizerError(error.what());
   }

@@ -10,14 +10,14 @@
 
 namespace encdec {
 
-// The tokenizer of a checkpoint folder, chosen by its files and by config.json's model_type (empty where there is no
-// such file); null if the folder has none. A file that is a model of its own, as open_checkpoint() takes it, has its
-// tokenizer inside or beside it. Throws TokenizerError or FileError, naming the file, if files are damaged or
-// one of several is missing.
+// Loads the tokenizer of a checkpoint. `folder_or_file` is anything that open_checkpoint() takes: a folder, or a model
+// file with its tokenizer inside or beside it. `model_type` is that of config.json, or empty if the checkpoint has no
+// config.json. Returns null if the checkpoint has no tokenizer. Throws TokenizerError or FileError, naming the file, if
+// a file is damaged or only some of the needed files exist.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder_or_file, std::string_view model_type);
 
-// The names of the files in the folder, or beside the file, that load_tokenizer() may read; sorted. A ggml file has its
-// tokenizer inside.
+// Returns the sorted names of the files in the folder, or beside the model file, that load_tokenizer() may read. Empty
+// for a ggml file, which contains its tokenizer.
 std::vector<std::string> tokenizer_files(const std::filesystem::path& folder_or_file);
 
 }  // namespace encdec

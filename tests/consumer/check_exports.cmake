@@ -1,4 +1,4 @@
-# cmake -DNM=nm -DLIBRARY=file -P check_exports.cmake: fails if the library exports what is not in the namespace encdec.
+# cmake -DNM=nm -DLIBRARY=file -P check_exports.cmake: fails if the library exports a symbol outside namespace encdec.
 execute_process(COMMAND "${NM}" --dynamic --defined-only --demangle --format=posix "${LIBRARY}"
   OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "\n$" "" symbols "${symbols}")

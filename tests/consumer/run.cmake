@@ -13,7 +13,7 @@ run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}" --config "$
 
 set(onednn "-Ddnnl_DIR=${ONEDNN_DIR}")
 if(SHARED)
-  set(onednn "-DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON")  # what the library is built on is its own affair
+  set(onednn "-DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON")  # users of the shared library do not need oneDNN
 endif()
 set(toolchain "")
 if(TOOLCHAIN_FILE)

@@ -1,4 +1,4 @@
-// parse_ctranslate2 over any bytes; what loads is read to the last byte.
+// Calls parse_ctranslate2() with arbitrary bytes. If they load, reads every byte of every tensor.
 #include <cstdint>
 
 #include "encdec/engine/base/error.h"

@@ -1,4 +1,4 @@
-// What encdec serve makes of forms: any bytes, of which the first line is the Content-Type.
+// Parses arbitrary bytes as encdec serve parses forms. The first line is the Content-Type, the rest is the body.
 #include <cstdint>
 #include <string_view>
 

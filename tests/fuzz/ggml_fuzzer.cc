@@ -1,4 +1,5 @@
-// parse_ggml over any bytes; what loads is read to the last byte, and its vocabulary becomes a tokenizer.
+// Calls parse_ggml() with arbitrary bytes. If they load, reads every byte of every tensor, and builds a tokenizer of
+// the vocabulary.
 #include <cstdint>
 
 #include "encdec/engine/base/error.h"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr const char* kFile = "ggml-x.bin";
 
-// The bytes that no text is, which a tokenizer needs, come behind the file's.
+// Builds a tokenizer of the vocabulary and uses it. A tokenizer needs a text for each byte, so the missing ones are
+// appended first.
 void use_vocabulary(GgmlVocabulary vocabulary) {
   std::vector<bool> is_there(256);
   for (const std::string& text : vocabulary.texts) {

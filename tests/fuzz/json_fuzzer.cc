@@ -1,4 +1,4 @@
-// parse_json and JsonObject over any text.
+// Calls parse_json() with arbitrary text, and every function of JsonObject on the result.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -25,7 +25,8 @@ void read_every_type(const JsonObject& object) {
     const std::string& key = item.key();
     const nlohmann::json& value = item.value();
     require(object.has(key) == !value.is_null(), "null is absent");
-    // Other keys may be in messages as they are: code asks for them by its own names.
+    // Messages quote keys unchanged, since the library only asks for keys that are its own constants. Skip other keys
+    // that would make a message of several lines, or a long one.
     if (key.find_first_of("\n\r\033") != key.npos || key.size() > 1000) continue;
     try_reading([&] { object.integer(key); });
     try_reading([&] {

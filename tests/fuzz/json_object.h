@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// Calls use(object) where the input is a JSON object: what it throws must name `file`.
+// Calls use(object) if the input is a JSON object. Requires that errors of parsing and of `use` name `file`.
 template <class Use>
 void fuzz_json_object(const std::uint8_t* data, std::size_t size, const char* file, const Use& use) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

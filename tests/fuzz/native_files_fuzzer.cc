@@ -1,6 +1,8 @@
-// The text files of families and of folders with a vocabulary alone, all of them in one JSON text: {"vocab.json":
-// {...}, "merges.txt": "...", "vocab.txt": "...", "vocabulary.txt": "...", "vocabulary.json": [...], "vocab.yml":
-// {...}, "tokenizer_config.json": {...}, "special_tokens_map.json": {...}, "added_tokens.json": {...}, "text": "..."}.
+// Builds tokenizers from the text files of families, and of folders that have only a vocabulary. The input is one JSON
+// text with all files:
+//   {"vocab.json": {...}, "merges.txt": "...", "vocab.txt": "...", "vocabulary.txt": "...", "vocabulary.json": [...],
+//    "vocab.yml": {...}, "tokenizer_config.json": {...}, "special_tokens_map.json": {...}, "added_tokens.json": {...},
+//    "text": "..."}
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,13 +34,13 @@ void use(const Tokenizer& tokenizer, const std::string& text) {
       const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text, options);
       require(tokenizer.pieces(ids, side).size() == ids.size(), "every id that comes out has a piece");
       require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
-    } catch (const TokenizerError&) {  // unknown text and no unknown token
-    } catch (const InputError&) {      // a default language that is not there
+    } catch (const TokenizerError&) {  // the text has unknown characters and there is no unknown token
+    } catch (const InputError&) {      // the default language does not exist
     }
   }
 }
 
-// Runs `act`, which makes one tokenizer of the input and uses it.
+// Runs `act`, which builds a tokenizer from the input and uses it.
 template <typename Act>
 void attempt(Act act) {
   try {

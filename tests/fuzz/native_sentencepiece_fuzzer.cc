@@ -1,4 +1,4 @@
-// A byte that chooses a family, then a sentencepiece model file of any bytes.
+// Builds a family's tokenizer from a sentencepiece model file of arbitrary bytes. The first byte chooses the family.
 #include <array>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// parse_npz over any bytes, and over an archive with these bytes as its array.
+// Calls parse_npz() with arbitrary bytes, and with an archive whose array has these bytes.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace encdec;
   parse(std::as_bytes(std::span(data, size)));
   const std::string archive = zip_bytes({{"x.npy", std::string(reinterpret_cast<const char*>(data), size)}});
-  const std::vector<char> copy(archive.begin(), archive.end());  // exactly as large as the archive
+  const std::vector<char> copy(archive.begin(), archive.end());  // no spare capacity: sanitizers see reads beyond it
   parse(std::as_bytes(std::span(copy)));
   return 0;
 }

@@ -1,4 +1,5 @@
-// read_packed_weights over any bytes, and over the same with the hash that its head should have.
+// Calls read_packed_weights() with arbitrary bytes, and with the same bytes after correcting sizes and hash of the
+// head.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// The pickle of a PyTorch file, any bytes, beside a storage of 8 floats; and alone.
+// Reads arbitrary bytes as a pickle, alone and in a PyTorch file with a storage of 8 floats.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const std::string text(reinterpret_cast<const char*>(data), size);
   const std::string archive = zip_bytes({{"x/data.pkl", text}, {"x/data/0", std::string(32, '\x3f')}});
-  const std::vector<char> copy(archive.begin(), archive.end());  // exactly as large as the archive
+  const std::vector<char> copy(archive.begin(), archive.end());  // no spare capacity: sanitizers see reads beyond it
   std::vector<std::string> notes;
   try {
     const auto store = parse_pytorch({std::as_bytes(std::span(copy)), nullptr, kFile}, &notes);

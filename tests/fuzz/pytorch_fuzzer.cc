@@ -1,5 +1,5 @@
-// parse_pytorch and parse_openai_sizes over any bytes: archives that lie about their entries, and files before torch
-// 1.6. pickle_fuzzer.cc sees more of the pickles.
+// Calls parse_pytorch() and parse_openai_sizes() with arbitrary bytes: archives with wrong entries, and the format of
+// torch before 1.6. pickle_fuzzer.cc reaches more of the code for pickles.
 #include <cstdint>
 
 #include "encdec/engine/base/error.h"

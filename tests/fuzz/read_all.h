@@ -9,7 +9,7 @@
 
 namespace encdec {
 
-// Reads a tensor to its last byte, which must be there.
+// Reads all bytes of a tensor, so that sanitizers report bytes outside of the file.
 inline void read_all(const Tensor& tensor) {
   require(!tensor.empty() && !tensor.shape().is_symbolic(), "a tensor has a place and sizes");
   unsigned sum = 0;
@@ -20,7 +20,7 @@ inline void read_all(const Tensor& tensor) {
   copy_as_float(tensor, 0, tensor.elements(), values.data());
 }
 
-// The same for all of a store.
+// Reads all tensors and scales of a store.
 inline void read_all(const WeightStore& store) {
   for (const auto& [name, tensor] : store.tensors()) {
     read_all(tensor);

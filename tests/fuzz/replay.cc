@@ -1,4 +1,4 @@
-// Runs a fuzz target over the files given, and over those in the folders given, without a fuzzer.
+// Runs a fuzz target on the given files and on the files in the given folders, without a fuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace {
 
 void replay(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  // Exactly as large as the file, so that sanitizers see every read beyond it.
+  // Memory of exactly the file's size, so that sanitizers report every read beyond the end.
   const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
 }

@@ -1,4 +1,4 @@
-// parse_safetensors over any bytes; what loads is read to the last byte.
+// Calls parse_safetensors() with arbitrary bytes. If they load, reads every byte of every tensor.
 #include <cstdint>
 
 #include "encdec/engine/base/error.h"

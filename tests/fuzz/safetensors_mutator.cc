@@ -1,5 +1,5 @@
-// Makes inputs of which many load: whole files that keep the rules, and changes of the header alone, with data that
-// fits.
+// A mutator whose outputs often load. It writes whole valid files, or changes only the header and appends data of the
+// matching size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string good_header(Random& random) {
   std::size_t position = 0;
   for (std::size_t count = random() % 4; count > 0; --count) {
     const Type& type = kTypes[random() % kTypes.size()];
-    std::size_t elements = 2;  // so that 4 bits fill bytes
+    std::size_t elements = 2;  // an even number, because two elements of 4 bits fill a byte
     std::string shape = "2";
     for (std::size_t rank = random() % 5; rank > 0; --rank) {
       const std::size_t dim = random() % 4;
@@ -45,7 +45,7 @@ std::string good_header(Random& random) {
   return fmt::format("{{{}}}", header);
 }
 
-// The size of the data that the header speaks of, if it is good: the largest number in it.
+// Returns the size of the data that a valid header describes: the largest number in the header.
 std::size_t largest_number(const std::string& header, std::size_t limit) {
   std::size_t largest = 0, number = 0;
   for (const char character : header) {

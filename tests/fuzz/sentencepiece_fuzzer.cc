@@ -1,4 +1,5 @@
-// Sentencepiece model files of any bytes; what loads is used on text that leads everywhere.
+// Reads arbitrary bytes as a sentencepiece model file. If it loads, encodes and decodes texts that reach most of the
+// code.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ namespace {
 
 const char* const kFile = "source.spm";
 
-// All of ASCII, words that normalisation changes, and long runs of what small models know.
+// Returns texts with all of ASCII, words that normalisation changes, and long runs of letters that small models have.
 std::vector<std::string> texts() {
   std::string ascii;
   for (char c = 0; c < 127; ++c) ascii += c;

@@ -1,4 +1,4 @@
-// What encdec serve cuts texts and pages into: any bytes.
+// Cuts arbitrary bytes into sentences and pages into parts, as encdec serve does.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 #include "serve/text/sentences.h"
 #include "tests/fuzz/require.h"
 
-// Whatever its words stand for, each tag is there once.
+// Requires that a translation has each tag exactly once, however its words are aligned.
 void require_all_tags(const encdec::serve::HtmlPart& part) {
   using namespace encdec::serve;
   std::vector<AlignedWord> words;

@@ -1,5 +1,5 @@
-// The JSON files of a tokenizer, all of them in one JSON text: {"vocab.json": {...}, "tokenizer_config.json": {...},
-// ..., "text": "..."}.
+// Builds a Marian tokenizer from its JSON files. The input is one JSON text with all files:
+//   {"vocab.json": {...}, "tokenizer_config.json": {...}, ..., "text": "..."}
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,9 +30,9 @@ void use(const Tokenizer& tokenizer, std::string_view text) {
       const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text);
       require(tokenizer.pieces(ids, side).size() == ids.size(), "every id that comes out is in the vocabulary");
       require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
-    } catch (const TokenizerError& error) {  // a target vocabulary without unknown token
+    } catch (const TokenizerError& error) {  // the target vocabulary has no unknown token
       require_good_message(error.what(), kFile);
-    } catch (const InputError&) {  // separate vocabularies, and a source's id is no target's
+    } catch (const InputError&) {  // vocabularies are separate, and the target's lacks an id of the source
       require(side == TextSide::source, "targets can be decoded");
     }
   }

@@ -1,4 +1,4 @@
-// The tokenizer of a golden checkpoint over any text, and over any ids.
+// Encodes arbitrary text and decodes arbitrary ids with the tokenizer of a golden checkpoint.
 #include <cstdint>
 #include <filesystem>
 #include <string>

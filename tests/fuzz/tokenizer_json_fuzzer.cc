@@ -1,4 +1,5 @@
-// A tokenizer.json, then a line "TEXT:" and a text for it; without that line a fixed text.
+// Builds a tokenizer from a tokenizer.json and encodes a text. The input is the tokenizer.json, optionally followed by
+// a line that begins with "TEXT:" and the text.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ void use(const Tokenizer& tokenizer, std::string_view text) {
             "every id that comes out is in the vocabulary");
     require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
     tokenizer.encode(text, {.max_length = 5});
-  } catch (const TokenizerError&) {  // no unknown token, text that becomes too long, a pattern that takes too much
+  } catch (const TokenizerError&) {  // no unknown token, text that grows too long, pattern over its step limit
   }
 }
 
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     PipelineParts parts = parse_tokenizer_json(json, kFile);
-    parts.affixes = {};  // ids that may be any
+    parts.affixes = {};  // may contain ids that the vocabulary lacks
     const auto tokenizer = pipeline_tokenizer(std::move(parts), kFile);
     use(*tokenizer, text);
     use(*tokenizer, kText);

@@ -1,4 +1,4 @@
-// parse_word_vectors over any bytes, in every format.
+// Calls parse_word_vectors() with arbitrary bytes, for every format.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ void parse(std::span<const std::byte> bytes, const WordVectorOptions& options) {
     require(values.rows() == static_cast<Dim>(vectors.words().size()) && values.rows() > 0, "a vector for each word");
     require(vectors.duplicates() >= 0, "a number of duplicates");
     require(!options.limit || values.rows() + vectors.duplicates() <= *options.limit, "a limit is kept");
-    // A vector of text has two bytes for each number at least.
+    // In a text format each number has at least two bytes.
     require(values.elements() <= static_cast<std::int64_t>(bytes.size()), "memory for what the file holds");
     for (std::int64_t i = 0; i < values.elements(); ++i)
       require(std::isfinite(values.data<float>()[i]), "finite values");

@@ -1,4 +1,4 @@
-// parse_yaml over any text.
+// Calls parse_yaml() with arbitrary text.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const nlohmann::json value = parse_yaml(text, "x.yml");
     require(parse_yaml(text, "x.yml") == value, "a second time gives the same");
-    // Values are JSON: valid UTF-8, finite numbers, bounded depth.
+    // A value can be written as JSON: it is valid UTF-8 with finite numbers and bounded depth.
     require(parse_json(value.dump(), "x.yml") == value, "values are JSON");
   } catch (const FileError& error) {
     require_good_message(error.what(), "x.yml");

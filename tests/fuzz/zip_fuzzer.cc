@@ -1,4 +1,4 @@
-// ZipArchive over any bytes; what opens is read to the last byte.
+// Opens arbitrary bytes as a ZipArchive. If it opens, reads every byte of every entry.
 #include <cstdint>
 #include <vector>
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Adds attention.safetensors to some cases: the attention weights that transformers tells of one source and target.
+"""Adds attention.safetensors to some cases: the attention weights of transformers for one source and target.
 
     pip install -r requirements.txt
     python make_attention.py                # all
     python make_attention.py --only marian/shared_swish
 
-What is in it: README.md. Run it after make_golden.py; a second run writes the same bytes.
+README.md describes the file. Run this after make_golden.py. A second run writes the same bytes.
 """
 
 import argparse
@@ -40,7 +40,7 @@ CASES = (
     "umt5/tied",
     "xlm_roberta/base",
 )
-# transformers' names, and ours.
+# Maps transformers' names to ours.
 KINDS = {
     "encoder_attentions": "encoder_self",
     "decoder_attentions": "decoder_self",
@@ -49,7 +49,7 @@ KINDS = {
 
 
 def longest(ids):
-    """Of rows padded with -1."""
+    """Returns the longest of the rows, which are padded with -1, without its padding."""
     rows = [row[row >= 0] for row in ids]
     return max(rows, key=len)[None].long()
 

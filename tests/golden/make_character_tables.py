@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes models/tokenizer/pipeline/character_tables.h: where utf8proc's Unicode is not the one that tokenizers sees.
+"""Makes models/tokenizer/pipeline/character_tables.h: the differences between the Unicode of utf8proc and of tokenizers.
 
     pip install -r requirements.txt                 # tokenizers 0.23.3
     apt-get install libutf8proc2                    # 2.8.0: Unicode 15
     python make_character_tables.py HEADER   # rewrites its tables
 
-The crates behind tokenizers know Unicode 7 to 17. Every code point is asked of both, and what differs becomes a table.
+The Rust crates of tokenizers have different versions of Unicode, 7 to 17. This asks tokenizers and utf8proc for the class of
+every code point, and writes the code points with different answers to the tables.
 """
 
 import ctypes
@@ -22,7 +23,7 @@ CATEGORY = {c: UTF8PROC.utf8proc_category_string(c).decode() for c in CODE_POINT
 
 
 def known(*categories):
-    """Code points that utf8proc has in categories, or in all that begin with one letter."""
+    """Returns the code points with one of these categories in utf8proc. "M" stands for all categories that begin with M."""
     return {c for c in CODE_POINTS if CATEGORY[c] in categories or CATEGORY[c][0] in categories}
 
 
@@ -39,7 +40,7 @@ def matched_by(expression):
 
 
 def not_decomposed():
-    """What NFKD leaves alone, or does not move past another mark, because the crate is older."""
+    """Returns the code points that the older crate's NFKD does not decompose, or does not reorder among other marks."""
     nfkd = normalizers.NFKD()
     texts = ("{}", "a\u0301{}", "a{}\u0323", "a{}\u0334")
     differs = lambda text: nfkd.normalize_str(text) != UTF8PROC.utf8proc_NFKD(text.encode()).decode()
@@ -85,7 +86,7 @@ def ranges(code_points):
 
 def main():
     path = Path(sys.argv[1])
-    # What stands in front of the tables stays.
+    # Keep the text before the tables.
     lines = [path.read_text().split("inline constexpr")[0].rstrip(), ""]
     for name, code_points in tables():
         body = ", ".join(f"{{0x{first:04X}, 0x{last:04X}}}" for first, last in ranges(code_points))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes FAMILY/CASE/generation.json: what transformers generates with golden checkpoints under many options.
+"""Makes FAMILY/CASE/generation.json: the results of transformers' generation with golden checkpoints and many options.
 
     pip install -r requirements.txt
     python make_generation.py                        # all checkpoints
     python make_generation.py --only marian/forced_bos
 
-Needs the checkpoints that make_golden.py makes, which takes old results away with them. Each row is generated alone. A row in
-which two scores that decide something lie close together is not taken; a case in which an option changes nothing is left out.
+Needs the checkpoints of make_golden.py, which deletes old results together with the checkpoints. Each row is generated alone.
+A row is rejected if two scores that decide something are close together. A case is left out if one of its options has no effect.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from maker.table import FAMILIES
 MARGIN = 1e-4
 LONGEST_SOURCE = 10
 MOST_DRAWS = 300
-# Values that must give other results; for other options it is that of the checkpoint.
+# Other values of an option, which must change the results. An option without an entry is instead left at the checkpoint's value.
 ALTERNATIVES = {"early_stopping": [False, True, "never"]}
 NOT_TRIED = ("num_return_sequences",)
 
@@ -75,7 +75,7 @@ class Checkpoint:
 
 
 def alternatives(case):
-    """(options, settings) that must give other results than the case in at least one row."""
+    """Returns changed (options, settings) by name. Each must change the results of at least one row of the case."""
     found = {}
     for key, value in case.options.items():
         if key in NOT_TRIED or key in case.may_not_matter:
@@ -95,7 +95,7 @@ def alternatives(case):
 
 
 def find_rows(checkpoint, case, random):
-    """Rows with results. Raises AssertionError where some option changes none of them."""
+    """Returns rows with results. Raises AssertionError if an option changes none of them."""
     rows, pending = [], alternatives(case)
     for draw in range(MOST_DRAWS):
         row = checkpoint.draw_row(case.prefix_lengths[len(rows) % len(case.prefix_lengths)], random)
@@ -117,7 +117,7 @@ def find_rows(checkpoint, case, random):
 
 
 def write_cases(path, cases):
-    """One line a row."""
+    """Writes the cases as JSON with one line per row."""
     blocks = []
     for case, rows in cases:
         head = {"name": case.name, "options": case.options} | ({"settings": case.settings} if case.settings else {})
@@ -136,7 +136,7 @@ def make(name, folder):
     made, refused = [], []
     for case in cases_of(*checkpoint.common(random))[CHECKPOINTS[name]]:
         if checkpoint.family.kind == DECODER_ONLY and case.prefix_lengths != (0,) and not case.settings:
-            continue  # its prompt is all that it goes on from
+            continue  # a decoder-only model has a prompt instead of a prefix
         try:
             made.append((case, find_rows(checkpoint, case, random)))
         except (AssertionError, ValueError) as reason:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the golden test data: tiny random checkpoints of every family, and what transformers computes on them.
+"""Makes the golden test data: tiny random checkpoints of every family, and the results of transformers with them.
 
     pip install -r requirements.txt
     python make_golden.py                        # everything
     python make_golden.py --only t5 marian/text  # families or single cases
 
-What is made, how it is checked and how to add a family: README.md. No dates, paths or threads take part, so a second run on the
-same machine writes the same bytes. Other processors may change the last bits of the expected values, nothing else.
+README.md describes the files, their checks, and how to add a family. The output does not depend on dates, paths or threads, so
+a second run on the same machine writes the same bytes. Another processor may change the last bits of the expected values.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from maker.random_checkpoint import make_model, make_rows
 
 
 def usable_models(case):
-    """Tries seeds; gives those with which greedy search is worth testing."""
+    """Tries seeds. Yields the models whose greedy search is worth testing."""
     for seed in range(case.seed, case.seed + 2000):
         model = make_model(case, seed)
         sources, targets = make_rows(case, model, seed)
@@ -47,7 +47,7 @@ def usable_models(case):
 
 
 def write_case(case, folder):
-    """Writes the first checkpoint that is usable and passes the checks; all of its folder, or nothing."""
+    """Writes the first checkpoint that is usable and passes the checks. Writes the whole folder or nothing."""
     part = folder.with_name(folder.name + ".part")
     try:
         described = write_first_usable(case, part)
@@ -90,7 +90,7 @@ def describe(greedy):
 
 
 def finish(folder):
-    """The same permissions everywhere. Returns the size."""
+    """Sets the same permissions for all files. Returns their total size."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     for path in files:
         path.chmod(0o644)

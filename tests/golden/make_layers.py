@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the golden values of single layers: what PyTorch computes for small random inputs and weights.
+"""Makes the golden values of single layers: the results of PyTorch for small random inputs and weights.
 
     pip install -r requirements.txt
     python make_layers.py                     # every layer
-    python make_layers.py additive_attention  # this one
+    python make_layers.py dense_attention     # only this layer
 
-Each module NAME of maker/layers gives cases; they become layers/NAME.safetensors, described in README.md. A second run writes the
+The cases of each module maker/layers/NAME.py become layers/NAME.safetensors, which README.md describes. A second run writes the
 same bytes.
 """
 

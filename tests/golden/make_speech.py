@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes speech/: what openai/whisper makes of texts, attention and segments, with its own functions and no checkpoint,
-and FFmpeg of sound at other rates.
+"""Makes speech/: the results of openai/whisper's own functions, without a checkpoint, for texts, attention and segments, and
+the results of FFmpeg's resampling.
 
     pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 transformers==5.23.0 openai-whisper==20250625 av==18.1.0
     python make_speech.py
 
-Each module of maker/speech gives the cases of a file; README.md describes them. A second run writes the same bytes.
+Each module of maker/speech makes the cases of one file. README.md describes the files. A second run writes the same bytes.
 """
 
 import json
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "speech"
 
 
 def plain(value):
-    """numpy's numbers as Python's."""
+    """Converts NumPy numbers to Python numbers."""
     return value.item() if isinstance(value, np.generic) else value
 
 

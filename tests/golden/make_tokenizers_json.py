@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Makes the golden test data in tests/golden/tokenizer_json: small tokenizer.json files and what transformers makes of texts.
+"""Makes the golden test data in tests/golden/tokenizer_json: small tokenizer.json files, and transformers' results with them.
 
     pip install -r requirements.txt      # sentencepiece 0.2.3, tokenizers 0.23.3, transformers 5.23.0
     python make_tokenizers_json.py
 
-    texts.json               the texts, the same for all
-    CASE/tokenizer.json      and tokenizer_config.json where it matters
-    CASE/expected.json       for each text (by its number) its ids with special tokens, and what they decode to without special tokens;
-                             the pieces of the first texts; the ids of pairs of texts next to each other
+    texts.json                    the texts, shared by all cases
+    CASE/tokenizer.json
+    CASE/tokenizer_config.json    only in cases in which it matters
+    CASE/expected.json            texts: numbers of the texts
+                                  ids: the ids of each text, with special tokens
+                                  decoded: the decoded ids of each text, without special tokens
+                                  pieces: the pieces of some of the first texts
+                                  pair_ids: the ids of pairs of texts
 
-Everything is trained here on the texts themselves; no random numbers, dates, paths or threads take part.
+All tokenizers are trained here on the texts themselves. The output does not depend on random numbers, dates, paths or threads.
 """
 
 import argparse
@@ -88,7 +92,7 @@ GPT4_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
-# Few rules of every kind that published tables have: shorter, longer, nothing, two characters to one.
+# A few rules of each kind in published tables: the result is shorter, longer or empty, or two characters become one.
 CHARSMAP_RULES = {
     "\t": " ", "\n": " ", "\r": " ", "\u00a0": " ", "\u3000": " ", "\u200b": " ", "\ufeff": "", "\x07": "", "\x7f": "",
     "ﬁ": "fi", "ﬂ": "fl", "½": "1⁄2", "²": "2", "℃": "°C", "Ⅳ": "IV", "㎏": "kg", "Ａ": "A", "Ｆ": "F", "ｶ": "カ",
@@ -99,13 +103,13 @@ CHARSMAP_RULES = {
 @dataclass
 class Case:
     tokenizer: Tokenizer
-    config: dict = field(default_factory=dict)  # of tokenizer_config.json
-    rewrite: object = None  # makes an older form of the file's JSON
-    few_texts: bool = False  # what differs shows in a dozen of the texts
+    config: dict = field(default_factory=dict)  # tokenizer_config.json
+    rewrite: object = None  # a function that turns the file's JSON into an older form
+    few_texts: bool = False  # use only FEW_TEXTS, which are enough for this case
 
 
 def charsmap(rules=None, name="identity"):
-    """The normalisation table that sentencepiece compiles of rules."""
+    """Returns the normalisation table that sentencepiece compiles from rules."""
     folder = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(".")
     table = folder / f"rules-{os.getpid()}.tsv"
     options = {"normalization_rule_name": name}
@@ -128,7 +132,7 @@ def precompiled(table):
 
 
 def unigram(pieces, vocab_size=260, normalizer=None, pre_tokenizer=None, byte_fallback=False, texts=TEXTS):
-    """A trained Unigram tokenizer; `pieces` come first, "<unk>" among them."""
+    """Returns a trained Unigram tokenizer. Its first pieces are `pieces`, which include "<unk>"."""
     tokenizer = Tokenizer(models.Unigram())
     if normalizer:
         tokenizer.normalizer = normalizer
@@ -140,7 +144,7 @@ def unigram(pieces, vocab_size=260, normalizer=None, pre_tokenizer=None, byte_fa
     tokenizer.train_from_iterator(texts, trainer)
     vocab = json.loads(tokenizer.to_str())["model"]["vocab"]
     vocab = [tuple(item) for item in vocab]
-    # Rare letters are unknown, and the trainer's order of equal scores is not fixed.
+    # Drop rare letters, so that they are unknown. Sort by score and text: the trainer's order of equal scores varies.
     specials, learned = vocab[: len(pieces)], [(piece, round(score, 4)) for piece, score in vocab[len(pieces) :]]
     learned = sorted((p for p in learned if len(p[0]) > 1 or ord(p[0]) < 0x3000), key=lambda p: (-p[1], p[0]))[:vocab_size]
     if byte_fallback:
@@ -150,7 +154,7 @@ def unigram(pieces, vocab_size=260, normalizer=None, pre_tokenizer=None, byte_fa
 
 
 def common_letters(texts, normalizer, limit):
-    """The most frequent ones; the trainers' own choice among equal ones would be another each time."""
+    """Returns the most frequent letters. The trainers' own choice among equally frequent letters varies from run to run."""
     counts = {}
     for text in texts:
         for letter in normalizer.normalize_str(text) if normalizer else text:
@@ -159,7 +163,7 @@ def common_letters(texts, normalizer, limit):
 
 
 def bpe(pieces, vocab_size=400, normalizer=None, pre_tokenizer=None, alphabet=(), limit=1000, texts=TEXTS, **options):
-    """A trained BPE tokenizer; `pieces` come first."""
+    """Returns a trained BPE tokenizer. Its first pieces are `pieces`."""
     alphabet = alphabet or common_letters(texts, normalizer, limit)
     tokenizer = Tokenizer(models.BPE(**options))
     if normalizer:
@@ -184,7 +188,7 @@ def count_words(tokenizer, texts):
 
 
 def decorated_bpe(normalizer, pre_tokenizer, texts, unk_token, prefix="", suffix="", merges=200):
-    """Like bpe(), for pieces with a prefix or suffix: the trainer numbers those in another order each time."""
+    """Like bpe(), for pieces with a prefix or suffix. The trainer is not used: its order of such pieces varies from run to run."""
     tokenizer = Tokenizer(models.BPE())
     if normalizer:
         tokenizer.normalizer = normalizer
@@ -225,7 +229,7 @@ def decorated_bpe(normalizer, pre_tokenizer, texts, unk_token, prefix="", suffix
 
 
 def word_piece(pieces, vocab_size=500, normalizer=None, pre_tokenizer=None, texts=TEXTS, **options):
-    """The most frequent beginnings and other parts of words; `pieces` come first."""
+    """Returns a WordPiece tokenizer of `pieces` and the most frequent parts of words."""
     tokenizer = Tokenizer(models.WordPiece())
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
     alphabet = set(common_letters(texts, normalizer, 150))
@@ -243,7 +247,8 @@ def word_piece(pieces, vocab_size=500, normalizer=None, pre_tokenizer=None, text
 
 
 def letters(pre_tokenizer, texts=TEXTS, last=0x24F):
-    """A tokenizer whose ids show where words begin: each letter of the texts is a piece, and another inside of a word."""
+    """Returns a tokenizer whose ids show where words begin: each letter has one piece at the beginning of a word and another
+    piece inside a word."""
     found = sorted({letter for text in texts for letter in text if ord(letter) <= last})
     names = ["<unk>", "#<unk>"] + found + ["##" + letter for letter in found]
     vocab = {name: i for i, name in enumerate(names)}
@@ -354,7 +359,7 @@ def llama3(texts=TEXTS):
         ignore_merges=True,
     )
     model = json.loads(tokenizer.to_str())["model"]
-    model["vocab"]["Ġworld!"] = len(model["vocab"])  # no merges lead there
+    model["vocab"]["Ġworld!"] = len(model["vocab"])  # a piece that merges cannot produce
     tokenizer.model = models.BPE(
         vocab=model["vocab"], merges=[tuple(merge) for merge in model["merges"]], ignore_merges=True
     )
@@ -428,7 +433,7 @@ def bert_cased(texts=TEXTS):
     tokenizer.add_special_tokens(specials)
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
 
-    def rewrite(data):  # as early versions wrote it
+    def rewrite(data):  # the form of early versions
         del data["model"]["type"]
         return data
 
@@ -503,7 +508,7 @@ def old_metaspace(texts=TEXTS):
 
 
 def splits(texts=TEXTS):
-    """One case for each way to cut words."""
+    """Returns a case for each way to cut words."""
     behaviors = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
     ways = {f"split_{b}": pre_tokenizers.Split(Regex(r"-|\d+"), b) for b in behaviors}
     ways |= {f"split_{b}_inverted": pre_tokenizers.Split("-", b, invert=True) for b in behaviors}
@@ -533,7 +538,7 @@ def write(path, value):
 
 
 def save(folder, case):
-    """The files, as published: what the tests read, and transformers too."""
+    """Writes the files of a case in the form in which tokenizers are published."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     data = json.loads(case.tokenizer.to_str())

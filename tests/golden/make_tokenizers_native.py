@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Makes the golden test data in tests/golden/tokenizer_native: tiny tokenizers of every family, in the files that the family
-is published with, and what transformers' AutoTokenizer makes of texts with them.
+"""Makes the golden test data in tests/golden/tokenizer_native: tiny tokenizers of every family, in the files in which the
+family is published, and the results of transformers' AutoTokenizer with them.
 
     pip install -r requirements.txt      # sentencepiece 0.2.3, tokenizers 0.23.3, transformers 5.23.0
-    python make_tokenizers_native.py     # CPU only, some seconds
+    python make_tokenizers_native.py     # CPU only, a few seconds
 
-texts.json is a list of texts; every folder FAMILY holds tokenizer files, config.json, and expected.json:
-    source, target   [{"language": code or "", "ids": [ids of each text]}]; fewer lists than texts: of the first texts
-    target_is_source whether targets give the same ids as sources where no language is asked for
-    pieces           pieces of the first texts' source ids
-    decode           what each text's source ids become, special tokens skipped
-    decode_ids       [[ids], "text"]: random ids
+texts.json is a list of texts. Every folder FAMILY holds tokenizer files, config.json, and expected.json with:
+    source, target   [{"language": code or "", "ids": [ids of each text]}]; a shorter list of ids is that of the first texts
+    target_is_source whether targets have the same ids as sources if no language is given
+    pieces           pieces of the source ids of the first texts
+    decode           decoded source ids of each text, without special tokens
+    decode_ids       [[ids], "text"]: random ids and their decoded text
 
-nllb_listed lists its languages with their ids, as published: transformers 5.23 forgets them where there is only a
-sentencepiece model.
+nllb_listed lists its languages with their ids, like published checkpoints: transformers 5.23 drops the languages of a folder
+that has only a sentencepiece model.
 """
 
 import collections
@@ -35,7 +35,7 @@ from transformers.models.whisper.tokenization_whisper import LANGUAGES
 
 HERE = Path(__file__).parent
 ROOT = HERE / "tokenizer_native"
-SOME_TEXTS = 12  # texts that are encoded once more for every further language
+SOME_TEXTS = 12  # number of texts that are also encoded for every other language
 
 CORPUS = """
 The quick brown fox jumps over the lazy dog, and the dog does not care at all.
@@ -109,7 +109,8 @@ RULES = [  # a small normalisation table instead of nmt_nfkc's 240 KB
 
 
 def train(vocab_size=300, **options):
-    """A sentencepiece model as bytes; `rules` is "table", or a name that sentencepiece knows."""
+    """Returns a trained sentencepiece model as bytes. The option `rules` is "table" for RULES, or sentencepiece's name of a
+    normalisation."""
     rules = options.pop("rules", "identity")
     model = io.BytesIO()
     if rules == "table":
@@ -145,8 +146,8 @@ T5_IDS = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
 
 
 def learn_merges(words, count):
-    """The `count` most frequent merges of words, which are lists of symbols. (The trainers of tokenizers choose among
-    equally frequent ones by chance.)"""
+    """Returns the `count` most frequent merges of words, which are lists of symbols. (The trainers of tokenizers choose
+    randomly among equally frequent merges.)"""
     words = collections.Counter(tuple(word) for word in words)
     merges = []
     for _ in range(count):
@@ -176,7 +177,7 @@ def merges_file(merges):
 
 
 def byte_level_files(specials):
-    """vocab.json and merges.txt with the special tokens at given ids."""
+    """Returns vocab.json and merges.txt. `specials` maps ids to special tokens; a negative id means the end."""
     split = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     words = [list(word) for line in CORPUS for word, _ in split.pre_tokenize_str(line)]
     merges = learn_merges(words, 244)
@@ -200,7 +201,8 @@ def word_piece_files(lowercase):
 
 
 def blenderbot_small_files():
-    """BPE with </w>, learnt on lower-case words; vocab.json has @@ instead."""
+    """Returns the files of a BPE that is trained on lower-case words. merges.txt marks the end of a word by </w>; vocab.json
+    marks the other pieces by @@ instead."""
     words = [list(word[:-1]) + [word[-1] + "</w>"] for line in CORPUS for word in line.lower().split()]
     merges = learn_merges(words, 200)
     pieces = ["__null__", "__start__", "__end__", "__unk__", "__newln__"]
@@ -215,12 +217,12 @@ def blenderbot_small_files():
 def m2m_vocabulary(model):
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     pieces = [processor.id_to_piece(i) for i in range(3, processor.get_piece_size())]
-    pieces = ["<s>", "<pad>", "</s>", "<unk>"] + [piece for piece in pieces if piece != "q"]  # lacks a piece on purpose
+    pieces = ["<s>", "<pad>", "</s>", "<unk>"] + [piece for piece in pieces if piece != "q"]  # lacks "q" on purpose
     return json.dumps({piece: i for i, piece in enumerate(pieces)}, ensure_ascii=False)
 
 
 class Folder:
-    """One family's folder being made."""
+    """The folder of a family."""
 
     def __init__(self, name, model_type, files, config=None, **more_config_json):
         self.path = ROOT / name
@@ -280,10 +282,10 @@ class Folder:
         )
 
     def saved(self, name, config=None):
-        """A folder with this one's tokenizer as save_pretrained writes it: tokenizer.json and tokenizer_config.json."""
+        """Writes this tokenizer to another folder with save_pretrained: tokenizer.json and tokenizer_config.json."""
         copy = Folder(name, json.loads((self.path / "config.json").read_text())["model_type"], {})
         AutoTokenizer.from_pretrained(self.path).save_pretrained(copy.path)
-        copy.change_json(lambda content: None)  # without the spaces
+        copy.change_json(lambda content: None)  # only removes the spaces of the JSON
         if config is not None:
             path = copy.path / "tokenizer_config.json"
             copy.write(path.name, json.loads(path.read_text()) | config)
@@ -297,7 +299,8 @@ class Folder:
 
 
 def as_first_published(content):
-    """tokenizer.json as conversions of transformers 4 wrote it: no Replace, words first, an old Metaspace."""
+    """Changes tokenizer.json to the form of conversions by transformers 4: no Replace normalizer, a split at whitespace before
+    Metaspace, and the old form of Metaspace."""
     normalizer = content["normalizer"]
     if normalizer and normalizer["type"] == "Sequence":
         content["normalizer"] = normalizer["normalizers"][0]
@@ -307,7 +310,7 @@ def as_first_published(content):
 
 
 def as_later_published(content):
-    """As later conversions of transformers 4 wrote it: spaces are the normalizer's business."""
+    """Changes tokenizer.json to the form of later conversions by transformers 4, in which the normalizer handles spaces."""
     content["normalizer"] = {
         "type": "Sequence",
         "normalizers": [content["normalizer"]] * bool(content["normalizer"])
@@ -377,13 +380,14 @@ def make_byte_level():
 
 
 def make_whisper():
-    """vocab.json with the texts, and files beside it with the other tokens, as published; what transformers saves of it."""
+    """Writes Whisper's tokenizer in its published form (vocab.json with the texts, other files with the other tokens), and as
+    saved by transformers."""
     specials = ["endoftext", "startoftranscript", *LANGUAGES, "translate", "transcribe", "startoflm", "startofprev"]
     specials = [f"<|{name}|>" for name in (*specials, "nospeech", "notimestamps")]
     times = [f"<|{i * 0.02:.2f}|>" for i in range(50)]
     files = byte_level_files({-1: "<|endoftext|>"})
     vocabulary = json.loads(files["vocab.json"])
-    # Multilingual models have an empty text.
+    # The vocabularies of multilingual models have an empty text.
     vocabulary |= {"": vocabulary["<|endoftext|>"], "<|endoftext|>": len(vocabulary)}
     files["vocab.json"] = json.dumps(vocabulary, ensure_ascii=False)
     files["added_tokens.json"] = {token: len(vocabulary) + i for i, token in enumerate([*specials[1:], *times])}
@@ -391,7 +395,7 @@ def make_whisper():
     config = {"tokenizer_class": "WhisperTokenizer", "additional_special_tokens": specials} | named
     whisper = Folder("whisper", "whisper", files, config)
     whisper.expect(["fr", "german", "yue"])
-    # The times are no special tokens, and left out all the same.
+    # Timestamps are not special tokens, but decoding leaves them out too.
     whisper.saved("whisper_saved").expect(["es"])
     whisper.saved("whisper_told", {"language": "de", "task": "translate", "predict_timestamps": True}).expect()
 

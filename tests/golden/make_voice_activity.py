@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes speech/voice_activity.json, speech_spans.json and speech_times.json: what PyTorch makes of Silero VAD's graph
-with weights of a formula, and faster-whisper of the probabilities of speech.
+"""Makes speech/voice_activity.json (Silero VAD's graph in PyTorch, with weights from a formula), and speech/speech_spans.json and
+speech/speech_times.json (the results of faster-whisper for probabilities of speech).
 
     pip install numpy==2.4.6 torch==2.15.0 faster-whisper==1.2.1
     python make_voice_activity.py
 
-Each module of maker/speech gives the cases of a file. A second run writes the same bytes.
+The cases are in maker/speech. A second run writes the same bytes.
 """
 
 import json

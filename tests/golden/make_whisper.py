@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes whisper_formats/: one tiny random model of Whisper in every format that models of Whisper come in, and what
-transformers computes with the weights that each holds.
+"""Makes whisper_formats/: one tiny random Whisper model in every format in which Whisper models are published, and the results
+of transformers with the weights of each file.
 
     pip install -r requirements.txt
     python make_whisper.py
 
-The folder's README tells what is what. A second run on the same machine writes the same bytes.
+The folder's README describes the files. A second run on the same machine writes the same bytes.
 """
 
 import base64
@@ -39,14 +39,15 @@ WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21
 
 
 def byte_alphabet():
-    """Characters of byte-level vocabularies, in GPT-2's order, and the bytes that they stand for."""
+    """Maps the characters of byte-level vocabularies, in GPT-2's order, to their bytes."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(c): byte for c, byte in zip(shown + [256 + i for i in range(len(hidden))], shown + hidden)}
 
 
 def make_vocabulary():
-    """Pieces of text, as multilingual models have them the last one empty, their merges, and the special tokens."""
+    """Returns the pieces of text, their merges, the special tokens, and the timestamps. The last piece is empty, as in
+    multilingual models."""
     words = [list(word) for line in CORPUS for word, _ in ByteLevel(add_prefix_space=False).pre_tokenize_str(line)]
     merges = learn_merges(words, MERGES)
     pieces = [*byte_alphabet(), *("".join(merge) for merge in merges), ""]
@@ -89,7 +90,7 @@ def make_config():
 
 
 def make_model():
-    """Weights that float16 can hold."""
+    """Returns a model whose weights float16 holds exactly."""
     model = WhisperForConditionalGeneration(make_config()).eval()
     random = np.random.default_rng(5)
     with torch.no_grad():
@@ -102,7 +103,7 @@ def make_model():
 
 
 def openai_name(name):
-    """proj_out is the embedding."""
+    """Returns openai/whisper's name of a tensor. proj_out has none: it is the embedding."""
     name = name.removeprefix("model.").replace(".layers.", ".blocks.").replace(".embed_tokens.", ".token_embedding.")
     for old, new in {
         "embed_positions.weight": "positional_embedding", "encoder.layer_norm.": "encoder.ln_post.",
@@ -124,7 +125,7 @@ def openai_sizes(config):
 
 
 def with_tensors(tensors):
-    """The model with tensors by the names of openai/whisper."""
+    """Returns the model with these tensors, which have openai/whisper's names."""
     model = WhisperForConditionalGeneration(make_config()).eval()
     with torch.no_grad():
         for name, tensor in model.state_dict().items():
@@ -135,7 +136,7 @@ def with_tensors(tensors):
 
 
 def from_ctranslate2(path):
-    """The model with what a model.bin holds."""
+    """Returns the model with the weights of a model.bin."""
     found = read_model(path)
     tensors = {}
 
@@ -172,7 +173,7 @@ def from_ctranslate2(path):
 
 
 class Vocabulary:
-    """The part of a tokenizer that CTranslate2's converter asks for."""
+    """The part of a tokenizer that CTranslate2's converter uses."""
 
     unk_token = bos_token = eos_token = "<|endoftext|>"
     unk_token_id = END
@@ -211,7 +212,7 @@ def write_ctranslate2(model, folder, quantization):
 
 
 def make_filters():
-    """[BANDS, 201], as converters copy them from openai/whisper; these are random."""
+    """Returns random filters [BANDS, 201]. Converters copy the real filters from openai/whisper."""
     return np.random.default_rng(9).uniform(0, 0.1, (BANDS, 201)).astype(np.float32)
 
 
@@ -222,7 +223,7 @@ def expected(model, features, target_ids):
 
 
 def check_by_running(folder, features, values):
-    """CTranslate2 in float32 gives what the oracle gives."""
+    """Checks that CTranslate2 in float32 computes the encoder output of the oracle."""
     model = ctranslate2.models.Whisper(str(folder), device="cpu", compute_type="float32", intra_threads=1)
     found = np.array(model.encode(ctranslate2.StorageView.from_array(features.numpy())))
     worst = np.abs(found - values["encoder_last_hidden_state"].numpy()).max()

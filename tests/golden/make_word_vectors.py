@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes word_vectors/: files of word vectors as gensim and the original programs write them, and what gensim reads from them.
+"""Makes word_vectors/: files of word vectors in the forms of gensim and of the original programs, and gensim's reading of them.
 
     pip install gensim==4.4.0
     python make_word_vectors.py
 
-expected.json has for each file the words in order, and the vectors, float32 values in full. A second run writes the same bytes.
+expected.json has the words of each file, in order, and the vectors with all digits of float32. A second run writes the same
+bytes.
 """
 
 import json
@@ -31,7 +32,7 @@ def keyed(seed, count, width):
 
 
 def write_original(words, values, path, binary):
-    """As the C program of word2vec does: a space behind every number, a newline behind every entry."""
+    """Writes the format of word2vec's C program: a space after every text number, a newline after every entry."""
     with open(path, "wb") as file:
         file.write(b"%d %d\n" % values.shape)
         for word, row in zip(words, values):
@@ -61,7 +62,7 @@ def main():
         if path.name == "expected.json":
             continue
         model = KeyedVectors.load_word2vec_format(path, binary=path.suffix == ".bin", no_header=path.name == "glove.txt")
-        # Where a word was there twice, gensim leaves an entry without a word at the end.
+        # If a word occurs twice, gensim leaves an entry without a word at the end.
         words = [word for word in model.index_to_key if word is not None]
         expected[path.name] = {"words": words, "vectors": [[float(value) for value in row] for row in model.vectors[: len(words)]]}
     (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
-# cmake -D... -P versions.cmake: compares VERSION with what the files of SOURCE_DIR tell that cannot read it.
-string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" soversion "${VERSION}")  # of the library, while it is 0.x
+# cmake -D... -P versions.cmake: compares VERSION with the copies of the version in files of SOURCE_DIR.
+string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" soversion "${VERSION}")  # SOVERSION of the library while it is 0.x
 
-# expect(FILE EXPRESSION EXPECTED): the first match's group.
+# expect(FILE EXPRESSION EXPECTED): fails unless the first group of the expression's first match is EXPECTED.
 function(expect file expression expected)
   file(READ "${SOURCE_DIR}/${file}" text)
   if(NOT text MATCHES "${expression}" OR NOT CMAKE_MATCH_1 STREQUAL expected)

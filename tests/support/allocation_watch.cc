@@ -13,9 +13,9 @@ namespace {
 
 std::atomic<bool> watching{false};
 std::atomic<int> allocations{0};
-std::atomic<int> allowed{-1};  // allocations until one fails; -1: none does
+std::atomic<int> allowed{-1};  // allocations until one fails; -1: none fails
 
-// Large blocks that are in use: arenas, scratch and caches are among them.
+// The allocated blocks of at least kLarge bytes.
 struct Block {
   const std::byte* start = nullptr;
   std::size_t size = 0;
@@ -41,7 +41,7 @@ void forget_block(const void* memory) {
   }
 }
 
-// oneDNN puts the arguments of each call into a small map of its own; what it does inside is not ours to count.
+// oneDNN's own allocations are not counted: it puts the arguments of each call into a small map.
 bool called_from_onednn(void* caller) {
   Dl_info info;
   return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && std::strstr(info.dli_fname, "libdnnl") != nullptr;
@@ -63,7 +63,7 @@ void* allocate(std::size_t size, std::size_t alignment, void* caller) {
   throw std::bad_alloc();
 }
 
-// Not inlined: the compiler would see free() meet operator new.
+// Not inlined: the compiler would warn that memory of operator new is released by free().
 [[gnu::noinline]] void release(void* memory) {
   forget_block(memory);
   std::free(memory);
@@ -78,7 +78,7 @@ void* allocate(std::size_t size, std::size_t alignment, void* caller) {
 [[gnu::noinline]] void* operator new[](std::size_t size) {
   return allocate(size, 16, __builtin_return_address(0));
 }
-// What sorting asks for its buffer; address sanitizers have one of their own.
+// std::stable_sort allocates its buffer with this operator. The address sanitizer replaces the operator too.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   try {
     return allocate(size, 16, __builtin_return_address(0));

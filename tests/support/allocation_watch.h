@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
-// A program that has allocation_watch.cc among its sources gets another operator new.
+// Linking allocation_watch.cc replaces operator new in a program.
 namespace encdec {
 
-// Counts what is allocated while it lives, by whomever, but for oneDNN.
+// A counter of the allocations of all threads during its lifetime, except those that oneDNN makes.
 class AllocationWatch {
  public:
   AllocationWatch();
@@ -16,11 +16,14 @@ class AllocationWatch {
   int count() const;
 };
 
-// While a watch lives, `nth` allocations succeed and the next one throws std::bad_alloc, once.
+// Makes one allocation throw std::bad_alloc: the first after `nth` more that succeed. Only allocations during the
+// lifetime of a watch count.
 void fail_allocation(int nth);
+// Cancels fail_allocation().
 void fail_no_allocation();
 
-// Whether it lies in a large block that is in use: arenas, scratch and caches are among them.
+// Returns whether the address is in an allocated block of at least 32 KiB. Arenas, scratch memory and caches are in
+// such blocks.
 bool in_a_large_block(const std::byte* address);
 
 }  // namespace encdec

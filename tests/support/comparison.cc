@@ -10,7 +10,7 @@ namespace {
 
 using reference::Matrix;
 
-// A tenth of the values must say something: data that a wrong formula would leave as it is proves nothing.
+// Requires that a tenth of the values are not zero: a wrong formula could compute zeros too.
 testing::AssertionResult says_something(const Matrix& expected) {
   const auto zeros = std::ranges::count(expected.values, 0.0);
   const auto count = static_cast<std::ptrdiff_t>(expected.values.size());
@@ -27,7 +27,7 @@ testing::AssertionResult same_shape(const Matrix& expected, const Tensor& actual
                                      << ", expected float32 [" << expected.rows << ", " << expected.columns << "]";
 }
 
-// `tolerance(i)` is what element i may be off by.
+// `tolerance(i)` is the maximum absolute error of element i.
 template <class Tolerance>
 testing::AssertionResult compare(const Matrix& expected, const Tensor& actual, Tolerance tolerance) {
   if (auto result = same_shape(expected, actual); !result) return result;

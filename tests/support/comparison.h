@@ -7,14 +7,15 @@
 
 namespace encdec {
 
-// Every element within the reference's error bound. Refuses to compare where that would prove little: if almost all
-// expected values are zero, or if a typical bound is not small beside the values.
+// Succeeds if every element is within the reference's error bound. Fails also if the comparison would prove little: if
+// more than 9 of 10 expected values are zero, or if half of the bounds are above 1 % of a typical value.
 testing::AssertionResult is_close_to(const reference::Matrix& expected, const Tensor& actual);
 
-// Every element equal to the reference's value; for integer-valued data. Refuses where almost all values are zero.
+// Succeeds if every element equals the reference's value. For integer-valued data. Fails also if more than 9 of 10
+// expected values are zero.
 testing::AssertionResult equals(const reference::Matrix& expected, const Tensor& actual);
 
-// The same type, shape and bits.
+// Succeeds if type, shape and all bits are the same.
 testing::AssertionResult same_bits(const Tensor& expected, const Tensor& actual);
 
 }  // namespace encdec

@@ -15,7 +15,7 @@
 
 namespace encdec {
 
-// Memory that is exactly as large as the text, so that sanitizers see every read beyond it.
+// A copy of a text in memory of exactly its size, so that sanitizers report every read beyond the end.
 class ExactBytes {
  public:
   explicit ExactBytes(std::string_view text)
@@ -40,13 +40,14 @@ inline std::size_t read_all(const WeightStore& store) {
   return sum;
 }
 
-// What came of damaged files: every one was read to the end, or refused with an Error of one short line.
+// The number of damaged files that were read and of those that were refused.
 struct DamageReport {
   std::size_t read = 0;
   std::size_t refused = 0;
 };
 
-// Reads `whole` cut off at every byte, and with every byte set to four other values.
+// Calls `read` with `whole` cut off at every byte, and with every byte set to four other values. `read` must return, or
+// throw an Error whose message is one short line.
 inline DamageReport read_damaged(const std::string& whole, const std::function<void(const std::string&)>& read) {
   DamageReport report;
   const auto try_reading = [&](const std::string& damaged) {

@@ -8,7 +8,7 @@
 
 namespace encdec {
 
-// "bart/base": every folder of a family in tests/golden that has this file, sorted.
+// Returns the sorted cases of tests/golden that have this file, as family and folder: "bart/base".
 inline std::vector<std::string> golden_cases_with(std::string_view file) {
   std::vector<std::string> names;
   for (const auto& family : std::filesystem::directory_iterator(ENCDEC_GOLDEN_DIR)) {

@@ -9,19 +9,19 @@
 
 namespace encdec {
 
-// What PyTorch computes for a layer: tests/golden/layers/NAME.safetensors, made by make_layers.py.
+// The results of PyTorch for a layer: tests/golden/layers/NAME.safetensors, made by make_layers.py.
 class GoldenLayer {
  public:
   explicit GoldenLayer(std::string_view name);
 
-  // In alphabetical order; never none.
+  // Returns the names of the cases, in alphabetical order. Throws std::out_of_range if there are none.
   std::vector<std::string> cases() const;
-  // float32, or int32 where they are lengths or ids. Throw std::out_of_range if they are not there.
+  // Return a tensor of float32, or of int32 for lengths and ids. Throw std::out_of_range if it does not exist.
   Tensor input(const std::string& case_name, const std::string& name) const;
   Tensor output(const std::string& case_name, const std::string& name) const;
   Tensor weight(const std::string& case_name, const std::string& name) const;
   bool has_input(const std::string& case_name, const std::string& name) const;
-  // Named as the layer asks for them.
+  // Returns the weights under the names that the layer asks for.
   WeightScope weights(const std::string& case_name) const;
 
  private:

@@ -10,13 +10,14 @@
 
 namespace encdec {
 
-// A file of tests/golden/speech, made by make_speech.py: a list of cases.
+// Reads a file of tests/golden/speech, made by make_speech.py: a list of cases.
 inline nlohmann::json golden_speech(const std::string& name) {
   std::ifstream file(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "speech" / (name + ".json"));
   return nlohmann::json::parse(file);
 }
 
-// Numbers of [-1, 1) as maker/speech/noise.py makes them: splitmix64 (Steele et al. 2014).
+// Returns `count` pseudo-random numbers in [-1, 1), the same as those of maker/speech/noise.py. The generator is
+// splitmix64 (Steele et al. 2014).
 inline std::vector<float> golden_noise(std::uint64_t seed, std::size_t count) {
   std::vector<float> values;
   for (std::uint64_t i = 1; i <= count; ++i) {

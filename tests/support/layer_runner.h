@@ -8,25 +8,26 @@
 
 namespace encdec {
 
-// Sequences of so many rows each, packed one after another.
+// Returns one sequence per element of `rows`, with that number of rows, packed one after another.
 std::vector<Sequence> packed(std::span<const int> rows);
-// The same with a past of so many positions each, attending to so many packed source rows each.
+// The same, where sequence i has pasts[i] past positions and attends to memory_rows[i] rows of the encoder output,
+// which are packed too.
 std::vector<Sequence> packed(std::span<const int> rows, std::span<const int> pasts,
                              std::span<const int> memory_rows = {});
 
-// Runs one layer as a graph of one node, again and again with the same state.
+// A runner of one layer as a graph of one node. All runs share one state.
 class LayerRunner {
  public:
-  // Row counts of `inputs` may be symbols.
+  // The numbers of rows in `inputs` may be symbols.
   LayerRunner(std::shared_ptr<const Layer> layer, std::span<const Shape> inputs, int threads = 1,
               DataType type = DataType::float32);
 
   RunState& state() { return state_; }
 
-  // Gives each sequence a slot of the cache, with its past and its rows already in the index.
+  // Opens a slot of the cache for each sequence, and adds the sequence's past and rows to the cache index.
   void open_slots(std::vector<Sequence>& sequences);
 
-  // A copy of the layer's output.
+  // Runs the layer. Returns a copy of its output.
   Tensor run(std::span<const Tensor> inputs, std::vector<Sequence> sequences);
 
  private:
@@ -34,9 +35,9 @@ class LayerRunner {
   RunState state_;
 };
 
-// A copy that owns its memory.
+// Returns a copy that owns its memory.
 Tensor copy_of(const Tensor& tensor);
-// The given rows of a float32 matrix, in the given order.
+// Returns a matrix of the given rows of a float32 matrix, in the given order.
 Tensor gather_rows(const Tensor& tensor, std::span<const int> rows);
 
 }  // namespace encdec

@@ -9,7 +9,7 @@
 
 namespace encdec {
 
-// What the error of kind E that `action` throws says, or "no exception".
+// Returns the message of the E that `action` throws, or "no exception".
 template <class E = Error, class Action>
 std::string message_of(const Action& action) {
   try {
@@ -20,7 +20,7 @@ std::string message_of(const Action& action) {
   return "no exception";
 }
 
-// The same for what is read from a file: the error is one line that begins with `where`.
+// The same for an action that reads a file. Expects that the message is one line that begins with `where`.
 template <class E = FileError, class Action>
 std::string refusal_of(std::string_view where, const Action& action) {
   const std::string message = message_of<E>(action);

@@ -1,4 +1,4 @@
-// The Matrix of the naive reference: from tensors, and cut and put together.
+// The Matrix of the naive reference: conversion from tensors, slices and concatenation.
 #include <cmath>
 #include <stdexcept>
 
@@ -7,7 +7,7 @@
 namespace encdec::reference {
 namespace {
 
-// Sixteen bits of a float with so many bits of exponent and mantissa.
+// Returns the value of a 16-bit float with `exponent_bits` bits of exponent and `mantissa_bits` bits of mantissa.
 double small_float(std::uint16_t bits, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);

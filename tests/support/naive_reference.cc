@@ -29,8 +29,9 @@ Matrix apply(Matrix x, double slope, double evaluation, Function function) {
   return x;
 }
 
-// Vector libraries give erf, tanh and exp with an absolute error of a few units of 1 (Abramowitz & Stegun 7.1.26, which
-// oneDNN uses for erf, is off by 1.5e-7 = 2.5 units); the operations around them add one unit each.
+// Bound for functions with erf, tanh or exp, in units of kUnit. Vector libraries compute these with an absolute error
+// of a few units: oneDNN's erf (Abramowitz & Stegun 7.1.26) has an error of 1.5e-7 = 2.5 units. Each operation around
+// them adds one unit.
 constexpr double kEvaluation = 8 * kUnit;
 
 void expect(bool condition, const char* what) {
@@ -170,8 +171,8 @@ Matrix softmax(const Matrix& scores) {
     }
     double sum = 0.0;
     for (std::int64_t c = 0; c < scores.columns; ++c) sum += std::exp(scores.at(r, c) - maximum);
-    // Relative errors of the exponentials: of their arguments, of their difference, and 4 units of exp itself.
-    // Results below the smallest normal float may become zero.
+    // The relative error of an exponential comes from its arguments, from their difference, and from exp itself (4
+    // units). Results below the smallest normal float may become zero.
     double sum_error = 0.0;
     for (std::int64_t c = 0; c < scores.columns; ++c) {
       const double difference = maximum - scores.at(r, c);
@@ -191,7 +192,7 @@ Matrix dot_product_scores(const Matrix& query, const Matrix& key, double divisor
   Matrix scores = linear(query, key, nullptr);
   for (std::size_t i = 0; i < scores.values.size(); ++i) {
     scores.values[i] /= divisor;
-    // Roundings of the divisor and of the quotient.
+    // The divisor and the quotient are rounded.
     scores.errors[i] = scores.errors[i] / divisor;
     scores.errors[i] += 2 * kUnit * (std::abs(scores.values[i]) + scores.errors[i]);
   }

@@ -8,17 +8,17 @@
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/tensor.h"
 
-// The formulas of the layers in double precision and plain loops, sharing no code with the engine.
+// The formulas of the layers in double precision and plain loops. They share no code with the engine.
 //
-// Every value carries a bound on what float32 arithmetic may make of it: the bounds follow from the unit roundoff, the
-// number of terms and the magnitudes that are summed (Higham 2002, section 3.1), and are carried through the formulas
-// to first order. So a tolerance is derived, never chosen.
+// Every value has a bound on the error of computing it in float32. The bound follows from the unit roundoff, the number
+// of terms and the magnitudes of the terms (Higham 2002, section 3.1), and is propagated to first order. So tolerances
+// are derived, not chosen.
 namespace encdec::reference {
 
-// A row-major matrix of values and, element by element, the largest error that float32 may have made.
+// A row-major matrix of values, with the maximum float32 error of each element.
 struct Matrix {
   Matrix(std::int64_t row_count, std::int64_t column_count);
-  // A tensor of rank 1 or 2 as float32, float16, bfloat16 or int32; without error. Rank 1 is one row.
+  // Copies a tensor of float32, float16, bfloat16 or int32 and rank 1 (one row) or 2. All errors are 0.
   explicit Matrix(const Tensor& tensor);
 
   std::int64_t rows = 0;
@@ -35,20 +35,22 @@ struct Matrix {
   Matrix slice_columns(std::int64_t first, std::int64_t count) const;
 };
 
-// An element of such a tensor.
+// Returns an element of a tensor of one of these types.
 double element(const Tensor& tensor, std::int64_t index);
 
-// One below the other, and side by side.
+// Puts the parts below one another.
 Matrix stack(std::span<const Matrix> parts);
+// Puts the parts side by side.
 Matrix beside(const Matrix& left, const Matrix& right);
 
 Matrix add(const Matrix& a, const Matrix& b);
 
-// x Wᵀ + b, weight [N, K]; `bias` is null or [N].
+// Computes x Wᵀ + b. Shapes: weight [N, K], bias [N] or null.
 Matrix linear(const Matrix& x, const Matrix& weight, const Matrix* bias);
 
-// Along the rows: y_j = b + sum over c and t of weight[n, c, t] x[j * stride + t, c], with zeros after the last row;
-// ceil(rows / stride) rows. Weight [N, C, kernel]; `bias` is null or [N].
+// Computes a convolution along the rows:
+//   y[j, n] = b[n] + sum over c and t of weight[n, c, t] * x[j * stride + t - padding, c]
+// Rows outside of x are zeros. y has ceil(rows / stride) rows. Shapes: weight [N, C, kernel], bias [N] or null.
 Matrix convolution_1d(const Matrix& x, const Tensor& weight, const Matrix* bias, std::int64_t stride,
                       std::int64_t padding = 0);
 
@@ -61,49 +63,52 @@ Matrix tanh(Matrix x);
 Matrix sigmoid(Matrix x);  // 1 / (1 + exp(-x))
 Matrix activate(Activation activation, Matrix x);
 
-// Element by element.
+// Multiplies element by element.
 Matrix multiply(const Matrix& a, const Matrix& b);
 
-// Of each row.
+// Computes the softmax of each row.
 Matrix softmax(const Matrix& scores);
 
-// Attention over a dense batch in its parts, one member: scores of queries and keys, masked, and values weighed.
+// The steps of attention for one member of a dense batch: scores, mask, weighted sum of the values.
 Matrix dot_product_scores(const Matrix& query, const Matrix& key, double divisor);
-// w tanh(q_i + k_j) + b for rows that are projected already; `weight` is [1, h], `bias` null or [1].
+// Computes w tanh(q_i + k_j) + b. The rows of `query` and `key` are already projected. Shapes: weight [1, h], bias [1]
+// or null.
 Matrix additive_scores(const Matrix& query, const Matrix& key, const Matrix& weight, const Matrix* bias);
-// -1e6 from each row's length on.
+// Sets the scores of each row to -1e6 from the row's length on.
 Matrix mask_beyond(Matrix scores, std::span<const std::int32_t> lengths);
 Matrix weighted_sum(const Matrix& weights, const Matrix& values);
 
 enum class Mask {
   none,
-  causal,  // the last query sees all keys, each one before it one key less
+  causal,  // the last query sees all keys; each earlier query sees one key fewer than the query after it
 };
 
-// The bias of a head's score of a key so many positions after the query; none if empty.
+// Returns the bias for the score of a key that is `distance` positions after the query.
 using ScoreBias = std::function<double(int head, std::int64_t distance)>;
 
 struct ScoreOptions {
   Mask mask = Mask::none;
-  double scale = 0.0;  // 0: 1 / sqrt(columns of a head's query)
-  ScoreBias bias = {};
+  double scale = 0.0;   // 0 means 1 / sqrt(columns of a head's query)
+  ScoreBias bias = {};  // empty for none
   int head = 0;
-  std::int64_t window = -1;  // keys farther from the query's position are not seen; -1: however far
+  std::int64_t window = -1;  // maximum distance of a key that a query sees; -1 means no limit
 };
 
-// softmax(scale q kᵀ + bias) v of one head; zeros for queries that see no key. The last query stands at the last key.
+// Computes softmax(scale q kᵀ + bias) v of one head. A query that sees no key gets zeros. The last query has the
+// position of the last key.
 Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, const ScoreOptions& options);
 inline Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, Mask mask) {
   return attention(query, key, value, {.mask = mask});
 }
-// Heads side by side in the columns, equally wide.
+// Computes attention with several heads of equal width. Head h has the h-th block of columns.
 Matrix multi_head_attention(const Matrix& query, const Matrix& key, const Matrix& value, int heads,
                             const ScoreOptions& options);
 
 Matrix layer_norm(const Matrix& x, const Matrix& scale, const Matrix& shift, double epsilon);
 Matrix rms_norm(const Matrix& x, const Matrix& scale, double epsilon);
 
-// Row p is the encoding of position first + p: sin and cos of position / 10000^(2i/columns).
+// Return the encodings of the positions `first` to first + count - 1, one per row: sin and cos of
+// position / 10000^(2i/columns). Sines and cosines alternate (interleaved), or all sines come first (halves).
 Matrix sinusoids_interleaved(std::int64_t first, std::int64_t count, std::int64_t columns);
 Matrix sinusoids_halves(std::int64_t first, std::int64_t count, std::int64_t columns);
 

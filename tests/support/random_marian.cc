@@ -14,7 +14,7 @@ namespace encdec {
 namespace {
 
 constexpr int kModelDim = 32, kLayers = 2;
-// Makes the end token likely enough for texts of all lengths.
+// Bias of the end token, chosen so that texts of all lengths occur.
 constexpr float kEndBias = 5.0f;
 
 constexpr std::string_view kConfig = R"({{

@@ -7,7 +7,7 @@
 
 namespace encdec {
 
-// A folder with a little Marian checkpoint of random weights, which generates texts of all lengths.
+// A folder with a small Marian checkpoint of random weights, which generates texts of all lengths.
 class RandomMarian {
  public:
   static constexpr int kVocabulary = 100;
@@ -16,7 +16,8 @@ class RandomMarian {
   enum class Outliers {
     none,
     // Each output of a feed-forward network has one weight far larger than the others, for an input that is always
-    // zero: in float32 or bfloat16 it changes nothing, and in int8 it leaves nothing of the others.
+    // zero. In float32 and bfloat16 it changes nothing. In int8 it makes the scale so large that the other weights
+    // become 0.
     weights,
   };
 

@@ -12,7 +12,7 @@ std::uint16_t to_bfloat16(float value) {
   return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
 }
 
-// Cut off towards zero; only for magnitudes below 2^16.
+// Rounds towards zero. Only for magnitudes below 2^16.
 std::uint16_t to_float16(float value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   int exponent = 0;

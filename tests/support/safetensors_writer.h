@@ -14,11 +14,11 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-// A file that keeps every rule of the format, with the tensors in the order given.
+// Returns (writes) a valid file with the tensors in the given order.
 std::string safetensors_bytes(const std::vector<NamedTensor>& tensors);
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors);
 
-// A file with any header and data; only the length in front of the header is right.
+// Returns a file with the given header and data, which need not be valid. Only the length before the header is correct.
 std::string raw_safetensors(std::string_view header, std::string_view data);
 
 }  // namespace encdec

@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// An empty folder that goes away with the object.
+// A temporary folder, empty at first and removed by the destructor.
 class TempFolder {
  public:
   TempFolder() {

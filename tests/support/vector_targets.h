@@ -5,8 +5,8 @@
 
 namespace encdec {
 
-// Calls `test` once for every instruction set that Highway has code for and this CPU runs, as if it were the best one;
-// the failures of each name it. Not for several threads at once.
+// Calls `test` once for each instruction set that both Highway and this CPU support, with that instruction set as the
+// best one. Failures name the instruction set. Not thread-safe.
 void for_each_vector_target(const std::function<void()>& test);
 
 }  // namespace encdec

@@ -7,7 +7,7 @@
 
 namespace encdec {
 
-// A scope whose stored names are the canonical ones, of a store called "test":
+// Returns a scope of a new store named "test". The names in the store are the canonical names:
 //   make_scope({{"query.weight", tensor}, ...}) / "query"
 WeightScope make_scope(const std::map<std::string, Tensor>& tensors, const PackOptions& pack = {});
 

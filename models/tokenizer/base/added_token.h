@@ -5,15 +5,16 @@
 
 namespace encdec {
 
-// A token that the text may contain as it stands, and what happens around it there.
+// A token that is searched for in the text before the text is cut into pieces.
 struct AddedToken {
   std::string content = {};
-  bool strip_left = false;   // takes the whitespace before it along
-  bool strip_right = false;  // takes the whitespace after it along
-  bool single_word = false;  // counts only where no word stands beside it
-  // Is itself normalised, and looked for in the normalised text; absent: unless it is special. Only for pipelines.
+  bool strip_left = false;   // removes the whitespace before the token
+  bool strip_right = false;  // removes the whitespace after the token
+  bool single_word = false;  // matches only if no word touches the token
+  // Whether the token is normalised and searched for in the normalised text. If absent, all but special tokens are.
+  // Only for pipelines.
   std::optional<bool> normalized = {};
-  bool special = false;  // decoding leaves it out
+  bool special = false;  // left out by decoding
 
   bool is_normalized() const { return normalized.value_or(!special); }
 };

@@ -8,7 +8,7 @@
 namespace encdec {
 namespace {
 
-// The place behind the character at `position`; the end stays the end.
+// Returns the byte after the character at `position`, or `position` itself at the end of the text.
 std::size_t after(std::string_view text, std::size_t position) {
   return position < text.size() ? position + first_character(text.substr(position)).bytes : position;
 }
@@ -32,9 +32,10 @@ std::uint32_t WordTrie::step(std::uint32_t node, std::string_view text, std::siz
   return found != nodes_[node].next.end() ? found->second : 0;
 }
 
-// `matches[whole]` has become a word just before character `current`. Matches that begin earlier have already taken
-// that character, if they go on with it, and the longest word of the earliest one that becomes a word wins. One that
-// does not go on with it is looked at all the same, as if it had: transformers does so too.
+// Returns the word to cut out of the text, given that `matches[whole]` became a word just before character `current`.
+// Of the matches that begin earlier, the first one that becomes a word wins, with its longest word; else the longest
+// word of `matches[whole]` wins. An earlier match has already consumed the character `current` if that character
+// continues it. If not, the match is treated as if it had consumed the character: transformers does the same.
 WordTrie::Range WordTrie::longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
                                   std::size_t current) const {
   for (std::size_t i = 0; i < whole; ++i) {
@@ -57,8 +58,8 @@ WordTrie::Range WordTrie::longest(std::string_view text, const std::vector<Parti
 
 template <typename Take>
 void WordTrie::find(std::string_view text, const Take& take) const {
-  std::vector<PartialMatch> matches;  // by start
-  std::size_t resume = 0;             // the end of the last word
+  std::vector<PartialMatch> matches;  // in order of `start`
+  std::size_t resume = 0;             // end of the last word found
   std::vector<PartialMatch> kept;
   for (std::size_t current = 0; current < text.size(); current = after(text, current)) {
     poll_cancelled();

@@ -7,12 +7,12 @@
 
 namespace encdec {
 
-// The ids that stand before and after those of a text.
+// The special tokens before and after the ids of a text.
 struct Affixes {
   std::vector<std::int32_t> before = {};
   std::vector<std::int32_t> after = {};
 
-  // Leaves so many of a text's ids that with those around them they are not more than `max_length`; all for 0.
+  // Shortens `ids` so that ids, `before` and `after` together have at most `max_length` ids. 0 means no limit.
   void cut(std::vector<std::int32_t>& ids, std::size_t max_length) const {
     if (max_length == 0) return;
     ids.resize(std::min(ids.size(), max_length - std::min(before.size() + after.size(), max_length)));

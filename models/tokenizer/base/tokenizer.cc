@@ -15,7 +15,7 @@ std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, Te
 
 void refuse_languages(const EncodeOptions& options, std::string_view name) {
   const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (!language.empty()) refuse<InputError>(name, "language '{}', but the tokenizer knows none", printable(language));
+  if (!language.empty()) refuse<InputError>(name, "language '{}', but the tokenizer has none", printable(language));
 }
 
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
@@ -36,7 +36,8 @@ std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::st
 std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
                                              const EncodeOptions& options) {
   const std::string after_space = ' ' + std::string(phrase);
-  // What a word in front makes of it. The space alone would not do: some tokenizers drop it, others make it a token.
+  // Encode the phrase behind a word, then remove the ids of the word. A space alone in front is not enough: some
+  // tokenizers drop it, others make it a token.
   const std::string word = "a";
   const auto front = encode_target_part(tokenizer, word, options);
   auto ids = encode_target_part(tokenizer, word + after_space, options);

@@ -13,69 +13,71 @@ namespace encdec {
 // The two texts of a translation. A checkpoint may have a vocabulary for each.
 enum class TextSide { source, target };
 
-// What a caller may ask of encoding.
+// Options of Tokenizer::encode() and encode_target().
 struct EncodeOptions {
-  // Languages of multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"); empty: the
-  // checkpoint's defaults.
+  // Languages for multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"). Empty means the
+  // checkpoint's default.
   std::string source_language = {};
-  std::string target_language = {};  // likewise
-  // Most ids, special tokens included; what is too much is cut off the end of the text. 0 for no limit.
+  std::string target_language = {};
+  // Maximum number of ids, special tokens included. The end of a longer text is cut off. 0 means no limit.
   std::size_t max_length = 0;
 };
 
-// Text to token ids and back, as a checkpoint's own tokenizer does it. Read-only: usable from many threads at once.
+// A tokenizer: text to token ids and back, with the same results as the checkpoint's original tokenizer. Read-only and
+// thread-safe.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // What it is, for people: "unigram", "byte-level BPE", "WordPiece", "sentencepiece with vocab.json", "bytes".
+  // Returns a description for people: "unigram", "byte-level BPE", "WordPiece", "sentencepiece with vocab.json",
+  // "bytes".
   virtual std::string kind() const = 0;
 
-  // The ids that the encoder (or a decoder-only model) gets for a source, special tokens included. `text` is UTF-8;
-  // throws TokenizerError, with the byte offset, if it is not, and InputError for a language that is not known.
+  // Returns the ids of a source for the encoder (or for a decoder-only model), special tokens included. Throws
+  // TokenizerError, with the byte offset, if `text` is not UTF-8, and InputError for an unknown language.
   std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options = {}) const {
     return encode_side(text, options, TextSide::source);
   }
-  // The ids that stand for a target, special tokens included.
+  // Returns the ids of a target, special tokens included. Throws as encode() does.
   std::vector<std::int32_t> encode_target(std::string_view text, const EncodeOptions& options = {}) const {
     return encode_side(text, options, TextSide::target);
   }
-  // The text that generated ids stand for; special tokens are left out. Throws InputError for an id that the target
-  // vocabulary does not have.
+  // Returns the text of generated ids, without special tokens. Throws InputError for an id that the target vocabulary
+  // does not have.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
-  // What an id stands for, a special token too, spelled as in the vocabulary. Throws InputError for an id that the
+  // Returns the piece or special token with this id, spelled as in the vocabulary. Throws InputError for an id that the
   // vocabulary of that side does not have.
   virtual std::string_view piece(std::int32_t id, TextSide side) const = 0;
-  // The same for many.
+  // Returns piece() of each id.
   std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const;
 
-  // The id of a token of the target side, spelled as in the vocabulary; nullopt if there is none.
+  // Returns the id of a token, spelled as in the target vocabulary; nullopt if the vocabulary does not have the token.
   virtual std::optional<std::int32_t> token_id(std::string_view token) const = 0;
-  // Languages that EncodeOptions may name, in the order of their ids; empty where the model does not know languages.
+  // Returns the languages that EncodeOptions may name, in the order of their ids; empty if the model has no languages.
   virtual std::vector<std::string> languages() const { return {}; }
-  // The token that stands for a language in front of a source or target; nullopt if the language is not known.
+  // Returns the token that marks a source or target as being in `language`; nullopt if the language is unknown.
   virtual std::optional<std::int32_t> language_token(std::string_view /*language*/) const { return std::nullopt; }
 
  protected:
-  // What encode() does once it has checked the text, on one side.
+  // Implements encode() and encode_target().
   virtual std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
                                                 TextSide side) const = 0;
 };
 
-// For tokenizers without languages. Throws InputError, beginning with `name`, if one is asked for.
+// Throws InputError, beginning with `name`, if the options name a language. For tokenizers without languages.
 void refuse_languages(const EncodeOptions& options, std::string_view name);
 
-// The same as decode(), but ids that the vocabulary lacks are left out: models may have more rows than their vocabulary
-// has pieces, and generate them.
+// Decodes like Tokenizer::decode(), but skips ids that the vocabulary lacks. A model can generate such ids if its
+// embedding has more rows than the vocabulary has pieces.
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids);
 
-// The ids of a part of a target: those of encode_target() without the special tokens around them, which are what an
-// empty text gives.
+// Returns the ids of encode_target() without the special tokens around them, to encode a part of a target. The special
+// tokens are those that encode_target() returns for an empty text.
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
                                              const EncodeOptions& options = {});
 
-// The ids of a phrase that stands after a space within a target: many tokenizers spell it otherwise than the beginning
-// of a text, which encode_target_part() gives. Throws as encode_target() does.
+// Returns the ids of a phrase that follows a space within a target. Many tokenizers give a phrase other ids there than
+// at the beginning of a text (see encode_target_part()). Throws as encode_target() does.
 std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
                                              const EncodeOptions& options = {});
 

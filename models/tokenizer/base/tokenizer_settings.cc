@@ -38,8 +38,8 @@ std::string checked_content(const JsonObject& file, std::string content) {
   return content;
 }
 
-// The merging of files, step by step as transformers does it. "Extra" special tokens are a list without names, "model"
-// ones have names that are not among the standard ones.
+// Merges the files in the same steps as transformers. "Extra" special tokens are a list without names. "Model" tokens
+// have a name, but not one of kNames.
 class SettingsReader {
  public:
   explicit SettingsReader(TokenizerSettings& settings) : settings_(settings) {}
@@ -57,27 +57,29 @@ class SettingsReader {
   }
 
  private:
-  // Null only if the key is not there at all.
+  // Returns the value, which may be a JSON null; a null pointer only if the key is missing.
   static const Json* find(const JsonObject& file, std::string_view key) {
     const auto found = file.value().find(key);
     return found != file.value().end() ? &*found : nullptr;
   }
 
-  // A token given as text, or as an object that says by its type that it is one; nullopt for anything else.
+  // Returns the text of a token given as a string or as an object with "__type": "AddedToken"; nullopt for anything
+  // else.
   std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
     if (value.is_string()) return checked_content(file, value.get<std::string>());
     const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
     return is_object ? std::optional(describe(read_added_token({value, file.file()}))) : std::nullopt;
   }
 
-  // Keeps what the token says of itself.
+  // Stores the token in described_tokens. Returns its content.
   std::string describe(AddedToken token) {
     const std::string content = token.content;
     settings_.described_tokens[content] = std::move(token);
     return content;
   }
 
-  // A token that is an object as its text, by which it is special, which is then in `text`; anything else unchanged.
+  // If `value` is an object, stores it in described_tokens as a special token, and returns its content in `text`.
+  // Returns any other value unchanged.
   const Json& as_text(const JsonObject& file, const Json& value, Json& text) {
     if (!value.is_object()) return value;
     AddedToken token = read_added_token({value, file.file()});
@@ -175,7 +177,7 @@ class SettingsReader {
     }
   }
 
-  // -1 for what is no id.
+  // Returns the id, or -1 if `value` is not a valid id.
   static std::int32_t id_of(const Json& value) {
     const bool is_id = value.is_number_unsigned() && value.get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
     return is_id ? value.get<std::int32_t>() : -1;
@@ -183,7 +185,7 @@ class SettingsReader {
 
   void add_token(const JsonObject& file, std::string_view key, std::int32_t id, AddedToken token) {
     if (id < 0 || id >= kMaxTokenIds) {
-      refuse<TokenizerError>(file.file(), "'{}' is no id of an added token, expected 0 to {}", printable(key),
+      refuse<TokenizerError>(file.file(), "'{}': invalid id of an added token, expected 0 to {}", printable(key),
                              kMaxTokenIds - 1);
     }
     settings_.added_tokens[id] = std::move(token);

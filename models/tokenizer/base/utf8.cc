@@ -10,7 +10,8 @@
 namespace encdec {
 namespace {
 
-// What bytes begin with: a whole character, or as much of one as there is.
+// The first character of some bytes. If the character is invalid or cut off, its longest valid beginning, but at least
+// one byte.
 struct Prefix {
   std::size_t bytes;
   bool is_whole;
@@ -25,7 +26,7 @@ Prefix first_prefix(std::string_view bytes) {
                              : lead < 0xF5 ? 4
                                            : 0;
   if (length <= 1) return {1, length == 1};
-  // The second byte's range keeps out overlong forms, surrogates, and what is above U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates, and code points above U+10FFFF.
   const std::uint8_t lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const std::uint8_t highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   std::size_t found = 1;

@@ -10,46 +10,50 @@
 
 namespace encdec {
 
-// Offset of the first byte that does not begin a whole, shortest-form character of U+0000..U+D7FF or U+E000..U+10FFFF;
-// nullopt if there is none.
+// Returns the offset of the first invalid byte, or nullopt if `text` is valid UTF-8. Valid are whole characters in
+// their shortest form, from U+0000 to U+D7FF and from U+E000 to U+10FFFF.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
-// `bytes` with `by` in place of every byte that find_invalid_utf8 finds, one after another.
+// Replaces the byte that find_invalid_utf8() finds by `by`, until the text is valid. One byte is replaced at a time.
 std::string replace_invalid_bytes(std::string_view bytes, std::string_view by);
-// `bytes` as UTF-8: U+FFFD in place of each longest part that begins a character but does not end it, and of each byte
-// that cannot begin one.
+// Makes `bytes` valid UTF-8. Replaces each incomplete character, and each byte that cannot begin a character, by one
+// U+FFFD.
 std::string replace_invalid_utf8(std::string_view bytes);
 
-// Texts to tokenize: tokenizers take about 16 bytes of memory for each of their bytes.
+// Maximum size of a text to tokenize. Tokenizers need about 16 bytes of memory per byte of text.
 inline constexpr std::size_t kMaxTextBytes = 16u << 20;
 
-// Throws TokenizerError, with the offset of the first wrong byte, unless `text` is UTF-8 of at most kMaxTextBytes.
+// Throws TokenizerError if `text` has more than kMaxTextBytes, or, with the offset of the first wrong byte, if it is
+// not valid UTF-8.
 void check_text(std::string_view text);
 
-// Whether a byte goes on with a character, which another began.
+// Returns whether `byte` is a continuation byte (10xxxxxx).
 constexpr bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80;
 }
 
-// The first character of valid UTF-8, which is not empty, and its bytes.
 struct Character {
-  char32_t value;
-  std::size_t bytes;
+  char32_t value;     // code point
+  std::size_t bytes;  // length in UTF-8
 };
+// Returns the first character.
+// REQUIRES: `valid` is valid UTF-8 and not empty.
 Character first_character(std::string_view valid);
-// Where the last character of valid UTF-8, which is not empty, begins.
+// Returns the offset of the last character.
+// REQUIRES: `valid` is valid UTF-8 and not empty.
 std::size_t last_character(std::string_view valid);
 void append_utf8(std::string& text, char32_t character);
 
-// One character of a text: its code point and where its bytes begin.
+// A character of a text.
 struct CodePoint {
   char32_t value;
-  std::size_t offset;
+  std::size_t offset;  // first byte in the text
 };
 
-// The characters of valid UTF-8, in order.
+// Returns the characters of valid UTF-8, in order.
 std::vector<CodePoint> code_points(std::string_view valid);
 
-// Bytes of the characters at the beginning (at the end) of valid UTF-8 that are all `is_one(character)`.
+// leading_bytes() counts the bytes of the longest prefix of valid UTF-8 in which `is_one(character)` is true of each
+// character. trailing_bytes() does the same for a suffix.
 template <typename IsOne>
 std::size_t leading_bytes(std::string_view valid, const IsOne& is_one) {
   std::size_t end = 0;
@@ -74,7 +78,7 @@ std::size_t trailing_bytes(std::string_view valid, const IsOne& is_one) {
 
 bool is_white_space(char32_t c);  // Unicode's property White_Space
 
-// `valid` without leading (trailing) whitespace: the characters that Python's str.lstrip (str.rstrip) removes.
+// Remove leading or trailing whitespace: the characters that Python's str.lstrip, str.rstrip and str.strip remove.
 std::string_view strip_left(std::string_view valid);
 std::string_view strip_right(std::string_view valid);
 std::string_view strip(std::string_view valid);

@@ -13,7 +13,7 @@ namespace encdec {
 namespace {
 
 constexpr std::int32_t kNoEntry = -1;
-// Of pieces that are kept together.
+// Capacity of one string of Vocabulary::texts_.
 constexpr std::size_t kTextBytes = std::size_t{16} << 10;
 
 bool has(const Vocabulary::Entry& entry, std::string_view piece) {
@@ -110,7 +110,7 @@ std::optional<std::string_view> Vocabulary::piece(std::int32_t id) const {
   return entry != nullptr ? std::optional(entry->piece()) : std::nullopt;
 }
 
-// Where the number of the entry with that key is, or would be.
+// Returns the place in the table of the entry with this key, or the free place where it would go.
 template <typename Key>
 std::size_t Vocabulary::place(const Table& table, Key key) const {
   const std::size_t mask = table.size() - 1;
@@ -132,7 +132,7 @@ void Vocabulary::grow() {
   constexpr std::size_t kFewest = 64;
   const std::size_t size = std::max(kFewest, 2 * by_piece_.size());
   for (Table* table : {&by_piece_, &by_id_}) {
-    *table = Table();  // first, so that two are not there at once
+    *table = Table();  // frees the old table before the new one is allocated
     table->assign(size, kNoEntry);
   }
   std::int32_t number = 0;

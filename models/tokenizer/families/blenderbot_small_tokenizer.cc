@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kWordEnd = "</w>";
 constexpr std::string_view kPunctuation = ".,!?()";
 
-// Spaces before punctuation and around apostrophes; whitespace in a row, which a newline at the end may be part of, is
-// one space.
+// Puts spaces before punctuation and around apostrophes. Makes each run of spaces and newlines one space, but a single
+// newline " __newln__".
 std::string space_out(std::string_view word) {
   std::string spaced;
   for (const char c : word) {
@@ -44,9 +44,10 @@ std::string space_out(std::string_view word) {
   return result;
 }
 
-using Ranks = StringMap<std::uint32_t>;  // of "left right"
+using Ranks = StringMap<std::uint32_t>;  // the key is "left right"
 
-// The first line is a comment, the last is not ended; others that are no pairs do not count.
+// Reads the ranks of merges from merges.txt. Skips the first line, which is a comment, the last line, which has no line
+// end, and lines that are not pairs.
 Ranks read_ranks(std::string_view merges, const std::string& name) {
   if (const auto offset = find_invalid_utf8(merges)) {
     refuse<TokenizerError>(name, "merges.txt: not valid UTF-8 at byte {}", *offset);
@@ -115,7 +116,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
     const std::string text = python_lower(word) + std::string(kWordEnd);
     const std::string_view view = text;
     const std::size_t letters = text.size() - kWordEnd.size();
-    SymbolChain chain(text.size());  // characters; the end belongs to the last
+    SymbolChain chain(text.size());  // the characters of the word; the last one includes kWordEnd
     for (std::size_t begin = 0; begin < letters; begin = chain.places()) {
       const std::size_t bytes = first_character(view.substr(begin)).bytes;
       chain.add(0, begin + bytes == letters ? text.size() - begin : bytes);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int32_t kFirstByteId = 3;
 
-// A byte is written as the character of that number.
+// Returns the piece of a byte: the character whose code point is the byte.
 std::string byte_text(char byte) {
   std::string text;
   append_utf8(text, static_cast<std::uint8_t>(byte));

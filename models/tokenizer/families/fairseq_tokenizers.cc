@@ -13,7 +13,7 @@ namespace {
 
 using language_codes::fairseq_piece;
 
-// A sentencepiece model, and languages that the vocabulary has as __en__ and so on.
+// A tokenizer with a sentencepiece model, and with languages that the vocabulary spells "__en__".
 class FairseqTokenizer : public SlowTokenizer {
  public:
   std::vector<std::string> languages() const override { return languages_; }
@@ -46,7 +46,8 @@ class FairseqTokenizer : public SlowTokenizer {
   std::vector<std::string> languages_;
 };
 
-// Whether language_codes of tokenizer_config.json is the first of two names, which it also is by default.
+// Returns whether language_codes in tokenizer_config.json is `first` (the default) or `second`. Throws TokenizerError
+// for any other value.
 bool has_first_codes(const TokenizerFiles& files, std::string_view first, std::string_view second) {
   const std::string codes = files.tokenizer_config.string("language_codes").value_or(std::string(first));
   if (codes == first || codes == second) return codes == first;
@@ -58,7 +59,7 @@ std::vector<std::string> m2m100_languages(const TokenizerFiles& files) {
   return has_first_codes(files, "m2m100", "wmt21") ? language_codes::m2m_100() : language_codes::wmt21();
 }
 
-// The languages' ids follow those of the pieces.
+// Adds the languages to the vocabulary, with the ids after those of the pieces.
 Vocabulary with_languages(Vocabulary vocabulary, const std::vector<std::string>& languages, const std::string& name) {
   auto id = static_cast<std::int32_t>(vocabulary.size());
   for (const std::string& language : languages) vocabulary.add(fairseq_piece(language), id++, name);
@@ -94,7 +95,8 @@ class M2M100Tokenizer final : public FairseqTokenizer {
     return {{required_language_token(language_of(options, side, "en"))}, {named_id("eos_token")}};
   }
 
-  // Ids behind the vocabulary have a row in the model's tables, and no piece.
+  // Returns the unknown token for the `fillers_` ids after the vocabulary. The model has embeddings for these ids, but
+  // they have no piece.
   std::optional<std::string_view> missing_piece(std::int32_t id, TextSide /*side*/) const override {
     const std::int64_t filler = id - static_cast<std::int64_t>(vocabulary().size());
     if (filler < 0 || filler >= fillers_) return std::nullopt;
@@ -114,7 +116,8 @@ std::vector<std::string> plbart_languages(const TokenizerFiles& files) {
   return {"java", "python", "en_XX", "javascript", "php", "ruby", "go"};
 }
 
-// fairseq's four tokens, the pieces, the languages; last the mask, which the multilingual models do not have.
+// Returns the vocabulary in the order of ids: fairseq's four tokens, the pieces, the languages, and, in "base" models
+// only, the mask.
 Vocabulary plbart_vocabulary(std::string_view model, const TokenizerFiles& files, const std::string& name) {
   constexpr std::int32_t kFairseqOffset = 1;
   const SentencePieceProto proto = SentencePieceProto::parse(model, name);
@@ -144,7 +147,7 @@ TokenizerSettings plbart_settings(const TokenizerFiles& files) {
     reserved.push_back(fairseq_piece(language));
     settings.special_tokens.push_back(reserved.back());
   }
-  // transformers forgets what the files say of those.
+  // transformers ignores the files' entries for these tokens.
   std::erase_if(settings.added_tokens, [&](const auto& token) {
     return std::find(reserved.begin(), reserved.end(), token.second.content) != reserved.end();
   });
@@ -173,7 +176,7 @@ class PLBartTokenizer final : public FairseqTokenizer {
   }
 
  protected:
-  // The mask of models that have none is unknown.
+  // Returns no id for the mask if the model has none, so that it becomes the unknown token.
   std::optional<std::int32_t> find_id(std::string_view piece, TextSide /*side*/) const override {
     if (const auto id = vocabulary().id(piece)) return id;
     return piece == "<mask>" ? std::nullopt : added_tokens().id(piece);
@@ -193,7 +196,7 @@ class PLBartTokenizer final : public FairseqTokenizer {
   }
 
  private:
-  std::string default_language_;  // of sources
+  std::string default_language_;  // for sources
 };
 
 }  // namespace

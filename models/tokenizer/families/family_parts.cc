@@ -10,14 +10,15 @@
 namespace encdec::family_parts {
 namespace {
 
-// A token that has a name is special, whatever else is said of it.
+// Returns the token, marked as special if it is a named token, whatever its own entry says.
 AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
   const auto is_same = [&](const auto& named) { return named.second == token.content; };
   token.special = token.special || std::any_of(settings.named_tokens.begin(), settings.named_tokens.end(), is_same);
   return token;
 }
 
-// The ids of tokens, when `parts` has its added tokens.
+// A lookup of token ids.
+// REQUIRES: `parts` has its added tokens.
 class TokenIds {
  public:
   TokenIds(const PipelineSource& source, const Parts& parts)
@@ -28,7 +29,7 @@ class TokenIds {
     return added ? added : parts_.model->id(token);
   }
 
-  // The id of the settings' token of this name.
+  // Returns the id of the settings' token with the name `key`. Throws TokenizerError if there is none.
   std::int32_t named(std::string_view key) const {
     const std::string token = source_.token(key);
     if (token.empty()) refuse<TokenizerError>(source_.name, "there is no {}", key);
@@ -57,7 +58,7 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
     parts.added_tokens.push_back(pipeline_token(settings.described({.content = content, .special = true}), settings));
   }
   parts.split_special_tokens = settings.split_special_tokens;
-  // transformers does not clean up after BPE, which would lose spaces of the text.
+  // transformers does not clean up after BPE, because that would remove spaces of the original text.
   const bool always =
       source.config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);
   parts.clean_up_spaces = settings.clean_up_spaces && (!parts.kind.ends_with("BPE") || always);

@@ -9,34 +9,39 @@
 #include "encdec/models/tokenizer/families/pipeline_source.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
 
-// What families put their pipelines together from.
+// Building blocks for the pipelines of families.
 namespace encdec::family_parts {
 
 using Parts = PipelineParts;
 
-// A model of pieces, and one of the vocabulary and its merges.
+// Create a unigram model from source.pieces, or a byte-pair encoding from source.vocabulary and source.merges. Both
+// move their input out of `source`.
 PieceModelPtr unigram(PipelineSource& source, std::int32_t unknown_id);
 PieceModelPtr byte_pairs(PipelineSource& source, std::optional<std::string> unknown_token);
 
-// sentencepiece's table, then what follows, if anything.
 enum class Spaces { kept, joined };
+// Creates a normalizer that applies sentencepiece's table, if there is one. With Spaces::joined it then replaces each
+// run of spaces by one space.
 Normalizer sentencepiece_normalizer(const PipelineSource& source, Spaces spaces);
-// Words that begin with "▁", and their decoder. With Cut::words_first whitespace is lost.
 enum class Cut { words_first, at_spaces };
+// Sets a pre-tokenizer whose words begin with "▁", and its decoder. Cut::words_first removes all whitespace first;
+// Cut::at_spaces replaces each space by "▁" and keeps other whitespace.
 void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts);
 
-// The last step of all families. `parts` has all that cuts texts. Adds what tokenizer_config.json and its like say:
-// added tokens, which are those of the settings, and how to decode.
+// Adds the tokens and decoding options of source.settings to `parts`.
+// REQUIRES: `parts` has its model, normalizer and pre-tokenizer.
 void apply_settings(const PipelineSource& source, Parts& parts);
-// The same, and puts the settings' tokens of these names around texts; none for "". Throws TokenizerError if one is not
-// there.
+// Calls apply_settings(), and puts two tokens around texts: those with the names `before` and `after` in the settings;
+// "" means none. Throws TokenizerError if a token does not exist.
 Parts framed(const PipelineSource& source, Parts parts, std::string_view before, std::string_view after);
-// The same with a language around texts, and the end token behind them.
+// Options of with_languages().
 struct Languages {
-  std::vector<std::string> names = {};  // those that the vocabulary lacks do not count
-  std::string source = {};              // unless the settings or the caller say otherwise
-  bool is_first = true;                 // else it is last
+  std::vector<std::string> names = {};  // languages that the vocabulary lacks are dropped
+  std::string source = {};              // default source language, if neither settings nor caller name one
+  bool is_first = true;                 // the language stands before the text, else after the end token
 };
+// Calls apply_settings(), puts the end token after texts, and the token of the language before texts or after the end
+// token.
 Parts with_languages(const PipelineSource& source, Parts parts, const Languages& languages);
 
 }  // namespace encdec::family_parts

@@ -4,19 +4,19 @@
 #include <string_view>
 #include <vector>
 
-// The languages of checkpoints, in the order of their ids, which no file of theirs says.
+// The languages of checkpoints, in the order of their ids. The checkpoints' own files do not list them.
 namespace encdec::language_codes {
 
-std::vector<std::string> mbart();    // 25
-std::vector<std::string> mbart50();  // those and 27 more
+std::vector<std::string> mbart();    // 25 languages
+std::vector<std::string> mbart50();  // the 25 of mbart() and 27 more
 std::vector<std::string> nllb();     // 202
 std::vector<std::string> m2m_100();  // 100
-std::vector<std::string> wmt21();    // the 8 of M2M-100's later variant
+std::vector<std::string> wmt21();    // the 8 of a later variant of M2M-100
 
-// A language as the vocabularies of fairseq's later models spell it: "__en__".
+// Returns a language as the vocabularies of fairseq's later models spell it: "__en__" for "en".
 std::string fairseq_piece(std::string_view language);
 
-// Throws InputError, beginning with `name`, for a language that is none of `known`.
+// Throws InputError, beginning with `name`, which says that `language` is not one of `known`.
 [[noreturn]] void refuse_unknown(std::string_view language, const std::vector<std::string>& known,
                                  std::string_view name);
 

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Ids from 0 on, without gaps.
+// Returns the pieces in the order of their ids. Throws TokenizerError, beginning with `name`, if the ids have gaps.
 PieceList list_of(const Vocabulary& vocabulary, const std::string& name) {
   std::vector<std::string> pieces(vocabulary.size());
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
@@ -88,7 +88,7 @@ std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder) {
     return plain_tokenizer(list_of(source, (folder / names[0]).string()), std::move(target_list),
                            {.add_source_end = true});
   }
-  // The pad token of converted checkpoints is none of Marian's.
+  // Only converted checkpoints have a pad token; Marian has none.
   auto tokens = marian_tokens();
   tokens.erase("pad_token");
   return marian_tokenizer({.source_model = SentencePieceModel::read(folder / "source.spm"),

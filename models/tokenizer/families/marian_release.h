@@ -11,16 +11,18 @@
 
 namespace encdec {
 
-// The tokenizer of a model as Marian itself writes it. decoder.yml names the vocabularies of both sides: maps of pieces
-// to ids, in YAML or JSON. With source.spm and target.spm beside them (OPUS-MT releases) texts are cut into pieces, as
-// marian_tokenizer() does, else they are tokens with spaces between. Throws TokenizerError or FileError, naming the
-// file, if one is missing or damaged.
+// Loads the tokenizer of a model in Marian's own format. decoder.yml names the vocabularies of both sides: maps of
+// pieces to ids, in YAML or JSON. If the folder has source.spm and target.spm, as OPUS-MT releases do, the result is a
+// marian_tokenizer(), else a plain_tokenizer(). Throws TokenizerError or FileError, naming the file, if a file is
+// missing or damaged.
 std::unique_ptr<Tokenizer> load_marian_release(const std::filesystem::path& folder);
 
-// The names of its vocabularies: the source's, then the target's, which may be the same. Throws as above.
+// Returns the file names of the source and the target vocabulary, which may be equal. Throws as load_marian_release()
+// does.
 std::vector<std::string> marian_vocabulary_files(const std::filesystem::path& folder);
 
-// A map of pieces to ids, which are all there and all different; `name` is for messages.
+// Returns the vocabulary of a map of pieces to ids. Throws TokenizerError, beginning with `name`, if `map` is not an
+// object, a value is not an id, or an id occurs twice.
 Vocabulary vocabulary_from(const nlohmann::json& map, const std::string& name);
 
 }  // namespace encdec

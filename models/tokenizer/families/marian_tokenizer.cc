@@ -12,7 +12,8 @@
 namespace encdec {
 namespace {
 
-// Moves a language code, from ">>" to the first "<<" after the start, out of the text.
+// Removes a language code at the beginning of the text, from ">>" to the next "<<", and returns it. Returns an empty
+// view if there is none.
 std::string_view take_language_code(std::string_view& text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
   if (end == std::string_view::npos) return {};
@@ -39,11 +40,11 @@ class MarianTokenizer final : public SlowTokenizer {
 
   std::string_view piece(std::int32_t id, TextSide side) const override {
     if (const auto found = find_piece(id, side)) return *found;
-    throw InputError(fmt::format("token id {}: the {} vocabulary has {} pieces and not this one", id,
+    throw InputError(fmt::format("token id {} is not in the {} vocabulary of {} pieces", id,
                                  side == TextSide::source ? "source" : "target", vocabulary(side).size()));
   }
 
-  // Those whose code is a piece of the vocabulary.
+  // Returns the languages whose code is a piece of the source vocabulary.
   std::vector<std::string> languages() const override {
     std::map<std::int32_t, std::string> found;
     for (const Vocabulary::Entry& entry : vocabulary(TextSide::source).entries()) {
@@ -75,7 +76,7 @@ class MarianTokenizer final : public SlowTokenizer {
     (side == TextSide::source ? source_model_ : target_model_).encode(text, take);
   }
 
-  // Unknown pieces are the unknown token.
+  // Returns the id of the unknown token for an unknown piece.
   std::optional<std::int32_t> find_id(std::string_view piece, TextSide side) const override {
     if (const auto known = SlowTokenizer::find_id(piece, side)) return known;
     const std::string& unknown_token = settings().named_tokens.at("unk_token");
@@ -84,7 +85,7 @@ class MarianTokenizer final : public SlowTokenizer {
                            printable(unknown_token));
   }
 
-  // The target vocabulary may have a special token under another id than the source vocabulary.
+  // Special tokens are recognised by their text: source and target vocabulary may give them different ids.
   std::string join(const std::vector<std::string>& pieces) const override {
     const std::string text = join_around_tokens(pieces, decoding_model(TextSide::target), " ");
     return std::string(strip(replace_all(text, "▁", " ")));
@@ -112,7 +113,8 @@ class MarianTokenizer final : public SlowTokenizer {
   }
 
  private:
-  // One vocabulary for both sides is read with the source's model: that is what transformers does.
+  // Returns the model for decoding. If both sides share a vocabulary, this is the source's model for both, as in
+  // transformers.
   const SentencePieceModel& decoding_model(TextSide side) const {
     return side == TextSide::target && target_vocabulary_ ? target_model_ : source_model_;
   }

@@ -28,14 +28,16 @@ std::vector<AddedToken> special(const std::vector<std::string>& texts) {
   return tokens;
 }
 
-// Where the files have no list of extra special tokens: the control pieces of sentencepiece, and the family's own.
+// Adds the control pieces of sentencepiece and the family's own special tokens, if the files have no list of extra
+// special tokens.
 void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
   if (source.settings.extra_tokens) return;
   source.add_special(source.sentencepiece_tokens);
   source.add_special(special(own));
 }
 
-// sentencepiece's pieces begin with <unk>, <s> and </s>; fairseq's with other ones.
+// Returns the pieces in fairseq's order. sentencepiece's first three pieces, <unk>, <s> and </s>, are replaced by
+// fairseq's four: begin, pad, end and unknown token. Languages and the mask token are added at the end.
 std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
                                         const std::vector<std::string>& languages) {
   constexpr std::size_t kReplaced = 3;
@@ -51,7 +53,9 @@ std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::strin
   return pieces;
 }
 
-// X </s>; sentinels <extra_id_N> have the last ids, the first of them the highest.
+// In the comments below, "frame" is the sequence of a text X and the special tokens around it.
+
+// Frame: X </s>. The sentinels have the last ids in reverse order: <extra_id_0> has the highest.
 Parts make_t5(PipelineSource& source) {
   const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMostSentinels}).value_or(100));
   std::vector<std::string> sentinels;
@@ -66,11 +70,11 @@ Parts make_t5(PipelineSource& source) {
   return family_parts::framed(source, std::move(parts), "", "eos_token");
 }
 
-// What the two versions of mBART do otherwise.
+// The differences between the two versions of mBART.
 struct MBart {
   std::vector<std::string> languages;
-  const char* begin_token;       // its key
-  std::optional<Spaces> spaces;  // of the normalizer; none where text is not normalised
+  const char* begin_token;       // name of the token, such as "bos_token"
+  std::optional<Spaces> spaces;  // option of the normalizer; absent if the text is not normalised
   Cut cut;
   bool language_first;
 };
@@ -88,7 +92,7 @@ Parts mbart_parts(PipelineSource& source, const MBart& version) {
       source, std::move(parts), {.names = version.languages, .source = "en_XX", .is_first = version.language_first});
 }
 
-// X </s> LANGUAGE. transformers 5 does not normalise the text.
+// Frame: X </s> LANGUAGE. transformers 5 does not normalise the text.
 Parts make_mbart(PipelineSource& source) {
   return mbart_parts(source, {.languages = language_codes::mbart(),
                               .begin_token = "bos_token",
@@ -97,7 +101,7 @@ Parts make_mbart(PipelineSource& source) {
                               .language_first = false});
 }
 
-// LANGUAGE X </s>
+// Frame: LANGUAGE X </s>.
 Parts make_mbart50(PipelineSource& source) {
   return mbart_parts(source, {.languages = language_codes::mbart50(),
                               .begin_token = "cls_token",
@@ -106,7 +110,7 @@ Parts make_mbart50(PipelineSource& source) {
                               .language_first = true});
 }
 
-// The vocabulary with fairseq's four tokens first.
+// Returns the vocabulary with fairseq's four tokens moved to the front.
 Vocabulary fairseq_vocabulary(const PipelineSource& source) {
   std::vector<std::string_view> pieces(source.vocabulary.size());
   for (const auto& entry : source.vocabulary.entries()) pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
@@ -121,16 +125,17 @@ Vocabulary fairseq_vocabulary(const PipelineSource& source) {
   return vocabulary;
 }
 
-// LANGUAGE X </s>, or as earlier models were trained, X </s> LANGUAGE. The languages are added tokens: those listed, or
-// else all 202. Where there is only a sentencepiece model they follow its pieces, and the mask is last, as in published
-// checkpoints; transformers 5.23 forgets the languages there, or puts the mask first.
+// Frame: LANGUAGE X </s>. With legacy_behaviour: X </s> LANGUAGE, as earlier models were trained. The languages are
+// added tokens: those in the files' list, or else all 202. If the folder has only a sentencepiece model, the languages
+// follow its pieces, and the mask is last, as in published checkpoints. (transformers 5.23 drops the languages in this
+// case, or puts the mask first.)
 Parts make_nllb(PipelineSource& source) {
   std::vector<std::string> languages = language_codes::nllb();
   const auto& listed = source.settings.extra_tokens;
   if (listed && !listed->empty()) languages = *listed;
   if (!source.is_tokenizer_json) {
     source.add_special(listed ? std::vector<AddedToken>() : source.sentencepiece_tokens);
-    // sentencepiece's own order of merging is kept: that of its ids.
+    // Merges follow the order of sentencepiece's ids, so compute them before the ids change.
     source.merges = native_files::merges_of(source.vocabulary);
     source.vocabulary = fairseq_vocabulary(source);
   }
@@ -150,7 +155,8 @@ Parts make_nllb(PipelineSource& source) {
                                       {.names = languages, .source = "eng_Latn", .is_first = !legacy});
 }
 
-// X </s>; before the pieces of text lie `offset` tokens for masks.
+// Frame: X </s>. The vocabulary begins with pad, end and mask tokens and <unk_2>, <unk_3>, ...; the id of any other
+// piece is its id in the sentencepiece model plus `offset`.
 Parts make_pegasus(PipelineSource& source) {
   const auto offset = static_cast<int>(source.config.integer("offset", {2, kMostSentinels}).value_or(103));
   const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
@@ -162,7 +168,7 @@ Parts make_pegasus(PipelineSource& source) {
   for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
   if (!source.is_tokenizer_json) {
     std::vector<ScoredPiece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
-    // transformers takes other defaults here than below.
+    // Here the defaults of the mask tokens differ from those below, as in transformers.
     const bool is_named = source.config.has("mask_token");
     const std::string mask = is_named ? source.token("mask_token") : "<mask_1>";
     pieces.push_back({mask, 0});
@@ -195,7 +201,7 @@ Parts make_pegasus(PipelineSource& source) {
   return family_parts::framed(source, std::move(parts), "", "eos_token");
 }
 
-// <s> X </s>
+// Frame: <s> X </s>.
 Parts make_xlm_roberta(PipelineSource& source) {
   if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("bos_token"), {});
   add_extra(source, {});
@@ -206,7 +212,7 @@ Parts make_xlm_roberta(PipelineSource& source) {
   return family_parts::framed(source, std::move(parts), "bos_token", "eos_token");
 }
 
-// [CLS] X [SEP]
+// Frame: [CLS] X [SEP].
 Parts make_bert(PipelineSource& source) {
   const std::string unknown = source.token("unk_token", "[UNK]");
   Parts parts{.kind = "WordPiece",
@@ -231,12 +237,13 @@ Parts byte_level_parts(PipelineSource& source, bool adds_prefix_space) {
   return parts;
 }
 
-// <s> X </s>
+// Frame: <s> X </s>.
 Parts make_roberta(PipelineSource& source) {
   return family_parts::framed(source, byte_level_parts(source, false), "cls_token", "sep_token");
 }
 
-// X, or what tokenizer.json says, or what tokenizer_config.json asks for.
+// Puts the tokens of tokenizer.json's post-processor around texts; without a tokenizer.json those that
+// tokenizer_config.json asks for (add_bos_token, add_eos_token); else none.
 Parts generic_frame(PipelineSource& source, Parts parts) {
   const auto asked = [&](const char* key, const char* name) {
     return !source.is_tokenizer_json && source.config.boolean(key).value_or(false) ? name : "";
@@ -274,7 +281,7 @@ std::vector<PipelineFamily> all_families() {
   const Names gpt2 = {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
   using Files = std::vector<const char*>;
   const Files spiece = {"spiece.model"};
-  const Files bpe_model = {"sentencepiece.bpe.model"};  // in spite of the name, mostly unigram models
+  const Files bpe_model = {"sentencepiece.bpe.model"};  // mostly unigram models, despite the name
   const Files lines = {"vocab.txt"};
   const Files byte_pairs = {"vocab.json", "merges.txt"};
   return {

@@ -10,18 +10,20 @@
 
 namespace encdec {
 
-// A tokenizer of transformers 5 that is a pipeline around a vocabulary: the class's name, where the vocabulary lies,
-// how it is read, and how the pipeline is put together.
+// A tokenizer class of transformers 5 that is a pipeline around a vocabulary.
 struct PipelineFamily {
   std::string_view tokenizer_class;
-  std::vector<const char*> files;  // the family's own: all of them, or none
+  // Files with the vocabulary, if there is no tokenizer.json. A folder must have all of them or none.
+  std::vector<const char*> files;
+  // Reads the content of `files` into `source`.
   void (*read)(const std::vector<NamedText>& files, PipelineSource& source);
-  std::string_view model;                           // as tokenizer.json calls it
-  std::map<std::string, std::string> named_tokens;  // of checkpoints whose files do not say otherwise
+  std::string_view model;                           // model.type in tokenizer.json
+  std::map<std::string, std::string> named_tokens;  // defaults
+  // Builds the pipeline.
   PipelineParts (*make)(PipelineSource& source);
 };
 
-// Null for a class that is none of those.
+// Returns null if the class is not a pipeline family.
 const PipelineFamily* find_pipeline_family(std::string_view tokenizer_class);
 
 }  // namespace encdec

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxLines = 2'000'000;
 
-// The lines of a text without their ends, which may be "\r\n".
+// Returns the lines of a text without their ends, "\n" or "\r\n".
 std::vector<std::string_view> lines_of(std::string_view text, const std::string& name) {
   if (const auto offset = find_invalid_utf8(text)) {
     refuse<TokenizerError>(name, "not valid UTF-8 at byte {}", *offset);
@@ -32,7 +32,8 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
   return lines;
 }
 
-// A sentencepiece model, but for its pieces, which it gives.
+// Reads the normalisation table and the control and user-defined pieces of a sentencepiece model into `source`. Returns
+// all pieces.
 std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineSource& source) {
   using Type = SentencePieceProto::PieceType;
   SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
@@ -92,7 +93,7 @@ void read_lines(const std::vector<NamedText>& files, PipelineSource& source) {
 }
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name) {
-  // Of equal lines the last counts.
+  // The last of equal lines counts.
   std::map<std::string_view, std::int32_t> ids;
   std::int32_t id = 0;
   for (const std::string_view line : lines_of(text, name)) ids[line] = id++;
@@ -134,7 +135,7 @@ Merges merges_of(const Vocabulary& vocabulary) {
       ++characters;
     }
   }
-  // The right part of one result is the shorter, the longer the left one is.
+  // By the id of the result, then by the length of the left part.
   std::sort(found.begin(), found.end(), [](const Merge& a, const Merge& b) {
     return a.result != b.result ? a.result < b.result : a.left_characters < b.left_characters;
   });

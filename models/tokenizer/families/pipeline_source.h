@@ -14,56 +14,57 @@
 
 namespace encdec {
 
-// What a folder gives a family whose tokenizer is a pipeline. The vocabulary comes from tokenizer.json or from the
-// family's own files: transformers 5 takes no more from either, and puts the other parts around it in code.
+// The data from which a PipelineFamily builds its tokenizer. The vocabulary comes from tokenizer.json or from the
+// family's own files. As in transformers 5, code builds all other parts of the pipeline.
 struct PipelineSource {
-  std::string name;  // of the file with the vocabulary, for messages
-  // One of them, filled as the model wants it.
+  std::string name;  // the file with the vocabulary, for messages
+  // The vocabulary. A unigram model has `pieces`, all others `vocabulary`, and BPE also `merges`.
   std::vector<ScoredPiece> pieces = {};
   Vocabulary vocabulary = {};
   Merges merges = {};
 
-  std::optional<NormalizationTable> normalization_table = {};  // of sentencepiece
-  std::vector<AddedToken> sentencepiece_tokens = {};           // its control and user-defined pieces
-  bool is_tokenizer_json = false;
-  std::optional<Affixes> affixes = {};  // of tokenizer.json's post-processor
+  std::optional<NormalizationTable> normalization_table = {};  // from the sentencepiece model or tokenizer.json
+  std::vector<AddedToken> sentencepiece_tokens = {};           // control and user-defined pieces of the model
+  bool is_tokenizer_json = false;                              // the vocabulary comes from tokenizer.json
+  std::optional<Affixes> affixes = {};                         // from tokenizer.json's post-processor
 
   JsonObject config = TokenizerFiles::none();  // tokenizer_config.json
   TokenizerSettings settings = {};
 
-  // The named token, or what to take if there is none.
+  // Returns the token with the name `key` in the settings, or `otherwise` if there is none.
   std::string token(std::string_view key, std::string_view otherwise = {}) const;
 
-  // More special tokens of the family, behind those of the settings; what is there already stays as it is.
+  // Adds special tokens after those of the settings. Tokens that the settings already have stay unchanged.
   void add_special(const std::vector<AddedToken>& tokens);
-  // How a named token is looked for, unless the files describe it.
+  // Sets the options of the token with the name `key`, unless the files describe this token.
   void describe(std::string_view key, AddedToken token);
 };
 
-// A file of a family: its name for messages, and what it holds.
+// The content of a file.
 struct NamedText {
-  std::string name;
+  std::string name;  // for messages
   std::string text;
 };
 
-// How the files that families have become a source's vocabulary. Throws TokenizerError, naming the file, if one is
+// Readers of a family's own files into a PipelineSource. All throw TokenizerError, naming the file, if a file is
 // damaged.
 namespace native_files {
 
-inline constexpr std::size_t kMaxBytes = 32u << 20;  // pieces or merges of large vocabularies: some 6 MB
+inline constexpr std::size_t kMaxBytes = 32u << 20;  // pieces or merges of a large vocabulary have about 6 MB
 
-// A sentencepiece model: as pieces, or (for BPE) as a vocabulary, whose merges depend on the family's order of ids.
+// Read a sentencepiece model, as `pieces` or, for BPE, as `vocabulary`. The latter sets no merges: they depend on the
+// family's order of ids.
 void read_pieces(const std::vector<NamedText>& files, PipelineSource& source);
 void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& source);
-// vocab.json and merges.txt.
+// Reads vocab.json and merges.txt.
 void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source);
-// vocab.txt: a piece a line.
+// Reads vocab.txt, with one piece per line.
 void read_lines(const std::vector<NamedText>& files, PipelineSource& source);
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name);
 Merges parse_merges(std::string_view text, const std::string& name);
 
-// Every way in which a piece of the vocabulary is made of two others, those of pieces with small ids first.
+// Returns all pairs of pieces whose concatenation is also a piece, ordered by the id of the concatenation.
 Merges merges_of(const Vocabulary& vocabulary);
 
 }  // namespace native_files

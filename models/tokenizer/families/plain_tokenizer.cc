@@ -24,7 +24,7 @@ void check_count(std::size_t pieces, const std::string& name) {
   if (pieces > kMaxPieces) refuse<TokenizerError>(name, "more than {} pieces", kMaxPieces);
 }
 
-// A JSON list of strings, read without keeping anything else.
+// A reader of a JSON list of strings that does not build JSON values.
 class ListReader final : public JsonEvents {
  public:
   ListReader(std::vector<std::string>& pieces, const std::string& name) : JsonEvents(name), pieces_(pieces) {}
@@ -61,7 +61,7 @@ class ListReader final : public JsonEvents {
   bool is_open_ = false;
 };
 
-// NAME.json or NAME.txt; nullopt if there is neither.
+// Reads NAME.json, else NAME.txt. Returns nullopt if neither exists.
 std::optional<PieceList> read_list(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path json = folder / (name + ".json");
   if (is_there(json)) {
@@ -72,7 +72,8 @@ std::optional<PieceList> read_list(const std::filesystem::path& folder, const st
   return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
 }
 
-// As token_settings, of a folder whose model.bin need not be there.
+// Returns token_settings() of the folder, or only its config.json if the folder has no model.bin or config.json is that
+// of a transformers checkpoint (it has a model_type). Returns nullopt if neither file exists.
 std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
   std::optional<JsonObject> config;
   if (is_there(folder / "config.json")) config = read_json_object(folder / "config.json");
@@ -139,7 +140,7 @@ class PlainTokenizer final : public Tokenizer {
     const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
     if (!language.empty()) {
       throw InputError(
-          fmt::format("language '{}', but the folder has no tokenizer that knows any", printable(language)));
+          fmt::format("language '{}', but the folder has no tokenizer with languages", printable(language)));
     }
     const bool begins = side == TextSide::source && options_.add_source_begin;
     const bool ends = side == TextSide::target || options_.add_source_end;
@@ -195,7 +196,7 @@ PieceList PieceList::parse_lines(std::string_view text, const std::string& name)
     pieces.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  // Some vocabularies have a piece that ends with "\r".
+  // Remove "\r" only if every line has one: some vocabularies have a piece that ends with "\r".
   if (std::all_of(pieces.begin(), pieces.end(), [](const std::string& piece) { return piece.ends_with('\r'); })) {
     for (std::string& piece : pieces) piece.pop_back();
   }

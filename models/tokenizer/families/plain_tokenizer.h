@@ -12,47 +12,47 @@
 
 namespace encdec {
 
-// Pieces by number, where a piece may be there more than once: the first counts.
+// A list of pieces; the id of a piece is its index. If a piece occurs more than once, id() returns its first index.
 class PieceList {
  public:
-  // A JSON list of strings.
+  // Parses a JSON list of strings.
   static PieceList parse_json(std::string_view json, const std::string& name);
-  // A piece a line. Lines end with "\r\n" only if all of them do.
+  // Parses one piece per line. If all lines end with "\r\n", removes the "\r".
   static PieceList parse_lines(std::string_view text, const std::string& name);
-  // Those; the index is the number.
   explicit PieceList(std::vector<std::string> pieces);
 
-  // Gives the piece the next id, unless it has one.
+  // Appends the piece, unless the list has it.
   void require(const std::string& piece);
 
   std::size_t size() const { return pieces_.size(); }
   std::optional<std::int32_t> id(std::string_view piece) const { return value_of(ids_, piece); }
-  // Null for an id that no piece has.
+  // Returns null if there is no piece with this id.
   const std::string* piece(std::int32_t id) const;
 
  private:
-  std::vector<std::string> pieces_;  // empty where there is none
+  std::vector<std::string> pieces_;  // an empty string has no id
   StringMap<std::int32_t> ids_;
 };
 
-// What CTranslate2's folders call the tokens and what they put around a source (see token_settings); Marian's are the
-// defaults but for add_source_eos.
+// The names of the special tokens and the tokens around a source, as in the settings of CTranslate2's folders (see
+// token_settings()). The defaults are those of Marian, which however sets add_source_end.
 struct PlainOptions {
   std::string unknown_token = "<unk>";
   std::string begin_token = "<s>";
   std::string end_token = "</s>";
-  std::string start_token = "<s>";  // of the decoder
+  std::string start_token = "<s>";  // first token of the decoder
   bool add_source_begin = false;
   bool add_source_end = false;
 };
 
-// For folders with a vocabulary and no tokenizer: a text is pieces with spaces between. Pieces that the vocabulary
-// lacks are unknown. Without `target`, both sides have the same vocabulary.
+// Creates a tokenizer for a folder that has a vocabulary but no tokenizer. A text must be pieces separated by spaces.
+// Pieces that the vocabulary lacks become the unknown token. Without `target`, both sides use `source`.
 std::unique_ptr<Tokenizer> plain_tokenizer(PieceList source, std::optional<PieceList> target, PlainOptions options);
 
-// That of CTranslate2's folders: shared_vocabulary, or source_vocabulary and target_vocabulary, or vocabulary, each
-// .json or .txt. Null if the folder has none of them; throws TokenizerError if it has only one of the two, and
-// FileError for a damaged model.bin, which tells of tokens in old folders.
+// Loads the plain tokenizer of a CTranslate2 folder from the first of these that exists, as .json or .txt:
+// shared_vocabulary, source_vocabulary and target_vocabulary, vocabulary. Returns null if none exists. Throws
+// TokenizerError if only one of source_vocabulary and target_vocabulary exists. Throws FileError if model.bin, which
+// holds the token settings of old folders, is damaged.
 std::unique_ptr<Tokenizer> load_ctranslate2_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace encdec

@@ -17,8 +17,8 @@ utf8proc_category_t category_of(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
-// Unicode's properties Cased and Case_Ignorable. Beside the categories: Other_Lowercase and Other_Uppercase, and the
-// word breaks MidLetter, MidNumLet and Single_Quote.
+// Unicode's properties Cased and Case_Ignorable. kOthers lists Other_Lowercase and Other_Uppercase. kBreaks lists the
+// characters with the word break properties MidLetter, MidNumLet and Single_Quote.
 bool is_cased(char32_t c) {
   constexpr Range kOthers[] = {
       {0xAA, 0xAA},       {0xBA, 0xBA},       {0x2B0, 0x2B8},     {0x2C0, 0x2C1},     {0x2E0, 0x2E4},
@@ -52,7 +52,7 @@ std::string python_lower(std::string_view valid) {
   constexpr char32_t kSigma = 0x3A3;
   std::string result;
   result.reserve(valid.size());
-  bool after_cased = false;  // the last character that is not case-ignorable is cased
+  bool after_cased = false;  // whether the last character that is not case-ignorable is cased
   for (std::string_view rest = valid; !rest.empty();) {
     poll_cancelled();
     const Character first = first_character(rest);

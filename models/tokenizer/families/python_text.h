@@ -5,7 +5,7 @@
 
 namespace encdec {
 
-// Python's str.lower: full lowercase, with a final sigma where a word ends in one.
+// Lowercases like Python's str.lower: full lowercase, and a final sigma (ς) at the end of a word.
 std::string python_lower(std::string_view valid);
 
 }  // namespace encdec

@@ -70,7 +70,7 @@ std::optional<std::string_view> SlowTokenizer::find_piece(std::int32_t id, TextS
 
 std::string_view SlowTokenizer::piece(std::int32_t id, TextSide side) const {
   if (const auto found = find_piece(id, side)) return *found;
-  throw InputError(fmt::format("token id {}: the vocabulary has {} pieces and not this one", id, vocabulary_.size()));
+  throw InputError(fmt::format("token id {} is not in the vocabulary of {} pieces", id, vocabulary_.size()));
 }
 
 std::string SlowTokenizer::join_around_tokens(const std::vector<std::string>& pieces, const SentencePieceModel& model,

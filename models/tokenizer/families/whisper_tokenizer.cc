@@ -27,15 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What tokenizer_config.json may say of what stands around texts.
+// The settings of tokenizer_config.json for the tokens around texts.
 struct WhisperFrame {
   std::string language = {};  // empty for none
-  std::string task = {};      // likewise
-  bool has_times = false;
+  std::string task = {};      // empty for none
+  bool has_times = false;     // predict_timestamps: no NO_TIMESTAMPS token
   std::string end = std::string(kWhisperEnd);
 };
 
-// "<|1.02|>"
+// Returns whether the token is a timestamp, such as "<|1.02|>".
 bool is_time(std::string_view token) {
   if (!token.starts_with("<|") || !token.ends_with("|>") || token.size() < 7) return false;
   const std::string_view digits = token.substr(2, token.size() - 4);
@@ -44,7 +44,8 @@ bool is_time(std::string_view token) {
          std::ranges::count_if(digits, is_digit) + 1 == std::ssize(digits);
 }
 
-// Tokens around texts and the languages, for parts that have all else.
+// Adds languages, and the tokens around texts.
+// REQUIRES: `parts` is complete but for these.
 PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const std::string& name) {
   for (AddedToken& token : parts.added_tokens) token.special = token.special || is_time(token.content);
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, name);
@@ -57,7 +58,7 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
   };
   for (const WhisperLanguage& language : whisper_languages()) {
     auto id = find(fmt::format("<|{}|>", language.code));
-    if (!id && language.code == "he") id = find("<|iw|>");  // as the first checkpoints have it
+    if (!id && language.code == "he") id = find("<|iw|>");  // the code of Hebrew in the first checkpoints
     if (id) parts.languages.push_back({std::string(language.code), *id});
   }
   std::stable_sort(parts.languages.begin(), parts.languages.end(),
@@ -100,7 +101,7 @@ std::unique_ptr<Tokenizer> ggml_tokenizer(const fs::path& file) {
   GgmlVocabulary found = read_ggml_vocabulary(file);
   const auto count = std::ssize(found.texts), texts = whisper_text_tokens(found.size).value_or(count);
   if (count < texts) refuse<TokenizerError>(file.string(), "{} tokens of text, expected {}", count, texts);
-  // Some converters write names of special tokens too.
+  // Some converters write the names of special tokens after the texts.
   found.texts.resize(static_cast<std::size_t>(texts));
   return whisper_tokenizer({std::move(found.texts), whisper_special_tokens(found.size - texts)}, file.string());
 }
@@ -114,7 +115,7 @@ std::unique_ptr<Tokenizer> openai_tokenizer(const fs::path& file) {
     if (!is_there(path)) continue;
     auto texts = parse_tiktoken(read_text_file(path, native_files::kMaxBytes), path.string());
     const std::int64_t count = std::ssize(texts);
-    // Both may be there, for models of either kind.
+    // A folder may have both files. The one that fits the model's number of tokens is used.
     if (count != whisper_text_tokens(vocabulary).value_or(count) || count > vocabulary) continue;
     return whisper_tokenizer({std::move(texts), whisper_special_tokens(vocabulary - count)}, path.string());
   }
@@ -134,7 +135,7 @@ std::unique_ptr<Tokenizer> vocabulary_tokenizer(const fs::path& folder) {
   return nullptr;
 }
 
-// The bytes that a piece of a byte-level vocabulary spells; nullopt if it has other characters.
+// Returns the bytes of a piece of a byte-level vocabulary; nullopt if a character is not one of byte_character().
 std::optional<std::string> bytes_of(std::string_view piece) {
   std::string bytes;
   for (std::size_t at = 0; at < piece.size();) {
@@ -169,7 +170,8 @@ std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary
   std::set<std::string_view> known;
   for (const std::string& token : vocabulary.special_tokens) {
     if (token.empty() || parts.model->id(token) || !known.insert(token).second) {
-      refuse<TokenizerError>(name, "the special token '{}', expected other ones, each once", printable(token));
+      refuse<TokenizerError>(name, "special token '{}', expected names that differ from each other and from all texts",
+                             printable(token));
     }
     parts.added_tokens.push_back({.content = token, .normalized = false, .special = true});
   }
@@ -189,7 +191,7 @@ std::vector<std::string> parse_tiktoken(std::string_view text, const std::string
     const std::string_view rank = line.substr(std::min(space + 1, line.size()));
     std::uint64_t number = 0;
     const auto [rest, error] = std::from_chars(rank.data(), rank.data() + rank.size(), number);
-    // Multilingual models have an empty text, which Python takes for base64.
+    // Vocabularies of multilingual models have an empty text, written "=", which Python accepts as base64.
     const auto bytes = line.substr(0, space) == "=" ? "" : decode_base64(line.substr(0, space));
     if (!bytes || error != std::errc() || rest != rank.data() + rank.size() || number != texts.size()) {
       refuse<TokenizerError>(name, "'{}', expected a text in base64, a space and {}", printable(line), texts.size());

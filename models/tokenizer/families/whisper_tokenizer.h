@@ -13,29 +13,32 @@
 
 namespace encdec {
 
-// START [LANGUAGE] [TASK] NO_TIMESTAMPS X END, byte-level BPE. Languages are given by their codes ("fr") or their
-// English names; the target's counts, or else the source's, or else that of tokenizer_config.json. Decoding leaves out
-// times too.
+// Builds the tokenizer of Whisper, a byte-level BPE. Frame: START [LANGUAGE] [TASK] NO_TIMESTAMPS X END. A language is
+// named by its code ("fr") or its English name. The target language of EncodeOptions counts, else the source language,
+// else that of tokenizer_config.json. Decoding also leaves out timestamps.
 PipelineParts make_whisper(PipelineSource& source);
 
-// What a format that has no tokenizer.json says of a vocabulary of Whisper.
+// The vocabulary of Whisper in a format without tokenizer.json.
 struct WhisperVocabulary {
-  std::vector<std::string> texts = {};           // bytes by id
-  std::vector<std::string> special_tokens = {};  // names by id, behind the texts
+  std::vector<std::string> texts = {};           // bytes of each piece; the index is the id
+  std::vector<std::string> special_tokens = {};  // names; their ids follow those of the texts
 };
-// The same tokenizer for these: ids of texts are the ranks of merges. Throws TokenizerError, beginning with `name`, for
-// a byte that is no text, and a text or name that is there twice.
+// Creates Whisper's tokenizer from a vocabulary. The id of a text is also its rank as a merge. Throws TokenizerError,
+// beginning with `name`, if a byte has no text, or a text or name occurs twice.
 std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary, const std::string& name);
 
-// A file of tiktoken: a text in base64 and its rank a line. Throws TokenizerError, beginning with `name`, for a line
-// that is something else, and ranks that are not 0, 1, 2 and so on.
+// Parses a file of tiktoken, whose lines are a text in base64, a space and the rank. Returns the texts. Throws
+// TokenizerError, beginning with `name`, if a line has another form or the ranks are not 0, 1, 2, ...
 std::vector<std::string> parse_tiktoken(std::string_view text, const std::string& name);
-// A vocabulary of CTranslate2: texts in the spelling of byte-level vocabularies, then names from "<|endoftext|>" on.
-// nullopt if it is none of Whisper.
+// Converts a vocabulary of CTranslate2: texts as byte-level vocabularies write them, then, from "<|endoftext|>" on,
+// names of special tokens. Returns nullopt if it is not a vocabulary of Whisper.
 std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces);
 
-// That of a ggml file, of a .pt file by multilingual.tiktoken or gpt2.tiktoken beside it, of a folder with such a file,
-// or else by its vocabulary.json or vocabulary.txt of CTranslate2. Null if there is none of these, or none that fits.
+// Loads the tokenizer of a Whisper model file, or of a folder. The vocabulary comes from
+// - the file itself, if it is a ggml file
+// - multilingual.tiktoken or gpt2.tiktoken beside the file, if it is a .pt file
+// - CTranslate2's vocabulary.json or vocabulary.txt, if the folder has neither kind of file
+// Returns null if there is no vocabulary, or none that fits the model.
 std::unique_ptr<Tokenizer> load_whisper_tokenizer(const std::filesystem::path& folder_or_file);
 
 }  // namespace encdec

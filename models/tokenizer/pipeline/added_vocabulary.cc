@@ -45,7 +45,7 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
   }
   for (const auto& [token_id, entry] : tokens_) {
     ByteTrie& trie = entry.token.is_normalized() ? normalized_ : raw_;
-    // Nothing is found where normalising leaves nothing over.
+    // A token that normalises to nothing is never found.
     if (entry.decoded.empty()) continue;
     if (const auto other = trie.find(entry.decoded)) {
       refuse<TokenizerError>(name, "the added tokens '{}' and '{}' are the same text once normalised",
@@ -58,8 +58,8 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
 void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens special_tokens,
                            const PartSink& take) const {
   const ByteTrie& trie = looking == Looking::for_raw_tokens ? raw_ : normalized_;
-  std::size_t done = 0;             // up to here the text is in parts
-  std::size_t whitespace_done = 0;  // up to here whitespace that begins before was followed
+  std::size_t done = 0;             // end of the last part
+  std::size_t whitespace_done = 0;  // end of the whitespace behind the last token with strip_right: scanned only once
   for (std::size_t position = 0; position < text.size();) {
     poll_cancelled();
     const ByteTrie::Match found = trie.longest(text.substr(position));

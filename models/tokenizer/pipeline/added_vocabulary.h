@@ -17,33 +17,35 @@
 
 namespace encdec {
 
-// Tokens that are cut out of a text before a model sees it, as Hugging Face's tokenizers 0.23 does it: from left to
-// right, of those that begin at one place the longest.
+// The tokens that are cut out of a text before the model sees it, as in Hugging Face's tokenizers 0.23. The search runs
+// from left to right and takes the longest token at each place.
 class AddedVocabulary {
  public:
-  // A token of the model's vocabulary has its id there; others are numbered in order, from the vocabulary's size on. A
-  // token that is there twice is what it is the last time; empty ones are left out. `normalizer` may be empty. Throws
-  // TokenizerError, beginning with `name`, for a token of more than 1024 bytes, or two that normalise to the same.
+  // A token that is in the model's vocabulary keeps its id. The others get new ids in order, starting at the size of
+  // the vocabulary. If `tokens` has a token twice, the last entry counts. Empty tokens are skipped. `normalizer` may be
+  // empty. Throws TokenizerError, beginning with `name`, if a token has more than kMaxTokenBytes, or if two tokens are
+  // equal once normalised.
   AddedVocabulary(const std::vector<AddedToken>& tokens, const PieceModel& model, const Normalizer& normalizer,
                   const std::string& name);
 
-  // A part of a text: a token, or what lies between tokens.
+  // A part of a text: an added token, or the text between two of them.
   struct Part {
-    std::size_t begin;
+    std::size_t begin;  // bytes of the text
     std::size_t end;
-    std::optional<std::int32_t> id;
+    std::optional<std::int32_t> id;  // absent for text between tokens
   };
+  // The tokens to search for: those that are matched before normalisation, or those that are matched after it.
   enum class Looking { for_raw_tokens, for_normalized_tokens };
   enum class SpecialTokens { found, ignored };
-  // Gives the parts of a text that is not yet (is) normalised to `take`, in order.
+  // Calls `take` with the parts of a text, in order.
   using PartSink = std::function<void(const Part& part)>;
   void find(std::string_view text, Looking looking, SpecialTokens special_tokens, const PartSink& take) const;
 
   std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
-  // Null for an id that no token has.
+  // Returns null if no token has this id.
   const AddedToken* token(std::int32_t id) const;
-  // What decoders get for a token: the content, normalised if it is looked for that way. Null for an id that no token
-  // has.
+  // Returns the text of a token for a decoder: its content, normalised if the token is normalised. Null if no token has
+  // this id.
   const std::string* decoded(std::int32_t id) const;
   bool is_special(std::string_view token) const { return special_.contains(token); }
 

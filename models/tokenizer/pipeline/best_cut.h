@@ -18,28 +18,29 @@
 
 namespace encdec {
 
-// Cuts valid UTF-8 into pieces so that the sum of their scores is the highest (Viterbi's algorithm); of several best
-// ways, the one whose last piece is the longest, and so on from the end. Gives the bytes of each to `take`, in order.
-// Takes time linear in the text, and 2 bytes of memory for each of its bytes.
-// - `score_of(id, bytes)` is an optional<Score> of a piece of `pieces`, which have at most kMaxPieceBytes; one without
-//   a score does not count.
-// - `unknown(character)` is the score of a character that is no piece by itself.
-// Sums are as exact as Score: two ways with the same pieces in another order may differ in its last bit.
+// Cuts valid UTF-8 into pieces such that the sum of their scores is highest (Viterbi's algorithm). Of several best
+// cuts, chooses the one with the longest last piece, then the one with the longest second last piece, and so on. Calls
+// `take` with the text of each piece, in order. Needs time linear in the text, and 2 bytes of memory per byte of text.
+// - `score_of(id, bytes)` returns an optional<Score> for a piece of `pieces`. A piece without a score is not used.
+// - `unknown(character)` returns the score of a character that is not a piece by itself.
+// Sums are rounded to Score: two cuts with the same pieces in another order may differ in the last bit.
+// REQUIRES: no piece has more than kMaxPieceBytes.
 template <typename Score, typename ScoreOf, typename Unknown, typename Take>
 void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& score_of, const Unknown& unknown,
               const Take& take) {
-  // Scores of the places that a piece can lead to from here; they are told apart by their last bits.
+  // Best scores of the places from the current one to the furthest that a piece can reach: a ring buffer, indexed by
+  // the low bits of the place.
   constexpr std::size_t kScores = 2 * kMaxPieceBytes;
   static_assert((kScores & (kScores - 1)) == 0);
   std::array<Score, kScores> scores;
   const auto score_at = [&](std::size_t place) -> Score& { return scores[place & (kScores - 1)]; };
-  // The last piece of the best way to a place in the text; 0 where no way leads.
+  // Size of the last piece of the best cut up to each place; 0 if no cut ends there.
   std::vector<std::uint16_t> last_bytes(text.size() + 1);
   score_at(0) = 0;
   std::size_t furthest = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     poll_cancelled();
-    // sentencepiece lets long sums of single precision begin anew, so that they stay exact.
+    // Like sentencepiece, restart long sums in single precision at 0, to keep them exact.
     constexpr Score kLargestScore = 100'000;
     if (std::is_same_v<Score, float> && std::abs(score_at(begin)) > kLargestScore) {
       const Score offset = score_at(begin);
@@ -70,7 +71,7 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
     if (!is_known) arrive(begin + character, unknown(text.substr(begin, character)));
     begin += character;
   }
-  // From the end to the beginning, each piece's size moves to where the piece begins.
+  // Going back from the end, move the size of each piece from its end to its beginning.
   std::uint16_t bytes = 0;
   for (std::size_t place = text.size();; place -= bytes) {
     std::swap(bytes, last_bytes[place]);

@@ -15,7 +15,7 @@ void ByteTrie::insert(std::string_view text, std::int32_t value) {
     const std::uint64_t key = key_of(node, byte);
     std::size_t index = slot(key);
     if (edges_[index].key == kFree) {
-      if (2 * values_.size() >= edges_.size()) {  // an edge for every node but the root
+      if (2 * values_.size() >= edges_.size()) {  // every node but the root has one edge that leads to it
         grow();
         index = slot(key);
       }
@@ -55,7 +55,7 @@ ByteTrie::Match ByteTrie::longest(std::string_view text, Node node) const {
   return match;
 }
 
-// Where the key is, or where it would go.
+// Returns the index of the key in edges_, or the free index where it would go.
 std::size_t ByteTrie::slot(std::uint64_t key) const {
   constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
   const std::size_t mask = edges_.size() - 1;

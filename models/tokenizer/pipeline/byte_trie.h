@@ -8,34 +8,34 @@
 
 namespace encdec {
 
-// Texts with a value of 0 or more each, looked up byte by byte.
+// A map from texts to values of 0 or more, searched byte by byte.
 class ByteTrie {
  public:
   using Node = std::uint32_t;
   static constexpr Node kRoot = 0;
   static constexpr Node kNone = ~Node{0};
 
-  // A text that is there already gets the new value.
+  // Adds a text, or replaces the value of a text that the trie already has.
   void insert(std::string_view text, std::int32_t value);
 
-  // kNone if no text goes on like that.
+  // Return the node after `byte` or after all of `text`; kNone if no text of the trie continues that way.
   Node step(Node node, char byte) const;
   Node walk(Node node, std::string_view text) const;
-  // Negative if no text ends at the node.
+  // Returns the value of the text that ends at the node; negative if none does.
   std::int32_t value(Node node) const { return values_[node]; }
   std::optional<std::int32_t> find(std::string_view text) const;
 
   struct Match {
     std::size_t bytes = 0;
-    std::int32_t value = -1;  // negative if there is none
+    std::int32_t value = -1;  // negative if there is no match
   };
-  // The longest text that goes on from `node` as `text` begins.
+  // Returns the longest continuation of `node` that `text` begins with.
   Match longest(std::string_view text, Node node = kRoot) const;
 
  private:
-  // All edges in one hash table with open addressing: one place in memory for each step.
+  // An edge. All edges are in one hash table with open addressing, so a step usually touches one place in memory.
   struct Edge {
-    std::uint64_t key = kFree;  // the node it leaves, and the byte
+    std::uint64_t key = kFree;  // the node that it starts from, and the byte
     Node target = 0;
   };
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};

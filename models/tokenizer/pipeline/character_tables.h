@@ -5,8 +5,9 @@
 #include <iterator>
 #include <span>
 
-// Where the Unicode of utf8proc (15) is not the one that tokenizers' parts know (7 to 17): utf8proc has characters in
-// the category, but the part does not (kNot...), or the other way round (kMore...).
+// Differences between the Unicode of utf8proc (version 15) and those of the parts of tokenizers (versions 7 to 17).
+// - kNot...: characters that utf8proc has in the category and the part of tokenizers does not
+// - kMore...: characters that the part of tokenizers has in the category and utf8proc does not
 namespace encdec::character_tables {
 
 struct Range {
@@ -14,7 +15,7 @@ struct Range {
   char32_t last;
 };
 
-// Whether one of the ranges, which ascend, has the character.
+// Returns whether one of the ranges, which are in ascending order, contains `c`.
 inline bool contains(std::span<const Range> ranges, char32_t c) {
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), c,
                                       [](char32_t value, const Range& range) { return value < range.first; });

@@ -51,12 +51,13 @@ const ByteAlphabet& byte_alphabet() {
   return alphabet;
 }
 
-// Characters that the reference does not know: it takes them for letters of no combining class.
+// Returns whether the character is newer than the version of Unicode with which tokenizers normalises. tokenizers
+// treats a newer character as a letter: it has no decomposition, and combining class 0.
 bool is_too_new(utf8proc_int32_t c) {
   return c > 0x7FC && contains(character_tables::kNotDecomposed, static_cast<char32_t>(c));
 }
 
-// Puts marks in a row into the order of their combining classes.
+// Sorts each run of marks by combining class.
 void order_marks(std::vector<utf8proc_int32_t>& text) {
   const auto combining_class = [](utf8proc_int32_t c) {
     return is_too_new(c) ? utf8proc_propval_t{0} : utf8proc_get_property(c)->combining_class;
@@ -74,7 +75,7 @@ void order_marks(std::vector<utf8proc_int32_t>& text) {
   }
 }
 
-// Joins letters and marks, but nothing across a character that is too new.
+// Composes letters and marks, but not across a character that is too new.
 std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
   std::vector<utf8proc_int32_t> result;
   result.reserve(text.size());
@@ -105,7 +106,7 @@ bool is_number(char32_t c) {
 
 bool is_word_character(char32_t c) {
   if (c < 0x80) return is_letter(c) || is_number(c) || c == '_';
-  // Alphabetic are letters, letter numbers, some marks, and these symbols.
+  // The property Alphabetic covers letters, letter numbers, some marks, and these symbols.
   const bool alphabetic_symbol = is_between(c, 0x24B6, 0x24E9) || is_between(c, 0x1F130, 0x1F149) ||
                                  is_between(c, 0x1F150, 0x1F169) || is_between(c, 0x1F170, 0x1F189);
   return is_letter(c) || in_categories(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_NL) ||
@@ -143,7 +144,7 @@ bool is_chinese(char32_t c) {
 }
 
 void append_lowercase(std::string& text, char32_t c) {
-  if (c == 0x130) {  // İ: the only character whose lowercase is two
+  if (c == 0x130) {  // İ, the only character whose lowercase has two characters
     text += "i\xCC\x87";
     return;
   }
@@ -158,7 +159,7 @@ std::string normal_form(std::string_view valid, NormalForm form) {
   const auto options =
       static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
 
-  // utf8proc orders marks in quadratic time, so that is done here.
+  // Decompose character by character and sort the marks here: utf8proc sorts marks in quadratic time.
   std::vector<utf8proc_int32_t> decomposed;
   decomposed.reserve(valid.size());
   while (!valid.empty()) {

@@ -8,30 +8,31 @@
 
 namespace encdec {
 
-// The classes of characters that the parts of tokenizers go by, each with the version of Unicode that the part knows;
-// see also is_white_space.
+// Character classes that the parts of tokenizers use. Each follows the version of Unicode of the part that uses it.
+// See also is_white_space() in utf8.h.
 bool is_letter(char32_t c);           // \p{L}
 bool is_number(char32_t c);           // \p{N}
 bool is_word_character(char32_t c);   // \w of UTS 18
-bool is_punctuation(char32_t c);      // \p{P} and all of ASCII's
+bool is_punctuation(char32_t c);      // \p{P}, and the symbols of ASCII ("$", "+")
 bool is_mark(char32_t c);             // \p{M}
 bool is_nonspacing_mark(char32_t c);  // \p{Mn}
 bool is_control(char32_t c);          // Cc, Cf, Co
-bool is_chinese(char32_t c);          // blocks of CJK ideographs, as BERT counts them
+bool is_chinese(char32_t c);          // the blocks of CJK ideographs in BERT's tokenizer
 
-// Full lowercase, apart from other characters.
+// Appends the full lowercase of `c`, whatever characters stand beside it.
 void append_lowercase(std::string& text, char32_t c);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 std::string normal_form(std::string_view valid, NormalForm form);
 
-// Bytes of the first extended grapheme cluster (Unicode TR 29) of a text that is not empty.
+// Returns the size in bytes of the first extended grapheme cluster (Unicode TR 29).
+// REQUIRES: `valid` is not empty.
 std::size_t first_grapheme(std::string_view valid);
 
-// The characters by which byte-level vocabularies write the bytes 0 to 255: printable ones stand for themselves, the
-// others for U+0100 and up.
+// Returns the character with which byte-level vocabularies write a byte: a printable byte is the character of the same
+// number, the other bytes are U+0100, U+0101, ... in order.
 std::string_view byte_character(std::uint8_t byte);
-// The byte that a character stands for; negative if it is none of those.
+// Returns the byte that is written as `c`; negative if there is none.
 int character_byte(char32_t c);
 
 }  // namespace encdec

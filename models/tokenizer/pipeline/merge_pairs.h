@@ -10,14 +10,16 @@
 
 namespace encdec {
 
-// Symbols one after another, each in one or more places: those of neighbours become those of both when they are joined.
-// Takes 4 bytes a place.
+// A sequence of symbols in which neighbours can be joined. Each symbol occupies one or more places, and a joined symbol
+// occupies the places of both parts. Needs 4 bytes per place.
 class SymbolChain {
  public:
-  // Room for so many places; there may be at most 2^31 - 1.
+  // Reserves memory for `places` places.
+  // REQUIRES: places < 2^31.
   explicit SymbolChain(std::size_t places) { places_.reserve(places); }
 
-  // Puts a symbol, 0 or more, at the end.
+  // Appends a symbol.
+  // REQUIRES: symbol >= 0.
   void add(std::int32_t symbol, std::size_t places = 1) {
     const std::size_t begin = places_.size();
     places_.resize(begin + places, kInside);
@@ -30,19 +32,20 @@ class SymbolChain {
   std::size_t symbols() const { return symbols_; }
   bool begins(std::size_t place) const { return places_[place] >= 0; }
 
-  // Of the symbol that begins at a place.
+  // The symbol that begins at place `begin`, and the place after its last one.
   std::int32_t symbol(std::size_t begin) const { return places_[begin]; }
   std::size_t end(std::size_t begin) const {
     const std::size_t next = begin + 1;
     return next < places_.size() && places_[next] < 0 ? begin + size_of(places_[next]) : next;
   }
-  // Where the symbol in front of it begins; there is one.
+  // Returns the first place of the symbol before the one that begins at `begin`.
+  // REQUIRES: begin > 0.
   std::size_t previous(std::size_t begin) const {
     const std::int32_t last = places_[begin - 1];
     return last < 0 ? begin - size_of(last) : begin - 1;
   }
 
-  // Two neighbours become `symbol`.
+  // Replaces the neighbours that begin at `left` and `middle` by `symbol`.
   void join(std::size_t left, std::size_t middle, std::int32_t symbol) {
     const std::size_t end_of_both = end(middle);
     places_[middle] = kInside;
@@ -56,7 +59,8 @@ class SymbolChain {
 
   static std::size_t size_of(std::int32_t mark) { return static_cast<std::size_t>(-std::int64_t{mark}); }
 
-  // The second place and the last one of several have their number, negative.
+  // The first place of a symbol holds the symbol. If it has several places, the second and the last hold minus the
+  // number of places.
   void mark(std::size_t begin, std::size_t end) {
     if (end - begin > 1) places_[begin + 1] = places_[end - 1] = -static_cast<std::int32_t>(end - begin);
   }
@@ -65,17 +69,19 @@ class SymbolChain {
   std::size_t symbols_ = 0;
 };
 
-// What a pair of symbols becomes, and when: the lowest rank first.
+// The result of merging two symbols. Lower ranks are merged first.
 template <typename Rank>
 struct PairMerge {
   Rank rank;
   std::int32_t result;
 };
 
-// Byte-pair encoding (Sennrich et al. 2016): symbols are merged pair by pair, the lowest rank first, of equal ones the
-// leftmost, until there is no merge for any pair. `find_merge(left, middle, end)` is an optional PairMerge<Rank> of the
-// two symbols in these places; `offered`, with the same arguments, is called when a pair that has one comes about.
-// Takes O(n log n) for n symbols, and memory for a rank and 4 bytes a symbol.
+// Merges symbols by byte-pair encoding (Sennrich et al. 2016): always the pair with the lowest rank, and the leftmost
+// of equal ranks, until no pair has a merge.
+// - `find_merge(left, middle, end)` returns an optional PairMerge<Rank> for the symbol in the places [left, middle) and
+//   the symbol in [middle, end).
+// - `offered(left, middle, end)` is called for each pair with a merge: for the initial pairs, and for each new pair.
+// Needs O(n log n) time for n symbols, and the memory of a Rank and 4 bytes per symbol.
 template <typename Rank, typename FindMerge, typename Offered>
 void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offered& offered) {
   struct Candidate {
@@ -90,14 +96,15 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
     if (middle == symbols.places()) return std::nullopt;
     return find_merge(left, middle, symbols.end(middle));
   };
-  // The merge, if the pair is there still, or another one of the same rank.
+  // Returns the merge of the pair at the candidate's place if that merge has the candidate's rank. Returns nullopt if
+  // the candidate is stale: one of its symbols has been merged with another symbol.
   const auto current = [&](const Candidate& candidate) -> std::optional<PairMerge<Rank>> {
     if (!symbols.begins(candidate.left)) return std::nullopt;
     const auto merge = merge_at(candidate.left);
     return merge && merge->rank == candidate.rank ? merge : std::nullopt;
   };
-  // A heap with room for all pairs. Pairs that are gone stay in it until there is none left: each merge makes one pair
-  // fewer, so that each time twice as many go.
+  // A heap with space for all pairs. Stale candidates stay in it until it is full; then make_room() removes them. Each
+  // merge leaves one pair fewer, so each removal frees at least twice as much space as the previous one.
   constexpr std::size_t kFreeRoom = 64;
   std::vector<Candidate> queue;
   queue.reserve(symbols.symbols() + std::min(symbols.symbols(), kFreeRoom));
@@ -107,7 +114,7 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
       poll_cancelled();
       return b < a;
     });
-    queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // sorted like that, it is a heap
+    queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // sorted in this order, the queue is a heap
   };
   const auto offer = [&](std::size_t left) {
     poll_cancelled();

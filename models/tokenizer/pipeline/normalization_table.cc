@@ -10,7 +10,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kBlockUnits = 256;  // a unit's children lie in one block
+constexpr std::size_t kBlockUnits = 256;  // all children of a unit are in one block
 constexpr std::size_t kMaxReplacementBytes = 256;
 constexpr std::uint32_t kValueBit = 1u << 31;
 constexpr std::uint32_t kLabelMask = kValueBit | 0xFFu;
@@ -54,8 +54,8 @@ NormalizationTable::Match NormalizationTable::find(std::string_view text, Wanted
   return match;
 }
 
-// At a position that is this xor the child's label; where a match ends, the unit at the position itself says where its
-// replacement begins.
+// Returns a position p. The child with label c is at p ^ c. If a match ends at `unit`, the unit at p holds the offset
+// of its replacement.
 std::size_t NormalizationTable::children(std::size_t unit) const {
   const std::uint32_t bits = units_[unit];
   return unit ^ (bits >> 10 << ((bits & 1u << 9) >> 6));
@@ -76,7 +76,7 @@ void NormalizationTable::check(const std::string& name) const {
     end = replacements_.find('\0', start);
     if (end - start > kMaxReplacementBytes) fail_table(name, fmt::format("a replacement of {} bytes", end - start));
   }
-  // Depth first, without recursion, from one position of children to those of the children.
+  // A depth-first search without recursion. Its states are values of children().
   enum class State : std::uint8_t { unseen, on_path, done };
   struct Step {
     std::size_t position;

@@ -9,34 +9,38 @@
 
 namespace encdec {
 
-// The normalisation table of a sentencepiece model (precompiled_charsmap): texts and what replaces them. A double-array
-// trie of darts-clone, whose values point into the replacements. A unit of the trie is 32 bits: the low byte and the
-// top bit are the label by which it is entered, bit 8 says that a match ends here, the rest where its children lie.
+// The normalisation table of a sentencepiece model (precompiled_charsmap): texts and their replacements. It is a
+// double-array trie of darts-clone, whose values are offsets into the replacements. A unit of the trie has 32 bits:
+// - bits 0 to 7 and 31: label, the byte that leads to this unit (bit 31 marks a unit that holds a value)
+// - bit 8: a match ends at this unit
+// - the other bits: offset of the children
 class NormalizationTable {
  public:
-  // `bytes` is the size of the trie, the trie, the replacements. Throws TokenizerError, beginning with `name`, if the
-  // sizes do not fit or the replacements are not UTF-8.
+  // Reads a table. `bytes` holds the size of the trie (4 bytes), the trie, and the replacements. Throws TokenizerError,
+  // beginning with `name`, if the sizes do not fit or the replacements are not UTF-8.
   NormalizationTable(std::string_view bytes, const std::string& name);
 
-  // Throws TokenizerError, beginning with `name`, for a trie that is not in whole blocks, leads outside of itself or in
-  // a circle, and for replacements without an end or of more than 256 bytes. Where a table has not been checked, what
-  // leads outside is no match.
+  // Throws TokenizerError, beginning with `name`, if
+  // - the trie is not a multiple of 256 units, has a cycle, or points outside itself
+  // - a replacement has more than 256 bytes or no terminating NUL
+  // find() is also safe on a table that was not checked: a step outside the table is no match.
   void check(const std::string& name) const;
 
   struct Match {
-    std::size_t bytes = 0;  // 0 if there is none
+    std::size_t bytes = 0;  // length in the text; 0 if there is no match
     std::string_view replacement = {};
   };
   enum class Wanted { shortest, longest };
-  // The text of the table that `text` begins with.
+  // Returns the shortest or the longest text of the table that `text` begins with.
   Match find(std::string_view text, Wanted wanted) const;
 
  private:
   std::size_t children(std::size_t unit) const;
   bool ends_match(std::size_t unit) const { return (units_[unit] >> 8 & 1) != 0; }
-  // The replacement that the unit there points to.
+  // Returns the replacement at the offset that `unit` holds; nullopt if the unit or the offset is outside the table.
   std::optional<std::string_view> replacement(std::size_t unit) const;
-  // Where the children of a unit begin, which text can lead to.
+  // Returns children(unit). Throws TokenizerError, beginning with `name`, if children or replacement are outside the
+  // table.
   std::size_t checked_children(std::size_t unit, const std::string& name) const;
 
   std::vector<std::uint32_t> units_;

@@ -14,7 +14,7 @@ void to_normal_form(PipelineText& text, NormalForm form) {
   text.origin_bytes = std::min(origin_bytes, text.text.size());
 }
 
-// Every character as `rewrite(rewriter, character)` wants it.
+// Calls `rewrite(rewriter, character)` for every character. Each call must take that character from the rewriter.
 template <typename Rewrite>
 void rewrite_characters(PipelineText& text, Rewrite rewrite) {
   TextRewriter rewriter(text);
@@ -53,10 +53,11 @@ void put_spaces_around_chinese(PipelineText& text) {
   });
 }
 
-// What is left out at the beginning, tokenizers does not notice.
+// Replaces the next `bytes` bytes by `by`. Assigns origins like tokenizers, which ignores characters that are removed
+// at the beginning of a text.
 void replace_cluster(TextRewriter& rewriter, std::size_t bytes, std::string_view by) {
   if (by.empty() && rewriter.is_empty()) return rewriter.drop_origin(bytes);
-  // Of several characters, the first is replaced by the first.
+  // The first of several characters is replaced by the first character of `by`.
   const std::size_t first = first_character(rewriter.rest()).bytes;
   if (first < bytes && !by.empty()) {
     const std::size_t new_first = first_character(by).bytes;
@@ -152,7 +153,7 @@ Normalizer bert(BertOptions options) {
 
 Normalizer precompiled(NormalizationTable table) {
   constexpr std::size_t kWholeClusterBytes = 6;
-  // Any match will do, and stands for all of `part`.
+  // Replaces all of `part` even if only its beginning matches, as tokenizers does.
   const auto replaces = [table = std::move(table)](TextRewriter& rewriter, std::string_view part) {
     const auto match = table.find(part, NormalizationTable::Wanted::shortest);
     if (match.bytes > 0) replace_cluster(rewriter, part.size(), match.replacement);

@@ -13,46 +13,47 @@
 
 namespace encdec {
 
-// Rewrites a text before it is cut into words. `text.text` is UTF-8, before and after. Throws TokenizerError if the new
-// text has more than kMaxRewrittenBytes, or a pattern takes too many steps. May be used from many threads at once.
+// A function that rewrites a text before it is cut into words. `text.text` is UTF-8, before and after. Throws
+// TokenizerError if the new text has more than kMaxRewrittenBytes, or a pattern exceeds its step limit. Thread-safe.
 using Normalizer = std::function<void(PipelineText& text)>;
 
-// The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does.
+// The normalizers of tokenizer.json, under their names there. Each equals that of Hugging Face's tokenizers 0.23.
 namespace normalizers {
 
-// One after another.
+// Applies `parts` in order.
 Normalizer sequence(std::vector<Normalizer> parts);
 
 Normalizer normal(NormalForm form);
-// Full lowercase of each character by itself: 'İ' becomes two characters, 'Σ' becomes 'σ' everywhere.
+// Lowercases each character by itself: 'İ' becomes two characters, 'Σ' becomes 'σ' also at the end of a word.
 void lowercase(PipelineText& text);
-// Leaves out combining marks (categories Mn, Mc, Me).
+// Removes combining marks (categories Mn, Mc, Me).
 void strip_accents(PipelineText& text);
-// sentencepiece's rules for control characters and spaces.
+// Applies sentencepiece's nmt rules: removes control characters, and replaces other kinds of spaces by ' '.
 void nmt(PipelineText& text);
-// Each byte becomes the character that stands for it in byte-level vocabularies.
+// Replaces each byte by its character in byte-level vocabularies, see byte_character().
 void byte_level(PipelineText& text);
 
 struct StripSides {
   bool left = true;
   bool right = true;
 };
-// Leaves out whitespace at the ends.
+// Removes whitespace at the ends.
 Normalizer strip(StripSides sides);
-// Puts a text in front, unless the text is empty.
+// Puts `text` in front of every text that is not empty.
 Normalizer prepend(std::string text);
-// Every match becomes `content`.
+// Replaces every match by `content`.
 Normalizer replace(Pattern pattern, std::string content);
 
 struct BertOptions {
-  bool clean_text = true;                  // no control characters, every whitespace is a space
-  bool split_chinese = true;               // spaces around Chinese characters
-  std::optional<bool> strip_accents = {};  // absent: as `lowercase`
+  bool clean_text = true;                  // remove control characters, replace each whitespace character by a space
+  bool split_chinese = true;               // put spaces around Chinese characters
+  std::optional<bool> strip_accents = {};  // default: the value of `lowercase`
   bool lowercase = true;
 };
 Normalizer bert(BertOptions options);
 
-// sentencepiece's table as tokenizers applies it: to grapheme clusters of less than 6 bytes, else to characters.
+// Applies sentencepiece's table as tokenizers does: to a whole grapheme cluster if it has fewer than 6 bytes and the
+// table has a match for it, else to each of its characters.
 Normalizer precompiled(NormalizationTable table);
 
 }  // namespace normalizers

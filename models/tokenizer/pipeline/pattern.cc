@@ -28,10 +28,11 @@ struct Free {
   }
 };
 
-// Patterns of published tokenizers are shorter than 1000 bytes and take fewer than 100 steps for a match.
+// Limits. Patterns of published tokenizers have less than 1000 bytes and need fewer than 100 steps per match.
 constexpr std::size_t kMaxPatternBytes = 16u << 10;
-constexpr std::uint32_t kMaxSteps = 1'000'000;  // from one place of a text
-// From all places: parts of the pattern that are tried, and bytes that they go through.
+constexpr std::uint32_t kMaxSteps = 1'000'000;  // for a match that starts at one place of the text
+// Limit for finding all matches in a text of n bytes: kFreeSteps + kStepsPerByte * n. A step is a part of the pattern
+// that is tried, or a byte of the text that it passes.
 constexpr std::size_t kFreeSteps = 1000;
 constexpr std::size_t kStepsPerByte = 100;
 constexpr std::uint32_t kMaxDepth = 1'000'000;
@@ -49,7 +50,8 @@ std::string message_of(int error) {
   return reinterpret_cast<const char*>(text.data());
 }
 
-// What stands inside brackets for classes that the two see differently. Of PCRE2, \s has U+180E, and \w no marks.
+// Contents of brackets that replace classes in which PCRE2 differs from Oniguruma. PCRE2's \s includes U+180E, and its
+// \w has no marks.
 constexpr std::string_view kSpaceClass = R"(\t-\r\x{85}\p{Z})";
 constexpr std::string_view kWordCharacters =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}\x{24B6}-\x{24E9})"
@@ -123,7 +125,7 @@ class Translator {
     }
   }
 
-  // What means the same inside and outside of brackets.
+  // Translates an escape that means the same inside and outside of brackets.
   void common_escape() {
     const char c = rest_.size() > 1 ? rest_[1] : '\0';
     const bool alphanumeric = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
@@ -145,7 +147,7 @@ class Translator {
   void hex_escape() {
     if (rest_.size() > 2 && rest_[2] == '{') return take(2);
     const std::string_view digits = rest_.substr(2, 2);
-    // Bytes from 80 on are not characters to Oniguruma.
+    // \x80 to \xFF are bytes in Oniguruma, not characters.
     if (digits.size() != 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos ||
         digits[0] > '7') {
       fail("\\x without braces");
@@ -153,8 +155,8 @@ class Translator {
     take(4);
   }
 
-  // \p{L}: general categories by their one or two letters. Longer names are scripts; PCRE2 would take those for script
-  // extensions.
+  // \p{L}. A name of one or two letters is a general category. A longer name is a script; it gets the prefix "sc:",
+  // because PCRE2 would match script extensions without it.
   void property() {
     const std::size_t end = rest_.find('}');
     if (rest_.size() < 3 || rest_[2] != '{' || end == std::string_view::npos) fail("\\p without braces");
@@ -190,7 +192,7 @@ class Translator {
     take(1);
   }
 
-  // Groups and look-around mean the same; of the options, Oniguruma's m is PCRE2's s.
+  // Groups and look-around mean the same in both. The option m of Oniguruma is s in PCRE2.
   void group() {
     if (rest_.starts_with("(*")) fail("(*");
     if (!rest_.starts_with("(?")) return take(1);
@@ -224,24 +226,24 @@ class Translator {
   std::string result_;
 };
 
-// A compiled regular expression, and how much a match may take.
+// A compiled regular expression and the limits of a match.
 struct Compiled {
   std::unique_ptr<pcre2_code, Free<pcre2_code_free>> code;
   std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> limits;
   std::string name;
 };
 
-// Counts the steps that finding all matches in a text takes: PCRE2 bounds those from one place alone, so that a pattern
-// may look to the end of the text from each.
+// A counter of the steps that the search for all matches in a text takes. PCRE2 only limits the steps from one starting
+// place; a pattern that reads to the end of the text from every place would take quadratic time.
 class StepCounter {
  public:
   explicit StepCounter(std::size_t text_bytes) : left_(kFreeSteps + kStepsPerByte * text_bytes) {}
 
-  // PCRE2 calls it before each part of the pattern that it tries, and gives up with what is not zero.
+  // The callout of PCRE2, called before each part of the pattern that is tried. PCRE2 stops if the result is not 0.
   static int count(pcre2_callout_block* block, void* counter) noexcept {
     return static_cast<StepCounter*>(counter)->count_to(block->current_position);
   }
-  // Throws what has stopped the search, if something did.
+  // Throws the exception that stopped the search, if there was one.
   void rethrow() {
     if (failure_ != nullptr) std::rethrow_exception(failure_);
   }
@@ -262,12 +264,12 @@ class StepCounter {
   }
 
   std::size_t left_;
-  std::size_t position_ = 0;  // of the last call
+  std::size_t position_ = 0;  // place in the text at the previous call
   std::exception_ptr failure_;
 };
 
 void find_all(const Compiled& regex, std::string_view text, const MatchSink& take) {
-  // Groups are not asked for.
+  // Space for the whole match only: groups are not needed.
   const std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data(
       checked(pcre2_match_data_create(1, nullptr)));
   const std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> limits(
@@ -282,11 +284,11 @@ void find_all(const Compiled& regex, std::string_view text, const MatchSink& tak
     counter.rethrow();
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) {
-      refuse<TokenizerError>(regex.name, "the regular expression takes too much at byte {} of a text of {}: {}",
-                             position, text.size(), message_of(found));
+      refuse<TokenizerError>(regex.name, "the regular expression failed at byte {} of a text of {} bytes: {}", position,
+                             text.size(), message_of(found));
     }
     const std::size_t* ends = pcre2_get_ovector_pointer(data.get());
-    if (ends[0] == ends[1] && last_end == ends[1]) {  // an empty match at the end of another
+    if (ends[0] == ends[1] && last_end == ends[1]) {  // an empty match at the end of the previous one
       position += position < text.size() ? first_character(text.substr(position)).bytes : 1;
       continue;
     }
@@ -297,7 +299,7 @@ void find_all(const Compiled& regex, std::string_view text, const MatchSink& tak
 }
 
 void find_all(std::string_view literal, std::string_view text, const MatchSink& take) {
-  if (literal.empty()) {  // between all characters, and at both ends
+  if (literal.empty()) {  // matches between all characters, and at both ends
     for (std::size_t position = 0; position < text.size();) {
       take({position, position});
       position += first_character(text.substr(position)).bytes;

@@ -7,24 +7,25 @@
 
 namespace encdec {
 
-// Bytes of a text.
+// A range of bytes of a text.
 struct PatternMatch {
   std::size_t begin;
   std::size_t end;
 };
 
-// Takes matches one after another.
+// A callback that receives matches in order, one per call.
 using MatchSink = std::function<void(const PatternMatch& match)>;
 
-// What to look for in a text: gives every match in valid UTF-8 to `take`, in order, none overlapping; empty matches
-// too, but none at the end of another. Throws TokenizerError if that takes too many steps. May be used from many
-// threads at once.
+// A function that calls `take` with every match in `text`, in order. Matches do not overlap. They can be empty, but not
+// at the end of another match. `text` must be valid UTF-8. Throws TokenizerError if the search exceeds its step limit.
+// Thread-safe.
 using Pattern = std::function<void(std::string_view text, const MatchSink& take)>;
 
-// The text itself.
+// Returns a pattern that matches `text` literally.
 Pattern literal_pattern(std::string text);
-// A regular expression: Oniguruma's syntax, as far as tokenizers use it, matched by PCRE2. Throws TokenizerError,
-// beginning with `name`, for what is not a regular expression, or one that the two would understand differently.
+// Returns a pattern for a regular expression in the part of Oniguruma's syntax that tokenizers use. PCRE2 does the
+// matching. Throws TokenizerError, beginning with `name`, if `expression` is not valid, or if PCRE2 would read it
+// differently from Oniguruma.
 Pattern regex_pattern(const std::string& expression, const std::string& name);
 
 }  // namespace encdec

@@ -55,7 +55,7 @@ void append_piece_bytes(std::string_view piece, std::string& bytes) {
 
 namespace {
 
-// An empty text is found before every character and at the end.
+// Puts `by` before every character and at the end: the places where an empty text matches.
 std::string put_between_characters(std::string_view piece, std::string_view by) {
   std::string result(by);
   while (!piece.empty()) {

@@ -16,7 +16,7 @@
 namespace encdec::piece_models {
 namespace {
 
-// Adds the ids of the byte pieces of `text`; adds nothing and gives false if the model lacks one.
+// Appends the ids of the byte pieces of `text`. If the model lacks one of them, appends nothing and returns false.
 bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vector<std::int32_t>& ids) {
   const std::size_t before = ids.size();
   for (const char byte : text) {
@@ -65,7 +65,7 @@ class Unigram final : public PieceModel {
       if (unknown_id) return unknown_score_;
       refuse<TokenizerError>(name_, "no piece for '{}', and no unk_id", printable(character));
     };
-    std::string_view unknowns;  // those in a row
+    std::string_view unknowns;  // the current run of unknown pieces
     best_cut<double>(word, trie_, score_of, unknown, [&](std::string_view piece) {
       const auto known = trie_.find(piece);
       if (!known || known == unknown_id) {
@@ -98,7 +98,7 @@ class Unigram final : public PieceModel {
   ByteTrie trie_;
 };
 
-// A model whose pieces are those of a vocabulary, which its options have.
+// A model whose pieces are those of options.vocabulary.
 template <typename Options>
 class VocabularyModel : public PieceModel {
  public:
@@ -110,7 +110,7 @@ class VocabularyModel : public PieceModel {
   std::size_t size() const final { return options_.vocabulary.size(); }
 
  protected:
-  // The id of the token that stands for unknown text. Throws TokenizerError if the vocabulary lacks it.
+  // Returns the id of the unknown token. Throws TokenizerError if the vocabulary lacks it.
   std::int32_t unknown_id(std::string_view token) const {
     if (const auto found = id(token)) return *found;
     refuse<TokenizerError>(name_, "the unknown token '{}' is not in the vocabulary", printable(token));
@@ -141,7 +141,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
       };
       const std::int32_t left_id = id_of(left);
       const std::int32_t right_id = id_of(right);
-      // The right part begins with the prefix, which the whole does not have in the middle.
+      // The right part begins with the prefix. The result does not repeat it in the middle.
       const std::string& prefix = options_.continuing_subword_prefix;
       if (right.size() < prefix.size()) {
         refuse<TokenizerError>(name, "merge {}: '{}' is shorter than the prefix '{}'", rank, printable(right),
@@ -162,7 +162,8 @@ class Bpe final : public VocabularyModel<BpeOptions> {
                                  const auto found = merges_.find(pair_key(chain.symbol(left), chain.symbol(middle)));
                                  return found != merges_.end() ? std::optional(found->second) : std::nullopt;
                                });
-    // All that there will be of a text of one word; a little more for each of many would copy them each time.
+    // Reserves the exact size for a text of one word. For a later word of a text this is skipped: reserving exactly for
+    // each word would copy `ids` each time.
     if (chain.symbols() > ids.size()) ids.reserve(ids.size() + chain.symbols());
     for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) ids.push_back(chain.symbol(i));
   }
@@ -170,7 +171,8 @@ class Bpe final : public VocabularyModel<BpeOptions> {
  private:
   using Merge = PairMerge<std::uint32_t>;
 
-  // The characters of a word. An unknown one is put down only when it is known that the next is not joined to it.
+  // Returns the characters of a word as symbols. An unknown character is added only after the next character has shown
+  // whether the two are fused.
   SymbolChain symbols(std::string_view word) const {
     const std::string& prefix = options_.continuing_subword_prefix;
     const std::string& suffix = options_.end_of_word_suffix;
@@ -199,7 +201,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
       } else {
         if (is_unknown_pending && !options_.fuse_unknown) result.add(unknown_id(*unknown_token));
         is_unknown_pending = unknown_token.has_value();
-        if (is_unknown_pending) unknown_id(*unknown_token);  // throws if there is none
+        if (is_unknown_pending) unknown_id(*unknown_token);  // throws if the vocabulary lacks it
       }
     }
     if (is_unknown_pending) result.add(unknown_id(*unknown_token));
@@ -243,7 +245,7 @@ class WordPiece final : public VocabularyModel<WordPieceOptions> {
   }
 
   ByteTrie trie_;
-  ByteTrie::Node continuing_;  // after the prefix
+  ByteTrie::Node continuing_;  // the node after continuing_subword_prefix
 };
 
 class WordLevel final : public VocabularyModel<WordLevelOptions> {

@@ -55,8 +55,7 @@ void PipelineText::to_byte_characters() {
 
 void check_rewritten(std::size_t bytes) {
   if (bytes > kMaxRewrittenBytes) {
-    throw TokenizerError(
-        fmt::format("text that becomes longer than {} bytes on its way to pieces", kMaxRewrittenBytes));
+    throw TokenizerError(fmt::format("the text grows to more than {} bytes while it is rewritten", kMaxRewrittenBytes));
   }
 }
 

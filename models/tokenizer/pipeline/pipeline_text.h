@@ -6,52 +6,56 @@
 
 namespace encdec {
 
-// Most bytes that rewriting may make of a text: a short rule of a hostile file can make a long text endless.
+// Maximum size of a rewritten text. Without it a short rule of a hostile file could make a text arbitrarily long.
 inline constexpr std::size_t kMaxRewrittenBytes = 64u << 20;
-// Throws TokenizerError if `bytes` are more.
+// Throws TokenizerError if `bytes` > kMaxRewrittenBytes.
 void check_rewritten(std::size_t bytes);
 
-// A text on its way to pieces. What stands for the first character of what the caller gave is told apart: Metaspace
-// with PrependScheme::first looks for it.
+// A text between the caller and the piece model. It records which of its bytes come from the first character of the
+// caller's text: only there does Metaspace with PrependScheme::first add its prefix.
 struct PipelineText {
   std::string text;
-  std::size_t origin_bytes = 0;  // the first so many bytes of `text` stand for the caller's first character
-  bool is_first = false;         // this text was cut out where the caller's text begins
+  std::size_t origin_bytes = 0;  // number of bytes at the beginning of `text` that come from that first character
+  bool is_first = false;         // the text begins where the caller's text begins
 
-  // All that a caller gave.
+  // Returns the whole text of a caller.
   static PipelineText whole(std::string_view text) { return part(text, 0, text.size()); }
-  // The bytes from `begin` to `end` of that.
+  // Returns the bytes [begin, end) of the text of a caller.
   static PipelineText part(std::string_view text, std::size_t begin, std::size_t end);
-  // The bytes from `begin` to `end`, which are those of whole characters.
+  // Returns the bytes [begin, end) of this text.
+  // REQUIRES: they are whole characters.
   PipelineText slice(std::size_t begin, std::size_t end) const&;
-  // The same; all of a text is not copied.
+  // The same, but moves the text if the slice is all of it.
   PipelineText slice(std::size_t begin, std::size_t end) &&;
 
   // Puts `prefix` in front, unless the text is empty.
   void prepend(std::string_view prefix);
-  // Every byte becomes its character in byte-level vocabularies.
+  // Replaces every byte by its character in byte-level vocabularies, see byte_character().
   void to_byte_characters();
 };
 
-// Makes a new text of an old one, from left to right.
+// A rewriter of a PipelineText, from left to right. Bytes are taken from the old text by keep, drop and replace.
+// Order of calls: (keep | drop | drop_origin | replace | insert)* finish.
 class TextRewriter {
  public:
   explicit TextRewriter(PipelineText& text) : text_(text) { result_.reserve(text.text.size()); }
 
-  // What is left of the old text.
+  // Returns the bytes of the old text that have not been taken.
   std::string_view rest() const { return std::string_view(text_.text).substr(position_); }
-  // Takes over `bytes` bytes of the old text.
+  // Copies the next `bytes` bytes of the old text.
   void keep(std::size_t bytes);
-  // Leaves out `bytes` bytes of the old text.
+  // Skips the next `bytes` bytes of the old text.
   void drop(std::size_t bytes) { position_ += bytes; }
-  // Leaves out `bytes` bytes at the beginning; what follows counts as the caller's first character if they did.
+  // Skips the next `bytes` bytes at the beginning of the old text. If origin_bytes was not 0, the following character
+  // takes the place of the caller's first character.
   void drop_origin(std::size_t bytes);
-  // Puts `by` in place of the next `bytes` bytes of the old text; what is put there belongs to the first of them.
+  // Replaces the next `bytes` bytes of the old text by `by`. All of `by` counts as coming from the first of them.
   void replace(std::size_t bytes, std::string_view by);
-  // Adds text that belongs to what was last taken from the old text.
+  // Appends `added`, which counts as coming from the byte that was taken last.
   void insert(std::string_view added);
+  // Returns whether the new text is empty.
   bool is_empty() const { return result_.empty(); }
-  // Stores the new text. What is left of the old one is left out.
+  // Stores the new text in the PipelineText. Bytes that were not taken are dropped.
   void finish();
 
  private:

@@ -87,7 +87,7 @@ class PipelineTokenizer final : public Tokenizer {
       added_.find(normalized, Looking::for_normalized_tokens, special_tokens, [&](const AddedVocabulary::Part& inner) {
         if (inner.begin == inner.end) return;
         if (inner.id) return ids.push_back(*inner.id);
-        // A part that is all of the text is the only one.
+        // Moving `part` is safe: slice() moves only if this is the only inner part.
         encode_part(std::move(part).slice(inner.begin, inner.end), ids);
       });
     });

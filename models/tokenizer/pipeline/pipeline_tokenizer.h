@@ -16,35 +16,35 @@
 
 namespace encdec {
 
-// What a tokenizer is put together from.
+// The parts of a pipeline tokenizer.
 struct PipelineParts {
   struct Language {
-    std::string name;  // as EncodeOptions give it
+    std::string name;  // as in EncodeOptions
     std::int32_t token;
   };
 
-  std::string kind;  // for people: "unigram"
+  std::string kind;  // Tokenizer::kind(): "unigram"
   PieceModelPtr model;
-  // Empty where nothing is done. Without a decoder, decoding puts spaces between pieces.
+  // An empty function does nothing. Without a decoder, decoding puts spaces between pieces.
   Normalizer normalizer = {};
   PreTokenizer pre_tokenizer = {};
   PieceDecoder decoder = {};
   std::vector<AddedToken> added_tokens = {};
 
-  // What to put around a text; EncodeOptions::max_length cuts the text, never that.
+  // The tokens around a text. EncodeOptions::max_length shortens the text, not the affixes.
   Affixes affixes = {};
-  // The same for families that put languages there. Throws InputError for a language that it does not know.
+  // Returns the tokens around a text, and replaces `affixes`, for families in which they depend on the language. Throws
+  // InputError for an unknown language.
   std::function<Affixes(const EncodeOptions& options, TextSide side)> language_affixes = {};
   std::vector<Language> languages = {};  // in the order of their ids
 
-  bool clean_up_spaces = false;       // after decoding
-  bool split_special_tokens = false;  // special tokens in a text are text
+  bool clean_up_spaces = false;       // call clean_up_spaces() after decoding
+  bool split_special_tokens = false;  // treat special tokens in a text as plain text
 };
 
-// A tokenizer equal to Hugging Face's tokenizers 0.23 of the same parts: added tokens are cut out -> normalizer ->
-// pre-tokenizer -> model -> special tokens around; and back by the decoder. Throws TokenizerError, beginning with
-// `name`, if the added tokens do not fit. Without `language_affixes`, EncodeOptions that name a language are an
-// InputError.
+// Creates a tokenizer that equals Hugging Face's tokenizers 0.23 with the same parts. Encoding cuts out added tokens,
+// then applies normalizer, pre-tokenizer and model, and adds the affixes. Throws TokenizerError, beginning with `name`,
+// for invalid added tokens. Without `language_affixes`, encode() throws InputError if the options name a language.
 std::unique_ptr<Tokenizer> pipeline_tokenizer(PipelineParts parts, const std::string& name);
 
 }  // namespace encdec

@@ -9,7 +9,7 @@
 namespace encdec::pre_tokenizers {
 namespace {
 
-// A part of a text that is a match, or lies between matches.
+// A part of a text: a match, or the text between matches.
 struct Part {
   std::size_t begin;
   std::size_t end;
@@ -20,7 +20,9 @@ void add_word(const PipelineText& text, std::size_t begin, std::size_t end, cons
   if (begin < end) take(text.slice(begin, end));
 }
 
-// Makes words of parts, which come in order and cover the text.
+// A splitter that turns the parts of a text into words by a SplitBehavior.
+// REQUIRES: the parts are added in order and cover the text.
+// Order of calls: add* finish.
 class Splitter {
  public:
   Splitter(const PipelineText& text, SplitBehavior behavior, const WordSink& take)
@@ -33,7 +35,7 @@ class Splitter {
         return;
       case SplitBehavior::isolated: return put(part);
       case SplitBehavior::contiguous: return add_to_last(part, last_.is_match == part.is_match);
-      // Of matches in a row, the one beside the text between matches is joined to it.
+      // If several matches are adjacent, only the one next to other text is joined to that text.
       case SplitBehavior::merged_with_previous: return add_to_last(part, part.is_match && !last_.is_match);
       case SplitBehavior::merged_with_next: return add_to_last(part, last_.is_match && !part.is_match);
     }
@@ -46,7 +48,8 @@ class Splitter {
  private:
   void put(const Part& part) const { add_word(text_, part.begin, part.end, take_); }
 
-  // The last part, if there is one, waits for what is joined to it, and is what that is.
+  // Joins `part` to the last part if `fits_last`, else emits the last part. The part added last is kept until the next
+  // call shows whether something is joined to it. The result of a join has the kind of `part`.
   void add_to_last(const Part& part, bool fits_last) {
     const bool is_joined = has_last_ && fits_last;
     if (has_last_ && !is_joined) put(last_);
@@ -61,7 +64,7 @@ class Splitter {
   bool has_last_ = false;
 };
 
-// Every character that is one of those is a match.
+// Calls `take` with the parts of a text in which every character with `is_match(character)` is a match by itself.
 template <typename IsMatch, typename Take>
 void character_parts(std::string_view text, const IsMatch& is_match, const Take& take) {
   std::size_t begin = 0;
@@ -117,9 +120,10 @@ std::size_t contraction(std::string_view text) {
   return 0;
 }
 
-// Bytes of the first match, which begins at the beginning, of GPT-2's pattern for words:
+// Returns the size in bytes of the match of GPT-2's pattern for words at the beginning of `valid`:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-// One match follows another without gaps. `valid` is not empty.
+// The pattern matches at the beginning of any text, so matches follow each other without gaps.
+// REQUIRES: `valid` is not empty.
 std::size_t gpt2_word(std::string_view valid) {
   if (const std::size_t length = contraction(valid); length > 0) return length;
   const auto end_of = [&](std::size_t begin, CharacterKind kind) {
@@ -132,7 +136,7 @@ std::size_t gpt2_word(std::string_view valid) {
   }
   const std::size_t end = end_of(0, CharacterKind::space);
   if (end == valid.size()) return end;
-  // The last space belongs to the word that follows, unless it is the only one.
+  // The last space is left for the next word, unless it is the only one.
   const std::size_t last = last_character(valid.substr(0, end));
   return last > 0 ? last : end;
 }
@@ -142,8 +146,8 @@ std::size_t gpt2_word(std::string_view valid) {
 PreTokenizer sequence(std::vector<PreTokenizer> parts) {
   return [parts = std::move(parts)](PipelineText&& text, const WordSink& take) {
     if (text.text.empty()) return;
-    std::vector<std::size_t> bytes(parts.size());  // that each has made
-    std::vector<WordSink> steps(parts.size());     // what takes the words of each
+    std::vector<std::size_t> bytes(parts.size());  // total bytes of the words of each part
+    std::vector<WordSink> steps(parts.size());     // receivers of the words of each part
     for (std::size_t i = 0; i < parts.size(); ++i) {
       steps[i] = [&, i](PipelineText&& word) {
         check_rewritten(bytes[i] += word.text.size());
@@ -205,7 +209,7 @@ PreTokenizer byte_level(ByteLevelOptions options) {
     for (std::size_t begin = 0; begin < text.text.size(); begin = end) {
       const std::string_view rest = std::string_view(text.text).substr(begin);
       end = begin + (options.use_regex ? gpt2_word(rest) : rest.size());
-      PipelineText word = std::move(text).slice(begin, end);  // all of the text is the last word
+      PipelineText word = std::move(text).slice(begin, end);  // moves only if the word is all of the text
       word.to_byte_characters();
       take(std::move(word));
     }

@@ -10,29 +10,30 @@
 
 namespace encdec {
 
-// Takes words one after another: a text may have as many as bytes, so nobody keeps all of them.
+// A callback that receives words in order, one per call. There is no list of all words, because it could be many times
+// larger than the text.
 using WordSink = std::function<void(PipelineText&& word)>;
 
-// Cuts a normalised text into words, each of which a model makes into pieces by itself: gives them, none empty, to
-// `take`, in order. Throws TokenizerError if a pattern takes too many steps. May be used from many threads at once.
+// A function that cuts a normalised text into words and calls `take` with each word, in order. No word is empty. The
+// model then cuts each word into pieces. Throws TokenizerError if a pattern exceeds its step limit. Thread-safe.
 using PreTokenizer = std::function<void(PipelineText&& text, const WordSink& take)>;
 
-// The kinds that tokenizer.json knows, by their names there. Each is what Hugging Face's tokenizers 0.23 does.
+// The pre-tokenizers of tokenizer.json, under their names there. Each equals that of Hugging Face's tokenizers 0.23.
 namespace pre_tokenizers {
 
-// One after another, each on the words of the one before.
+// Applies the first part to the text, and each later part to the words of the part before it.
 PreTokenizer sequence(std::vector<PreTokenizer> parts);
 
-// At whitespace, which is left out.
+// Cuts at whitespace and removes it.
 PreTokenizer whitespace_split();
-// The matches of \w+|[^\w\s]+.
+// Takes the matches of \w+|[^\w\s]+ as words.
 void whitespace(const PipelineText& text, const WordSink& take);
-// At whitespace, which is left out; every punctuation character is a word.
+// Cuts at whitespace and removes it; makes every punctuation character a word.
 PreTokenizer bert();
 
 enum class PrependScheme {
-  always,  // in front of every text
-  first,   // where the caller's text begins
+  always,  // put the replacement in front of every text
+  first,   // only in front of a text that begins where the caller's text begins
   never,
 };
 struct MetaspaceOptions {
@@ -40,33 +41,34 @@ struct MetaspaceOptions {
   PrependScheme prepend = PrependScheme::always;
   bool split = true;
 };
-// Spaces become the replacement, and words begin with it.
+// Replaces spaces by the replacement. If `split` is set, cuts before each replacement.
 PreTokenizer metaspace(MetaspaceOptions options);
 
 struct ByteLevelOptions {
   bool add_prefix_space = true;
-  bool use_regex = true;  // GPT-2's pattern cuts words
+  bool use_regex = true;  // cut words with GPT-2's pattern
 };
-// Each byte becomes the character that stands for it in byte-level vocabularies.
+// Replaces each byte by its character in byte-level vocabularies, see byte_character().
 PreTokenizer byte_level(ByteLevelOptions options);
 
-// What becomes of the matches that a text is cut at.
+// The handling of the matches at which a text is cut.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 struct SplitOptions {
   SplitBehavior behavior = SplitBehavior::isolated;
-  bool invert = false;  // what lies between matches counts as a match, and the other way round
+  bool invert = false;  // swap matches and the text between matches
 };
 PreTokenizer split(Pattern pattern, SplitOptions options);
 PreTokenizer punctuation(SplitBehavior behavior);
 
 struct DigitsOptions {
-  bool individual = false;
+  bool individual = false;  // make each digit a word
 };
-// Between numbers and other characters.
+// Cuts between numbers and other characters.
 PreTokenizer digits(DigitsOptions options);
-// At one character, which is left out.
+// Cuts at one character and removes it.
 PreTokenizer char_delimiter_split(const std::string& delimiter);
-// After every `length` characters, `length` > 0.
+// Cuts after every `length` characters.
+// REQUIRES: length > 0.
 PreTokenizer fixed_length(std::size_t length);
 
 }  // namespace pre_tokenizers

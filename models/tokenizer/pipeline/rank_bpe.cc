@@ -23,7 +23,7 @@ class RankBpe final : public PieceModel {
 
   void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
     if (const auto whole = vocabulary_.id(word)) return ids.push_back(*whole);
-    // A place for each byte of the word, so that places say where symbols begin.
+    // The chain has one place for each byte of the word, so a place is also an offset into the word.
     SymbolChain chain(word.size());
     for (std::size_t begin = 0; begin < word.size();) {
       poll_cancelled();

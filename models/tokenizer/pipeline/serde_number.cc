@@ -27,7 +27,7 @@ double power_of_ten(int exponent) {
   return powers[static_cast<std::size_t>(exponent)];
 }
 
-// The digits as one integer, those that do not fit left out, and the power of ten that it is times of.
+// The number significand * 10^exponent. Digits that do not fit into the significand are dropped.
 struct Digits {
   std::uint64_t significand = 0;
   std::int64_t exponent = 0;

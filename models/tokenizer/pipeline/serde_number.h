@@ -5,9 +5,9 @@
 
 namespace encdec {
 
-// A JSON number with the value that Rust's serde_json gives it, which tokenizers reads its scores with: sometimes the
-// double next to the nearest one. Sums of scores that are nearly equal come out as there. nullopt beyond double's
-// range.
+// Parses a JSON number with the rounding of Rust's serde_json, which tokenizers uses to read scores. The result can be
+// one double away from the nearest. With the same rounding, nearly equal sums of scores compare as in tokenizers.
+// Returns nullopt for a number beyond the range of double.
 std::optional<double> read_serde_number(std::string_view json);
 
 }  // namespace encdec

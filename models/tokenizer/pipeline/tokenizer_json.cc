@@ -16,15 +16,15 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxParts = 64;           // of a sequence: each may make a text longer
-constexpr std::size_t kMaxContentBytes = 1024;  // of what is put into a text at every match
+constexpr std::size_t kMaxParts = 64;           // in a sequence: each part can make a text longer
+constexpr std::size_t kMaxContentBytes = 1024;  // size of a text that is inserted at every match
 
 template <class... Args>
 [[noreturn]] void fail(const JsonObject& part, fmt::format_string<Args...> what, Args&&... args) {
   refuse<TokenizerError>(part.where(), what, std::forward<Args>(args)...);
 }
 
-// A string of one character.
+// Reads a string of one character.
 std::string read_character(const JsonObject& part, std::string_view key) {
   std::string found = part.required_string(key);
   if (!found.empty() && first_character(found).bytes == found.size()) return found;
@@ -34,7 +34,7 @@ std::string read_character(const JsonObject& part, std::string_view key) {
 template <typename Part>
 using Readers = std::map<std::string_view, std::function<Part(const JsonObject&)>>;
 
-// By the part's type.
+// Calls the reader for the part's `type`.
 template <typename Part>
 Part read_kind(const JsonObject& part, const Readers<Part>& readers) {
   const std::string type = part.required_string("type");
@@ -95,7 +95,7 @@ pre_tokenizers::SplitBehavior read_behavior(const JsonObject& part) {
                                                      {"Contiguous", contiguous}});
 }
 
-// Older files say add_prefix_space: false for "never".
+// Reads prepend_scheme. Older files write "add_prefix_space": false for "never".
 pre_tokenizers::PrependScheme read_prepend_scheme(const JsonObject& part) {
   using enum pre_tokenizers::PrependScheme;
   const bool never_prefix = !part.boolean("add_prefix_space").value_or(true);
@@ -113,13 +113,13 @@ NormalizationTable read_table(const JsonObject& part) {
   return {*table, part.where()};
 }
 
-// ["[SEP]", 102]
+// Returns the id of a pair of token and id: 102 for ["[SEP]", 102].
 std::int32_t read_token_pair(const JsonObject& part, const std::string& key) {
   if (!part.has(key)) fail(part, "has no '{}', expected a token and its id", key);
   const nlohmann::json& value = part.value().at(key);
   const bool is_pair = value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number_unsigned() &&
                        value[1].get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
-  if (!is_pair) fail(part, "'{}' is something else, expected a token and its id", key);
+  if (!is_pair) fail(part, "'{}' has another form, expected a token and its id", key);
   return value[1].get<std::int32_t>();
 }
 
@@ -127,7 +127,7 @@ Affixes read_pair_of_tokens(const JsonObject& part) {
   return {.before = {read_token_pair(part, "cls")}, .after = {read_token_pair(part, "sep")}};
 }
 
-// The ids that a token stands for.
+// Returns the ids of a special token of a template.
 std::vector<std::int32_t> read_ids(const JsonObject& token) {
   if (!token.has("ids") || !token.value().at("ids").is_array()) {
     fail(token, "has no list 'ids', expected the ids that it stands for");
@@ -139,7 +139,7 @@ std::vector<std::int32_t> read_ids(const JsonObject& token) {
   return result;
 }
 
-// What stands around one text; what would around two is not looked at.
+// Reads the tokens around a single text. The template for pairs of texts is ignored.
 Affixes read_template_processing(const JsonObject& part) {
   std::map<std::string, std::vector<std::int32_t>, std::less<>> tokens;
   const JsonObject described = part.required_object("special_tokens");
@@ -165,7 +165,8 @@ Affixes read_template_processing(const JsonObject& part) {
   return affixes;
 }
 
-// Parts for offsets alone change nothing here; of the others there can be one.
+// A ByteLevel processor only changes offsets, which are not computed here. At most one processor of another type is
+// allowed.
 Affixes read_processor_sequence(const JsonObject& part) {
   Affixes result;
   bool found = false;
@@ -312,7 +313,7 @@ PieceModelPtr read_word_level(TokenizerJsonFile& file, const JsonObject& model) 
       {.vocabulary = take_vocabulary(file, model), .unknown_token = model.required_string("unk_token")}, model.where());
 }
 
-// The model of older files, which do not say.
+// Returns the likely model type of an older file, whose model has no `type`.
 std::string_view guess_model(const TokenizerJsonFile& file, const JsonObject& model) {
   if (file.pieces) return "Unigram";
   if (file.merges) return "BPE";
@@ -325,7 +326,7 @@ bool is_byte_level(const JsonObject& file) {
   return decoder != file.value().end() && decoder->dump().find("\"ByteLevel\"") != std::string::npos;
 }
 
-// The model, and its kind for people.
+// Reads the model into `parts.model` and its name for people into `parts.kind`.
 void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineParts& parts) {
   struct Kind {
     std::string_view type;
@@ -370,7 +371,7 @@ PipelineParts parse_tokenizer_json(std::string_view json, const std::string& nam
   if (root.has("decoder")) parts.decoder = read_decoder(root.required_object("decoder"));
   if (root.has("added_tokens")) {
     for (const JsonObject& token : root.required_objects("added_tokens")) {
-      token.required_integer("id", {0, kMaxTokenIds - 1});  // tokens are numbered anew, as tokenizers does
+      token.required_integer("id", {0, kMaxTokenIds - 1});  // only checked: like tokenizers, assign new ids
       parts.added_tokens.push_back(read_added_token(token));
     }
   }

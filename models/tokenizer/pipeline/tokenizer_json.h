@@ -8,13 +8,12 @@
 
 namespace encdec {
 
-// A tokenizer.json as Hugging Face's tokenizers 0.23 writes it, older ones too. Truncation and padding in it do not
-// count. Throws FileError for what is not JSON; TokenizerError or ConfigError, naming the file, the place, what was
-// found and what was expected, for kinds that are not known, values of the wrong type, and parts that do not fit
-// together.
+// Parses a tokenizer.json of Hugging Face's tokenizers 0.23 or older. Ignores truncation and padding. Throws FileError
+// if `json` is not JSON. Throws TokenizerError or ConfigError, with file, place, found and expected, for unknown kinds
+// of parts, values of the wrong type, and parts that do not fit together.
 PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name);
 
-// What its post-processor puts around texts. Throws the same.
+// Reads the tokens that the post-processor `part` puts around a text. Throws as parse_tokenizer_json() does.
 Affixes read_post_processor(const JsonObject& part);
 
 }  // namespace encdec

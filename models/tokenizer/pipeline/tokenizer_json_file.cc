@@ -13,16 +13,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxOtherValues = 2'000'000;  // some thousand added tokens: 10 values each
+constexpr std::size_t kMaxOtherValues = 2'000'000;  // thousands of added tokens with 10 values each fit easily
 
-// "a b" as a pair; nullopt for anything else.
+// Splits "a b" into a pair. Returns nullopt for anything else.
 std::optional<std::pair<std::string, std::string>> split_merge(std::string_view merge) {
   const std::size_t space = merge.find(' ');
   if (space == std::string_view::npos || merge.find(' ', space + 1) != std::string_view::npos) return std::nullopt;
   return std::pair(std::string(merge.substr(0, space)), std::string(merge.substr(space + 1)));
 }
 
-// Receives the file's tokens. Of the two long lists it makes plain values at once; everything else becomes JSON values.
+// A handler of the file's JSON events. It stores the two long lists directly and builds JSON values of everything else.
 class TokenizerJsonReader final : public JsonTree {
  public:
   TokenizerJsonReader(TokenizerJsonFile& result, const std::string& name) : JsonTree(name), result_(result) {}
@@ -178,16 +178,16 @@ class TokenizerJsonReader final : public JsonTree {
   }
 
   TokenizerJsonFile& result_;
-  std::string names_[kNamedLevels];  // the last key of the outermost object, and of the one in it
+  std::string names_[kNamedLevels];  // current keys of the outermost object and of the object in it
   std::size_t values_ = 0;
 
-  // In a long list: how deep, how many items are complete, how much of this one there is, and its text.
+  // State within a long list.
   List list_ = List::none;
-  std::size_t list_depth_ = 0;
-  std::size_t items_ = 0;
-  std::size_t item_size_ = 0;
-  bool is_text_merges_ = false;
-  std::string text_;
+  std::size_t list_depth_ = 0;   // 1: in the list; 2: in an item that is a list
+  std::size_t items_ = 0;        // complete items
+  std::size_t item_size_ = 0;    // values of the current item
+  bool is_text_merges_ = false;  // merges are strings "a b"
+  std::string text_;             // first value of the current item, or the current key
 };
 
 }  // namespace

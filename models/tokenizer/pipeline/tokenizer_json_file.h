@@ -11,15 +11,19 @@
 
 namespace encdec {
 
-// What a tokenizer.json holds. The long lists are kept apart: as JSON values they would take many times their memory.
+// The content of a tokenizer.json. The long lists have types of their own, because as JSON values they would need many
+// times the memory.
 struct TokenizerJsonFile {
   std::optional<Vocabulary> vocabulary;            // model.vocab, if it is an object
   std::optional<std::vector<ScoredPiece>> pieces;  // model.vocab, if it is a list
   std::optional<Merges> merges;                    // model.merges
-  std::optional<JsonObject> rest;                  // all other keys, once it is read
+  std::optional<JsonObject> rest;                  // all other keys; always set by parse()
 
-  // Throws FileError for what is not JSON, is nested too deep or has a key twice; TokenizerError, naming the place, for
-  // long lists of other things than pieces, or with a piece or an id twice, or too many values in the rest.
+  // Throws FileError if `json` is not JSON, is nested too deeply, or has a key twice. Throws TokenizerError, naming the
+  // place, if
+  // - a long list contains anything but pieces
+  // - a vocabulary has a piece or an id twice
+  // - `rest` has too many values
   static TokenizerJsonFile parse(std::string_view json, const std::string& name);
 };
 

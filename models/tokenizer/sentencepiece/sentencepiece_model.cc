@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kSpaceSymbol = "▁";
 
-// What the beginning of a text becomes, and its bytes.
+// One step of normalisation: the next `bytes` bytes of the text become `result`.
 struct Step {
   std::string_view result;
   std::size_t bytes;
@@ -41,9 +41,11 @@ Step next_step(std::string_view text, const SentencePieceProto::Normalization& r
   return {text.substr(0, bytes), bytes};
 }
 
-// sentencepiece's own normalisation: at each place the longest match of the table is replaced; then spaces at the ends
-// and in a row go, one comes in front, and all are written "▁", each as far as the rules say so. User-defined pieces
-// stay as they are.
+// Normalises a text as sentencepiece does. At each place, replaces the longest match of the table. Leaves user-defined
+// pieces unchanged. Then, as far as `rules` ask for it:
+// - removes spaces at the ends, and all but one of consecutive spaces
+// - adds one space in front, or at the end
+// - writes spaces as "▁"
 std::string normalize(std::string_view valid, const SentencePieceProto::Normalization& rules,
                       const ByteTrie& user_defined) {
   const std::string_view space = rules.escape_spaces ? kSpaceSymbol : " ";
@@ -96,7 +98,7 @@ void SentencePieceModel::add_pieces() {
     };
     if (type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused) {
       if (text_pieces_.find(text)) refuse("is there twice");
-      if (text[0] == '\0' && (is_unigram || type == PieceType::user_defined)) refuse("ends before it begins");
+      if (text[0] == '\0' && (is_unigram || type == PieceType::user_defined)) refuse("begins with a NUL byte");
       text_pieces_.insert(text, id);
       if (type == PieceType::user_defined) user_defined_.insert(text, 0);
     } else if (!other_pieces_.emplace(text, id).second) {
@@ -106,11 +108,11 @@ void SentencePieceModel::add_pieces() {
       lowest = std::min(lowest, score);
       highest_score_ = std::max(highest_score_, score);
     }
-    if (type == PieceType::unknown && std::exchange(unknown_id_, id) >= 0) refuse("is a second unknown one");
+    if (type == PieceType::unknown && std::exchange(unknown_id_, id) >= 0) refuse("is a second unknown piece");
     if (type == PieceType::byte) {
       const auto byte = piece_byte(text);
-      if (!byte || byte_piece(*byte) != text) refuse("stands for no byte");
-      if (!proto_.byte_fallback) refuse("stands for a byte, but byte_fallback is false");
+      if (!byte || byte_piece(*byte) != text) refuse("is a byte piece, expected <0x00> to <0xFF>");
+      if (!proto_.byte_fallback) refuse("is a byte piece, but byte_fallback is false");
       ++bytes;
     }
     ++id;
@@ -158,12 +160,12 @@ std::vector<std::string> SentencePieceModel::encode(std::string_view text) const
 void SentencePieceModel::encode(std::string_view text, const PieceSink& take) const {
   check_text(text);
   const std::string normalized = normalize(text, proto_.normalizer, user_defined_);
-  std::string_view unknowns;  // those in a row
+  std::string_view unknowns;  // the current run of unknown pieces
   cut(normalized, [&](std::string_view piece, std::int32_t id) {
     poll_cancelled();
     const PieceType type = at(id).type;
     if (type == PieceType::control) {
-      refuse<TokenizerError>(name_, "a text has the control piece '{}'", printable(piece));
+      refuse<TokenizerError>(name_, "the text contains the control piece '{}'", printable(piece));
     }
     const bool is_unknown = type == PieceType::unknown;
     if (is_unknown && proto_.byte_fallback) {
@@ -206,7 +208,7 @@ void SentencePieceModel::cut_unigram(std::string_view normalized, const Take& ta
   const auto score_of = [&](std::int32_t id, std::size_t bytes) -> std::optional<float> {
     const SentencePieceProto::Piece& piece = at(id);
     if (piece.type == PieceType::unused) return std::nullopt;
-    // User-defined pieces are better than all others, long ones better than short ones.
+    // User-defined pieces get a higher score than all other pieces, and longer ones a higher score than shorter ones.
     const bool is_user_defined = piece.type == PieceType::user_defined;
     return is_user_defined ? static_cast<float>(0.1 * static_cast<double>(bytes - 1)) : piece.score;
   };
@@ -217,8 +219,8 @@ void SentencePieceModel::cut_unigram(std::string_view normalized, const Take& ta
   });
 }
 
-// Pairs are merged by the scores of what they become. Unused pieces may be on the way to others; those that are left
-// are taken apart again as they came about.
+// Merges the pair whose result has the highest score first. An unused piece can be an intermediate result. If one is
+// left at the end, it is split again into the two parts from which it was merged.
 template <typename Take>
 void SentencePieceModel::merge(std::string_view normalized, const Take& take) const {
   using Merge = PairMerge<float>;
@@ -234,12 +236,12 @@ void SentencePieceModel::merge(std::string_view normalized, const Take& take) co
     const auto id = text_pieces_.find(normalized.substr(left, end - left));
     return id ? std::optional(Merge{-at(*id).score, kMergeable}) : std::nullopt;
   };
-  std::unordered_map<std::string_view, std::size_t> fronts;  // the first parts of unused pieces
+  std::unordered_map<std::string_view, std::size_t> fronts;  // bytes of the first part of each unused piece
   merge_pairs<float>(chain, find_merge, [&](std::size_t left, std::size_t middle, std::size_t end) {
     const std::string_view both = normalized.substr(left, end - left);
     if (at(*text_pieces_.find(both)).type == PieceType::unused) fronts[both] = middle - left;
   });
-  std::vector<std::string_view> rest;  // the next one last
+  std::vector<std::string_view> rest;  // a stack: the next piece is the last element
   for (std::size_t begin = 0, end = 0; begin < chain.places(); begin = end) {
     end = chain.end(begin);
     for (rest = {normalized.substr(begin, end - begin)}; !rest.empty();) {
@@ -263,7 +265,7 @@ SentencePieceModel::Symbol SentencePieceModel::first_symbol(std::string_view tex
 std::string SentencePieceModel::decode(std::span<const std::string> pieces) const {
   const SentencePieceProto::Normalization& rules = proto_.normalizer;
   std::string text;
-  std::string bytes;  // of pieces in a row that stand for one each
+  std::string bytes;  // the bytes of the current run of byte pieces
   bool begins = true;
   bool took_prefix = false;
   const auto add_bytes = [&] { text += replace_invalid_bytes(std::exchange(bytes, {}), "\uFFFD"); };
@@ -282,7 +284,8 @@ std::string SentencePieceModel::decode(std::span<const std::string> pieces) cons
       text += at(id).text == piece ? proto_.unknown_surface : piece;
       continue;
     }
-    // The space that the normaliser put in front; or all that is left of spaces in front, if it removes those.
+    // Removes the space that the normaliser added in front. If the normaliser removes extra spaces, removes the space
+    // in front of each piece until there is text.
     std::string_view rest = piece;
     if (begins && (rules.add_dummy_prefix || rules.remove_extra_spaces) && rest.starts_with(kSpaceSymbol)) {
       rest.remove_prefix(kSpaceSymbol.size());

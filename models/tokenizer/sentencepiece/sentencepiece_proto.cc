@@ -16,9 +16,11 @@ namespace {
 constexpr std::size_t kMaxSentencePieces = 1'000'000;
 constexpr std::size_t kMaxSamples = 100'000;
 constexpr std::size_t kMaxUnknownSurfaceBytes = 256;
-constexpr std::size_t kMaxOtherFieldBytes = 4u << 20;  // normalisation tables: 0.3 MB; lists of user-defined symbols
+// Maximum size of any other field. The largest are normalisation tables, about 0.3 MB, and lists of user-defined
+// symbols.
+constexpr std::size_t kMaxOtherFieldBytes = 4u << 20;
 
-// One field of a protobuf message. A field of another wire type than its number has is an unknown field.
+// One field of a protobuf message. A known field number with an unexpected wire type counts as an unknown field.
 struct Field {
   enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
@@ -26,18 +28,19 @@ struct Field {
 
   std::uint32_t number;
   WireType type;
-  std::uint64_t value = 0;      // of a varint
-  std::string_view bytes = {};  // of the others
+  std::uint64_t value = 0;      // set for a varint
+  std::string_view bytes = {};  // set for all other types
 };
 using WireType = Field::WireType;
 
-// The fields of a protobuf message, in order.
+// An iterator over the fields of a protobuf message.
 class Fields {
  public:
-  // Both must outlive it. `where` begins messages.
+  // `where` begins messages.
+  // REQUIRES: `message` and `where` outlive this object.
   Fields(std::string_view message, const std::string& where) : rest_(message), where_(where) {}
 
-  // nullopt at the end.
+  // Returns the next field, or nullopt at the end.
   std::optional<Field> next() {
     if (rest_.empty()) return std::nullopt;
     const std::uint64_t tag = varint();
@@ -122,7 +125,7 @@ class ProtoReader {
     if (text.empty() || text.size() > kMaxPieceBytes) {
       refuse<TokenizerError>(where_, "piece {} has {} bytes, expected 1 to {}", index, text.size(), kMaxPieceBytes);
     }
-    // Some converters write a piece that is one NUL, beside those for bytes.
+    // Some converters write a piece that is a single NUL byte, in addition to the byte pieces.
     if (find_invalid_utf8(text) || (text.size() > 1 && text.find('\0') != std::string::npos)) {
       refuse<TokenizerError>(where_, "piece {} is not UTF-8 without NUL", index);
     }
@@ -173,7 +176,7 @@ class ProtoReader {
     });
   }
 
-  // A value of an enumeration that begins at 1.
+  // Returns `value` if it is in the enumeration 1 to `last`, else throws TokenizerError.
   int one_of(std::uint64_t value, std::uint64_t last, std::string_view what) const {
     if (value >= 1 && value <= last) return static_cast<int>(value);
     refuse<TokenizerError>(where_, "{} is {}, expected 1 to {}", what, value, last);

@@ -11,9 +11,9 @@
 
 namespace encdec {
 
-inline constexpr std::size_t kMaxSentencePieceBytes = 32u << 20;  // models of 256,000 pieces: some 5 MB
+inline constexpr std::size_t kMaxSentencePieceBytes = 32u << 20;  // a model of 256,000 pieces has about 5 MB
 
-// What a sentencepiece model file says, as plain data.
+// The content of a sentencepiece model file as plain data.
 struct SentencePieceProto {
   enum class PieceType { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
   struct Piece {
@@ -29,7 +29,7 @@ struct SentencePieceProto {
     bool escape_spaces = true;
     bool space_is_suffix = false;  // treat_whitespace_as_suffix
   };
-  // A text and its pieces with spaces between, by which a model tests itself.
+  // A text and its pieces, separated by spaces, with which the model is tested.
   struct Sample {
     std::string input;
     std::string expected;
@@ -38,16 +38,17 @@ struct SentencePieceProto {
   std::vector<Piece> pieces;  // the index is the id
   ModelType model_type = ModelType::unigram;
   bool byte_fallback = false;
-  std::string unknown_surface = " \u2047 ";  // what the unknown piece is decoded to
+  std::string unknown_surface = " \u2047 ";  // decoded text of the unknown piece
   Normalization normalizer;
   Normalization denormalizer;
   std::vector<Sample> samples;
 
-  // `bytes` is the content of the file `name`. Throws TokenizerError, naming the file, if
-  // - a protobuf field is not whole, or a type is not known;
-  // - there are none or more than a million pieces, or one is empty, longer than 1024 bytes, not UTF-8, or has a NUL
-  //   byte among others; a score is not finite;
-  // - NormalizationTable::check refuses a table.
+  // Parses the content of the file `name`. Throws TokenizerError, naming the file, if
+  // - a protobuf field is incomplete or a type is unknown
+  // - there are no pieces or more than a million
+  // - a piece is empty, has more than kMaxPieceBytes, is not UTF-8, or has a NUL byte and other bytes
+  // - a score is not finite
+  // - NormalizationTable::check() refuses a table
   static SentencePieceProto parse(std::string_view bytes, const std::string& name);
 };
 

@@ -1,4 +1,4 @@
-// A network of two layers built by hand, and the model in the folder given as an argument, if there is one.
+// Runs a network of two layers, built by hand, and the model in the folder given as an argument, if any.
 #include <array>
 #include <cmath>
 #include <exception>
@@ -27,7 +27,8 @@ Tensor filled(const Shape& shape, float value) {
   return tensor;
 }
 
-// norm(x + feed_forward(x)), where the feed-forward network adds the same to all of a row: only x counts.
+// Computes norm(x + feed_forward(x)). The feed-forward network adds one value to all elements of a row, which the norm
+// removes: the result depends only on x.
 void run_a_graph() {
   auto store = std::make_shared<WeightStore>("by hand");
   store->add("feed_forward.expand.weight", filled({8, 4}, 0.5f));
@@ -51,14 +52,14 @@ void run_a_graph() {
   for (int i = 0; i < 4; ++i) input.data<float>()[i] = static_cast<float>(i);
   const std::array<Tensor, 1> inputs = {input};
   const float* output = executor.run(inputs, state)[0].data<float>();
-  // 0, 1, 2, 3 have the mean 1.5 and the variance 1.25.
+  // The mean of 0, 1, 2, 3 is 1.5 and the variance 1.25.
   for (int i = 0; i < 4; ++i) {
     const double expected = (i - 1.5) / std::sqrt(1.25 + 1e-5);
     require(std::abs(output[i] - expected) < 1e-5, "the graph computes something else");
   }
 }
 
-// Errors of the library can be caught as what they are.
+// Checks that errors of the library can be caught by their own types.
 void fail_to_load() {
   try {
     Model::load("/no/such/folder");

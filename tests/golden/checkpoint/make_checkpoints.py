@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the small weight files in tests/golden/checkpoint: what PyTorch, NumPy and CTranslate2 themselves write.
+"""Makes the small weight files in tests/golden/checkpoint, with PyTorch, NumPy and CTranslate2 themselves.
 
     pip install -r ../requirements.txt ctranslate2==4.8.5
     python make_checkpoints.py
 
-Beside every FILE lies FILE.safetensors, the tensors that a reader must give: strided ones as they are seen, types that
-the library does not have as their bytes (uint8), and scales of quantised ones under NAME_scale, one a row. The files in
-pytorch_legacy hold what those of the same names in pytorch do.
-All values come from fixed seeds; no time and no path takes part, so that a second run writes the same bytes.
+Beside every FILE, FILE.safetensors has the tensors that a reader must return:
+- a strided tensor is stored contiguously
+- a tensor of a type that encdec does not support is stored as its bytes (uint8)
+- the scales of a quantised tensor NAME are in NAME_scale, one per row
+The files in pytorch_legacy have the same content as those in pytorch with the same names.
+All values come from fixed seeds, and nothing depends on time or paths, so a second run writes the same bytes.
 """
 
 import collections
@@ -45,7 +47,7 @@ NUMPY_TYPES = (torch.float32, torch.float16, torch.float64, torch.int8, torch.in
 
 
 def seen(tensor):
-    """The tensor as an array; bfloat16 as its bits, which NumPy has no type for: see write_torch."""
+    """Returns the tensor as an array, or its bytes if NumPy or encdec does not have the type or rank."""
     tensor = tensor.detach().contiguous()
     if tensor.dtype in NUMPY_TYPES and tensor.dim() <= 4:
         return tensor.numpy()
@@ -53,7 +55,8 @@ def seen(tensor):
 
 
 def write_legacy(path, content, **options):
-    """As torch before 1.6 does. It names a storage for its address and sorts by that: here by numbers that go down."""
+    """Writes the format of torch before 1.6, which names each storage by its address and sorts by these names. Here descending
+    numbers replace the addresses, which would differ from run to run."""
     keys = {}
 
     class Key:
@@ -70,7 +73,7 @@ def write_legacy(path, content, **options):
 def write_torch(name, content, tensors, **options):
     folder = HERE / "pytorch"
     folder.mkdir(exist_ok=True)
-    # The archive's top folder is named for the file.
+    # The archive's top folder has the name of the file.
     torch.save(content, folder / f"{name}.bin", **options)
     write_legacy(HERE / "pytorch_legacy" / f"{name}.bin", content, **options)
 
@@ -127,7 +130,7 @@ def make_torch():
 
 
 def write_npz(path, arrays, compression, version=(1, 0)):
-    """As numpy.savez does, but with one date for all."""
+    """Writes the format of numpy.savez, with the same date for all entries."""
     with zipfile.ZipFile(path, "w", compression) as archive:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
@@ -169,7 +172,7 @@ def make_numpy():
 
 
 class Vocabulary:
-    """As much of a tokenizer as the converter needs."""
+    """The part of a tokenizer that the converter uses."""
 
     bos_token, eos_token, unk_token, pad_token = "<s>", "</s>", "<unk>", "<pad>"
     all_special_tokens, special_tokens_map = [], {}
@@ -192,7 +195,7 @@ class Converter(TransformersConverter):
 
 
 def read_model_bin(data):
-    """The variables and aliases of a model.bin of version 6."""
+    """Returns the variables and aliases of a model.bin of version 6."""
     position = 0
 
     def take(layout):

@@ -1,1 +1,1 @@
-"""How the golden checkpoints are made: see ../README.md."""
+"""Makes the golden checkpoints; see ../README.md."""

@@ -1,4 +1,4 @@
-"""What a golden case and a model family are."""
+"""The classes of golden cases and model families."""
 
 import json
 from collections.abc import Callable
@@ -12,39 +12,39 @@ ENCODER_DECODER, ENCODER_ONLY, DECODER_ONLY = "encoder-decoder", "encoder-only",
 
 @dataclass
 class Tap:
-    """Where the value of one graph node is found: at the output or the input of a module of the reference."""
+    """The place of a graph node's value in the reference: the output or the input of a module, times `scale`."""
 
     node: str
     module: torch.nn.Module
     at: str = "output"
     scale: float = 1.0
-    plus: str | None = None  # an earlier node that is added
+    plus: str | None = None  # an earlier node whose value is added
 
 
 @dataclass
 class Family:
-    """How checkpoints of one model_type are made at random and looked into."""
+    """A model_type: how to make random checkpoints of it, and where to find their intermediate values."""
 
-    model_class: Any  # of the oracle; its forward gives `logits`, or `last_hidden_state` where there are no decoder rows
+    model_class: Any  # class of the oracle; forward() returns `logits`, or `last_hidden_state` if it is encoder-only
     config_class: Any
     taps: Callable  # model -> list of Tap, in graph order
     kind: str = ENCODER_DECODER
-    config: Callable = lambda given: {}  # the case's own settings -> settings that it may leave out
-    generation: Callable = lambda config: {}  # -> generation_config.json of every case
-    # The rows of `forward`: a length of 1 is among them, and no order that would hide a mix-up.
+    config: Callable = lambda given: {}  # settings of the case -> defaults for its other settings
+    generation: Callable = lambda config: {}  # config -> generation_config.json of every case
+    # Lengths of the rows of `forward`. They include 1, and are not sorted, so that swapped rows are noticed.
     source_lengths: tuple = (5, 9, 1, 7)
     target_lengths: tuple = (4, 1, 7, 3)
     cached: bool = True  # whether the reference's greedy search uses its key/value cache
-    first_id: int = 4  # smaller ids have a meaning of their own
-    pad_is_last: bool = False  # Marian: the ordinary ids end where the pad id stands
-    head_class: Any = None  # the class that is filled and saved, where it is not model_class
-    computed: tuple = ()  # how the names of tensors end that a checkpoint need not have
+    first_id: int = 4  # first ordinary id; smaller ids are special tokens
+    pad_is_last: bool = False  # Marian: the pad id follows the last ordinary id
+    head_class: Any = None  # class of the model that is filled and saved; default: model_class
+    computed: tuple = ()  # endings of the names of tensors that a checkpoint need not have
     unused: tuple = ()  # parts of the names of stored tensors that the oracle does not read
 
 
 @dataclass
 class Case:
-    """One checkpoint. `config` goes into the family's config class, `generation` into generation_config.json."""
+    """A checkpoint. `config` goes into the family's config class, `generation` into generation_config.json."""
 
     name: str
     family: Family
@@ -52,17 +52,17 @@ class Case:
     generation: dict = field(default_factory=dict)
     dtype: torch.dtype = torch.float32
     publish: Callable | None = None  # (case, model, folder) -> oracle; default: save_pretrained and from_pretrained
-    adjust: Callable | None = None  # (model, random): a last change of the random weights
-    source_lengths: tuple | None = None  # instead of the family's
+    adjust: Callable | None = None  # (model, random): changes the random weights at the end
+    source_lengths: tuple | None = None  # default: the family's
     logits_bias: bool = True  # False: final_logits_bias stays zero
-    output_ids: int | None = None  # the file has logits for only so many ids
-    same_model: bool = True  # False: the format changes the weights that were made
+    output_ids: int | None = None  # number of ids for which the file has logits; default: all
+    same_model: bool = True  # False: the format changes the weights
     nodes: bool = True  # False: expected.safetensors has no nodes
-    pad_inside_source: bool = False  # the pad id as an ordinary, attended token
-    bad_phrases: bool = False  # add a banned pair and a banned triple that the model would otherwise produce
-    tokenizer: Any = None  # writes tokenizer files and the texts' expectations (marian_text.py)
-    eos_rate: float = 0.1
-    seed: int = 0  # where the search for a usable seed begins
+    pad_inside_source: bool = False  # sources contain the pad id as an ordinary token that is attended to
+    bad_phrases: bool = False  # ban a pair and two triples of ids that the model would otherwise generate
+    tokenizer: Any = None  # writes tokenizer files and expected results for texts (marian_text.py)
+    eos_rate: float = 0.1  # fraction of the steps in which the end token should win
+    seed: int = 0  # first seed that is tried
 
 
 def write_json(path, value):

@@ -1,4 +1,4 @@
-"""What a case must be to be worth testing against; each refusal is an AssertionError that says why."""
+"""Checks that a case is worth testing against. A check that fails raises an AssertionError with the reason."""
 
 import math
 
@@ -7,13 +7,13 @@ import torch
 from maker.case import ENCODER_ONLY
 from maker.expected import pad_rows, run_forward, run_greedy
 
-KEY_BIASES = ("k_proj.bias", "key.bias", "k_lin.bias")  # softmax cancels them
+KEY_BIASES = ("k_proj.bias", "key.bias", "k_lin.bias")  # without effect: softmax cancels them
 
 
 def is_usable(greedy, config):
-    """Lengths and ids vary, some rows end by themselves, one runs to the limit, nothing hangs on the last bits.
+    """Returns whether lengths and ids vary, some rows stop at an end token, some run to the limit, and no choice is close.
 
-    A generated pad id is refused: the reference itself is not sure of the positions after it (M2M100's cache counts it).
+    A generated pad id is not usable: the reference's positions after it are doubtful (M2M100's cache counts the pad id).
     """
     pads = {config.pad_token_id} - {config.eos_token_id}
     return (
@@ -28,7 +28,7 @@ def is_usable(greedy, config):
 
 
 def add_bad_phrases(case, model, sources):
-    """Bans a pair and a triple that greedy search would write, and makes sure that both bans change something."""
+    """Bans a pair and two triples of ids that greedy search would generate. Returns False if a ban changes nothing."""
     settings, eos = model.generation_config, model.config.eos_token_id
     for length, b in (2, 0), (3, 1), (3, 2):
         before = run_greedy(case.family, model, sources[b]).ids
@@ -42,7 +42,7 @@ def add_bad_phrases(case, model, sources):
 
 
 def settings_matter(case, model, rows, greedy):
-    """Each unusual generation key of the case changes at least one row, and each of several end tokens ends one by itself."""
+    """Returns whether each unusual generation key of the case changes a row, and each of several end tokens ends a row."""
     ends = case.generation.get("eos_token_id", [])
     if not all(any(g.ids[-1] == end and not g.reached_end for g in greedy) for end in ends):
         return False
@@ -70,7 +70,7 @@ def difference(a, b):
 
 
 def check_case(case, model, forward, sources, targets):
-    """All checks of one checkpoint. Returns the weakest tensor's influence and the worst relative error of a node."""
+    """Runs all checks of a checkpoint. Returns the smallest effect of a tensor and the largest relative error of a node."""
     check_padding(case, model, forward, sources, targets)
     check_masks_matter(case, model, forward, sources, targets)
     weakest = check_every_tensor_matters(case, model, forward.output, sources, targets)
@@ -85,7 +85,7 @@ def check_padding(case, model, forward, sources, targets):
 
 
 def check_precision(case, model, packed, sources, targets):
-    """Against the same model in float64: also what it makes in the default type, as a minimum for masks."""
+    """Compares with the same model in float64. The default type is float64 too, for values such as the minimum in masks."""
     torch.set_default_dtype(torch.float64)
     try:
         exact = run_forward(case.family, model.double(), sources, targets).pack(sources, targets)
@@ -99,7 +99,7 @@ def check_precision(case, model, packed, sources, targets):
 
 @torch.no_grad()
 def check_every_tensor_matters(case, model, output, sources, targets):
-    """Taking any stored tensor away changes the output."""
+    """Checks that the output changes if any stored tensor is replaced by zeros (a norm's weight by ones)."""
     weakest = math.inf
     for name, tensor in model.state_dict().items():
         untied_shared = name.endswith("shared.weight") and not model.config.tie_word_embeddings
@@ -118,7 +118,7 @@ def check_every_tensor_matters(case, model, output, sources, targets):
 
 @torch.no_grad()
 def check_masks_matter(case, model, forward, sources, targets):
-    """Attending to the padding, or to the future, would be seen."""
+    """Checks that attending to padding would change the output, and that the last id only has an effect on the last output."""
     family = case.family
     if sources:
         source_ids, _ = pad_rows(sources, model.config.pad_token_id)

@@ -1,4 +1,4 @@
-"""What the reference computes: nodes, logits and greedy search."""
+"""Results of the reference: nodes, logits and greedy search."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Forward:
     encoder_output: torch.Tensor | None
 
     def pack(self, sources, targets):
-        """The rows of all sequences one after another, without the padding."""
+        """Returns the rows of all sequences one after another, without padding."""
         packed = {}
         for name, values in self.nodes.items():
             rows = sources if name.startswith("encoder.") else targets
@@ -35,7 +35,7 @@ class Forward:
 
 @torch.no_grad()
 def run_forward(family, model, sources, targets):
-    """One padded batch with explicit masks."""
+    """Runs the model on one padded batch with explicit masks."""
     model = model.base_model if family.kind == ENCODER_ONLY else model
     nodes = {}
     handles = []
@@ -82,15 +82,15 @@ def run_forward(family, model, sources, targets):
 
 @dataclass
 class Greedy:
-    ids: list  # new ids: no start token and no prompt, the end token kept
+    ids: list  # new ids with the end token, without start token or prompt
     score: float
-    reached_end: bool  # of the length allowed
-    gap: float  # the smallest distance between the best and the second best score of a free step
+    reached_end: bool  # whether the row has the maximum length
+    gap: float  # smallest difference of the best two scores in any step without a forced token
 
 
 @torch.no_grad()
 def run_greedy(family, model, row):
-    """transformers' greedy search of one source or prompt alone, with the checkpoint's generation config."""
+    """Runs transformers' greedy search for a single source or prompt, with the checkpoint's generation config."""
     prompt_length = len(row) if family.kind == DECODER_ONLY else 1
     output = model.generate(
         torch.tensor([row]),
@@ -116,7 +116,7 @@ def run_greedy(family, model, row):
 
 
 def tensors_of(case, forward, sources, targets, greedy):
-    """The content of expected.safetensors."""
+    """Returns the content of expected.safetensors."""
     kind = case.family.kind
     tensors = {}
     if case.nodes:

@@ -1,4 +1,4 @@
-"""What the reference generates under any options, and how close a call it was."""
+"""Generation by the reference with any options, and the margin of its decisions."""
 
 import math
 from contextlib import contextmanager
@@ -8,25 +8,25 @@ import torch
 
 from maker.case import DECODER_ONLY
 
-PLACEHOLDER = -1e8  # beam search's scores below are those of beams and hypotheses that are not there
+PLACEHOLDER = -1e8  # a lower score in beam search is that of an empty beam or hypothesis
 
 
 @dataclass
 class Generated:
     hypotheses: list  # {"token_ids", "score"}, best first
-    margin: float  # the smallest distance of two scores whose order decided anything; 0 where a placeholder got in
-    running_ids: set  # all ids that any beam went on from
+    margin: float  # smallest difference of two scores whose order mattered; 0 if a placeholder was used
+    running_ids: set  # all ids of the beams that were continued
 
 
 class BeamWatch:
-    """Listens to the beam search of one source. Each function gets what the reference's function of that name gets."""
+    """An observer of the beam search of one source. Methods named like functions of the reference get their arguments."""
 
     def __init__(self, num_beams, end_ids):
         self.num_beams, self.end_ids = num_beams, end_ids
         self.margin, self.running_ids = math.inf, set()
 
     def boundary(self, scores, kept):
-        """The best `kept` of `scores` were chosen."""
+        """Updates the margin after a choice of the best `kept` of `scores`."""
         if torch.isnan(scores).any():
             self.margin = 0.0
         best = scores[scores > PLACEHOLDER].topk(min(kept + 1, int((scores > PLACEHOLDER).sum()))).values
@@ -57,7 +57,7 @@ class BeamWatch:
 
 @contextmanager
 def watched(model, watch):
-    """The reference calls `watch` as well while this lasts."""
+    """Makes the reference call the methods of `watch` too, within the with block."""
     names = [f"_{name}" for name in ("get_top_k_continuations", "update_finished_beams", "check_early_stop_heuristic")]
 
     def listening(name):
@@ -85,9 +85,9 @@ def end_ids_of(model):
 
 @torch.no_grad()
 def generate_alone(family, model, source, prefix, options):
-    """One source alone; `prefix` are the ids that follow the decoder start token, and a part of the hypotheses.
+    """Generates from one source. `prefix` are the ids after the decoder start token; they are part of the hypotheses.
 
-    Like `encdec generate --json`: ids without the start token, and without the prompt of a decoder-only model.
+    As in `encdec generate --json`, hypotheses have neither the start token nor the prompt of a decoder-only model.
     """
     if family.kind == DECODER_ONLY:
         prompt, shown, inputs = source, len(source), {}
@@ -128,7 +128,7 @@ def greedy_result(output, prompt_length, shown):
         finite = scores[0][torch.isfinite(scores[0])]
         if torch.isnan(scores).any() or len(finite) == 0:
             margin = 0.0
-        elif len(finite) > 1 and (finite != 0).any():  # of several forced ends the first one is taken
+        elif len(finite) > 1 and (finite != 0).any():  # all zeros: several forced end tokens, of which the first wins
             best, second = finite.topk(2).values.tolist()
             margin = min(margin, best - second)
     return Generated([{"token_ids": ids[shown:], "score": score}], margin, set(ids[prompt_length:]))

@@ -1,4 +1,4 @@
-"""The table of golden cases of generation: options, by checkpoint."""
+"""The golden cases of generation: their options, and the cases of each checkpoint."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,24 +8,24 @@ PREFIXES = (0, 3, 1, 5)
 
 @dataclass
 class GenerationCase:
-    """`options` are given to the call; `settings` change generation_config.json, where null takes a key away."""
+    """`options` are passed to generate(). `settings` change generation_config.json; null removes a key."""
 
     name: str
     options: dict
     settings: dict = field(default_factory=dict)
-    prefix_lengths: tuple = (0,)  # of the rows, in turn
-    may_not_matter: tuple = ()  # options of which other values need not give other results
+    prefix_lengths: tuple = (0,)  # prefix lengths of the rows, repeated cyclically
+    may_not_matter: tuple = ()  # options whose change need not change the results
     rows: int = 4
 
 
 class Common:
-    """What a checkpoint likes to say, for the rules that forbid it."""
+    """Frequent tokens and phrases of a checkpoint, for the options that ban them."""
 
     def __init__(self, texts, end_ids):
         self.texts, self.end_ids = texts, end_ids
 
     def phrases(self, length, count):
-        """The `count` commonest of so many tokens, from the inside of the texts."""
+        """Returns the `count` most frequent phrases of `length` tokens, except those at the ends of texts."""
         grams = Counter(tuple(text[i : i + length]) for text in self.texts for i in range(1, len(text) - length))
         return [list(gram) for gram in self.commonest(grams) if not self.end_ids & set(gram)][:count]
 
@@ -42,7 +42,7 @@ class Common:
 
 
 def cases_of(common, ends):
-    """All cases. `ends` are the checkpoint's end tokens."""
+    """Returns all cases. `ends` are the checkpoint's end tokens."""
     cases = search_cases()
     for label, beams in ("greedy", 1), ("beams", 4):
         kind = {"num_beams": beams, "num_return_sequences": max(1, beams - 1), "max_new_tokens": 16}
@@ -53,7 +53,7 @@ def cases_of(common, ends):
 
 
 def search_cases():
-    """Beams, and when the search ends."""
+    """Returns cases with different numbers of beams and stopping conditions."""
     cases = [
         GenerationCase("checkpoint_defaults", {}),
         GenerationCase("greedy", {"num_beams": 1, "max_new_tokens": 24}),
@@ -66,7 +66,7 @@ def search_cases():
     for penalty, name in (-1.0, "minus_1"), (0.0, "0"), (0.6, "0_6"), (1.5, "1_5"), (2.0, "2"):
         for stopping in False, True, "never":
             options = beam_options(3, 3, 12) | {"length_penalty": penalty, "early_stopping": stopping}
-            # False and "never" differ in how they see longer texts, which such a penalty does not favour.
+            # False and "never" only differ if longer texts can score higher, which needs a positive penalty.
             same = ("early_stopping",) if penalty <= 0 and stopping is not True else ()
             cases.append(GenerationCase(f"penalty_{name}_{str(stopping).lower()}", options, may_not_matter=same))
     for stopping in False, True, "never":
@@ -80,7 +80,7 @@ def beam_options(num_beams, num_return_sequences, max_new_tokens):
 
 
 def rule_cases(label, kind, common):
-    """One rule at a time."""
+    """Returns cases with one logits processor each."""
     often = common.tokens(6)
     rules = {
         "min_new_tokens": {"min_new_tokens": 9},
@@ -110,7 +110,7 @@ def rule_cases(label, kind, common):
 
 
 def length_cases(label, kind, ends):
-    """Several end tokens, and limits that only files have."""
+    """Returns cases with several end tokens, and with limits that only generation_config.json sets."""
     search, several = {"num_beams": kind["num_beams"]}, {"eos_token_id": ends}
     limits = {
         "max_length": ({"max_length": 8}, ("num_beams",)),
@@ -155,9 +155,9 @@ def prefix_cases(label, kind, common):
 
 
 def mixed_cases(common, ends):
-    """Many rules at once."""
+    """Returns cases with many logits processors at once."""
     often, pairs = common.tokens(6), common.phrases(2, 3)
-    # Of several ends that are forced alike, greedy search takes the first; beams have no order for them.
+    # Greedy search takes the first of several forced end tokens. With beams their order is undefined.
     forced = {"num_beams": 1, "max_new_tokens": 5, "forced_eos_token_id": sorted(often[:2])}
     summary = beam_options(4, 2, 18) | {"min_new_tokens": 6, "length_penalty": 2.0, "early_stopping": True}
     summary |= {"no_repeat_ngram_size": 3, "forced_bos_token_id": often[1]}
@@ -180,7 +180,7 @@ def mixed_cases(common, ends):
     ]
 
 
-# Checkpoints, and which part of the cases is theirs.
+# Checkpoints, and the slice of the cases that each one runs.
 CHECKPOINTS = {
     "marian/shared_swish": slice(None),
     "marian/separate_vocabulary": slice(0, None, 4),

@@ -1,4 +1,4 @@
-"""Tiny tokenizers of Marian checkpoints, and what transformers makes of hard texts with them."""
+"""Tiny tokenizers of Marian checkpoints, and the results of transformers with them for difficult texts."""
 
 import io
 import tempfile
@@ -133,7 +133,7 @@ HARD_TEXTS = [
 
 
 def train_sentencepiece(text, vocab_size):
-    """A unigram model with the default nmt_nfkc normalisation. No file names get into it."""
+    """Returns a unigram model with the default nmt_nfkc normalisation. It contains no file names."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([line for line in text.strip().splitlines()] * 3),
@@ -149,10 +149,10 @@ def train_sentencepiece(text, vocab_size):
 
 
 class MarianTokenizers:
-    """A source and a target sentencepiece model, and the vocabularies made from their pieces.
+    """A source and a target sentencepiece model, and the vocabularies of their pieces.
 
-    As in published models the ids are those of vocab.json, not those of sentencepiece. On purpose vocab.json lacks some
-    source pieces (they must become <unk>) and, where it is shared, has pieces that only the target model knows.
+    As in published models, ids are those of vocab.json, not those of sentencepiece. On purpose vocab.json lacks some source
+    pieces, which must become <unk>. A shared vocab.json also has pieces that only the target model knows.
     """
 
     def __init__(self, separate):
@@ -178,7 +178,7 @@ class MarianTokenizers:
         return {piece: i for i, piece in enumerate(["</s>", "<unk>"] + pieces + ["<pad>"])}
 
     def sizes(self):
-        """Of the source and of the target vocabulary."""
+        """Returns the sizes of the source and the target vocabulary."""
         if self.separate:
             return len(self.source_vocabulary), len(self.target_vocabulary)
         return len(self.shared_vocabulary), len(self.shared_vocabulary)
@@ -221,7 +221,7 @@ class MarianTokenizers:
 
 
 def decode_cases(tokenizer, vocabulary):
-    """Id lists that a decoder may produce, and some that it should not."""
+    """Returns lists of ids that a decoder can produce, and some that it should not, with their decoded texts."""
 
     def ids(*pieces):
         return [vocabulary[piece] for piece in pieces]

@@ -1,4 +1,4 @@
-"""How a random model becomes a folder, and how the oracle reads it back."""
+"""Writes a random model to a folder, and reads the oracle back."""
 
 import torch
 from safetensors.torch import save_file
@@ -7,7 +7,7 @@ from maker.case import write_json
 
 
 def load(case, folder):
-    """The oracle: what is stored, in float32, with plain attention; nothing may be missing or left over."""
+    """Returns the oracle: the stored model in float32 with eager attention. No tensor may be missing or unused."""
     model, info = case.family.model_class.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True
     )
@@ -18,7 +18,7 @@ def load(case, folder):
 
 
 def publish(case, model, folder, **options):
-    """As save_pretrained of today writes it."""
+    """Writes the model with save_pretrained. Returns the oracle."""
     model.to(case.dtype).save_pretrained(folder, **options)
     model.float()
     if case.tokenizer:
@@ -31,7 +31,7 @@ def publish_sharded(case, model, folder):
 
 
 def write_folder(case, folder, tensors, config, generation=None):
-    """A folder by hand, for what save_pretrained of today does not write."""
+    """Writes a folder in a form that save_pretrained cannot write. Returns the oracle."""
     folder.mkdir(parents=True)
     tensors = {name: tensor.to(case.dtype).clone().contiguous() for name, tensor in tensors.items()}
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})

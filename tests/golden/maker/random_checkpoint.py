@@ -1,7 +1,7 @@
-"""Random models whose every part matters.
+"""Random models in which every part has an effect on the output.
 
-The weights are harsh on purpose: large, with random biases, norm weights of both signs, logits bias and padding row, so that
-one missing term or one wrong mask changes the result visibly. They come from numpy generators with fixed seeds.
+The weights are large on purpose. Biases, norm weights (of both signs), the logits bias and the padding row are random. So a
+missing term or a wrong mask clearly changes the result. The weights come from NumPy generators with fixed seeds.
 """
 
 import math
@@ -17,7 +17,7 @@ LARGE = ("relative_attention_bias.weight", "embed_positions.weight", "position_e
 
 
 def make_model(case, seed):
-    """A model in float32 whose weights have already gone through the precision they will be stored in."""
+    """Returns a model in float32 whose weights are rounded to the type in which they will be stored."""
     family = case.family
     config = family.config_class(**family.config(case.config) | case.config)
     model = (family.head_class or family.model_class)(config).eval()
@@ -31,14 +31,14 @@ def make_model(case, seed):
         for name, tensor in model.state_dict().items():
             if name in computed or name == "final_logits_bias":
                 continue
-            # Tied tensors are one storage: the name that comes last gives the values.
+            # Tied tensors share one storage, which keeps the values of the last name.
             tensor.copy_(torch.from_numpy(random_values(name, tuple(tensor.shape), width, random)).to(case.dtype))
         if case.adjust:
             case.adjust(model, random)
         if case.logits_bias and hasattr(model, "final_logits_bias"):
             model.final_logits_bias.copy_(balanced_logits_bias(case, model, random).to(case.dtype))
         elif family.kind != ENCODER_ONLY:
-            # Without a bias it is the length of its row that makes the end token come up often enough.
+            # Without a logits bias, a longer row makes the end token likely enough.
             row = model.get_output_embeddings().weight[config.eos_token_id]
             row.copy_((row * 1.5).to(case.dtype))
     return model
@@ -48,22 +48,23 @@ def random_values(name, shape, width, random):
     if name.endswith(".bias"):
         return random.normal(0, 0.25, shape)
     if len(shape) == 1:
-        # A norm. Both signs, or the residual path makes a tied model repeat its last token for ever.
+        # The weight of a norm. With positive signs only, the residual path would make a tied model repeat its last token.
         return random.uniform(0.4, 1.6, shape) * random.choice([-1, 1], shape)
     if name.endswith(EMBEDDINGS):
-        # Rows of one length, or the longest ones win every argmax.
+        # All rows have the same length. Otherwise the longest rows would win every argmax.
         values = random.normal(0, 1, shape)
         return values * math.sqrt(width) / np.linalg.norm(values, axis=1, keepdims=True)
     return random.normal(0, 1 if name.endswith(LARGE) else round(1 / math.sqrt(width), 2), shape)
 
 
 def ordinary_ids(case, config):
-    """The range of ids that a text may have."""
+    """Returns the range [first, end) of the ids that a text can have."""
     return case.family.first_id, config.pad_token_id if case.family.pad_is_last else config.vocab_size
 
 
 def balanced_logits_bias(case, model, random):
-    """The bias that gives all ids a similar chance, and the end token `eos_rate` of the steps: rows of various lengths."""
+    """Returns the bias with which all ids are about equally likely, and the end token wins `eos_rate` of the steps. So rows
+    have various lengths."""
     config = model.config
     vocabulary, pad, eos = model.lm_head.out_features, config.pad_token_id, config.eos_token_id
     low, high = ordinary_ids(case, config)
@@ -78,11 +79,11 @@ def balanced_logits_bias(case, model, random):
     others[:, [eos, pad]] = -math.inf
     shortfall = (others.amax(1) - logits[:, eos]).sort().values
     bias[eos] += shortfall[int(case.eos_rate * len(shortfall))]
-    return ((bias * 16).round() / 16)[None]  # rounded: what is stored must not hang on the last bits of this processor
+    return ((bias * 16).round() / 16)[None]  # rounded, so that it does not depend on this processor's last bits
 
 
 def make_rows(case, model, seed):
-    """Source rows and decoder rows of `forward`. Decoder rows of an encoder-decoder begin with the start token."""
+    """Returns the source rows and decoder rows of `forward`. Decoder rows of an encoder-decoder begin with the start token."""
     config = model.config
     random = np.random.default_rng([seed, 7])
     low, high = ordinary_ids(case, config)

@@ -1,4 +1,4 @@
-"""What the cases of self-attention share: projections, heads, sequences one after another."""
+"""Code that the cases of self-attention share: projections, heads, and runs over packed sequences."""
 
 import torch
 from torch.nn.functional import linear
@@ -7,7 +7,7 @@ from .layers.case import random
 
 
 def projections(name, model_dim):
-    """Weights of query, key, value and output, as wide as the model."""
+    """Returns the weights of the query, key, value and output projections, all [model_dim, model_dim]."""
     weights = {}
     for part in "query", "key", "value", "output":
         weights[f"{part}.weight"] = random(f"{name}/{part}.weight", model_dim, model_dim, limit=(3 / model_dim) ** 0.5)
@@ -20,7 +20,7 @@ def project(weights, part, x):
 
 
 def attend(query, key, value, heads, mask):
-    """Softmax attention, heads side by side in the columns; `mask` is added to the scores."""
+    """Computes softmax attention. Each head has its own block of columns. `mask` is added to the scores."""
     query, key, value = (part.unflatten(1, (heads, -1)).transpose(0, 1) for part in (query, key, value))
     scores = query @ key.transpose(1, 2) / query.shape[2] ** 0.5 + mask
     return (torch.softmax(scores, dim=2) @ value).transpose(0, 1).flatten(1)

@@ -1,4 +1,4 @@
-"""The table of families and formats: an entry is a folder of golden cases."""
+"""The families and formats. Each entry is a folder of golden cases."""
 
 from maker.families import bart, bert, gpt2, marian, t5
 from maker.formats import ctranslate2, ctranslate2_old, npz, pytorch

@@ -64,10 +64,10 @@ TEST_F(TokenizerFolder, NamesAFileThatIsMissingBesideOthers) {
 
 TEST_F(TokenizerFolder, NamesFilesThatItHasNoUseFor) {
   folder_.write("vocab.json", "{}");
-  EXPECT_THAT(error("t5"), HasSubstr("vocab.json is there, but not what a T5Tokenizer needs"));
-  EXPECT_THAT(error("newest"), HasSubstr("vocab.json is there, but model_type 'newest' has no tokenizer here"));
+  EXPECT_THAT(error("t5"), HasSubstr("vocab.json exists, but it is not a file that T5Tokenizer can use"));
+  EXPECT_THAT(error("newest"), HasSubstr("vocab.json exists, but model_type 'newest' has no known tokenizer"));
   folder_.write("tokenizer_config.json", R"({"tokenizer_class": "NewestTokenizerFast"})");
-  EXPECT_THAT(error("t5"), HasSubstr("not what a NewestTokenizer needs, expected a tokenizer.json"));
+  EXPECT_THAT(error("t5"), HasSubstr("not a file that NewestTokenizer can use; expected a tokenizer.json"));
 }
 
 TEST_F(TokenizerFolder, TheClassOfTheFilesGoesBeforeTheModels) {

@@ -1,4 +1,4 @@
-"""BART and its relatives: one tensor naming, norms before or after, learned or computed positions."""
+"""BART and its relatives: the same tensor names, norms before or after, learned or computed positions."""
 
 import torch
 import transformers
@@ -8,7 +8,7 @@ from maker.publish import write_folder
 
 
 def sizes(d_model, layers, heads, ffn, vocab_size, **more):
-    """layers, heads, ffn: encoder and decoder."""
+    """Returns config settings. `layers`, `heads` and `ffn` are pairs: encoder, decoder."""
     return {
         "d_model": d_model,
         "encoder_layers": layers[0],
@@ -22,7 +22,7 @@ def sizes(d_model, layers, heads, ffn, vocab_size, **more):
 
 
 def taps(model):
-    """The stacks differ only in the norms that they have and in where those stand."""
+    """Returns the taps. Stacks only differ in the number and places of their norms."""
     found = []
     for side, stack in ("encoder", model.model.encoder), ("decoder", model.model.decoder):
         norm_first = hasattr(stack, "layer_norm")
@@ -49,7 +49,7 @@ def embedding_taps(side, stack):
 
 
 def sub_layers(layer):
-    """(node, what it does, its norm), in order."""
+    """Returns (node, module, norm) of each sub-layer, in order."""
     found = [("self_attention", layer.self_attn, layer.self_attn_layer_norm)]
     if hasattr(layer, "encoder_attn"):
         found.append(("cross_attention", layer.encoder_attn, layer.encoder_attn_layer_norm))
@@ -64,7 +64,7 @@ def norm_last_taps(prefix, layer):
 
 
 def norm_first_taps(prefix, layer):
-    """The sum with the residual is what the next norm reads, or what the layer gives."""
+    """Returns the taps of a norm-first layer. The residual sum is the input of the next norm, or the output of the layer."""
     parts = sub_layers(layer)
     found = []
     for (node, _, norm), following in zip(parts, parts[1:] + [None]):
@@ -100,7 +100,7 @@ PEGASUS.computed = ("embed_positions.weight",)
 
 
 def publish_base_model(case, model, folder):
-    """As the class without a head saves it: no `model.` before the names, no logits bias."""
+    """Writes the form of a model class without a head: names without `model.`, no logits bias."""
     names = {name.removeprefix("model."): tensor for name, tensor in model.model.state_dict().items()}
     for name in "encoder.embed_tokens.weight", "decoder.embed_tokens.weight":
         del names[name]
@@ -109,7 +109,7 @@ def publish_base_model(case, model, folder):
 
 
 def publish_old_bart(case, model, folder):
-    """As transformers 3 and 4 wrote it: every tied name, leftovers, keys that are ignored, generation keys in config.json."""
+    """Writes the form of transformers 3 and 4: all tied names, unused tensors, ignored keys, generation keys in config.json."""
     tensors = model.state_dict() | {f"model.{side}.version": torch.tensor([3.0]) for side in ("encoder", "decoder")}
     settings = model.config.to_dict()
     for key in "dtype", "transformers_version", "tie_word_embeddings", "scale_embedding":
@@ -132,7 +132,7 @@ def publish_old_bart(case, model, folder):
 
 
 def publish_without_positions(case, model, folder):
-    """As older versions did: sinusoids are not in the file."""
+    """Writes the form of older versions, which did not store sinusoids."""
     tied = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
     names = {n: t for n, t in model.state_dict().items() if n not in tied and "embed_positions" not in n}
     return write_folder(case, folder, names, model.config.to_dict(), model.generation_config)
@@ -147,7 +147,7 @@ def bart_cases():
             BART,
             sizes(10, (1, 1), (5, 2), (21, 26), 24, tie_word_embeddings=False, activation_function="gelu_new"),
         ),
-        # The published summarisation models' generation settings.
+        # The generation settings of published summarisation models.
         Case(
             "summarization",
             BART,
@@ -167,7 +167,7 @@ def bart_cases():
 
 
 def plbart_cases():
-    # Scaled unless config.json says otherwise; the target language starts the decoder.
+    # Embeddings are scaled by default. The target language starts the decoder.
     start = {"decoder_start_token_id": 22}
     return [Case("base", PLBART, sizes(12, (1, 2), (2, 3), (19, 26), 25) | start, generation=start)]
 

@@ -33,7 +33,7 @@ def sub_layers(layer):
 
 
 def family(name, head_parts, **more):
-    """The oracle is the class without a head; what is saved may have one."""
+    """Returns a family whose oracle has no head. The saved model can have one."""
     return Family(
         getattr(transformers, f"{name}Model"),
         getattr(transformers, f"{name}Config"),
@@ -47,7 +47,7 @@ def family(name, head_parts, **more):
 
 
 def pair(name, *head_parts, **more):
-    """A checkpoint without a head, whose names have no prefix, and one with the head of the masked language model."""
+    """Returns two families: without a head, whose tensor names have no prefix, and with a masked language model head."""
     return family(name, head_parts, **more), family(name, head_parts, head="ForMaskedLM", **more)
 
 
@@ -84,7 +84,7 @@ def distilbert_sizes(dim, layers, heads, hidden_dim, vocab_size, **more):
 
 
 def publish_old_bert(case, model, folder):
-    """As the first versions did: gamma and beta, the stored position numbers, every tied name, few keys in config.json."""
+    """Writes the form of the first versions: gamma and beta, stored position numbers, all tied names, few keys in config.json."""
     tensors = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
         for name, tensor in model.state_dict().items()
@@ -109,7 +109,7 @@ def bert_cases():
 
 
 def roberta_cases():
-    # Positions count what is not the pad id, also inside a row.
+    # The pad id has no position, even inside a row: positions count only the other ids.
     one_type = {"type_vocab_size": 1, "layer_norm_eps": 1e-5}
     return [
         Case("base", ROBERTA, sizes(12, 2, 2, 31, 26, **one_type), pad_inside_source=True),

@@ -25,7 +25,7 @@ GPT2 = Family(
     GPT2Config,
     taps,
     kind=DECODER_ONLY,
-    # As published there is no pad token: the end token is the last id, and the first one too.
+    # Published models have no pad token, and their last id is both begin and end token.
     config=lambda given: {key: given["vocab_size"] - 1 for key in ("bos_token_id", "eos_token_id")},
     generation=lambda config: {"bos_token_id": config.bos_token_id, "eos_token_id": config.eos_token_id}
     | {"pad_token_id": config.eos_token_id, "max_length": 20},
@@ -38,7 +38,7 @@ def sizes(n_embd, n_layer, n_head, vocab_size, **more):
 
 
 def publish_original(case, model, folder):
-    """As the original files are: no `transformer.` before the names, the causal masks stored, no generation_config.json."""
+    """Writes the form of the original files: names without `transformer.`, stored causal masks, no generation_config.json."""
     tensors = dict(model.transformer.state_dict())
     size = model.config.n_positions
     for i in range(model.config.n_layer):
@@ -53,7 +53,7 @@ def publish_original(case, model, folder):
 def cases():
     return [
         Case("with_prefix", GPT2, sizes(12, 2, 3, 26, n_inner=31)),
-        # 20 new ids: there is no length anywhere.
+        # No file has a maximum length, so the default of 20 new ids applies.
         Case("without_prefix", GPT2, sizes(10, 1, 2, 24), generation={"max_length": None}, publish=publish_original),
         Case(
             "inverse_layer_scale",

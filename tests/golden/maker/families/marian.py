@@ -1,4 +1,4 @@
-"""Marian (OPUS-MT): norm last, sinusoid positions, the pad id is the last one and starts the decoder."""
+"""Marian (OPUS-MT): norm last, sinusoidal positions. The pad id is the last id and starts the decoder."""
 
 import math
 
@@ -51,18 +51,18 @@ MARIAN = Family(
 
 @torch.no_grad()
 def zero_start(model, random):
-    """Marian itself has no pad id: its decoder starts from a zero embedding, which is the row of our start token."""
+    """Sets the start token's embedding to zero. Marian itself has no pad id; its decoder starts from a zero embedding."""
     model.model.decoder.embed_tokens.weight[model.config.decoder_start_token_id] = 0
 
 
 @torch.no_grad()
 def hide_start(oracle):
-    """The start token, for which a file of Marian's has no logit, takes no part in the softmax."""
+    """Removes the start token from the softmax: Marian's own files have no logit for it."""
     oracle.final_logits_bias[0, oracle.config.decoder_start_token_id] = -40
 
 
 def publish_old(case, model, folder):
-    """As transformers 4 wrote it: other members of the tied group, position tables, generation keys in config.json."""
+    """Writes the form of transformers 4: other names of the tied tensors, position tables, generation keys in config.json."""
     tensors = model.state_dict()
     del tensors["model.shared.weight"]
     assert {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.encoder.embed_positions.weight"} <= set(tensors)
@@ -121,7 +121,7 @@ def text_case(name, d_model, ffn, separate, num_beams):
 
 def cases():
     return [
-        # The published models' shape in small; pad is also an ordinary source token here.
+        # The structure of published models, but small. The pad id is also an ordinary source token here.
         Case(
             "shared_swish",
             MARIAN,
@@ -134,7 +134,7 @@ def cases():
             sizes(20, (1, 2), (4, 5), (28, 36), 23, activation_function="swish", scale_embedding=True)
             | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 31},
         ),
-        # Nothing divides by anything: head sizes 5 and 3, an odd sinusoid.
+        # Sizes without common factors: heads of 5 and 3 columns, sinusoids of an odd width.
         Case(
             "odd_sizes",
             MARIAN,
@@ -147,7 +147,7 @@ def cases():
             generation={"min_new_tokens": 5},
             publish=publish_sharded,
         ),
-        # No length in generation_config.json at all: 20 new ids.
+        # generation_config.json has no maximum length, so the default of 20 new ids applies.
         Case(
             "gelu_new_float16",
             MARIAN,
@@ -162,7 +162,7 @@ def cases():
             generation={"max_length": None, "max_new_tokens": 11},
             dtype=torch.bfloat16,
         ),
-        # Four tables, and no forced end token: rows that run to max_length have none.
+        # Untied tables, and no forced end token: rows that reach max_length have no end token.
         Case(
             "untied",
             MARIAN,

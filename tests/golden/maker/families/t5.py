@@ -1,4 +1,4 @@
-"""T5, mT5 and UMT5: RMS norm first, relative position bias, no biases, scores not scaled."""
+"""T5, mT5 and UMT5: RMS norm first, relative position bias, no other biases, unscaled scores."""
 
 import math
 
@@ -35,7 +35,7 @@ def family(name):
         taps,
         config=lambda given: {"decoder_start_token_id": 0},
         generation=generation,
-        # Version 5.23 makes room for as many layers as the encoder has, and fails where the decoder has more.
+        # The cache of version 5.23 has as many layers as the encoder. It fails if the decoder has more.
         cached=False,
         first_id=3,
     )
@@ -45,7 +45,7 @@ T5, MT5, UMT5 = family("T5"), family("MT5"), family("UMT5")
 
 
 def sizes(d_model, layers, heads, d_kv, d_ff, vocab_size, **more):
-    """layers: encoder and decoder."""
+    """Returns config settings. `layers` is a pair: encoder, decoder."""
     return {
         "d_model": d_model,
         "num_layers": layers[0],
@@ -58,13 +58,13 @@ def sizes(d_model, layers, heads, d_kv, d_ff, vocab_size, **more):
 
 
 def own_lm_head(model, random):
-    """As in version 1.1; no configuration of today gives it."""
+    """Gives the model an lm_head of its own, as in version 1.1. No current config setting does this."""
     weight = random.normal(0, 1.5 / math.sqrt(model.config.d_model), model.lm_head.weight.shape)
     model.lm_head.weight = torch.nn.Parameter(torch.from_numpy(weight).float())
 
 
 def as_published(config, tied):
-    """config.json as the published checkpoints have it, without what version 5 adds."""
+    """Returns config.json in the form of published checkpoints, without the keys that transformers 5 adds."""
     settings = config.to_dict() | {"tie_word_embeddings": tied, "torch_dtype": "float32"}
     for key in "scale_decoder_outputs", "dtype", "transformers_version", "is_gated_act", "dense_act_fn", "is_decoder":
         settings.pop(key, None)
@@ -77,7 +77,8 @@ def publish_v1_1(case, model, folder):
 
 
 def publish_v1_0(case, model, folder):
-    """As old versions did: all tied names, a leftover bias in the cross-attention, no maximal distance, no gating keys."""
+    """Writes the form of old versions: all tied names, an unused bias in the cross-attention, and no keys for the maximum
+    distance and for gating."""
     tensors = model.state_dict()
     bias = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
     tensors["decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"] = tensors[bias] * 3
@@ -92,14 +93,14 @@ def publish_v1_0(case, model, folder):
 def t5_cases():
     v1_1 = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
     return [
-        # Version 1.0 as today's library saves it: relu, tied, logits scaled. The heads are wider than the model.
+        # Version 1.0 as transformers 5 saves it: relu, tied, logits scaled. The heads together are wider than the model.
         Case("v1_0", T5, sizes(12, (2, 1), 3, 5, 27, 26)),
         Case("v1_0_published", T5, sizes(10, (2, 2), 2, 4, 22, 24), publish=publish_v1_0),
         # Version 1.1 and FLAN: gated, own lm_head, logits not scaled.
         Case("v1_1", T5, sizes(12, (1, 2), 4, 4, 21, 25, **v1_1), adjust=own_lm_head, publish=publish_v1_1),
-        # The same, loaded and saved by version 5: says tied, and has scale_decoder_outputs instead.
+        # The same, saved by transformers 5: config.json says tied, and scale_decoder_outputs says whether logits are scaled.
         Case("v1_1_saved_again", T5, sizes(10, (1, 1), 3, 4, 18, 24, **v1_1), adjust=own_lm_head),
-        # Every bucket is used, and most distances lie beyond the last one; the longest source of the family.
+        # Every bucket is used, and most distances are beyond the last bucket.
         Case(
             "few_buckets",
             T5,
@@ -118,13 +119,13 @@ def t5_cases():
 def mt5_cases():
     return [
         Case("published", MT5, sizes(12, (1, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
-        # Tied, and yet the logits are not scaled.
+        # Tied, but the logits are not scaled.
         Case("tied", MT5, sizes(10, (2, 1), 2, 6, 21, 24)),
     ]
 
 
 def umt5_cases():
-    # Every layer has its own bias. The logits are scaled whatever config.json says about tying.
+    # Every layer has its own position bias. The logits are always scaled, tied or not.
     return [
         Case("published", UMT5, sizes(12, (2, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
         Case("tied", UMT5, sizes(10, (1, 2), 2, 6, 21, 24)),

@@ -1,1 +1,1 @@
-"""Other ways in which the same weights are published."""
+"""Other formats in which weights are published."""

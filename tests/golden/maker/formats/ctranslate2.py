@@ -1,7 +1,7 @@
-"""CTranslate2 folders, written by its own converter, and proven by running them with it.
+"""CTranslate2 folders, written by CTranslate2's own converter and checked by running them with CTranslate2.
 
-Such a folder has no generation settings: greedy search ends at the end token or after 20 new ids. Its Marian models lack the
-pad id: the decoder starts from a zero embedding, for which the start token stands that is one past the vocabulary.
+Such a folder has no generation settings: greedy search stops at the end token or after 20 new ids. Marian models have no pad id
+there: the decoder starts from a zero embedding. In the oracle this is the start token, whose id is one past the vocabulary.
 """
 
 import json
@@ -26,7 +26,7 @@ BERT_IDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 
 class Vocabulary:
-    """The part of a tokenizer that the converter asks for."""
+    """The part of a tokenizer that the converter uses."""
 
     def __init__(self, specials, size, last=None):
         self.tokens = specials + [f"\u2581w{i}" for i in range(len(specials), size)]
@@ -47,7 +47,7 @@ class Vocabulary:
 
 
 class Converter(TransformersConverter):
-    """With a vocabulary instead of tokenizer files."""
+    """A converter with a vocabulary instead of tokenizer files."""
 
     def __init__(self, folder, vocabulary):
         super().__init__(folder)
@@ -58,14 +58,14 @@ class Converter(TransformersConverter):
 
     def load_model(self, *arguments, **options):
         model = super().load_model(*arguments, **options)
-        # The converter reads here whether the logits of T5 are scaled; version 5 of transformers has moved it.
+        # The converter takes tie_word_embeddings for "the logits of T5 are scaled". In transformers 5 another key says this.
         if hasattr(model.config, "scale_decoder_outputs"):
             model.config.tie_word_embeddings = model.config.scale_decoder_outputs
         return model
 
 
 def convert(case, model, folder, vocabulary, quantization=None, **settings):
-    """settings: keys of config.json that the converter needs, as published files have them. Returns the oracle."""
+    """Converts a model. `settings` are keys of config.json in published files that the converter needs. Returns the oracle."""
     with tempfile.TemporaryDirectory() as temporary:
         model.save_pretrained(temporary)
         oracle = load(case, temporary)
@@ -93,7 +93,7 @@ DTYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16, 5:
 
 
 def read_variables(path):
-    """Name -> array of a model.bin as stored, bfloat16 as the upper halves of float32; alias -> name."""
+    """Returns two maps of a model.bin: name -> array as stored (bfloat16 as the upper halves of float32), and alias -> name."""
     data, place = path.read_bytes(), 0
 
     def take(form):
@@ -120,7 +120,7 @@ def read_variables(path):
 
 
 def read_model(path):
-    """Name -> float32 array of a model.bin, quantised ones as integer / scale."""
+    """Returns the float32 arrays of a model.bin by name. A quantised array is integer / scale."""
     variables, aliases = read_variables(path)
     found = {}
     for name, values in variables.items():
@@ -137,7 +137,7 @@ def read_model(path):
 
 @torch.no_grad()
 def read_back(oracle, found):
-    """Gives a Marian oracle exactly what the file holds; the pad id that the file lacks keeps a zero row and never wins."""
+    """Sets a Marian oracle to the weights of the file. The pad id, which the file lacks, keeps a zero row and never wins."""
     stacks = oracle.model.encoder, oracle.model.decoder
     for side, stack in zip(("encoder", "decoder"), stacks):
         table = found[f"{side}/embeddings" + ("_0" if side == "encoder" else "") + "/weight"]
@@ -181,9 +181,9 @@ def set_norm(found, name, module):
 
 
 def check_by_running(case, oracle, folder, vocabulary, around=((), ())):
-    """The converted folder, run by CTranslate2 in float32, gives what the oracle gives.
+    """Checks that the results of CTranslate2 in float32 with the folder equal those of the oracle.
 
-    around: the ids that CTranslate2 itself puts before and after every source of this folder.
+    `around` are the ids that CTranslate2 itself puts before and after every source.
     """
     options = {"device": "cpu", "compute_type": "float32", "intra_threads": 1}
     random = np.random.default_rng(3)
@@ -220,7 +220,7 @@ def check_by_running(case, oracle, folder, vocabulary, around=((), ())):
         assert len(result.log_probs) == len(row) and worst < 1e-3, f"CTranslate2 computes scores that differ by {worst}"
     for row, hypothesis, result in zip(inputs, hypotheses, generated):
         greedy = run_greedy(case.family, oracle, row)
-        if oracle.config.pad_token_id in greedy.ids:  # as for is_usable
+        if oracle.config.pad_token_id in greedy.ids:  # not usable, see is_usable()
             continue
         expected = [vocabulary.tokens[i] for i in greedy.ids if i != oracle.config.eos_token_id]
         assert hypothesis == expected, f"CTranslate2 generates {hypothesis}, not {expected}"

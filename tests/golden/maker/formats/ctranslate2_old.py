@@ -1,7 +1,7 @@
-"""CTranslate2 folders as its converters wrote them from 2018 to 2022, proven by running them with the CTranslate2 of today.
+"""CTranslate2 folders in the formats of its converters from 2018 to 2022, checked by running them with the current CTranslate2.
 
-The weights are those that the converter of today finds; the older layouts are taken from the history of the project: which
-variables there were, what they were called, how the file begins, and which names the vocabularies have.
+The weights come from the current converter. The older layouts are taken from the project's history: the variables and their
+names, the head of the file, and the names of the vocabularies.
 """
 
 import struct
@@ -29,16 +29,16 @@ WEIGHTS = ("/weight", "/bias", "/gamma", "/beta", "/encodings")
 
 @dataclass
 class Layout:
-    """What a converter wrote."""
+    """The layout of the files of one version of the converter."""
 
-    version: int  # of the format
+    version: int  # version of the format
     revision: int
     specials: list
     spec: str = ""
-    settings: dict = field(default_factory=dict)  # name -> number or text
-    rename: object = lambda name: name
-    scale: int = 0  # of quantised weights
-    dtype: type = np.float32  # of weights
+    settings: dict = field(default_factory=dict)  # variables with options: name -> number or text
+    rename: object = lambda name: name  # current name of a variable -> its name in this layout
+    scale: int = 0  # scale of quantised weights; 0: not quantised
+    dtype: type = np.float32  # type of weights
     stores_scale: bool = True
     stores_positions: bool = True
     vocabularies: tuple = ("source_vocabulary", "target_vocabulary")
@@ -64,15 +64,15 @@ def publish(case, model, folder, layout):
 
 @torch.no_grad()
 def round_weights(model, scale):
-    """To what integers of this scale give."""
+    """Rounds the matrices to multiples of 1 / scale."""
     for name, tensor in model.state_dict().items():
         if tensor.ndim == 2 and "embed_positions" not in name and name != "final_logits_bias":
             tensor.copy_((tensor * scale).round() / scale)
 
 
 def laid_out(layout, variables, aliases):
-    """The variables of the old layout, and its aliases."""
-    if layout.version < 3:  # had none
+    """Returns the variables and the aliases of the old layout."""
+    if layout.version < 3:  # the format has no aliases
         variables, aliases = variables | {alias: variables[name] for alias, name in aliases.items()}, {}
     found = {}
     for name, values in variables.items():
@@ -111,7 +111,7 @@ def write_model(path, layout, variables, aliases):
 
 
 def name_of_opennmt_tf(name):
-    """As TensorFlow named the variables of OpenNMT-tf 1."""
+    """Returns TensorFlow's name of a variable of OpenNMT-tf 1."""
     attention = "multi_head" if name.startswith("encoder") else "masked_multi_head"
     for now, old in {
         "embeddings_0/weight": "w_embs",

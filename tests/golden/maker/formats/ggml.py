@@ -1,4 +1,4 @@
-"""whisper.cpp's ggml files: models/convert-pt-to-ggml.py there, and examples/quantize of its blocks (ggml-quants.c)."""
+"""whisper.cpp's ggml files, as written by its models/convert-pt-to-ggml.py and examples/quantize (blocks of ggml-quants.c)."""
 
 import struct
 
@@ -6,21 +6,21 @@ import numpy as np
 
 MAGIC = 0x67676D6C
 BLOCK = 32
-VERSION = 2  # of the quantisation
-# Name -> number of the type, and that of files whose matrices mostly are of it.
+VERSION = 2  # version of the quantisation
+# Name -> number of the type, and number of a file whose matrices are mostly of this type.
 TYPES = {"f32": (0, 0), "f16": (1, 1), "q4_0": (2, 2), "q4_1": (3, 3), "q5_0": (6, 8), "q5_1": (7, 9), "q8_0": (8, 7)}
 SIZES = ["n_vocab", "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer", "n_text_ctx", "n_text_state"]
 SIZES += ["n_text_head", "n_text_layer", "n_mels"]
 
 
 def half(values):
-    """As a float16 that is stored, and the value that it has."""
+    """Returns the values rounded to float16, as float16 and as float32."""
     stored = values.astype(np.float16)
     return stored, stored.astype(np.float32)
 
 
 def quantise(values, kind):
-    """float32 [N, K] -> the bytes of its blocks, and the values that they stand for, float32 [N, K]."""
+    """Quantises float32 [N, K]. Returns the bytes of the blocks, and their values as float32 [N, K]."""
     blocks = values.reshape(-1, BLOCK)
     bits = int(kind[1])
     if kind == "q8_0":
@@ -29,7 +29,7 @@ def quantise(values, kind):
         parts = [stored.view(np.uint8).reshape(-1, 2), numbers.astype(np.int8).view(np.uint8)]
         return np.hstack(parts).tobytes(), (numbers * scale[:, None]).reshape(values.shape)
     levels, smallest, parts = 2**bits, 0.0, []
-    if kind.endswith("_0"):  # the largest value becomes the lowest level
+    if kind.endswith("_0"):  # the value of the largest magnitude becomes the lowest level
         largest = np.take_along_axis(blocks, np.abs(blocks).argmax(1)[:, None], 1)[:, 0]
         stored, scale = half(largest / -(levels / 2))
         middle = levels / 2
@@ -49,7 +49,7 @@ def quantise(values, kind):
 
 
 def stored_as(name, values, kind):
-    """What converters make of a tensor: type, shape."""
+    """Returns the type and shape in which converters store a tensor."""
     if name in ("encoder.conv1.bias", "encoder.conv2.bias"):
         return "f32", (*values.shape, 1)
     if values.ndim < 2 or "positional_embedding" in name:
@@ -58,7 +58,8 @@ def stored_as(name, values, kind):
 
 
 def write_ggml(path, sizes, filters, texts, tensors, kind):
-    """tensors: name -> float32 array. Returns what the file holds, by name, as a reader of float16 gives it."""
+    """Writes a ggml file of `tensors` (name -> float32 array). Returns the stored values by name, as a reader that converts
+    quantised tensors to float16 returns them."""
     number = TYPES[kind][1] + (1000 * VERSION if kind.startswith("q") else 0)
     with open(path, "wb") as file:
         file.write(struct.pack("<12i", MAGIC, *(sizes[key] for key in SIZES), number))

@@ -1,9 +1,9 @@
 """Marian's own files: NAME.npz with Marian's tensor names, decoder.yml, vocabularies in YAML.
 
-Matrices are [in, out], vectors [1, n], layers count from 1, the options are the bytes of a tensor called special:model.yml.
-There is no pad id: the decoder starts from a zero embedding, for which the start token stands that is one past the target
-vocabulary. There are no generation settings for greedy search: it ends at the end token or after 20 new ids. The files are
-proven by letting CTranslate2 convert and run them.
+Matrices are [in, out], vectors [1, n], and layers are numbered from 1. The tensor special:model.yml holds the options as bytes.
+There is no pad id: the decoder starts from a zero embedding. In the oracle this is the start token, whose id is one past the
+target vocabulary. There are no generation settings: greedy search stops at the end token or after 20 new ids. The files are
+checked by converting and running them with CTranslate2.
 """
 
 import tempfile
@@ -79,7 +79,7 @@ def tensors_of(model, sizes):
 
 
 def options(config, sizes):
-    """What Marian v1.9 and later write, as bytes with a NUL at the end."""
+    """Returns the options that Marian v1.9 and later write, as bytes with a NUL at the end."""
     tied = config.share_encoder_decoder_embeddings
     values = {
         "bert-train-type-embeddings": "true",

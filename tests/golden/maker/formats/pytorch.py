@@ -1,4 +1,4 @@
-"""pytorch_model.bin: what torch.save writes; tied tensors are one storage under several names."""
+"""pytorch_model.bin, written by torch.save. Tied tensors are one storage with several names."""
 
 import torch
 

@@ -1,1 +1,1 @@
-"""One module a layer, each with a function cases() that gives Cases."""
+"""One module per layer. Each has a function cases() that returns Cases."""

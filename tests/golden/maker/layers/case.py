@@ -1,4 +1,4 @@
-"""One case of a layer's golden values."""
+"""A case of the golden values of a layer."""
 
 import zlib
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ import torch
 
 
 def random(name, *shape, limit=1.0):
-    """Float64 numbers of [-limit, limit) that float32 holds exactly: the same for the same name."""
+    """Returns float64 numbers in [-limit, limit) that float32 holds exactly. `name` is the seed."""
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
     return ((2 * torch.rand(shape, generator=generator) - 1) * limit).double()
 
 
 @dataclass
 class Case:
-    """Inputs, weights and outputs by name. Outputs are computed in float64 from the values that are stored."""
+    """Inputs, weights and outputs by name. Outputs are computed in float64 from the stored values."""
 
     name: str
     inputs: dict

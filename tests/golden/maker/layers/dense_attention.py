@@ -1,4 +1,4 @@
-"""Scoring functions, masked softmax and attention over dense batches, as d2l.ai 10.2 and 10.3 define them."""
+"""Scoring functions, masked softmax and attention over dense batches, as defined in d2l.ai 10.2 and 10.3."""
 
 import math
 
@@ -8,7 +8,8 @@ from maker.layers.case import Case, random
 
 
 def masked_softmax(scores, lengths):
-    """Scores from a row's length on become -1e6 first; lengths are of each row, or of each member of a batch."""
+    """Computes the softmax after setting scores beyond the length to -1e6. `lengths` has an entry for each row or for each
+    member of the batch."""
     if lengths is None:
         return torch.softmax(scores, dim=-1)
     of_rows = lengths if lengths.dim() == scores.dim() - 1 else lengths[:, None].expand(scores.shape[:-1])

@@ -1,4 +1,4 @@
-"""SAGAN's attention with conv2d of width 1, on channels first; inputs and outputs have them last."""
+"""SAGAN's attention with conv2d of width 1. conv2d has channels first; inputs and outputs of the cases have them last."""
 
 import torch
 from torch.nn.functional import conv2d

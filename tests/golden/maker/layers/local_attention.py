@@ -1,4 +1,4 @@
-"""Self-attention with a band of -inf around what each row sees."""
+"""Self-attention in which the scores of keys outside of a window around each row are -inf."""
 
 import torch
 

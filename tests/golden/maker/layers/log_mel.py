@@ -1,4 +1,4 @@
-"""What Whisper hears: transformers' feature extractor, in float64 as far as the logarithm and by torch as users get it."""
+"""Whisper's input by transformers' feature extractor: up to the logarithm in float64, and complete in torch."""
 
 import torch
 from transformers import WhisperFeatureExtractor

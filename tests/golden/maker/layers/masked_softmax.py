@@ -1,4 +1,4 @@
-"""Softmax of scores without a batch, some of them masked; with one, see dense_attention."""
+"""Masked softmax of scores without a batch. For batches see dense_attention.py."""
 
 import torch
 

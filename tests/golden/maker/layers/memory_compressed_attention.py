@@ -1,4 +1,4 @@
-"""Self-attention to keys and values that a strided conv1d has shortened; zeros fill up the last window."""
+"""Self-attention to keys and values that are shortened by a strided conv1d. The last window is padded with zeros."""
 
 import torch
 from torch.nn.functional import conv1d, pad

@@ -1,4 +1,4 @@
-"""What tells positions apart: sinusoids in each layout, learned rows, both added and appended, and T5's biases of distances."""
+"""Positional encodings: sinusoids in each layout, learned rows, both added and concatenated, and T5's relative position bias."""
 
 import torch
 from torch import nn
@@ -50,7 +50,7 @@ def learned_case():
     x, table = random("positions/learned/x", 5, 7), random("positions/learned/table", 9, 7)
     learned = nn.Embedding(9, 7).double()
     learned.weight.data = table
-    positions = torch.arange(5) + 2  # a past of 0, behind the 2 rows that are no positions
+    positions = torch.arange(5) + 2  # the past is 0; the first 2 rows of the table are not positions
     yield Case("learned", {"x": x, "past": torch.tensor([0])}, {"sum": x + learned(positions)}, {"weight": table})
 
 

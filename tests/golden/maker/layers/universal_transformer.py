@@ -1,4 +1,4 @@
-"""Universal Transformers (Dehghani et al. 2018): a block in PyTorch, its loop in plain Python, and halting as in the paper's listing."""
+"""Universal Transformers (Dehghani et al. 2018): the block in PyTorch, the loop in Python, halting as in the paper's listing."""
 
 import torch
 from torch import nn
@@ -68,7 +68,8 @@ class Universal:
         return state, torch.full((len(state),), steps), torch.zeros(len(state))
 
     def adaptive(self, side, state, memory, max_steps, threshold, copied):
-        """The listing of the paper's appendix; `copied` keeps the states of positions that have halted, as its text says."""
+        """Implements the listing in the paper's appendix. With `copied`, positions that have halted keep their state, as the
+        paper's text says."""
         halting, remainders, updates = (torch.zeros(len(state), dtype=torch.float64) for _ in range(3))
         result, step = torch.zeros_like(state), 0
         while ((halting < threshold) & (updates < max_steps)).any():
@@ -76,7 +77,7 @@ class Universal:
             p = torch.sigmoid(self.map(f"{side}.halting", x)).squeeze(-1)
             was_running = halting < 1
             still_running = was_running.double()
-            # Far from both sides of every comparison, so that rounding cannot decide.
+            # No comparison is close, so rounding cannot decide it.
             assert ((halting + p * still_running - threshold).abs() > 1e-3).all()
             new_halted = (halting + p * still_running > threshold).double() * still_running
             still_running = (halting + p * still_running <= threshold).double() * still_running

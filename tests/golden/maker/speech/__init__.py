@@ -1,1 +1,1 @@
-"""One module a file of speech/, each with a function cases()."""
+"""One module per file of speech/. Each has a function cases()."""

@@ -1,4 +1,5 @@
-"""Cross-attention of a model that is none: random scores, which follow the text more or less, through find_alignment."""
+"""Results of openai/whisper's find_alignment for a fake model, whose cross-attention scores are random but roughly follow the
+text."""
 
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ from whisper.tokenizer import get_tokenizer
 
 from .word_tokens import TEXTS
 
-# Name, language, text, heads, positions of the encoder, positions of the recording.
+# Name, language, text, heads, encoder positions, positions with sound.
 CASES = [
     ("sentence", "en", TEXTS["en"][2], 2, 60, 51),
     ("whole_window", "en", " One two, three four five.", 2, 40, 40),
@@ -23,7 +24,7 @@ CASES = [
     ("two_positions", "en", " a b c d e f", 2, 16, 2),
     ("one_position", "en", " a b", 1, 8, 1),
     ("no_position", "en", " a b", 1, 8, 0),
-    ("equal_columns", "en", " one two three", 2, 24, 24),  # some of which are no numbers once they are standardized
+    ("equal_columns", "en", " one two three", 2, 24, 24),  # some columns become NaN when they are standardized
 ]
 
 
@@ -37,7 +38,7 @@ class Attention(torch.nn.Module):
 
 
 class Model:
-    """One layer whose heads all follow the speech."""
+    """A model with one decoder layer, all of whose heads are alignment heads."""
 
     def __init__(self, scores, logits):
         self.dims = SimpleNamespace(n_text_layer=1)
@@ -52,11 +53,11 @@ class Model:
 
 
 def scores_of(name, heads, tokens, positions, frames, random):
-    """Near a diagonal, with noise."""
+    """Returns scores that are highest near a diagonal, with noise."""
     way = np.linspace(0, max(frames - 1, 0), tokens)[:, None] - np.arange(positions)
     scores = random.normal(0, 1.5, (heads, tokens, positions)) - np.minimum(way**2, 30) / 6
     if name == "equal_columns":
-        scores[0, :, 3] = -200  # no weight at all: 0 / 0
+        scores[0, :, 3] = -200  # all weights are 0, so standardizing computes 0 / 0
         scores[0, :, 9:14] = -200
     return torch.tensor(scores, dtype=torch.float32)
 
@@ -98,7 +99,7 @@ def cases():
 
 
 def paths():
-    """Small integers, so that many ways are equal."""
+    """Yields cases of small integers, in which many paths are equally good."""
     random = np.random.default_rng(5)
     for rows, columns in ((1, 1), (1, 4), (4, 1), (2, 2), (3, 3), (3, 6), (6, 3), (5, 9), (8, 8), (14, 14)):
         benefit = random.integers(-1, 2, (rows, columns))

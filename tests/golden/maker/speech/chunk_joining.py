@@ -1,5 +1,5 @@
-"""Chunks of a recording that nobody spoke, each heard a little differently where they overlap, through _decode_asr of
-transformers."""
+"""Results of transformers' _decode_asr for chunks of a made-up recording, whose overlapping parts are transcribed slightly
+differently."""
 
 from types import SimpleNamespace
 
@@ -17,7 +17,8 @@ TOKENIZER = SimpleNamespace(
 
 
 def speech(random, seconds):
-    """Pairs of a token and the second at which it is said, in pieces: (start, end, tokens)."""
+    """Returns pieces of speech (start, end, tokens). `tokens` has a pair for each token: the second at which it is spoken, and
+    the token."""
     pieces, now = [], 0.0
     while now < seconds:
         start = now + random.choice([0, 0, 0, random.uniform(0, 3)])
@@ -28,7 +29,7 @@ def speech(random, seconds):
 
 
 def heard(random, pieces, start, seconds, errors):
-    """What a model might write of a chunk."""
+    """Returns the tokens that a model could generate for a chunk."""
     tokens = []
 
     def time(at):
@@ -44,7 +45,7 @@ def heard(random, pieces, start, seconds, errors):
         if end < start + seconds or random.random() < 0.5:
             time(end + random.choice([0, 0, 0.02, 0.1]))
     if tokens and random.random() < 0.2:
-        tokens.append(tokens[-1])  # a pair, and then another window
+        tokens.append(tokens[-1])  # a pair of timestamps, and then another window
         tokens += [TIMES, *random.integers(0, 30, 3).tolist(), TIMES + 100]
     return tokens
 

@@ -1,4 +1,4 @@
-"""Noise at other rates, as libswresample brings it to 16 kHz with its own settings."""
+"""Noise at other rates, resampled to 16 kHz by libswresample with its default settings."""
 
 import av
 import numpy as np

@@ -1,4 +1,4 @@
-"""Words of random lengths and marks, given to the segments of a window; and how odd such segments are."""
+"""Random words and punctuation, assigned to the segments of a window by openai/whisper, and the segments' anomaly scores."""
 
 import copy
 import types
@@ -8,13 +8,13 @@ from whisper import timing
 from whisper.transcribe import transcribe
 
 EOT = 50257
-BEGIN = 50364  # of timestamps
+BEGIN = 50364  # first timestamp token
 TEXTS = [" a", " word", " longer", " naïve", "’s", "東", "京", " ", "", " -", " (", ' "', ' "(', "“", "¿", "[", "'"]
 MARKS = [".", "。", ",", "，", "!", "?", "？", ":", ")", '"', "”", "...", "!?", ".。", "、", "))", " ,"]
 
 
 def nested(name, closure):
-    """A function within transcribe()."""
+    """Returns a function that is nested in transcribe()."""
     code = next(c for c in transcribe.__code__.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
     cells = tuple(types.CellType(closure[variable]) for variable in code.co_freevars)
     return types.FunctionType(code, {}, name, None, cells)
@@ -39,7 +39,7 @@ def random_words(random, count):
 
 
 def random_segments(random, words, seek):
-    """Cuts between words, and some of their times are off."""
+    """Returns segments that are cut between words. Some of their times are wrong."""
     cuts = np.sort(random.integers(0, len(words) + 1, random.integers(0, 4))) if words else np.zeros(2, int)
     segments = []
     for first, last in zip([0, *cuts], [*cuts, len(words)]):
@@ -74,7 +74,7 @@ def random_cases(random):
 
 
 def even_words(count, first, last):
-    """0.2 seconds each, but for the first and the last; improbable, but for some of the first eight."""
+    """Returns words of 0.2 seconds, except the first and the last. All are improbable, except words 2 to 7."""
     durations = [first, *[0.2] * (count - 2), last]
     ends = np.cumsum(durations).round(2).tolist()
     words = [{"text": " w", "tokens": [i], "start": ends[i - 1] if i else 0.0, "end": ends[i]} for i in range(count)]
@@ -82,7 +82,7 @@ def even_words(count, first, last):
 
 
 def chosen_cases():
-    """Words that reach far beyond their segment."""
+    """Yields cases with words that reach far beyond their segment."""
     for start, end in ((0.9, 4.7), (0.6, 5.5)):
         words = even_words(20, 1.0, 2.0)
         yield words, [{"seek": 0, "start": start, "end": end, "tokens": list(range(20))}], 0.3

@@ -1,4 +1,5 @@
-"""Speech by faster-whisper's vad.py from probabilities, and times of the joined speech brought back to the recording."""
+"""Speech spans that faster-whisper's vad.py finds from probabilities, and the conversion of times in the joined speech to times
+in the recording."""
 
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ from faster_whisper import vad
 from faster_whisper.transcribe import restore_speech_timestamps
 
 RATE, WINDOW = 16000, 512
-# Windows, how long speech and silence last in windows, options.
+# Number of windows, mean length of speech and of silence in windows, options.
 CASES = [
     (0, 4, 4, {}),
     (1, 4, 4, {}),
@@ -34,12 +35,12 @@ CASES = [
     (200, 20, 8, {"max_speech_duration_s": 1.7, "speech_pad_ms": 15, "min_silence_duration_ms": 300}),
     (200, 12, 8, {"max_speech_duration_s": 1.0, "speech_pad_ms": 0, "min_silence_duration_ms": 1000}),
     (200, 12, 8, {"max_speech_duration_s": 1.2, "speech_pad_ms": 30, "min_speech_duration_ms": 500}),
-    (60, 12, 8, {"max_speech_duration_s": 0.1}),  # each window alone
+    (60, 12, 8, {"max_speech_duration_s": 0.1}),  # each window is a span of its own
 ]
 
 
 def random_probabilities(random, windows, speech, silence):
-    """By turns high and low, with a few that are near the thresholds or far off; in hundredths."""
+    """Returns probabilities in hundredths. Runs of high and low values alternate; a few values are near a threshold or extreme."""
     result, is_speech = [], random.random() < 0.5
     while len(result) < windows:
         count = 1 + random.poisson(speech if is_speech else silence)
@@ -61,7 +62,7 @@ def cases():
     original = vad.get_vad_model
     for windows, speech, silence, options in CASES:
         hundredths = random_probabilities(random, windows, speech, silence)
-        # Every third ends with a whole window.
+        # A third of the cases end with a whole window.
         samples = max(0, windows * WINDOW - int(random.choice([0, 1, random.integers(1, WINDOW)])))
         spans = spans_of(hundredths, samples, options)
         yield {"options": options, "samples": samples, "hundredths": hundredths.tolist(), "spans": spans}
@@ -74,7 +75,7 @@ def random_spans(random, count):
 
 
 def restored(segment, spans):
-    """A segment [start, end, [[word start, word end], ...]]."""
+    """Converts a segment [start, end, [[word start, word end], ...]] to times of the recording."""
     words = [SimpleNamespace(start=start, end=end) for start, end in segment[2]]
     chunks = [{"start": start, "end": end} for start, end in spans]
     own = SimpleNamespace(start=segment[0], end=segment[1], words=words)

@@ -1,4 +1,4 @@
-"""Transcripts, and how openai/whisper's writers write them."""
+"""Transcripts, and the output of openai/whisper's writers for them."""
 
 import io
 import json
@@ -24,7 +24,7 @@ WORDS = (
 
 
 def plain():
-    """What transcribe() gives without words: blanks, arrows, tabs, ties, hours."""
+    """Returns a transcript without words, as transcribe() returns it, with blanks, arrows, tabs, ties in rounding, and hours."""
     texts = [" First.", " arrow --> here --->>", " tab\tand \\ \"quotes\" \x02\n", " 東京 👍🏽 naïve", "", "\u3000blank\u2028 "]
     times = [0.0, 0.0005, 1.0015, 2.5, 59.9996, 3599.9994, 3600.5, 360000.125]
     numbers = [0.0, -0.2512345678901234, 1e-05, 123456789.0, 0.6000000000000001, 1e22, 5e-324]
@@ -62,7 +62,7 @@ def written(name, transcript, options):
     text = file.getvalue()
     if name != "json":
         return text
-    # The same with characters in place of \u....
+    # The same with characters instead of \u escapes.
     assert json.dumps(json.loads(text)) == text
     return json.dumps(json.loads(text), ensure_ascii=False)
 

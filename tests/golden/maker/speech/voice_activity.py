@@ -1,5 +1,5 @@
-"""Probabilities of speech by Silero VAD's graph, as silero_vad/tinygrad_model.py has it, in torch with weights that a
-formula gives: the test computes the same ones."""
+"""Probabilities of speech by Silero VAD's graph (silero_vad/tinygrad_model.py) in torch. The weights come from a formula, with
+which the test computes the same weights."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from .noise import noise
 
 WINDOW, CONTEXT = 512, 64
 SAMPLES = 60 * WINDOW + 200
-# Name, shape, limit: of silero_vad_16k.safetensors, but for the limits, with which probabilities vary.
+# Name, shape and limit. Names and shapes are those of silero_vad_16k.safetensors; the limits make the probabilities vary.
 TENSORS = [
     ("stft_conv.weight", [258, 1, 256], 0.25),
     ("conv1.weight", [128, 129, 3], 0.125),
@@ -30,7 +30,7 @@ TENSORS = [
 
 
 def samples():
-    """Loud and quiet by turns."""
+    """Returns noise that is loud and quiet in turn."""
     return noise(0, SAMPLES) * np.where(np.arange(SAMPLES) // 3000 % 2 == 0, np.float32(0.5), np.float32(2**-6))
 
 

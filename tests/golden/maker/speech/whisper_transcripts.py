@@ -1,4 +1,4 @@
-"""What transformers makes of tones with a small model of Whisper, as the tests of `encdec transcribe` make them too."""
+"""Transcripts of tones by transformers with a small Whisper model. The tests of `encdec transcribe` generate the same tones."""
 
 import json
 from types import SimpleNamespace
@@ -9,11 +9,11 @@ from transformers import GenerationConfig, WhisperFeatureExtractor, WhisperToken
 from transformers.models.whisper.tokenization_whisper import _collate_word_timestamps, _decode_asr
 
 RATE, HOP = 16_000, 160
-# Name, seconds, hertz, what generate() is told, and the same on the command line.
-UNSPOKEN = [i for i in range(393) if i % 60 != 7 and i != 287]  # so that times are likely
+UNSPOKEN = [i for i in range(393) if i % 60 != 7 and i != 287]  # suppressing these tokens makes timestamps likely
 GUARDS = {"compression_ratio_threshold": 1.05, "logprob_threshold": -2.7, "no_speech_threshold": 0.00125, "temperature": 0.0}
 GUARD_OPTIONS = ["--compression-ratio-threshold", "1.05", "--logprob-threshold", "-2.7", "--no-speech-threshold", "0.00125"]
 UNSPOKEN_OPTIONS = ["--suppress-tokens", ",".join(map(str, UNSPOKEN))]
+# Name, seconds, hertz, options of generate(), and the same options on the command line.
 CASES = [
     ("short", 0.27, 300, {}, []),
     ("one_window", 0.4, 500, {}, []),
@@ -56,13 +56,13 @@ CASES = [
 
 
 def tone(seconds, hertz):
-    """It rises; 16-bit samples."""
+    """Returns a rising tone as 16-bit samples."""
     t = np.arange(int(seconds * RATE)) / RATE
     return np.round(12_000 * np.sin(6.2832 * hertz * t * (1 + t))).astype(np.int16)
 
 
 def features_of(samples, bands, frames):
-    """As the feature extractor makes them: what fits into a window is followed by silence."""
+    """Returns the output of the feature extractor. Samples that fit into a window are padded with silence."""
     extractor = WhisperFeatureExtractor(feature_size=bands)
     samples = samples.astype(np.float32) / 32768
     size = frames * HOP
@@ -71,7 +71,7 @@ def features_of(samples, bands, frames):
 
 
 def words_of(segment, tokenizer, first_special):
-    """As the pipeline makes them of one segment."""
+    """Returns the words of a segment as transformers' pipeline does."""
     tokens, times = segment["tokens"].tolist(), segment["token_timestamps"].tolist()
     text = [i for i, token in enumerate(tokens) if token < first_special]
     spans = [(round(times[i - 1], 2), round(times[i], 2)) for i in text]
@@ -80,7 +80,8 @@ def words_of(segment, tokenizer, first_special):
 
 
 def chunks_of(samples, length):
-    """As the pipeline cuts them: samples, and (seconds, shared on the left, shared on the right)."""
+    """Cuts samples into chunks as transformers' pipeline does. Yields the samples of each chunk, and its seconds: (all, shared
+    with the previous chunk, shared with the next chunk)."""
     size, shared = round(length * RATE), round(length / 6 * RATE)
     for start in range(0, len(samples), size - 2 * shared):
         chunk, is_last = samples[start : start + size], start + size >= len(samples)
@@ -91,7 +92,7 @@ def chunks_of(samples, length):
 
 
 def joined(outputs, ids, window):
-    """Segments, as the pipeline joins what was made of chunks: their text as tokens."""
+    """Joins the outputs of chunks as transformers' pipeline does. Returns segments with tokens instead of text."""
     tokenizer = SimpleNamespace(
         convert_tokens_to_ids=ids.get,
         all_special_ids=list(range(ids["<|endoftext|>"], ids["<|notimestamps|>"] + 1)),
@@ -109,7 +110,7 @@ def joined(outputs, ids, window):
 
 @torch.no_grad()
 def write_transcripts(path, model, ids, folder):
-    """`ids`: of special tokens by name. `folder`: of the tokenizer."""
+    """Writes the transcripts. `ids` maps names of special tokens to ids. `folder` has the tokenizer."""
     tokenizer = WhisperTokenizer.from_pretrained(folder)
     settings = GenerationConfig(
         **model.generation_config.to_diff_dict()

@@ -137,19 +137,20 @@ INSTANTIATE_TEST_SUITE_P(
         BadSettings{kConfig, R"({"extra_special_tokens": [{"content": "a"}]})", "is object, expected a token"},
         BadSettings{kConfig, R"({"extra_special_tokens": {"a": 1}})", "'a' is number, expected a token"},
         BadSettings{kConfig, R"({"added_tokens_decoder": []})", "'added_tokens_decoder' is array, expected an object"},
-        BadSettings{kConfig, R"({"added_tokens_decoder": {"x": {"content": "a"}}})", "'x' is no id of an added token"},
+        BadSettings{kConfig, R"({"added_tokens_decoder": {"x": {"content": "a"}}})",
+                    "'x': invalid id of an added token"},
         BadSettings{kConfig, R"({"added_tokens_decoder": {"-1": {"content": "a"}}})",
-                    "'-1' is no id of an added token"},
+                    "'-1': invalid id of an added token"},
         BadSettings{kConfig, R"({"added_tokens_decoder": {"10000000": {"content": "a"}}})", "expected 0 to 9999999"},
-        BadSettings{kConfig, R"({"added_tokens_decoder": {"99999999999": {"content": "a"}}})", "is no id"},
+        BadSettings{kConfig, R"({"added_tokens_decoder": {"99999999999": {"content": "a"}}})", "invalid id"},
         BadSettings{kConfig, R"({"added_tokens_decoder": {"1": "a"}})", "expected a JSON object"},
         BadSettings{kConfig, R"({"added_tokens_decoder": {"1": {"content": "a", "lstrip": 1}}})", "'lstrip'"},
         BadSettings{"special_tokens_map.json", R"({"eos_token": {"lstrip": true}})", "'content' is missing"},
         BadSettings{"special_tokens_map.json", R"({"additional_special_tokens": [1]})", "expected a token"},
-        BadSettings{"added_tokens.json", R"({"a": "1"})", "'a' is no id of an added token"},
-        BadSettings{"added_tokens.json", R"({"a": null})", "'a' is no id of an added token"},
+        BadSettings{"added_tokens.json", R"({"a": "1"})", "'a': invalid id of an added token"},
+        BadSettings{"added_tokens.json", R"({"a": null})", "'a': invalid id of an added token"},
         BadSettings{"tokenizer.json", R"({"model": {}})", "'added_tokens' is null, expected a list"},
-        BadSettings{"tokenizer.json", R"({"added_tokens": [{"content": "a"}]})", "'a' is no id of an added token"}));
+        BadSettings{"tokenizer.json", R"({"added_tokens": [{"content": "a"}]})", "'a': invalid id of an added token"}));
 
 TEST_F(TokenizerSettingsFiles, TokensHaveALargestSize) {
   config(R"({"eos_token": ")" + std::string(1024, 'x') + "\"}");

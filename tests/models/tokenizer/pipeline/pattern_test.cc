@@ -76,7 +76,7 @@ TEST(Regex, ExponentialMatchingEndsWithAnError) {
     matches(pattern, std::string(100, 'a') + "cb");
     FAIL();
   } catch (const TokenizerError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("file: the regular expression takes too much at byte 0 of a text of 102"));
+    EXPECT_THAT(error.what(), HasSubstr("file: the regular expression failed at byte 0 of a text of 102"));
   }
 }
 

@@ -136,14 +136,14 @@ TEST(SentencePieceModel, RefusesPiecesThatDoNotFitTogether) {
   const auto start = [](std::string_view what) { return "x.spm: not a sentencepiece model: " + std::string(what); };
   EXPECT_EQ(error_of(piece("a")), start("no unknown piece"));
   EXPECT_EQ(error_of(unknown_piece() + piece("a") + piece("a")), start("piece 2 'a' is there twice"));
-  EXPECT_EQ(error_of(unknown_piece() + piece("?", 0, kUnknown)), start("piece 1 '?' is a second unknown one"));
+  EXPECT_EQ(error_of(unknown_piece() + piece("?", 0, kUnknown)), start("piece 1 '?' is a second unknown piece"));
   EXPECT_EQ(error_of(unknown_piece()), start("no pieces for text"));
-  EXPECT_EQ(error_of(small_model() + piece(std::string(1, '\0'))), start("piece 5 '\\u0000' ends before it begins"));
+  EXPECT_EQ(error_of(small_model() + piece(std::string(1, '\0'))), start("piece 5 '\\u0000' begins with a NUL byte"));
   EXPECT_EQ(error_of(small_model() + fallback), start("pieces for 0 bytes, expected 256"));
   EXPECT_EQ(error_of(small_model() + piece("<0xa0>", 0, kByte) + fallback),
-            start("piece 5 '<0xa0>' stands for no byte"));
+            start("piece 5 '<0xa0>' is a byte piece, expected <0x00> to <0xFF>"));
   EXPECT_EQ(error_of(small_model() + piece("<0xA0>", 0, kByte)),
-            start("piece 5 '<0xA0>' stands for a byte, but byte_fallback is false"));
+            start("piece 5 '<0xA0>' is a byte piece, but byte_fallback is false"));
 }
 
 TEST(SentencePieceModel, RefusesTextWithAControlPieceOfOneCharacter) {
