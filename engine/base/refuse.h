@@ -14,7 +14,7 @@ namespace encdec {
 // Returns text from a file in a form for messages: one line of ASCII with the escapes of JSON, cut after `limit` bytes.
 std::string printable(std::string_view text, std::size_t limit = 100);
 
-// Throws ConfigError, "workers is 0, expected 1 to 1024", if the value is outside [min, max].
+// Throws ConfigError ("workers is 0, expected 1 to 1024") unless min <= value <= max.
 void check_range(std::string_view name, int value, int min, int max);
 
 // Throws an error about a file: "WHERE: what was found, what was expected". `where` is the file, perhaps with a place

@@ -9,10 +9,10 @@
 namespace encdec {
 namespace {
 
-// New sources are read when this part of the batch is free: reading them one by one would read the encoder's weights
-// for each.
+// New sources start when 1 / kRefillShare of the rows are free. Encoding sources one at a time would read the encoder's
+// weights for each of them.
 constexpr std::size_t kRefillShare = 8;
-// That are encoded together: enough for matmuls at their best.
+// Tokens to encode together: enough for the full speed of matmuls.
 constexpr std::size_t kEncodedTokens = 512;
 
 class BatchDecoder {
@@ -44,7 +44,7 @@ class BatchDecoder {
     DecodeJob job;
     int source = Session::kNoSource;
     std::unique_ptr<Search> search;
-    std::size_t told = 0;  // tokens
+    std::size_t told = 0;  // number of tokens reported
     bool is_number = true;
   };
 
@@ -62,7 +62,7 @@ class BatchDecoder {
 
   void start() {
     std::erase_if(jobs_, [this](const DecodeJob& job) { return !is_readable(job); });
-    // In pieces: what the encoder computes for one token takes far more memory than what is kept of it.
+    // Encodes in pieces, since the encoder's activations for a token take far more memory than the results kept.
     for (std::size_t first = 0; first < jobs_.size();) {
       std::size_t count = 0, tokens = 0;
       while (first + count < jobs_.size() && (count == 0 || tokens < kEncodedTokens)) {
@@ -179,7 +179,7 @@ class BatchDecoder {
     running.told = certain.tokens.size();
   }
 
-  // A job that has moved on has no client.
+  // Does nothing for a job that was moved from, whose client is null.
   static void tell_failure(const DecodeJob& job, const std::exception_ptr& failure) {
     if (job.client != nullptr) job.client->on_failure(job, failure);
   }
@@ -211,19 +211,18 @@ class BatchDecoder {
 
   const BatchWork& work_;
   std::vector<Running> running_;
-  std::vector<Running> completing_;  // within a step
+  std::vector<Running> completing_;  // searches to complete at the end of the step
   std::vector<DecodeJob> jobs_;
   std::size_t running_rows_ = 0;
   std::size_t running_bytes_ = 0;
-  std::size_t attention_readers_ = 0;  // sources whose rules need what is attended to
+  std::size_t attention_readers_ = 0;  // number of running sources that need source attention
   std::vector<Session::TargetTokens> inputs_;
-  std::vector<std::pair<Running*, std::size_t>> rows_;  // of a step: whose, and which of its own
-  std::vector<char> is_number_;                         // by row: whether its logits are
+  std::vector<std::pair<Running*, std::size_t>> rows_;  // by row of the step: its source, and its number in the search
+  std::vector<char> is_number_;                         // by row: 0 if its logits are NaN
   std::vector<RuleMemory> rule_memory_;                 // by thread
-  // So far: of sources that are encoded, of results that are finished, and of those on their way.
-  std::size_t source_tokens_ = 0;
-  std::size_t finished_tokens_ = 0;
-  std::size_t running_tokens_ = 0;
+  std::size_t source_tokens_ = 0;                       // tokens encoded so far
+  std::size_t finished_tokens_ = 0;                     // tokens of finished results
+  std::size_t running_tokens_ = 0;                      // tokens of running searches
 };
 
 }  // namespace

@@ -7,17 +7,19 @@
 
 namespace encdec {
 
-// What one worker decodes with.
+// The session, limits and callback of one worker.
 struct BatchWork {
-  Session& session;  // is reset
+  Session& session;  // reset before use
   const BatchLimits& limits;
-  // After each step: what this worker has done, and the sequences of this step; none if empty.
+  // Called after each step with the worker's totals and the number of rows in that step. Not called if empty.
   std::function<void(const GenerateProgress& done, std::size_t rows)> on_step = {};
 };
 
-// Decodes what a feed gives, many sources at once, until it has no more or has stopped. A source that is finished or
-// cancelled leaves the batch at once, and waiting ones take its place; their rows are packed, so lengths need not
-// agree. What fails for one source alone is told to its client; where all fail, all clients are told, and it ends.
+// Decodes jobs from a feed, many sources per step, until the feed is empty or has stopped.
+// - A source that is finished or cancelled leaves the batch at once, and waiting jobs take its place. Rows are packed,
+//   so their lengths may differ.
+// - A failure of one source is reported to its client only.
+// - A failure of a whole step is reported to the client of every source in the batch and then thrown.
 void decode_batches(DecodeFeed& feed, const BatchWork& work);
 
 }  // namespace encdec

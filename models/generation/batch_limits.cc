@@ -9,19 +9,19 @@
 namespace encdec {
 namespace {
 
-// More rows of a step do not make it more efficient: matmuls are at their best long before. Workers share them, down to
-// the fewer: they are as fast, in half the memory.
+// Rows of a step, shared by all workers. More rows are not faster, since matmuls reach their full speed with fewer.
 constexpr std::size_t kBusyRows = 128;
+// Minimum share of a worker, if there are several: as fast as kBusyRows, with half the memory.
 constexpr std::size_t kBusyRowsOfWorker = 64;
-// Logits of a step are to stay in the last-level cache.
+// Maximum size of a step's logits, so that they stay in the last-level cache.
 constexpr std::size_t kLogitsBytes = std::size_t{32} << 20;
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kTokensAtOnce = 4096;
-// The part of the free memory for keys and values: one in so many; twice that while they grow.
+// Keys and values may take 1 / kShareOfMemory of the free memory, and twice that while a cache grows.
 constexpr std::size_t kShareOfMemory = 4;
 constexpr int kMaxWorkers = 1024;
 
-// What one token's keys and values take in all self-attentions, and as many in the cross-attentions.
+// Returns the bytes of one token's keys and values in all layers, which are the same for source and target tokens.
 std::size_t bytes_per_token(const Transformer& model) {
   return model.key_value_form().bytes() * static_cast<std::size_t>(model.config.decoder.layers);
 }
@@ -47,7 +47,7 @@ void check_batching(int batch_size, int workers) {
 
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt) {
   const std::size_t limit = rules.new_token_limit(prompt.target.size(), model.config.decoder);
-  // What is generated from a source is seldom longer than twice the source.
+  // A result is seldom longer than twice its source.
   const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
   const std::size_t tokens = prompt.source_rows() + prompt.target.size() + expected * rules.rows_per_source();
   return tokens * bytes_per_token(model);

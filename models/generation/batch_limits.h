@@ -7,25 +7,26 @@
 
 namespace encdec {
 
-// How much is decoded together. Results do not depend on it, speed and memory do.
+// Upper bounds of a worker's batch. They change speed and memory, never results. A single source is always accepted,
+// even if it exceeds them.
 struct BatchLimits {
-  // Every limit holds but for a single source, which is always taken.
-  std::size_t rows = 1;            // sequences of a step, beams and samples counted one by one
-  std::size_t bytes = 0;           // of keys and values of all that is being decoded
-  std::size_t tokens_at_once = 0;  // that are encoded together, or read as prompts
+  std::size_t rows = 1;            // sequences in a step; each beam or sample counts
+  std::size_t bytes = 0;           // keys and values of all running sources
+  std::size_t tokens_at_once = 0;  // tokens of the jobs that start together: sources and prompts
 };
 
-// Rows of logits that a step may compute, so that they fit the last-level cache.
+// Returns the number of rows of logits that fit into 32 MiB of last-level cache, at least 8.
 std::size_t logits_rows(const TransformerConfig& config);
 
-// So many rows or, where that is 0, as many as keep the CPU busy; of each worker's part of the memory.
+// Returns the limits of one of `workers` equal workers. If `rows` is 0, chooses enough rows to keep the CPU busy. All
+// workers together get a quarter of the free memory.
 BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int workers);
 
-// Throws ConfigError unless batch_size, the number of sources decoded together, is 0 (as many as fit) or more, and
-// workers is from 1 to 1024.
+// Throws ConfigError unless both are in range: batch_size 0 to 1,000,000 (0: chosen automatically), workers 1 to 1024.
 void check_batching(int batch_size, int workers);
 
-// Bytes of keys and values that decoding a prompt will take, as far as can be foreseen.
+// Estimates the bytes of keys and values that decoding a prompt will take. Assumes 2 * (source tokens) + 32 new tokens,
+// within the limits of `rules`.
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt);
 
 }  // namespace encdec

@@ -8,14 +8,16 @@
 namespace encdec {
 namespace {
 
-// What transformers adds to the score of what must not be chosen, and what an empty place for a hypothesis scores.
+// Score of a beam that must not win, and of a missing finished hypothesis, as in transformers.
 constexpr float kImpossible = -1e9f;
 
-// Beam search, step by step what transformers 5 does: of all continuations of num_beams beams the best K are kept, with
-// K = num_beams * max(2, 1 + number of end tokens); those that end are finished hypotheses if they are among the best
-// num_beams, the best others go on. With sampling, the K are drawn without replacement (Kool et al. 2019).
-// Where phrases must appear, beams are shared among those that have more and less of them (Post & Vilar 2018), and only
-// what has them all is finished, unless the length limit leaves no room for them.
+// Beam search with the steps of transformers 5:
+// 1. Of all continuations of the num_beams beams, keep the K best as candidates, K := num_beams * max(2, 1 + number of
+//    end tokens). With sampling, draw K without replacement instead (Kool et al. 2019).
+// 2. Of the best num_beams candidates, those that end are finished hypotheses.
+// 3. Of the candidates that do not end, the best num_beams are the next beams.
+// With force_words, beams are shared among candidates that contain more and fewer phrase tokens (Post & Vilar 2018).
+// Only a hypothesis with all phrases is finished, unless the length limit is too short for the phrases.
 class BeamSearch final : public Search {
  public:
   BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
@@ -25,7 +27,7 @@ class BeamSearch final : public Search {
         targets_{session.open_target(source)},
         beams_(num_beams_),
         rows_(num_beams_) {
-    // All begin alike: only the first can win, so that they part at the first step.
+    // All beams start equal. Only the first may win the first step; otherwise all would continue with the same token.
     for (Beam& beam : beams_) {
       beam.history = prompt.target;
       beam.score = kImpossible;
@@ -66,7 +68,7 @@ class BeamSearch final : public Search {
     std::erase_if(candidates_, [this](const Candidate& candidate) { return hits(candidate); });
     if (candidates_.empty()) return end(session);
 
-    // Samples come in the order in which they were drawn: the best go on, those of equal scores as they were drawn.
+    // The candidates are in the order of the draw. Sort them by score; equal scores keep the order of the draw.
     if (*rules_.settings.do_sample) {
       std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
         return a.score != b.score ? a.score > b.score : a.goes_before(b);
@@ -106,7 +108,7 @@ class BeamSearch final : public Search {
   }
 
   ScoredTokens certain_tokens() const override {
-    // The result will be the best that is finished, or go on from a beam.
+    // The result will be the best finished hypothesis or a continuation of a beam.
     const Beam& best = (finished_.empty() ? beams_ : finished_).front();
     std::span<const std::int32_t> common = generated(best.history);
     for (const Beam& beam : beams_) {
@@ -120,40 +122,40 @@ class BeamSearch final : public Search {
 
  private:
   struct Beam {
-    TokenIds history;  // with the prompt
-    float score = 0;   // sum of log-probabilities as the rules left them; of a finished one the final score
+    TokenIds history;  // prompt and generated tokens
+    float score = 0;   // sum of log-probabilities after logits processors; final_score() once finished
     std::vector<float> token_scores;
     std::vector<std::vector<TokenScore>> top_log_probs;
-    std::vector<float> coverage;  // attention that each source token has got, if it is penalised
+    std::vector<float> coverage;  // by source token: attention received; empty without a coverage penalty
     ConstraintProgress constraints;
   };
-  // A token after a beam.
+  // A continuation of a beam by one token.
   struct Candidate {
-    float score = 0;  // of the sequence
-    float rank = 0;   // by which candidates are chosen: the score, or what was drawn
+    float score = 0;  // the beam's score with this token
+    float rank = 0;   // score, plus noise when sampling
     std::size_t beam = 0;
     std::int32_t token = 0;
-    float log_probability = 0;  // the model's own
+    float log_probability = 0;  // the token's, before logits processors
 
-    // Whether it is chosen first.
+    // Returns whether this candidate ranks before `other`.
     bool goes_before(const Candidate& other) const {
       if (rank != other.rank) return rank > other.rank;
       return beam != other.beam ? beam < other.beam : token < other.token;
     }
   };
-  // What the logits of one row give.
+  // Results of read() for one row.
   struct Row {
     StepScores scores;
-    std::vector<std::int32_t> tokens;  // those that may be candidates
-    std::vector<std::int32_t> needed;  // those that the beam's phrases need
-    std::vector<float> perturbed;      // the scores' ranking with noise, for sampling
+    std::vector<std::int32_t> tokens;  // tokens to make candidates from
+    std::vector<std::int32_t> needed;  // tokens that continue or start a phrase of the beam
+    std::vector<float> perturbed;      // scores.ranking() plus noise, for sampling
     std::span<const float> source_attention;
   };
 
   const Row& row_of(std::size_t beam) const { return rows_[length_ == 0 ? 0 : beam]; }
   bool hits(const Candidate& candidate) const { return rules_.is_end(candidate.token) || length_ + 1 >= limit_; }
 
-  // The largest of scores with Gumbel noise are a sample without replacement.
+  // Draws tokens without replacement: those with the largest sums of score and Gumbel noise.
   void sample(Row& row, std::size_t number) const {
     const std::span scores = row.scores.ranking();
     const RandomKey random = random_.with(length_).with(number);
@@ -164,7 +166,7 @@ class BeamSearch final : public Search {
     kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
   }
 
-  // Tokens that a beam's phrases need are candidates, however unlikely they are.
+  // Adds the tokens that the beam's phrases need, however unlikely they are.
   void add_constrained_tokens(Row& row, const Beam& beam) const {
     row.needed.clear();
     beam.constraints.next_tokens(row.needed);
@@ -199,10 +201,10 @@ class BeamSearch final : public Search {
     candidates_.erase(kept, candidates_.end());
   }
 
-  // Of candidates that can still get all phrases, the best of each degree to go on; of those that have all, the best
-  // that end.
+  // Drops candidates that can no longer contain all phrases within the length limit. Of the others keeps num_beams that
+  // end and num_beams that do not, the latter shared among degrees (see share_among_degrees()).
   void choose_constrained_candidates() {
-    const std::size_t room = limit_ - length_ - 1;  // tokens that may follow
+    const std::size_t room = limit_ - length_ - 1;  // maximum number of tokens after a candidate
     ending_.clear();
     going_on_.clear();
     degrees_.clear();
@@ -217,7 +219,7 @@ class BeamSearch final : public Search {
         ending_.push_back(candidate);
       }
     }
-    if (ending_.empty() && going_on_.empty()) {  // there was never room for all
+    if (ending_.empty() && going_on_.empty()) {  // the length limit is too short for the phrases
       candidates_.resize(std::min(candidates_.size(), candidate_count_));
       return;
     }
@@ -226,7 +228,7 @@ class BeamSearch final : public Search {
     for (const DegreeMember& member : degrees_) candidates_.push_back(going_on_[member.index]);
   }
 
-  // Makes `beam` that of a candidate; in its memory, if it has any.
+  // Sets `beam` to the beam of a candidate with the candidate's token. Reuses the memory of `beam`.
   void extend(const Candidate& candidate, Beam& beam) const {
     beam = beams_[candidate.beam];
     beam.history.push_back(candidate.token);
@@ -244,7 +246,7 @@ class BeamSearch final : public Search {
                      std::pow(static_cast<double>(length), static_cast<double>(*rules_.settings.length_penalty)));
   }
 
-  // Wu et al. 2016, equation 14; source tokens without any attention do not count, as in CTranslate2.
+  // Wu et al. 2016, equation 14. Source tokens without any attention are left out, as in CTranslate2.
   float coverage_score(const Beam& beam) const {
     float sum = 0.0f;
     for (const float attention : beam.coverage) {
@@ -269,7 +271,7 @@ class BeamSearch final : public Search {
   }
 
   State end(Session& session) {
-    // Where every continuation is banned, what there is has to do.
+    // If every continuation is banned, the best beam is the result.
     if (finished_.empty()) {
       finished_.push_back(beams_.front());
       finished_.front().score = final_score(beams_.front().score, std::max<std::size_t>(length_, 1));
@@ -280,18 +282,18 @@ class BeamSearch final : public Search {
 
   std::size_t num_beams_;
   std::size_t candidate_count_;
-  std::size_t length_ = 0;    // tokens generated
+  std::size_t length_ = 0;    // number of tokens generated
   std::vector<int> targets_;  // by beam
   std::vector<Beam> beams_;   // best first
   std::vector<Beam> next_beams_;
-  std::vector<Row> rows_;  // by beam; at the first step one row serves all
+  std::vector<Row> rows_;  // by beam; the first step has one row for all beams
   std::vector<Candidate> candidates_;
   std::vector<Beam> finished_;  // best first, at most num_beams
   std::vector<int> parents_;
-  // Room for choose_constrained_candidates().
+  // Scratch of choose_constrained_candidates().
   ConstraintProgress progress_;
   std::vector<Candidate> ending_, going_on_;
-  std::vector<DegreeMember> degrees_;  // of those that go on
+  std::vector<DegreeMember> degrees_;  // by candidate in going_on_
 };
 
 }  // namespace

@@ -17,51 +17,52 @@ namespace encdec {
 
 struct DecodeJob;
 
-// Who wants to know what becomes of sources. Workers call, perhaps several at once.
+// Callbacks for the jobs of one call. Several workers may call them at the same time.
+// Order of calls for a job: on_tokens* (on_result | on_failure)
 class DecodeClient {
  public:
   virtual ~DecodeClient() = default;
-  // What a source's search has found.
+  // Receives what a job's search found.
   virtual void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) = 0;
-  // Instead of a result; NotANumber among others.
+  // Receives the error that ended a job; NotANumber is one such error.
   virtual void on_failure(const DecodeJob& job, const std::exception_ptr& failure) = 0;
-  // Token by token as they become certain; called only if they are wanted.
+  // Receives tokens as soon as they are final. Called only if wants_tokens() returns true.
   virtual void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) = 0;
-  virtual bool wants_tokens() const = 0;  // always the same
-  // Its sources that are being decoded are dropped at the next step, without a word.
+  virtual bool wants_tokens() const = 0;  // never changes
+  // Returns whether to drop this client's running jobs at the next step. They get neither a result nor a failure.
   virtual bool is_cancelled() const = 0;
 };
 
 // A source that waits to be decoded.
 struct DecodeJob {
-  std::size_t index = 0;  // among those of its client
+  std::size_t index = 0;  // number of the source among its client's sources
   Prompt prompt = {};
-  std::shared_ptr<const SearchRules> rules = {};  // its own, whatever those beside it have
+  std::shared_ptr<const SearchRules> rules = {};  // may differ from those of other jobs in the batch
   std::size_t bytes = 0;                          // see expected_bytes()
   std::shared_ptr<DecodeClient> client = {};
 
-  // Searches for it, in a session that has opened its source; empty for what the rules ask for.
+  // Makes the job's search. The job's source is already open in the session. If empty, make_search() is used.
   std::function<std::unique_ptr<Search>(const DecodeJob& job, int source, Session& session)> search = {};
 
-  std::size_t expected_rows = 0;  // of the encoder, where the source is not known before it is read
+  std::size_t expected_rows = 0;  // number of encoder rows, for a source that is read later
 
-  // That the model reads at once.
+  // Returns the number of tokens that the model reads when this job starts.
   std::size_t tokens() const { return std::max(prompt.source_rows(), expected_rows) + prompt.target.size(); }
 };
 
-// Where workers get sources from. For any number of threads.
+// A supply of jobs for workers. Thread-safe.
 class DecodeFeed {
  public:
   virtual ~DecodeFeed() = default;
 
-  // What is free in a worker's batch.
+  // Free capacity in a worker's batch.
   struct Room {
     std::size_t rows = 0;
     std::size_t bytes = 0;
     std::size_t tokens = 0;
-    bool is_idle = false;  // nothing is running in it: then one job always fits
+    bool is_idle = false;  // the batch is empty, so the first job is accepted whatever its size
 
-    // Whether a job fits beside those that were taken, the first of an idle worker at any rate; then it is.
+    // Returns whether a job fits. If it does, subtracts the job's size from the capacity.
     bool take(const DecodeJob& job) {
       const std::size_t rows_of_job = job.rules == nullptr ? 1 : job.rules->rows_per_source();
       const bool fits = rows_of_job <= rows && job.bytes <= bytes && job.tokens() <= tokens;
@@ -73,10 +74,11 @@ class DecodeFeed {
       return true;
     }
   };
-  // Jobs that fit. None for a worker that is not idle if none is there; for one that is idle if it has nothing to do
-  // any more.
+  // Replaces `jobs` by jobs that fit into `room`.
+  // - Idle worker (room.is_idle): may wait for a job. Returning none ends the worker's decode_batches().
+  // - Busy worker: does not wait. Returns none if no job is ready.
   virtual void take(Room room, std::vector<DecodeJob>& jobs) = 0;
-  // Work ends at once.
+  // Returns whether workers should stop now, even in the middle of their sources.
   virtual bool has_stopped() = 0;
 };
 

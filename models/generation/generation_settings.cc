@@ -16,8 +16,8 @@ using NotSupported = Setting::NotSupported;
 using Tokens = Setting::Range::Tokens;
 
 constexpr int kDefaultNewTokens = 20;
-constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // of scores, which must stay finite
-constexpr double kMaxExponent = 100;                   // of scores, above and below 0, like other penalties
+constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // limits, so that scaled scores stay finite
+constexpr double kMaxExponent = 100;                   // range of length and coverage penalty: -100 to 100
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr Setting::Range kAnything, kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMinFactor, kMaxFactor},
     kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
@@ -25,8 +25,8 @@ constexpr Setting::Range kAnything, kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMi
     kUnwanted{.tokens = Setting::Range::Tokens::of_any_vocabulary};
 constexpr std::string_view kNoKey;
 
-// {name, member, range, neutral value, other key, group, usage, help}, in the order in which reports name them, and in
-// which a group of options is shown.
+// {name, member, range, neutral value, other key, group, usage, help}. Reports, and the options of a group in the help,
+// have this order.
 constexpr auto kSettings = std::to_array<Setting>({
     Setting{"num_beam_groups", NotSupported::number, kAnything, 1},
     Setting{"diversity_penalty", NotSupported::number, kAnything, 0},
@@ -48,62 +48,63 @@ constexpr auto kSettings = std::to_array<Setting>({
     Setting{"top_h", NotSupported::anything},
     Setting{"forced_decoder_ids", NotSupported::anything},
     Setting{"num_beams", &Options::num_beams, kSequences, 1, std::nullopt, "Search", "--num-beams,--beam-size N",
-            "Beams of the search; 1 is greedy"},
+            "Number of beams; 1 for greedy search"},
     Setting{"num_return_sequences", &Options::num_return_sequences, kSequences, 1, std::nullopt, "Search",
             "--num-return-sequences N",
             "Hypotheses to write for one source, best first; needs --json if more than one"},
     Setting{"length_penalty", &Options::length_penalty, kExponent, 1, std::nullopt, "Search", "--length-penalty X",
-            "Of beams: scores are divided by length to this power; above 0 makes longer texts"},
+            "Beam search divides scores by length^X; a larger X favours longer texts"},
     Setting{"early_stopping", &Options::early_stopping, kAnything, 0, std::nullopt, "Search",
             "--early-stopping true|false|never",
-            "Beam search ends when enough beams have (true), when a better one is not likely (false) or not possible "
-            "(never)"},
+            "When beam search stops: as soon as enough beams have ended (true), when a better one is unlikely (false), "
+            "or when a better one is impossible (never)"},
     Setting{"coverage_penalty", &Options::coverage_penalty, kExponent, 0, kNoKey, "Search", "--coverage-penalty X",
-            "Of beams: for sources that attention has passed over"},
+            "Beam search lowers the score of texts that leave out parts of the source; 0 for none"},
     Setting{"do_sample", &Options::do_sample, kAnything, 0, std::nullopt, "Sampling", "--do-sample true|false",
-            "Draw tokens by their probability; alone it means true"},
+            "Draw tokens by their probability; true if no value is given"},
     Setting{"temperature", &Options::temperature, kFactor, 1, std::nullopt, "Sampling", "--temperature X",
-            "Below 1 makes likely tokens likelier, above 1 less so"},
+            "Divides logits before drawing: below 1 favours likely tokens, above 1 unlikely ones"},
     Setting{"top_k", &Options::top_k, kTopK, 50, std::nullopt, "Sampling", "--top-k K",
             "Draw from the K likeliest tokens; 0 for all"},
     Setting{"top_p", &Options::top_p, kShare, 1, std::nullopt, "Sampling", "--top-p P",
-            "Draw from the likeliest tokens that have this probability together"},
+            "Draw from the likeliest tokens whose probabilities sum to P"},
     Setting{"seed", &Options::seed, kAnything, 0, kNoKey, "Sampling", "--seed N",
-            "Equal seeds draw equal texts, whatever stands beside them"},
+            "Random seed; the same seed and source give the same text in any batch"},
     Setting{"repetition_penalty", &Options::repetition_penalty, kFactor, 1, std::nullopt, "Repetition",
-            "--repetition-penalty X", "Above 1 makes tokens less likely that were generated before"},
+            "--repetition-penalty X", "Above 1 makes already generated tokens less likely"},
     Setting{"no_repeat_ngram_size", &Options::no_repeat_ngram_size, kCount, 0, std::nullopt, "Repetition",
-            "--no-repeat-ngram-size N", "Nothing of so many tokens is generated twice; 0 for no such rule"},
+            "--no-repeat-ngram-size N", "Never generate the same N tokens in a row twice; 0 to allow it"},
     Setting{"encoder_repetition_penalty", &Options::encoder_repetition_penalty, kFactor, 1, std::nullopt, "Repetition",
             "--encoder-repetition-penalty X", "Above 1 makes tokens of the source likelier"},
     Setting{"encoder_no_repeat_ngram_size", &Options::encoder_no_repeat_ngram_size, kCount, 0, std::nullopt,
             "Repetition", "--encoder-no-repeat-ngram-size N",
-            "Nothing of so many tokens is taken from the source; 0 for no such rule"},
+            "Never copy N tokens in a row from the source; 0 to allow it"},
     Setting{"max_length", &Options::max_length, kLength},
     Setting{"max_new_tokens", &Options::max_new_tokens, kLength, std::nullopt, std::nullopt, "Length",
-            "--max-new-tokens N", "Most tokens to generate for one source"},
+            "--max-new-tokens N", "Maximum number of tokens to generate for one source"},
     Setting{"min_length", &Options::min_length, kCount, 0},
     Setting{"min_new_tokens", &Options::min_new_tokens, kCount, std::nullopt, std::nullopt, "Length",
-            "--min-new-tokens N", "Fewest tokens to generate for one source"},
+            "--min-new-tokens N", "Minimum number of tokens to generate for one source"},
     Setting{"exponential_decay_length_penalty", &Options::exponential_decay_length_penalty, kFactor, std::nullopt,
             std::nullopt, "Length", "--exponential-decay-length-penalty START,FACTOR",
-            "After START tokens the end becomes likelier by FACTOR with each"},
+            "After START tokens, each further token makes the end likelier by FACTOR"},
     Setting{"decoder_start_token", &Options::decoder_start_token, kKnown, std::nullopt, "decoder_start_token_id"},
     Setting{"eos_tokens", &Options::eos_tokens, kKnown, std::nullopt, "eos_token_id"},
     Setting{"forced_bos_token", &Options::forced_bos_token, kKnown, std::nullopt, "forced_bos_token_id", "Tokens",
             "--forced-bos-token TOKEN", "First token to generate: as the vocabulary spells it, or its id"},
     Setting{"forced_eos_tokens", &Options::forced_eos_tokens, kKnown, std::nullopt, "forced_eos_token_id", "Tokens",
-            "--forced-eos-token TOKEN", "Last token, where the length limit is reached"},
+            "--forced-eos-token TOKEN", "Last token of a text that reaches the length limit"},
     Setting{"suppress_tokens", &Options::suppress_tokens, kUnwanted, std::nullopt, std::nullopt, "Tokens",
-            "--suppress-tokens IDS", "Ids never to generate, between spaces"},
+            "--suppress-tokens IDS", "Token ids never to generate, separated by spaces"},
     Setting{"begin_suppress_tokens", &Options::begin_suppress_tokens, kUnwanted, std::nullopt, std::nullopt, "Tokens",
-            "--begin-suppress-tokens IDS", "Ids not to generate as the first"},
+            "--begin-suppress-tokens IDS", "Token ids not to generate as the first token"},
     Setting{"bad_words", &Options::bad_words, kKnown, std::nullopt, "bad_words_ids", "Tokens", "--bad-words-file FILE",
-            "Phrases never to generate, one a line: texts, or ids with --token-ids"},
+            "Phrases never to generate, one per line: text, or token ids with --token-ids"},
     Setting{"force_words", &Options::force_words, kKnown, std::nullopt, "force_words_ids", "Tokens",
-            "--force-words-file FILE", "Phrases that every hypothesis must contain, likewise; needs beams"},
+            "--force-words-file FILE",
+            "Phrases that every text must contain, in the form of --bad-words-file; needs --num-beams above 1"},
     Setting{"shortlist", &Options::shortlist, kKnown, std::nullopt, kNoKey, "Tokens", "--shortlist-file FILE",
-            "The only tokens to generate, one a line, as the vocabulary spells them; ids with --token-ids"},
+            "The only tokens to generate, one per line: as the vocabulary spells them, or ids with --token-ids"},
 });
 
 constexpr bool has_each_once() {
@@ -114,7 +115,7 @@ constexpr bool has_each_once() {
   }
   return true;
 }
-static_assert(has_each_once(), "a setting that is built is not one that is not supported");
+static_assert(has_each_once(), "a setting is listed twice");
 
 template <class Member>
 struct ValueOf;
@@ -123,7 +124,7 @@ struct ValueOf<std::optional<T> Options::*> {
   using Type = T;
 };
 
-// Compares a call's settings with what they may be.
+// A check of one setting's value against its range.
 class SettingsCheck {
  public:
   SettingsCheck(const Setting& setting, Dim vocabulary) : setting_(setting), vocabulary_(vocabulary) {}
@@ -133,7 +134,7 @@ class SettingsCheck {
   void operator()(Number value) const {
     if (setting_.range.tokens != Tokens::none) return check_token(static_cast<std::int32_t>(value));
     if (std::is_same_v<Number, bool> || std::is_same_v<Number, std::uint64_t>) return;
-    // The negation refuses what is not a number too.
+    // NaN fails both comparisons, so it is refused too.
     if (value >= static_cast<Number>(setting_.range.min) && value <= static_cast<Number>(setting_.range.max)) return;
     throw ConfigError(
         fmt::format("{} is {}, expected {} to {}", setting_.name, value, setting_.range.min, setting_.range.max));

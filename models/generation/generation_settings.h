@@ -18,37 +18,39 @@
 
 namespace encdec {
 
-// One setting of generation, told once: this is what files, calls, command lines and reports go by.
+// The description of one generation setting. Files, API calls, command lines and reports all use it.
 struct Setting {
   template <class T>
   using Member = std::optional<T> GenerateOptions::*;
-  // What a setting of transformers is that asks for what is not built: noted, unless its value is the neutral one.
+  // Value type of a transformers setting that encdec does not support. Reading a value other than the neutral one adds
+  // a note to StoredSettings::unsupported.
   enum class NotSupported : std::uint8_t { number, flag, anything };
 
-  // What a number may be, an exponential decay's factor too; or which tokens.
+  // Allowed values: a range of numbers (for an ExponentialDecay: of its factor), or a set of tokens.
   struct Range {
     double min = 0;
     double max = 0;
     enum class Tokens : std::uint8_t {
       none,
       of_the_vocabulary,
-      of_any_vocabulary,  // in files: those of a larger one will not come, and checkpoints name some to keep them away
+      of_any_vocabulary,  // files may list ids beyond the vocabulary; these are skipped
     };
     Tokens tokens = Tokens::none;
   };
-  std::string_view name;  // of the member
+  std::string_view name;  // the member's name in GenerateOptions
   std::variant<NotSupported, Member<bool>, Member<int>, Member<std::uint64_t>, Member<float>, Member<EarlyStopping>,
                Member<ExponentialDecay>, Member<TokenIds>, Member<std::vector<TokenIds>>>
       member;
   Range range = {};
-  std::optional<double> neutral = {};  // the value where nobody says one, where there is such a value; lists are empty
-  std::optional<std::string_view> other_key = {};
-  // As an option of the command line, with the name of its value: "--num-beams,--beam-size N". None if empty.
+  std::optional<double> neutral = {};              // default value; unset for lists and for settings without a default
+  std::optional<std::string_view> other_key = {};  // key in generation_config.json if it differs from `name`
+  // Command-line option: its group in the help, its names with the name of its value ("--num-beams,--beam-size N"), and
+  // its help text. Empty if there is no option.
   std::string_view group = {};
   std::string_view usage = {};
   std::string_view help = {};
 
-  // In generation_config.json; none if empty.
+  // Returns the key in generation_config.json; empty if the file cannot contain this setting.
   constexpr std::string_view key() const { return other_key.value_or(name); }
 
   // Calls use(member), unless the setting is not supported.
@@ -62,45 +64,46 @@ struct Setting {
   }
 };
 
-// All of them, each once.
+// Returns all settings, each once.
 std::span<const Setting> generation_settings();
 
-// Beams of a source, results and likeliest tokens: more is a typing error.
+// Maximum number of beams, results and top tokens. A larger number is assumed to be a typo.
 inline constexpr int kMaxSequences = 1'000;
-// Lengths, and sizes of n-grams.
+// Maximum of a length and of an n-gram's size.
 inline constexpr int kMaxTokenCount = 1'000'000;
 
-// Settings of `options`, and of `defaults` where they are not set; all else is that of `options`.
+// Returns `options`, with settings that it leaves unset taken from `defaults`.
 GenerateOptions operator|(const GenerateOptions& defaults, const GenerateOptions& options);
 
-// With a value for everything that has a neutral one, and for lists.
+// Returns `options` with unset settings filled in: with the neutral value if there is one, and lists as empty lists.
 GenerateOptions with_neutral_values(const GenerateOptions& options);
 
-// Throws ConfigError, naming the setting, what it is and what is expected, for what is out of range or not in a
-// vocabulary of this size.
+// Throws ConfigError for a setting that is out of range, and for a token id outside a vocabulary of `vocabulary`
+// tokens. The error names the setting, its value and the expected values.
 void check_settings(const GenerateOptions& options, Dim vocabulary);
 
-// Most tokens that may be generated after a prompt of so many tokens, at least 1. Without any limit: 20, as in
-// transformers.
+// Returns the maximum number of tokens to generate after a prompt of `prompt_length` tokens, at least 1. If options set
+// no limit: 20, as in transformers.
 int new_token_limit(const GenerateOptions& options, std::size_t prompt_length = 1);
 
-// What a checkpoint's file says.
+// Settings read from a checkpoint.
 struct StoredSettings {
   GenerateOptions options;
-  // Keys that ask for what this version does not do, for a note to the user: "penalty_alpha 0.6".
+  // Settings that are not supported, to show to the user: "penalty_alpha 0.6".
   std::vector<std::string> unsupported = {};
 };
 
-// `generation` is generation_config.json, or config.json where there is none: then and only then are the generation
-// keys of config.json in force. Throws ConfigError, naming the file and the key.
+// Reads settings from `generation`: generation_config.json, or config.json if the former does not exist. Throws a
+// ConfigError that names the file and the key.
 StoredSettings read_generation_settings(const JsonObject& generation, const TransformerConfig& config);
 
-// The same for a folder in any format. Formats that have neither file have tokens by name, which are looked up in
-// `tokenizer` (null for none), and limits as long as CTranslate2's.
+// Reads the settings of a checkpoint in any format. Formats without generation_config.json and config.json name their
+// special tokens; the names are looked up in `tokenizer` (may be null). Their length limits are CTranslate2's defaults.
 StoredSettings read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,
                                         const Tokenizer* tokenizer);
 
-// For people: what differs from the neutral values, by the keys of generation_config.json, and the limit of new tokens.
+// Returns a report for people: the settings that differ from their neutral values, under the keys of
+// generation_config.json, and the maximum number of new tokens.
 WrittenJson to_json(const GenerateOptions& options);
 
 }  // namespace encdec

@@ -14,11 +14,11 @@ using Options = GenerateOptions;
 using NotSupported = Setting::NotSupported;
 using Tokens = Setting::Range::Tokens;
 
-// CTranslate2's max_decoding_length of a Translator, and max_length of a Generator.
+// CTranslate2's defaults: max_decoding_length of a Translator, and max_length of a Generator.
 constexpr int kDefaultTranslationTokens = 256;
 constexpr int kDefaultTextTokens = 512;
 
-// Reads the settings of one object.
+// A reader of the settings in one JSON object.
 class SettingsReader {
  public:
   SettingsReader(const JsonObject& object, Dim vocabulary) : object_(object), vocabulary_(vocabulary) {}
@@ -31,7 +31,7 @@ class SettingsReader {
     return std::move(result_);
   }
 
-  // The first of a list of tokens, or one.
+  // Returns the token id under a key, or the first id if there is a list. Returns nullopt if there is none.
   std::optional<std::int32_t> token(std::string_view key) const {
     const auto ids = object_.integers(key, in_vocabulary());
     return ids.empty() ? std::nullopt : std::optional(static_cast<std::int32_t>(ids.front()));
@@ -65,7 +65,7 @@ class SettingsReader {
   void take(const Setting& /*setting*/, Setting::Member<std::uint64_t> /*member*/) {}
   void take(const Setting& setting, Setting::Member<float> member) {
     NumberRange range{setting.range.min, setting.range.max};
-    // Folders that do not sample may say 0, for the likeliest token.
+    // Some folders store temperature 0 for greedy search. If do_sample is off, it is noted instead of refused.
     const bool may_be_none = member == &Options::temperature && !object_.boolean("do_sample").value_or(false);
     if (may_be_none) range.min = 0;
     const double value = *object_.number(setting.key(), range);
@@ -92,7 +92,7 @@ class SettingsReader {
                           setting.name, printable(pair.dump()), kMaxTokenCount, setting.range.min, setting.range.max);
     };
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number()) fail();
-    // A double holds every integer in range, and no other rounds to one.
+    // A double holds every integer of the range exactly.
     const double start = pair[0].get<double>(), factor = pair[1].get<double>();
     if (start < 0 || start > kMaxTokenCount || factor < setting.range.min || factor > setting.range.max) fail();
     result_.options.*member = ExponentialDecay{static_cast<int>(start), static_cast<float>(factor)};
@@ -105,7 +105,7 @@ class SettingsReader {
       if (id >= 0 && id < vocabulary_) tokens.push_back(static_cast<std::int32_t>(id));
     }
   }
-  // Empty phrases say nothing.
+  // Skips empty phrases.
   void take(const Setting& setting, Setting::Member<std::vector<TokenIds>> member) {
     if (member == &Options::force_words && has_alternatives(object_.value()[setting.key()])) {
       return note("{} with alternatives", setting.key());
@@ -115,7 +115,7 @@ class SettingsReader {
       if (!phrase.empty()) phrases.emplace_back(phrase.begin(), phrase.end());
     }
   }
-  // Whether words are lists of words, any of which may be used (lists in lists in lists).
+  // Returns whether force_words has lists of alternatives, any of which may be used: three levels of lists.
   static bool has_alternatives(const nlohmann::json& words) {
     const auto is_list = [](const nlohmann::json& item) { return item.is_array(); };
     return std::ranges::any_of(
@@ -150,11 +150,11 @@ StoredSettings read_generation_settings(const JsonObject& generation, const Tran
   const auto bos = reader.token("bos_token_id");
   StoredSettings settings = reader.read();
   GenerateOptions& options = settings.options;
-  // The name that old folders of BART have for it.
+  // Old BART checkpoints have this key instead of forced_bos_token_id.
   if (generation.boolean("force_bos_token_to_be_generated").value_or(false)) options.forced_bos_token = bos;
   auto& start = options.decoder_start_token;
   if (!config.has_encoder()) {
-    start.reset();  // goes on from its prompt
+    start.reset();  // a decoder-only model begins with its prompt
   } else if (!start) {
     start = config.decoder_start_token ? config.decoder_start_token : bos;
   }

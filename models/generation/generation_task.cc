@@ -13,7 +13,8 @@
 namespace encdec {
 namespace {
 
-// What a call asks for, with all that it leaves to the checkpoint.
+// Returns the call's options, completed with the checkpoint's settings. Throws ConfigError for options that are out of
+// range, not supported by the model, or in conflict with each other.
 GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& options) {
   const TransformerConfig& config = parts.network.config;
   if (!config.has_decoder()) {
@@ -29,25 +30,25 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
   } else if (*settings.num_return_sequences > most) {
     throw ConfigError(fmt::format("num_return_sequences is {}, expected at most {}, since {}",
                                   *settings.num_return_sequences, most,
-                                  beams > 1 ? "there are so many beams" : "greedy search has one result"));
+                                  beams > 1 ? "it cannot exceed num_beams" : "greedy search has one result"));
   }
   check_range("max_source_tokens", options.max_source_tokens, 0, kMaxTokenCount);
   check_batching(options.batch_size, options.workers);
   check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
   if (options.attention) check_selection(config, *options.attention);
-  // As transformers, which forces phrases by constrained beam search alone.
+  // As in transformers, where only beam search without sampling can force phrases.
   if (!settings.force_words->empty() && (beams == 1 || *settings.do_sample)) {
     throw ConfigError(fmt::format("force_words with {}, expected beam search: num_beams of at least 2 and no do_sample",
                                   beams == 1 ? "num_beams 1" : "do_sample"));
   }
   if (options.on_token && *settings.num_return_sequences > 1) {
-    throw ConfigError(fmt::format("num_return_sequences is {}, expected 1 where tokens are told one by one",
+    throw ConfigError(fmt::format("num_return_sequences is {}, expected 1 when tokens are returned one by one",
                                   *settings.num_return_sequences));
   }
   return settings;
 }
 
-// The shortlist, and what must be producible anyway.
+// Returns the shortlist and the tokens that other settings need.
 TokenIds producible_tokens(const GenerateOptions& settings) {
   TokenIds tokens = *settings.shortlist;
   const auto add = [&tokens](const TokenIds& more) { tokens.insert(tokens.end(), more.begin(), more.end()); };
@@ -73,7 +74,7 @@ DecodeJob GenerationTask::job(const GenerateInput& input, std::size_t index) con
   return job;
 }
 
-// The end token of as many tokens as there may be is the rules', where they force one.
+// A forced end token at the maximum length counts as `length`: the model did not choose it.
 FinishReason GenerationTask::reason_for(const DecodeJob& job, const TokenIds& generated) const {
   const bool has_all =
       generated.size() == rules_->new_token_limit(job.prompt.target.size(), parts_.network.config.decoder);

@@ -10,26 +10,28 @@
 
 namespace encdec {
 
-// What a call asks of each of its sources: makes jobs of them, and results of what their searches find. May be used by
-// many threads at once.
+// The settings of one generate() call. Makes jobs from its inputs, and results from the hypotheses that searches find.
+// Thread-safe.
 class GenerationTask {
  public:
-  // Throws ConfigError for options that are out of range or not supported by the model. What the model is of must
-  // outlive it.
+  // Throws ConfigError for options that are out of range or not supported by the model. REQUIRES: the objects that
+  // `parts` refers to outlive this one.
   GenerationTask(const ModelParts& parts, const GenerateOptions& options);
 
-  // With all that the call leaves to the checkpoint.
+  // Returns the call's options, completed with the checkpoint's settings.
   const GenerateOptions& settings() const { return rules_->settings; }
-  const SearchRules& rules() const { return *rules_; }  // the same, for searches
-  // Null if all tokens may be produced.
+  const SearchRules& rules() const { return *rules_; }
+  // Returns null if all tokens are allowed.
   const VocabularyShortlist* shortlist() const { return shortlist_ ? &*shortlist_ : nullptr; }
 
-  // One with an empty prompt has an empty_result(). Throws as Prompter::prompt().
+  // Makes a job without a client. If the source is empty, the job's prompt has no target, and the caller must use
+  // empty_result() instead of decoding the job. Throws as Prompter::prompt().
   DecodeJob job(const GenerateInput& input, std::size_t index) const;
   static GenerateResult empty_result() { return {.hypotheses = {Hypothesis{}}}; }
-  // Completes what a search gives, which begins behind the prompt; but for attention maps.
+  // Returns the result of a job. Adds the user's prefix, finish reason and text to the hypotheses of its search, which
+  // begin after the prompt. Attention maps are left to add_attention().
   GenerateResult result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) const;
-  // Those, if they are asked for.
+  // Computes the attention maps if GenerateOptions::attention is set.
   void add_attention(GenerateResult& result) const;
 
  private:

@@ -13,7 +13,7 @@
 namespace encdec {
 namespace {
 
-// A call: its feed, its workers, and what they tell.
+// One generate() call: its feed, its workers and its callbacks.
 class Generator final : DecodeClient {
  public:
   Generator(const ModelParts& parts, const GenerateOptions& options, GenerateStream& stream)
@@ -24,7 +24,8 @@ class Generator final : DecodeClient {
                                     settings_.workers)),
         feed_({.stream = stream,
                .prepare = [this](const GenerateInput& input, std::size_t index) { return job_of(input, index); },
-               // When it is their turn to be written: maps are large, and none of them waits for an earlier result.
+               // Computes attention maps just before a result is written. They are large, and a result may wait long
+               // for earlier ones.
                .complete = [this](GenerateResult& result) { task_.add_attention(result); }}),
         progress_(static_cast<std::size_t>(settings_.workers)) {}
 
@@ -93,13 +94,13 @@ class Generator final : DecodeClient {
     settings_.on_progress(total);
   }
 
-  const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // also of the workers
+  const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // the caller's, for all workers
   ModelParts parts_;
   GenerationTask task_;
   const GenerateOptions& settings_ = task_.settings();
   BatchLimits limits_;
   SourceFeed feed_;
-  std::mutex telling_;
+  std::mutex telling_;                      // held during callbacks
   std::vector<GenerateProgress> progress_;  // by worker
 };
 

@@ -4,8 +4,8 @@
 
 namespace encdec {
 
-// Generates for all inputs of a stream: from options to settings, from texts to prompts, and back. Throws ConfigError
-// for options that are out of range, or that this model does not support; else as Model::generate() does.
+// Generates results for all inputs of a stream. Throws as Model::generate(); in particular ConfigError for options that
+// are out of range or not supported by this model.
 void generate(const ModelParts& parts, const GenerateOptions& options, GenerateStream& stream);
 
 }  // namespace encdec

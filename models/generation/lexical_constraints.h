@@ -10,15 +10,15 @@ namespace encdec {
 
 using Phrases = std::vector<std::vector<std::int32_t>>;
 
-// How far a hypothesis has come with phrases that it must contain (Post & Vilar 2018): which of them stand in it, and
-// how much of one more stands at its end. A phrase that breaks off begins anew; phrases do not overlap.
+// The progress of a hypothesis through the phrases that it must contain (Post & Vilar 2018): the phrases that it
+// contains, and the unfinished phrase that it ends with. An interrupted phrase starts over. Phrases do not overlap.
 class ConstraintProgress {
  public:
-  ConstraintProgress() = default;  // with no phrases
-  // The phrases, none of them empty, must outlive it.
+  ConstraintProgress() = default;  // no phrases
+  // REQUIRES: no phrase is empty, and `phrases` outlives this object.
   explicit ConstraintProgress(const Phrases& phrases) : phrases_(&phrases), met_(phrases.size(), 0) {}
 
-  // The hypothesis goes on with a token.
+  // Appends a token to the hypothesis.
   void advance(std::int32_t token) {
     if (current_ != kNone && (*phrases_)[current_][current_length_] != token) {
       current_ = kNone;
@@ -35,19 +35,19 @@ class ConstraintProgress {
     current_length_ = 0;
   }
 
-  // Tokens of phrases that stand in it so far.
+  // Returns the number of phrase tokens in the hypothesis so far.
   std::size_t tokens_met() const {
     std::size_t tokens = current_length_;
     for (std::size_t i = 0; i < met_.size(); ++i) tokens += met_[i] ? (*phrases_)[i].size() : 0;
     return tokens;
   }
-  // Tokens that are missing yet.
+  // Returns the number of phrase tokens that are still missing.
   std::size_t tokens_missing() const {
     std::size_t tokens = 0;
     for (std::size_t i = 0; i < met_.size(); ++i) tokens += (*phrases_)[i].size();
     return tokens - tokens_met();
   }
-  // Adds the tokens that would bring it further.
+  // Appends to `tokens` each token that would continue or start a phrase.
   void next_tokens(std::vector<std::int32_t>& tokens) const {
     if (current_ != kNone) {
       tokens.push_back((*phrases_)[current_][current_length_]);
@@ -62,20 +62,20 @@ class ConstraintProgress {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Phrases* phrases_ = nullptr;
-  std::vector<char> met_;           // by phrase
-  std::size_t current_ = kNone;     // the phrase that has begun
-  std::size_t current_length_ = 0;  // tokens of it
+  std::vector<char> met_;           // by phrase: 1 if the hypothesis contains it
+  std::size_t current_ = kNone;     // phrase that the hypothesis ends within
+  std::size_t current_length_ = 0;  // tokens of the current phrase so far
 };
 
-// A candidate, and how far it has come with the phrases.
+// A beam candidate. Candidates with equal `tokens_met` are of the same degree.
 struct DegreeMember {
   std::size_t tokens_met = 0;
-  std::size_t index = 0;
-  std::size_t place = 0;  // among those of its degree
+  std::size_t index = 0;  // rank among all candidates, best first
+  std::size_t place = 0;  // rank among the candidates of its degree
 };
 
-// Who goes on: leaves `count` of the candidates, all in the order of their indices, which is best first, with every
-// degree of fulfilment among them, so that those that are dearer for having a phrase are not all lost at once.
+// Keeps `count` of the candidates, sorted by index. Takes the best of each degree, then the second of each degree, and
+// so on. Otherwise candidates that score lower because they contain a phrase could all be dropped in one step.
 inline void share_among_degrees(std::vector<DegreeMember>& candidates, std::size_t count) {
   if (candidates.size() <= count) return;
   std::ranges::sort(candidates, {}, [](const DegreeMember& a) { return std::pair(a.tokens_met, a.index); });
@@ -83,7 +83,7 @@ inline void share_among_degrees(std::vector<DegreeMember>& candidates, std::size
     const bool begins = candidates[i].tokens_met != candidates[i - 1].tokens_met;
     candidates[i].place = begins ? 0 : candidates[i - 1].place + 1;
   }
-  // One of each degree after the other, the furthest first, until there are enough.
+  // Sorts by place, and candidates of equal place by more phrase tokens first.
   std::ranges::sort(candidates, [](const DegreeMember& a, const DegreeMember& b) {
     return a.place != b.place ? a.place < b.place : a.tokens_met > b.tokens_met;
   });

@@ -9,8 +9,8 @@ namespace {
 
 using TokenSpan = std::span<const std::int32_t>;
 
-// The score of a token; null for those of another vocabulary: a source's may be larger, and Marian's start token of
-// zeros stands after the last one.
+// Returns a pointer to a token's score; null for a token outside the decoder's vocabulary. Source tokens may be from a
+// larger vocabulary. Marian's start token, an embedding of zeros, has the size of the vocabulary as its id.
 float* score_of(std::int32_t token, Scores scores) {
   const auto index = static_cast<std::size_t>(token);
   return index < scores.size() ? &scores[index] : nullptr;
@@ -26,7 +26,7 @@ void ban(TokenSpan tokens, Scores scores) {
   set_scores(tokens, kBanned, scores);
 }
 
-// Bans all but `tokens`, whose scores become 0.
+// Bans all tokens except `tokens`, and sets the scores of these to 0.
 void force(TokenSpan tokens, Scores scores) {
   std::ranges::fill(scores, kBanned);
   set_scores(tokens, 0.0f, scores);
@@ -41,7 +41,7 @@ bool always(const TokenHistory& /*history*/) {
   return true;
 }
 
-// What a rule looks at.
+// Selects the tokens that a processor compares with.
 using SeenBy = TokenSpan (*)(const TokenHistory& history);
 TokenSpan all_tokens(const TokenHistory& history) {
   return history.tokens;
@@ -50,11 +50,11 @@ TokenSpan input_tokens(const TokenHistory& history) {
   return history.input();
 }
 
-// Makes tokens that were seen less likely where `penalty` is above 1 (Keskar et al. 2019, section 4.1): score /
-// penalty, or score * penalty where the score is negative. Once, however often a token stands there.
+// Makes tokens in `seen` less likely if `penalty` is above 1 (Keskar et al. 2019, section 4.1): score / penalty for a
+// positive score, score * penalty for a negative one. A token that occurs twice is penalised once.
 LogitsProcessor repetition_penalty(float penalty, SeenBy seen) {
   const auto process = [=](const TokenHistory& history, Scores scores, RuleMemory& memory) {
-    memory.tokens.clear();  // one by one, so that the room for a history that grows doubles
+    memory.tokens.clear();  // push_back doubles the capacity as a history grows; assign() would not
     for (const std::int32_t token : seen(history)) memory.tokens.push_back(token);
     sort_and_unite(memory.tokens);
     for (const std::int32_t token : memory.tokens) {
@@ -64,8 +64,8 @@ LogitsProcessor repetition_penalty(float penalty, SeenBy seen) {
   return {process, always};
 }
 
-// Bans tokens that would repeat `size` tokens in a row, at least 1, that were seen already (Paulus et al. 2018, section
-// 2.5).
+// Bans tokens that would repeat an n-gram of `size` tokens in `seen_by` (Paulus et al. 2018, section 2.5).
+// REQUIRES: size >= 1.
 LogitsProcessor no_repeat_ngram(std::size_t size, SeenBy seen_by) {
   return {[=](const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) {
     if (history.tokens.size() + 1 < size) return;
@@ -77,8 +77,8 @@ LogitsProcessor no_repeat_ngram(std::size_t size, SeenBy seen_by) {
   }};
 }
 
-// Bans the last token of each word, a sequence of tokens, where the tokens before it are the end of the history. Words
-// that are an end token alone do not count, nor do words without tokens.
+// Bans the last token of each word (a sequence of tokens) if the history ends with the word's other tokens. Ignores
+// empty words and words that are a single end token.
 LogitsProcessor bad_words(std::vector<TokenIds> words, TokenSpan eos_tokens) {
   std::erase_if(words, [eos_tokens](const TokenIds& word) {
     return word.empty() || (word.size() == 1 && std::ranges::find(eos_tokens, word[0]) != eos_tokens.end());
@@ -92,31 +92,31 @@ LogitsProcessor bad_words(std::vector<TokenIds> words, TokenSpan eos_tokens) {
   }};
 }
 
-// Bans the end tokens while the history is shorter than `length`; the prompt counts or does not.
+// Bans the end tokens while there are fewer than `length` tokens. The prompt counts if `prompt_counts`.
 LogitsProcessor least_length(std::size_t length, bool prompt_counts, const TokenIds& eos_tokens) {
   return {[=](const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) {
     if ((prompt_counts ? history.tokens.size() : history.generated()) < length) ban(eos_tokens, scores);
   }};
 }
 
-// Leaves only `tokens`, all with score 0, at some steps.
+// Bans all tokens except `tokens` at the steps for which `is_time` returns true.
 LogitsProcessor force_at(bool (*is_time)(const TokenHistory& history), const TokenIds& tokens) {
   const auto process = [=](const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) {
     if (is_time(history)) force(tokens, scores);
   };
   return {process, is_time};
 }
-// After a start token without a prefix.
+// Returns whether this is the first step after a start token without a prefix.
 bool is_after_start(const TokenHistory& history) {
   return history.tokens.size() == 1;
 }
-// Where the limit has room for just one more token.
+// Returns whether the next token is the last one within the limit.
 bool is_last_step(const TokenHistory& history) {
   return history.generated() + 1 == history.new_token_limit;
 }
 
-// Makes the end tokens likelier, the longer the result: score + |score| * (factor^(n - start) - 1) after n > start
-// generated tokens. Banned ones stay banned, and no score becomes infinite.
+// Makes the end tokens likelier as the result grows: score + |score| * (factor^(n - start) - 1) after n > start
+// generated tokens. Banned tokens stay banned, and no score becomes infinite.
 LogitsProcessor exponential_decay(const ExponentialDecay& decay, TokenIds eos_tokens) {
   sort_and_unite(eos_tokens);
   const auto changes = [start = static_cast<std::size_t>(decay.start)](const TokenHistory& history) {
@@ -137,12 +137,12 @@ LogitsProcessor exponential_decay(const ExponentialDecay& decay, TokenIds eos_to
   return {process, changes};
 }
 
-// Bans `tokens`, always.
+// Bans `tokens` at every step.
 LogitsProcessor suppress(const TokenIds& tokens) {
   return {[=](const TokenHistory& /*history*/, Scores scores, RuleMemory& /*memory*/) { ban(tokens, scores); }};
 }
 
-// Bans `tokens` as the first token that is generated; as the second where the first is forced after the start token.
+// Bans `tokens` as the first generated token, or as the second if the first is forced after the start token.
 LogitsProcessor begin_suppress(const TokenIds& tokens, bool first_is_forced) {
   return {[=](const TokenHistory& history, Scores scores, RuleMemory& /*memory*/) {
     if (history.generated() == (first_is_forced && history.prompt_length == 1 ? 1u : 0u)) ban(tokens, scores);

@@ -11,20 +11,21 @@
 
 namespace encdec {
 
-// The decoder's tokens so far: a prompt (the start token and a prefix, where there is an encoder), and what was
-// generated.
+// The decoder's tokens so far: the prompt, then the generated tokens. For a model with an encoder the prompt is the
+// start token and the user's prefix.
 struct TokenHistory {
   std::span<const std::int32_t> tokens;
   std::size_t prompt_length = 1;
-  std::span<const std::int32_t> source = {};  // what the encoder read
-  std::size_t new_token_limit = 0;            // most tokens that may follow the prompt
+  std::span<const std::int32_t> source = {};  // tokens read by the encoder
+  std::size_t new_token_limit = 0;            // maximum number of tokens after the prompt
 
+  // Returns the number of generated tokens.
   std::size_t generated() const { return tokens.size() - prompt_length; }
-  // What rules about the input look at: what the encoder read, or the prompt of a model without one.
+  // Returns the input tokens: the encoder's source, or the prompt of a decoder-only model.
   std::span<const std::int32_t> input() const { return source.empty() ? tokens.first(prompt_length) : source; }
 };
 
-// Room that rules compute in, so that no step allocates: one for each thread, for all rules and rows.
+// Scratch buffers of a thread, shared by all logits processors and rows so that steps do not allocate.
 struct RuleMemory {
   struct RankedToken {
     float score;
@@ -38,24 +39,25 @@ struct RuleMemory {
 
 using Scores = std::span<float>;  // [V]
 
-// One rule about what may come next. Scores are logits in greedy search and sampling, and log-probabilities in beam
-// search. Read-only, used by many sequences at once. After transformers' LogitsProcessor.
+// One rule about the next token, like transformers' LogitsProcessor. Scores are logits in greedy search and sampling,
+// and log-probabilities in beam search. Thread-safe.
 struct LogitsProcessor {
-  // Changes the scores of one step in place, -infinity for what must not come.
+  // Changes the scores of one step in place. Sets the score of a banned token to kBanned.
   std::function<void(const TokenHistory& history, Scores scores, RuleMemory& memory)> process;
-  // Whether it may, at this step, change scores of tokens that it does not ban.
+  // Returns whether process() may change scores at this step other than by banning tokens.
   std::function<bool(const TokenHistory& history)> changes_scores = [](const TokenHistory&) { return false; };
 };
 
 using LogitsProcessors = std::vector<LogitsProcessor>;
 
-// The rules that settings with_neutral_values() ask for, in transformers' order.
+// Returns the logits processors for `settings`, in transformers' order. REQUIRES: `settings` is the result of
+// with_neutral_values().
 LogitsProcessors make_logits_processors(const GenerateOptions& settings);
 
-// What makes a distribution to sample from, after the rules: temperature, top-k, top-p.
+// Returns the processors that run last when sampling: temperature, top-k, top-p. REQUIRES: as above.
 LogitsProcessors make_sampling_processors(const GenerateOptions& settings);
 
-// The score of a token that must not come.
+// The score of a banned token.
 inline constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 }  // namespace encdec

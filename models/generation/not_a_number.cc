@@ -10,13 +10,13 @@
 namespace encdec {
 namespace {
 
-constexpr Dim kPiece = 4096;  // elements that are looked at together
+constexpr Dim kPiece = 4096;  // elements read at a time
 
 bool is_wrong(float value) {
   return !std::isfinite(value);
 }
 
-// The first weight that is not finite, as part of a message; empty if there is none.
+// Returns a message about the first weight that is not finite; empty if there is none.
 std::string find_weight(const WeightScope& weights) {
   const WeightStore& store = weights.store();
   const std::vector<std::string> unused = weights.unused();
@@ -34,7 +34,7 @@ std::string find_weight(const WeightScope& weights) {
   return "";
 }
 
-// The first node whose output is not finite when the prompt is read; empty if there is none.
+// Runs the prompt again and returns a message about the first node whose output is not finite; empty if there is none.
 std::string find_node(const Prompt& prompt, SessionPool& sessions) {
   std::string found;
   SessionPool::Lease session(sessions);
@@ -58,7 +58,7 @@ std::string find_node(const Prompt& prompt, SessionPool& sessions) {
 }  // namespace
 
 NotANumber::NotANumber(Prompt prompt)
-    : BackendError(fmt::format("source {}: logits are not numbers", prompt.number)), prompt_(std::move(prompt)) {}
+    : BackendError(fmt::format("source {}: the model computed NaN", prompt.number)), prompt_(std::move(prompt)) {}
 
 void explain(const NotANumber& failure, const ModelParts& parts) {
   std::string cause = find_weight(parts.network.weights);

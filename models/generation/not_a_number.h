@@ -7,10 +7,10 @@
 
 namespace encdec {
 
-// Logits that are not numbers: a weight is not one, or values have become too large.
+// The error for NaN logits: a weight is not finite, or an intermediate value overflowed.
 class NotANumber : public BackendError {
  public:
-  // What was read.
+  // `prompt` holds the tokens that the model had read.
   explicit NotANumber(Prompt prompt);
 
   const Prompt& prompt() const { return prompt_; }
@@ -19,9 +19,9 @@ class NotANumber : public BackendError {
   Prompt prompt_;
 };
 
-// Throws BackendError that says where they come from: the weight, or the first node whose values are not finite.
+// Throws BackendError that names the cause: a weight that is not finite, or the first node whose output is not finite.
 [[noreturn]] void explain(const NotANumber& failure, const ModelParts& parts);
-// A failure as it is told to users: that one if it is NotANumber, else itself.
+// Returns the error to report to users: what explain() throws if `failure` is NotANumber, otherwise `failure`.
 std::exception_ptr explained(const std::exception_ptr& failure, const ModelParts& parts);
 
 }  // namespace encdec

@@ -28,7 +28,8 @@ TokenIds encode_target(const ModelParts& parts, const std::string& target, const
   const Tokenizer& tokenizer = tokenizer_of(parts);
   TokenIds ids = tokenizer.encode_target(target, languages);
   if (parts.network.config.target_language != TargetLanguage::start_token || ids.empty()) return ids;
-  // Such tokenizers put the language at the end of a target, for whoever shifts it to the front.
+  // Tokenizers of these models put the language token at the end of a target. It is dropped here, since the decoder
+  // starts with it.
   const auto token = tokenizer.language_token(languages.target_language);
   if (token ? ids.back() == *token : ids.back() == parts.defaults.decoder_start_token) ids.pop_back();
   return ids;
@@ -90,7 +91,7 @@ std::size_t Prompter::source_limit() const {
   return positions ? std::min(limit, static_cast<std::size_t>(*positions)) : limit;
 }
 
-// As many tokens as are read.
+// Returns the first source_limit() tokens. Tokenizes a text again, so that its special tokens at the end stay.
 TokenIds Prompter::truncated(const GenerateInput& input, TokenIds source) const {
   const std::size_t limit = source_limit();
   if (const auto* text = std::get_if<std::string>(&input.source)) {
@@ -121,7 +122,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   if (!input.frames.empty()) return sound_prompt(input.frames, prefix_of(input), number);
   expect_reader(parts_);
   const auto* text = std::get_if<std::string>(&input.source);
-  // An empty line has nothing to translate, though the tokenizer would still add its end token.
+  // An empty text has no tokens here, though the tokenizer would add an end token.
   TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)
                     : text->empty() ? TokenIds()
                                     : tokenizer_of(parts_).encode(*text, languages_);
@@ -139,7 +140,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   prompt.source_truncated = is_truncated;
   const std::size_t begin = prompt.target.size();
   const TokenIds prefix = prefix_of(input);
-  // A prefix stands after the language that was asked for.
+  // The prefix follows the token of the target language.
   const bool needs_language =
       !settings_.target_lang.empty() && config.target_language == TargetLanguage::first_token && config.has_encoder();
   if (needs_language && !prefix.empty() && prefix.front() != *settings_.forced_bos_token) {

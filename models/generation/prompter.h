@@ -9,65 +9,67 @@
 
 namespace encdec {
 
-// What of a model generating, scoring and telling attention need; all must outlive them.
+// The parts of a model that generation, scoring and attention maps use. The objects must outlive their users.
 struct ModelParts {
   const Transformer& network;
-  const GenerateOptions& defaults;  // with_neutral_values()
-  const Tokenizer* tokenizer;       // null where there is none
-  const std::string& origin;        // of the model, for messages
+  const GenerateOptions& defaults;  // the checkpoint's settings, with_neutral_values()
+  const Tokenizer* tokenizer;       // may be null
+  const std::string& origin;        // the model's path, for messages
   SessionPool& sessions;
 };
 
-// Throws TokenizerError if there is none.
+// Returns the tokenizer. Throws TokenizerError if there is none.
 const Tokenizer& tokenizer_of(const ModelParts& parts);
 
-// Throws ConfigError if the model reads sound: for what is given text or tokens.
+// Throws ConfigError if the model reads audio instead of text.
 void expect_reader(const ModelParts& parts);
 // Throws ConfigError if the model reads text.
 void expect_sound(const ModelParts& parts);
 
-// The ids of a whole target without what the decoder starts with.
+// Returns the token ids of a whole target, without the tokens that the decoder starts with.
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages);
 
-// The model's defaults where such languages are asked for: what they mean for the decoder. What they mean for a source
-// is the tokenizer's matter. Throws ConfigError for a language that the model does not know.
+// Returns the model's default settings for a pair of languages; either may be empty. The target language sets the
+// decoder's first or start token if the model expects it there. Throws ConfigError for a language that the model does
+// not know.
 GenerateOptions defaults_with_languages(const ModelParts& parts, const std::string& source_lang,
                                         const std::string& target_lang);
 
-// One thing to go on from.
+// An input in the form that the model reads.
 struct Prompt {
-  TokenIds source = {};  // what the encoder reads; empty in a decoder-only model
-  Tensor frames = {};    // what it reads instead where it reads sound: [F, mel bands]
-  TokenIds target = {};  // what comes first: start token and prefix, or a decoder-only model's prompt; not empty
+  TokenIds source = {};  // tokens for the encoder; empty for a decoder-only model
+  Tensor frames = {};    // frames for an encoder that reads audio [F, mel bands], instead of `source`
+  TokenIds target = {};  // the decoder's first tokens: start token and prefix, or a decoder-only model's whole prompt
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
-  std::size_t number = 0;         // of the source, for messages: from 1
+  std::size_t number = 0;         // number of the source for messages, from 1
   std::size_t source_tokens = 0;
   bool source_truncated = false;
 
-  // Rows of the encoder.
+  // Returns the number of rows that the encoder computes.
   std::size_t source_rows() const {
     return frames.empty() ? source.size() : static_cast<std::size_t>(frames.rows() / kFramesPerRow);
   }
 };
 
-// A target that a decoder is made to read (teacher forcing).
+// A given target, which the decoder reads instead of generating one (teacher forcing).
 struct ForcedTarget {
   Prompt prompt;
   TokenIds target;         // may be empty
-  TokenIds decoder_input;  // the prompt's target, then the target but for its last token, which nothing follows
+  TokenIds decoder_input;  // the prompt's target, then `target` without its last token
 };
 
-// Turns sources into prompts, for whatever the model is to do with them. Messages name sources by their number.
+// A converter from inputs to prompts. Messages name a source by its number.
 class Prompter {
  public:
-  // Languages and start token are those of the settings. Throws ConfigError where an encoder's model has no start
-  // token.
+  // Takes the languages and the start token from `settings`. Throws ConfigError if the model has an encoder but
+  // `settings` has no start token. REQUIRES: `settings` outlives this object.
   Prompter(const ModelParts& parts, const GenerateOptions& settings);
 
-  // Throws InputError for tokens that the model does not have, or too many of them. An empty source gives an empty
-  // target.
+  // Returns an empty Prompt for an empty source. Throws InputError for tokens outside the vocabulary and for too many
+  // tokens.
   Prompt prompt(const GenerateInput& input, std::size_t number) const;
-  // Likewise; the source was checked before.
+  // Makes a prompt with a given target. Throws InputError as prompt(), for the target only.
+  // REQUIRES: the caller has checked `source`.
   ForcedTarget force(const TokenIds& source, const TokenIds& target, std::size_t number) const;
 
  private:

@@ -5,8 +5,9 @@
 
 namespace encdec {
 
-// Random numbers that are told by what they are for instead of by an order: the same key gives the same number,
-// whoever asks when. A key is extended by mixing numbers into it (Steele et al. 2014, SplitMix64).
+// A key for one random number. Equal keys yield equal numbers, so the numbers do not depend on the order in which
+// threads draw them. with() makes a new key by mixing a value in (Steele et al. 2014, SplitMix64).
+// Example: RandomKey(seed).with(step).with(row).uniform()
 class RandomKey {
  public:
   explicit RandomKey(std::uint64_t seed) : state_(seed) {}
@@ -22,7 +23,7 @@ class RandomKey {
     return key;
   }
 
-  // Uniform in (0, 1): neither end, so that its logarithm is a number.
+  // Returns a number from (0, 1), both ends excluded so that its logarithm is finite.
   double uniform() const { return (static_cast<double>(state_ >> 12) + 0.5) * 0x1p-52; }
 
  private:

@@ -10,8 +10,8 @@ namespace {
 
 using RankedToken = RuleMemory::RankedToken;
 
-// The count-th highest score; kBanned if fewer are higher than that. O(V): `best` is cut down to `count` scores once in
-// `count` additions, and most scores are below `lowest` soon.
+// Returns the count-th highest score; kBanned if there are fewer than `count` unbanned tokens. Keeps up to 2 * `count`
+// scores in `best` (scratch) and then drops the lower half, which takes O(V) in total.
 float kth_highest(std::span<const float> scores, std::size_t count, std::vector<float>& best) {
   best.clear();
   best.reserve(2 * count);
@@ -36,7 +36,7 @@ bool is_less_likely(const RankedToken& a, const RankedToken& b) {
   return a.score != b.score ? a.score < b.score : a.token > b.token;
 }
 
-// Probabilities, but for a factor that all have.
+// Computes unnormalised probabilities: exp(score - highest score), 0 for banned tokens.
 void weigh(std::span<const float> scores, std::vector<float>& weights) {
   const float highest = std::ranges::max(scores);
   weights.clear();
@@ -44,8 +44,8 @@ void weigh(std::span<const float> scores, std::vector<float>& weights) {
   for (const float score : scores) weights.push_back(score == kBanned ? 0.0f : std::exp(score - highest));
 }
 
-// The first one in order that does not fit into `limit` together with all before it; those are moved to the front.
-// Halves what is undecided instead of sorting it all: O(last - first).
+// Moves the least likely tokens, whose total weight is at most `limit`, to the front, and returns the end of these.
+// Halves the undecided range instead of sorting it: O(last - first).
 RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
   for (double sum = 0.0; first != last;) {
     RankedToken* const middle = first + (last - first) / 2;
@@ -62,7 +62,7 @@ RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
   return first;
 }
 
-// Divides all scores by `temperature`, which is above 0: below 1 the likeliest tokens become still likelier.
+// Divides all scores by `temperature`; below 1 likely tokens become likelier. REQUIRES: temperature > 0.
 LogitsProcessor scale_by_temperature(float temperature) {
   const auto process = [=](const TokenHistory& /*history*/, Scores scores, RuleMemory& /*memory*/) {
     for (float& score : scores) score /= temperature;
@@ -70,8 +70,8 @@ LogitsProcessor scale_by_temperature(float temperature) {
   return {process, [](const TokenHistory& /*history*/) { return true; }};
 }
 
-// Bans all tokens but the `count` likeliest (Fan et al. 2018, section 5.1), at least one. Tokens as likely as the last
-// of them stay too.
+// Bans all tokens except the `count` likeliest (Fan et al. 2018, section 5.1). Tokens as likely as the least likely of
+// these stay too. REQUIRES: count >= 1.
 LogitsProcessor keep_top_k(std::size_t count) {
   return {[=](const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) {
     if (count >= scores.size()) return;
@@ -82,9 +82,9 @@ LogitsProcessor keep_top_k(std::size_t count) {
   }};
 }
 
-// Bans the least likely tokens, as many as have a probability of at most 1 - p together (Holtzman et al. 2020, section
-// 3.1); `min_tokens`, at least one, stay in any case. Of equally likely tokens those with higher ids go first, so that
-// p = 0 leaves what greedy search takes; transformers leaves their order open.
+// Bans the least likely tokens, whose total probability is at most 1 - p (Holtzman et al. 2020, section 3.1). Keeps at
+// least the `min_tokens` likeliest. Of equally likely tokens bans higher ids first, so that p = 0 keeps the token of
+// greedy search; transformers does not define their order. REQUIRES: min_tokens >= 1.
 LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
   return {[tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) {
     std::vector<float>& weights = memory.scores;
@@ -92,7 +92,8 @@ LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     if (!std::isfinite(total)) return;  // not a distribution
     double limit = tail * total;
-    // However many weigh less, they fit into the limit: most tokens of a large vocabulary need not be put in order.
+    // All tokens below this weight can be banned: even V such tokens do not exceed the limit. So most tokens of a large
+    // vocabulary need no ordering.
     float negligible = static_cast<float>(limit / static_cast<double>(scores.size()));
     const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
     if (static_cast<std::size_t>(others) < min_tokens) negligible = 0.0f;
@@ -111,7 +112,7 @@ LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
     if (ranked.size() <= min_tokens) return;
     RankedToken* const begin = ranked.data();
     RankedToken* const end = begin + ranked.size();
-    RankedToken* const last = end - min_tokens;  // those from here on stay
+    RankedToken* const last = end - min_tokens;  // these and later ones stay
     std::nth_element(begin, last, end, is_less_likely);
     const RankedToken* const kept = first_beyond(limit, begin, last);
     for (const RankedToken* token = begin; token != kept; ++token) scores[token->token] = kBanned;
@@ -121,7 +122,7 @@ LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
 }  // namespace
 
 LogitsProcessors make_sampling_processors(const GenerateOptions& settings) {
-  // Beams must be able to go on when all end tokens are drawn.
+  // Beam search needs a token that is not an end token, even if all end tokens are kept.
   const std::size_t least = *settings.num_beams > 1 ? std::max<std::size_t>(settings.eos_tokens->size(), 1) + 1 : 1;
   LogitsProcessors rules;
   if (*settings.temperature != 1.0f) rules.push_back(scale_by_temperature(*settings.temperature));

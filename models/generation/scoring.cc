@@ -15,17 +15,17 @@ namespace {
 
 struct Row {
   const ForcedTarget* forced;
-  std::vector<float>* scores;  // null where a prompt is read
+  std::vector<float>* scores;  // null for a row of the prompt
   std::size_t index;
   std::int32_t token;
 };
 
-// A target that is being read.
+// A target that the decoder is reading.
 struct Reading {
   const ForcedTarget* forced;
   std::vector<float>* scores;
-  int target = -1;  // of the session
-  std::size_t done = 0;
+  int target = -1;       // number in the session
+  std::size_t done = 0;  // number of tokens read
 };
 
 std::vector<Reading> open_targets(Session& session, std::span<const ForcedTarget> targets,

@@ -8,9 +8,9 @@
 
 namespace encdec {
 
-// log P(target token | source, prompt, earlier target tokens) for each token of each target (teacher forcing), by the
-// model alone: no rule of generation counts. Batches are those of batches_by_length(), read in pieces whose logits fit
-// into memory; results do not depend on it. Resets the session.
+// Returns log P(target token | source, prompt, earlier target tokens) for each token of each target (teacher forcing).
+// Logits processors are not applied. Batches are those of batches_by_length(), decoded in pieces of logits_rows() rows;
+// results do not depend on either. Resets the session.
 std::vector<std::vector<float>> score_targets(Session& session, std::span<const ForcedTarget> targets, int batch_size);
 
 }  // namespace encdec

@@ -21,7 +21,7 @@ SearchRules::SearchRules(GenerateOptions settings_)
 std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const {
   int limit = encdec::new_token_limit(settings, prompt_length);
   if (const auto positions = decoder.position_limit()) {
-    // The last token is not read any more, so it needs no position.
+    // The decoder never reads the last token, so it needs no position.
     limit = std::min(limit, std::max(1, static_cast<int>(*positions) - static_cast<int>(prompt_length) + 1));
   }
   return static_cast<std::size_t>(limit);
@@ -38,7 +38,7 @@ bool SearchRules::is_end(std::int32_t token) const {
 
 float normalizer_of(std::span<const float> logits) {
   const float normalizer = kernels::log_sum_exp(logits);
-  if (std::isnan(normalizer)) throw BackendError("logits are not numbers");
+  if (std::isnan(normalizer)) throw BackendError("the model computed NaN");
   return normalizer;
 }
 
@@ -60,7 +60,7 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, con
                        });
   if (changes) {
     raw_.assign(logits.begin(), logits.end());
-    // Where rules only ban, the scale is the same to them.
+    // Processors that only ban tokens do not depend on the scale.
     if (scale == Scale::log_probabilities) {
       for (float& logit : logits) logit -= normalizer_;
       offset_ = 0.0f;

@@ -12,99 +12,107 @@
 
 namespace encdec {
 
-// How to search; what the searches of one call have in common.
+// Settings and logits processors shared by the searches of one call.
 struct SearchRules {
-  // Takes settings with_neutral_values().
+  // REQUIRES: `settings_` is the result of with_neutral_values().
   explicit SearchRules(GenerateOptions settings_);
 
-  // Most tokens that may be generated after a prompt, also by a model with so many positions.
+  // Returns the maximum number of tokens to generate after a prompt, within the decoder's positions.
   std::size_t new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
   bool is_end(std::int32_t token) const;
-  // Sequences that are decoded side by side for one source.
+  // Returns the number of sequences (beams or samples) decoded in parallel for one source.
   std::size_t rows_per_source() const;
   bool needs_source_attention() const { return *settings.coverage_penalty != 0; }
 
   GenerateOptions settings;
-  LogitsProcessors processors;         // those that make a distribution to sample from among them
-  bool always_changes_scores = false;  // whatever the history
+  LogitsProcessors processors;         // logits processors, then sampling processors if sampling
+  bool always_changes_scores = false;  // a sampling processor changes the scores of every step
 };
 
-// What decoding has given for one input of a step.
+// The output of the decoder for one input row of a step.
 struct StepOutput {
-  std::span<float> logits;                  // to be changed
-  std::span<const float> source_attention;  // see Session; empty unless the rules need it
-  RuleMemory& memory;                       // the thread's
+  std::span<float> logits;                  // the reader may overwrite them
+  std::span<const float> source_attention;  // see Session; empty unless needs_source_attention()
+  RuleMemory& memory;                       // scratch buffers of the calling thread
 };
 
-// The sum of the probabilities that logits stand for, as a logarithm. Throws BackendError where they are not numbers.
+// Returns log(sum of exp(logit)). Throws BackendError if the result is NaN.
 float normalizer_of(std::span<const float> logits);
 
-// What one row of logits says, and what the rules make of it.
+// The scores of one row of logits, before and after the logits processors.
 class StepScores {
  public:
   enum class Scale : std::uint8_t { logits, log_probabilities };
 
-  // Applies the rules to scores on such a scale. The logits are theirs to change, and must last while this is asked.
-  // Throws BackendError where they are not numbers.
+  // Applies the logits processors to output.logits in place, as logits or as log-probabilities. Throws BackendError if
+  // the logits are NaN. REQUIRES: output.logits stay alive and unchanged while the accessors below are used.
   void read(const SearchRules& rules, const TokenHistory& history, const StepOutput& output, Scale scale);
 
-  // In the order of the scores that the rules gave, but for a constant that is the same for all tokens.
+  // Returns scores [V] after the processors, for comparing tokens: score() plus a constant.
   std::span<const float> ranking() const { return ranking_; }
-  // The log-probability that the rules left a token of.
+  // Returns a token's log-probability after the processors.
   float score(std::int32_t token) const { return ranking_[static_cast<std::size_t>(token)] - offset_; }
 
-  // The model's own log-probability of a token that the rules left a score; 0 is always one.
+  // Returns the model's log-probability of a token, before the processors. REQUIRES: `token` is 0 or not banned.
   float log_probability(std::int32_t token) const;
-  // The likeliest tokens by the model's own probabilities, as many as the rules ask for.
+  // Returns the `top_log_probs` likeliest tokens before the processors, best first.
   const std::vector<TokenScore>& top() const { return top_; }
 
  private:
   std::span<const float> ranking_;
-  float offset_ = 0.0f;
+  float offset_ = 0.0f;  // ranking()[token] - score(token)
   float normalizer_ = 0.0f;
-  float first_logit_ = 0.0f;
-  std::vector<float> raw_;  // logits, where rules change more than they ban
+  float first_logit_ = 0.0f;  // token 0's logit before the processors
+  std::vector<float> raw_;    // all logits before the processors; empty if these only ban tokens
   std::vector<TokenScore> top_;
   std::vector<std::int32_t> indices_;
 };
 
-// The decoding of one source: which tokens it wants to have decoded next, and what it makes of their logits. Knows
-// nothing of others, so its result does not depend on them.
+// The search for one source. It chooses the tokens to decode and reads their logits. Its result does not depend on
+// other searches in the batch.
+// Order of calls: (add_inputs read+ advance)+ [complete] take_results
+// - One step of the batch is: add_inputs, then read once for each input added, then advance.
+// - complete() is called only if advance() returned `completing`.
+// - abandon() may replace any advance(), and then nothing else may be called.
 class Search {
  public:
-  // The rules must outlive it.
+  // REQUIRES: `rules` outlives the search.
   Search(const SearchRules& rules, const Prompt& prompt, const Session& session);
   virtual ~Search() = default;
 
-  // Adds the targets and tokens of the next step; they stay valid until advance().
+  // Appends the targets and tokens of the next step. They stay valid until advance().
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) const = 0;
-  // Reads the output for its input number `row`; logits and attention last until advance() returns. Rows may be read by
-  // several threads at once.
+  // Reads the output for input `row` of this search. Logits and attention stay valid until advance() returns. Several
+  // threads may read different rows at the same time.
   virtual void read(std::size_t row, const StepOutput& output) = 0;
-  enum class State : std::uint8_t { running, completing, finished };
-  // All rows are read. A finished search has closed its targets.
+  enum class State : std::uint8_t {
+    running,     // needs another step
+    completing,  // needs complete()
+    finished     // has its results
+  };
+  // Chooses tokens from the rows read. Closes all targets of this search unless it is still running.
   virtual State advance(Session& session) = 0;
-  // Called once all others have advanced, where advance() says that this one is completing: now it may have the session
-  // decode what it likes, whatever becomes of the logits of the step. It is finished then.
+  // Finishes the search with decoding of its own. Called after all other searches of the batch have advanced, since it
+  // may overwrite the step's logits.
   virtual void complete(Session& /*session*/) {}
-  // Closes its targets before it is finished; it is of no more use.
+  // Stops the search early and closes its targets.
   virtual void abandon(Session& session) = 0;
 
-  // What a finished search has found, best first: tokens after the prompt, and their scores.
+  // Returns the hypotheses of a finished search, best first: the tokens after the prompt and their scores.
   virtual std::vector<Hypothesis> take_results() = 0;
-  // Tokens, and the model's log-probability of each, or 0 for a prefix.
+  // Tokens with the model's log-probability of each; 0 for tokens of the user's prefix.
   struct ScoredTokens {
     std::span<const std::int32_t> tokens;
     std::span<const float> scores;
   };
-  // What the best result begins with, as far as that is certain. Valid until advance().
+  // Returns the tokens at the beginning of the best result that are final. Valid until advance().
   virtual ScoredTokens certain_tokens() const = 0;
-  // Tokens of the result so far.
+  // Returns the number of tokens generated so far.
   virtual std::size_t length() const = 0;
 
  protected:
   TokenHistory history_of(const TokenIds& tokens) const { return {tokens, prompt_length_, source_, limit_}; }
-  // What of a history was generated.
+  // Returns the tokens of a history after the prompt.
   std::span<const std::int32_t> generated(const TokenIds& history) const {
     return std::span(history).subspan(prompt_length_);
   }
@@ -112,14 +120,16 @@ class Search {
   const SearchRules& rules_;
   TokenIds source_;
   std::size_t prompt_length_;
-  std::size_t limit_;  // most tokens to generate
+  std::size_t limit_;  // maximum number of tokens to generate
   RandomKey random_;
 };
 
-// The token at which the running sum of the probabilities that scores give passes `uniform`; -1 where all are banned.
+// Draws a token with probabilities softmax(scores): returns the first one at which the cumulative probability exceeds
+// `uniform`. Returns -1 if all tokens are banned.
 std::int32_t draw(std::span<const float> scores, double uniform);
 
-// The search that the rules ask for. `source` is the prompt's, opened in the session.
+// Makes a beam search if num_beams > 1, otherwise a sequence search (greedy or sampling).
+// REQUIRES: `source` is the prompt's source, open in `session`.
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
 std::unique_ptr<Search> make_beam_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);
 std::unique_ptr<Search> make_sequence_search(const SearchRules& rules, const Prompt& prompt, int source,

@@ -27,9 +27,10 @@ std::int32_t draw(std::span<const float> scores, double uniform) {
 
 namespace {
 
-// Greedy search: at each step the token with the largest score, the smaller id of equals. Or sampling: a token drawn
-// with the probabilities that the scores give, for num_return_sequences sequences that are independent of each other;
-// what is drawn depends on the seed, the prompt, and the sequence's number.
+// Greedy search or sampling.
+// - Greedy: each step takes the token with the largest score; of equal ones the smallest id.
+// - Sampling: each step draws a token with probabilities softmax(scores), for num_return_sequences independent
+//   sequences. The random numbers depend on the seed, the prompt and the number of the sequence.
 class SequenceSearch final : public Search {
  public:
   SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
@@ -42,7 +43,7 @@ class SequenceSearch final : public Search {
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
-    // The whole prompt first, then each token as it was chosen.
+    // The first step reads the whole prompt, each later step the token chosen last.
     for (const std::size_t i : running_) {
       const std::span history(targets_[i].history);
       inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(1)});
@@ -98,7 +99,7 @@ class SequenceSearch final : public Search {
 
  private:
   struct Target {
-    int number = -1;  // in the session
+    int number = -1;  // number in the session
     TokenIds history;
     Hypothesis result;
   };
@@ -110,14 +111,14 @@ class SequenceSearch final : public Search {
         *rules_.settings.do_sample
             ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
             : kernels::arg_max(scores.ranking());
-    const std::int32_t token = std::max(chosen, 0);  // all are banned: transformers takes the first one too
+    const std::int32_t token = std::max(chosen, 0);  // if all are banned, token 0, as in transformers
     target.history.push_back(token);
     result.token_scores.push_back(scores.log_probability(token));
     if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
   }
 
   std::vector<Target> targets_;
-  std::vector<std::size_t> running_;  // by row; at the first step one row serves all
+  std::vector<std::size_t> running_;  // by row: index into targets_; the first step has one row for all targets
   bool is_first_step_ = true;
   std::vector<StepScores> scores_;  // by row
 };

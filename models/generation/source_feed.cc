@@ -10,12 +10,12 @@
 namespace encdec {
 namespace {
 
-// Inputs that are read ahead: enough to choose from, and few enough to hold.
+// Maximum size of a window of inputs read ahead.
 constexpr std::size_t kWindowSources = 1024;
 constexpr std::size_t kWindowTokens = 1 << 20;
-// Results that may wait for an earlier one.
+// Maximum number of inputs without a written result; beyond it no further window is read.
 constexpr std::size_t kWaitingResults = 4 * kWindowSources;
-// How often an idle worker looks whether input has arrived, while others are busy.
+// Time between two attempts of an idle worker to read input while others are busy.
 constexpr auto kPollInterval = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -68,7 +68,7 @@ void SourceFeed::take(Room room, std::vector<DecodeJob>& jobs) {
   jobs.clear();
   std::unique_lock lock(mutex_);
   while (window_.empty() && !at_end_ && !has_stopped_) {
-    // Who waits for input holds the lock, so nobody else may need it.
+    // A read that waits for input holds the lock, so it is allowed only while no worker is decoding.
     const bool may_wait = room.is_idle && running_ == 0;
     const bool may_read = read_ - written_ < kWaitingResults;
     if (may_read && read_window(may_wait) != Arrived::none) continue;

@@ -11,11 +11,11 @@ namespace encdec {
 namespace {
 
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
-// So many tokens tell, at least, what the next ones add to the text.
+// Minimum number of tokens that are decoded again as context for later tokens.
 constexpr std::size_t kDecodedTokens = 32;
-// Ends of a text that may lose their sign: pieces of Blenderbot-small that go on.
+// Mark of Blenderbot-small at the end of a piece whose word continues. The next token removes it.
 constexpr std::string_view kWordGoesOn = "@@";
-// Last words that may lose the space before them, once they are " n't", " 've" and the like: see clean_up_spaces().
+// Beginnings of "n't", "'ve", "'re" and the like. Once complete they lose the space before them: clean_up_spaces().
 constexpr std::array<std::string_view, 5> kClitics = {"'", "'v", "'r", "n", "n'"};
 
 std::string_view without_suffix(std::string_view text, std::string_view suffix) {
@@ -31,12 +31,12 @@ std::string_view without_clitic(std::string_view text) {
   return text;
 }
 
-// How much of a text stays as it is, whatever comes after it.
+// Returns the number of bytes at the beginning of `text` that no later token can change.
 std::size_t certain_bytes(std::string_view text) {
   std::size_t before = 0;
   do {
     before = text.size();
-    text = without_suffix(text, kReplacementCharacter);  // perhaps the first bytes of another character
+    text = without_suffix(text, kReplacementCharacter);  // may be the first bytes of a character
     text = without_suffix(text, kWordGoesOn);
     text = without_clitic(text);
     text = strip_right(text);
@@ -64,8 +64,8 @@ std::string TextStream::finish() {
   return rest;
 }
 
-// Without the last run of byte pieces: they become characters together, or do not, and tokens without text do not part
-// them. What comes before them is as certain as it can be.
+// Returns the tokens from window_begin_ on, without the run of byte pieces at their end: later byte pieces may turn the
+// run into other characters. Tokens without text do not interrupt a run.
 std::span<const std::int32_t> TextStream::window() const {
   std::size_t end = tokens_.size();
   for (; end > window_begin_; --end) {
@@ -77,12 +77,12 @@ std::span<const std::int32_t> TextStream::window() const {
   return std::span(tokens_).subspan(window_begin_, end - window_begin_);
 }
 
-// What a token adds to the text depends on those just before it. `text` is the window's.
+// Drops tokens at the front of the window; later text depends only on the last tokens. `text` is the window's text.
 void TextStream::shorten_window(std::string_view text) {
   const auto tokens = window();
   if (tokens.size() < 2 * kDecodedTokens) return;
   const std::string shorter = decode_known(*tokenizer_, tokens.last(kDecodedTokens));
-  if (!text.ends_with(shorter)) return;  // it begins within a character, say: another one will do
+  if (!text.ends_with(shorter)) return;  // begins within a character, for example; a later call will shorten
   const std::size_t before = text.size() - shorter.size();
   if (told_before_window_ + before > told_) return;
   told_before_window_ += before;

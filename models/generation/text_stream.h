@@ -11,19 +11,20 @@
 
 namespace encdec {
 
-// The text of a sequence that grows token by token, told piece by piece: what has been told never changes, and never
-// ends within a character. Held back is what later tokens may still take away: spaces before punctuation, bytes that
-// are not yet a character, signs that a word goes on. All pieces together are decode_known() of all tokens.
+// A decoder from a growing sequence of tokens to text. Returned pieces are final and consist of whole characters.
+// Text that a later token may still change is held back: spaces that punctuation would remove, bytes of an incomplete
+// character, marks that a word continues. All pieces joined are decode_known() of all tokens.
+// Order of calls: push* finish
 class TextStream {
  public:
-  // Keeps a reference to the tokenizer.
+  // REQUIRES: `tokenizer` outlives this object.
   explicit TextStream(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
 
-  // What has become certain with these tokens. Costs as much for many tokens as for one, and not more for a long
-  // sequence than for a short one.
+  // Appends tokens and returns the text that is final now. The cost of a call does not grow with the sequence; it is
+  // about the same for one token or several.
   std::string push(std::span<const std::int32_t> tokens);
   std::string push(std::int32_t token) { return push(std::span(&token, 1)); }
-  // The rest: no token comes after this.
+  // Returns the rest of the text.
   std::string finish();
 
  private:
@@ -32,10 +33,10 @@ class TextStream {
 
   const Tokenizer* tokenizer_;
   std::vector<std::int32_t> tokens_;
-  std::size_t told_ = 0;  // bytes
-  // Only the last tokens are decoded, and so many of the bytes told are before them.
+  std::size_t told_ = 0;  // number of bytes returned
+  // Only the tokens from window_begin_ on are decoded again.
   std::size_t window_begin_ = 0;
-  std::size_t told_before_window_ = 0;
+  std::size_t told_before_window_ = 0;  // bytes of text before the window
 };
 
 }  // namespace encdec

@@ -34,7 +34,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"suppress_tokens": "a,b"}, ValueError, "suppress_tokens is 'a,b', expected numbers separated by commas"),
     ({"suppress_tokens": 1.5}, TypeError, "suppress_tokens is 1.5"),
     ({"clip_timestamps": "1;2"}, ValueError, "clip_timestamps is '1;2'"),
-    ({"clip_timestamps": [2, 1]}, ValueError, "clip_timestamps: expected seconds in their order"),
+    ({"clip_timestamps": [2, 1]}, ValueError, "clip_timestamps: expected seconds in ascending order"),
     ({"logprob_threshold": -1, "log_prob_threshold": -1}, TypeError, "same option"),
     ({"timestamps": True, "without_timestamps": True}, TypeError, "same option"),
     ({"word_timestamps": 1}, TypeError, "word_timestamps is 1, expected True or False"),

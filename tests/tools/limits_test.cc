@@ -198,11 +198,11 @@ TEST(Limits, LogitsThatAreNotNumbersAreTracedToTheirOrigin) {
   put(model, weight, 3e38f, 1'000'000);
   EXPECT_TRUE(
       failed(run_model("generate"), 1,
-             {model, "source 2: logits are not numbers: 'encoder.0.feed_forward' is the first node that gives"}));
+             {model, "source 2: the model computed NaN: 'encoder.0.feed_forward' is the first node that gives"}));
   put(model, bias, std::numeric_limits<float>::quiet_NaN(), 1);
   for (const char* command : {"generate", "score"}) {
     EXPECT_TRUE(
-        failed(run_model(command), 1, {model, "logits are not numbers: tensor '" + bias + "' has nan at element 0"}))
+        failed(run_model(command), 1, {model, "the model computed NaN: tensor '" + bias + "' has nan at element 0"}))
         << command;
   }
 }

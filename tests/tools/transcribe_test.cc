@@ -259,7 +259,7 @@ TEST_F(TranscribeTest, TheFirstTimeMayBeWithoutLimit) {
 TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
   const std::string file = recording("a.wav", 0.5, 300);
   EXPECT_TRUE(failed(transcribe({file, "--language", "xx"}), 1, {"language 'xx' is not known, expected one of en"}));
-  EXPECT_TRUE(failed(transcribe({file, "--task", "translate"}), 1, {"knows English alone"}));
+  EXPECT_TRUE(failed(transcribe({file, "--task", "translate"}), 1, {"knows only English"}));
   EXPECT_TRUE(failed(transcribe({file, "--max-words-per-line", "3"}), 2, {"--word-timestamps"}));
   EXPECT_TRUE(failed(transcribe({file, "--output-format", "all"}), 2, {"--output-dir"}));
   EXPECT_TRUE(failed(transcribe({file, file, "--output", "x"}), 2, {"--output-dir"}));

@@ -10,14 +10,14 @@
 
 namespace encdec {
 
-// What a recording is made of.
+// The format of a recording.
 struct AudioFormat {
-  int sample_rate = 0;                       // frames a second
-  int channels = 0;                          // samples a frame
-  std::optional<std::uint64_t> frames = {};  // as far as it says
+  int sample_rate = 0;                       // frames per second
+  int channels = 0;                          // samples per frame
+  std::optional<std::uint64_t> frames = {};  // number of frames; unset if the file does not say
 };
 
-// The samples of a recording as they were recorded.
+// A decoder from an audio file to its samples, in the file's sample rate and channels.
 class AudioDecoder {
  public:
   static constexpr int kMinSampleRate = 2'000;
@@ -26,37 +26,36 @@ class AudioDecoder {
 
   virtual ~AudioDecoder() = default;
   virtual const AudioFormat& format() const = 0;
-  // Whole frames, one after the other, each sample from -1 to 1 unless it was recorded louder; fewer only at the end.
-  // How many frames. Throws FileError.
+  // Fills `samples` with whole frames and returns their number, which is smaller than asked for only at the end.
+  // Samples are from -1 to 1 unless they were recorded louder. Throws FileError.
   virtual std::size_t read(std::span<float> samples) = 0;
-  // The file ended before its time.
+  // Returns whether the file ended before its stated length or within a frame. Known after the last frame was read.
   virtual bool is_cut() const { return false; }
 
  protected:
-  // What every recording keeps to. Throw FileError, which begins with `name`.
+  // Throw FileError, beginning with `name`, for a format outside the limits above and for a sample that is not finite.
   static AudioFormat checked_format(const std::string& name, std::int64_t sample_rate, std::int64_t channels);
   static void check_samples(const std::string& name, std::span<const float> samples);
 };
 
-// RIFF WAVE, RF64 and BW64 (Microsoft's and IBM's Multimedia Programming Interface 1.0; EBU Tech 3306; ITU-R BS.2088):
-// integers of 8 to 32 bits, floats of 32 and 64, A-law and mu-law, WAVE_FORMAT_EXTENSIBLE too. A size of 0 or of all
-// ones is that of a stream: it goes to the end. Whether the input begins as one.
+// Returns whether the input begins as RIFF WAVE, RF64 or BW64 (Microsoft's and IBM's Multimedia Programming Interface
+// 1.0; EBU Tech 3306; ITU-R BS.2088).
 bool is_wav(AudioInput& input);
-// Whether the input is one that open_wav() decodes; others of that kind are compressed. Throws FileError where it is
-// damaged.
+// Opens WAV with integers of 8 to 32 bits, floats of 32 or 64 bits, A-law or mu-law, also as WAVE_FORMAT_EXTENSIBLE. If
+// the stated size is 0 or all ones, reads to the end of the input. Throws FileError for a compressed or damaged file.
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input);
 
-// MPEG-1 and 2 audio, layers I to III, with an ID3 tag or without. Whether the input begins as such; never where this
-// build lacks libmpg123.
+// Returns whether the input begins as MPEG-1 or MPEG-2 audio, layers I to III, with or without an ID3 tag. Returns
+// false in a build without libmpg123.
 bool is_mp3(AudioInput& input);
-// Throws FileError where there is no sound in it.
+// Opens MPEG audio. Throws FileError if the input contains none.
 std::unique_ptr<AudioDecoder> open_mp3(AudioInput input);
 
-// What libsndfile decodes: FLAC, Ogg Vorbis and Opus, AIFF and more. Throws FileError, also where this build has it
-// not.
+// Opens a file with libsndfile: FLAC, Ogg Vorbis and Opus, AIFF and more. Throws FileError if libsndfile cannot read
+// it, and in a build without libsndfile.
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input);
 
-// Samples without a header.
+// Format of samples without a header.
 struct RawAudio {
   enum class Samples : std::uint8_t { int16, float32 };  // little endian
 
@@ -64,7 +63,7 @@ struct RawAudio {
   int sample_rate = 16'000;
   int channels = 1;
 };
-// Throws ConfigError for what no recording has.
+// Opens samples without a header. Throws ConfigError if a number is outside the limits of AudioDecoder.
 std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw);
 
 }  // namespace encdec

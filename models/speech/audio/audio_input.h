@@ -10,38 +10,40 @@
 
 namespace encdec {
 
-// Where the bytes of a recording come from.
+// A source of bytes: a file, a pipe or memory.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fewer bytes only at the end. Throws FileError.
+  // Fills `bytes` and returns the number of bytes read, which is smaller only at the end. Throws FileError.
   virtual std::size_t read(std::span<std::byte> bytes) = 0;
-  // All bytes that there are; nullopt for a pipe.
+  // Returns the total number of bytes; nullopt for a pipe.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-  // Goes on from this byte on, where size() is known.
+  // Continues reading at byte `place`. Throws FileError. REQUIRES: size() is known.
   virtual void seek(std::uint64_t /*place*/) {}
 };
 
-// A file, or what such a path stands for: a pipe, a terminal. Throws FileError, naming the path.
+// Opens a path: a file, a named pipe or a terminal. Throws FileError that names the path.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
-// A descriptor that stays open, such as that of the standard input.
+// Reads from a descriptor, such as that of standard input. Does not close it.
 std::unique_ptr<ByteSource> bytes_of(int descriptor, const std::string& name);
-// Bytes in memory, which must live as long.
+// Reads from memory. REQUIRES: `bytes` outlive the source.
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> bytes);
 
-// The bytes of a recording, front to back, as those who decode it want them.
+// The bytes of an audio file, read from front to back.
 class AudioInput {
  public:
-  // `name` begins every message.
+  // `name` begins every error message.
   AudioInput(std::unique_ptr<ByteSource> source, std::string name);
 
   const std::string& name() const { return name_; }
   ByteSource& source() { return *source_; }
 
-  // The next bytes without taking them: fewer only at the end. No more than a few kilobytes.
+  // Returns the next `count` bytes without consuming them; fewer only at the end. REQUIRES: `count` is small, as all
+  // these bytes are kept in memory.
   std::span<const std::byte> peek(std::size_t count);
-  // Fewer only at the end.
+  // Fills `bytes` and returns the number of bytes read, which is smaller only at the end.
   std::size_t read(std::span<std::byte> bytes);
+  // Skips `count` bytes and returns the number of bytes skipped, which is smaller only at the end.
   std::uint64_t skip(std::uint64_t count);
 
  private:

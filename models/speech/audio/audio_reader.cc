@@ -55,7 +55,7 @@ std::optional<double> AudioReader::seconds() const {
   return static_cast<double>(*format.frames) / format.sample_rate;
 }
 
-// The next piece.
+// Decodes the next piece into ready_.
 void AudioReader::decode() {
   constexpr std::size_t kFrames = 4096;
   const auto channels = static_cast<std::size_t>(decoder_->format().channels);

@@ -12,26 +12,26 @@
 
 namespace encdec {
 
-// A recording as speech models hear it: one channel (the mean of all) of 16,000 samples a second. Reads as it is asked,
-// so a recording of any length takes little memory.
+// A reader of audio in the form of speech models: 16,000 samples per second, one channel (the mean of all channels).
+// Decodes while it is read, so that a recording of any length takes little memory.
 class AudioReader {
  public:
   static constexpr int kSampleRate = 16'000;
 
-  // A file, by what is in it. Throws FileError.
+  // Opens a file. Its contents decide the format. Throws FileError.
   static AudioReader open(const std::string& path) { return AudioReader(AudioInput(open_bytes(path), path)); }
-  // Of any bytes.
+  // Decodes audio from any byte source. Throws FileError.
   explicit AudioReader(AudioInput input);
   explicit AudioReader(std::unique_ptr<AudioDecoder> decoder);
 
-  // Fewer only at the end. Throws FileError.
+  // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.
   std::size_t read(std::span<float> samples);
-  // All that is left.
+  // Returns all remaining samples. Throws FileError.
   std::vector<float> read_all();
 
-  // As far as the recording says.
+  // Returns the duration; nullopt if the file does not say.
   std::optional<double> seconds() const;
-  // The file ended before its time.
+  // See AudioDecoder::is_cut().
   bool is_cut() const { return decoder_->is_cut(); }
 
  private:
@@ -40,7 +40,7 @@ class AudioReader {
   std::unique_ptr<AudioDecoder> decoder_;
   Resampler resampler_;
   std::vector<float> frames_, mono_;
-  std::vector<float> ready_;  // samples from next_ on
+  std::vector<float> ready_;  // resampled; read() has returned those before next_
   std::size_t next_ = 0;
   bool is_at_end_ = false;
 };

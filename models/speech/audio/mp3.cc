@@ -12,13 +12,13 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kTagHeader = 10;  // of ID3v2
+constexpr std::size_t kTagHeader = 10;  // bytes of an ID3v2 header
 
 struct DeleteHandle {
   void operator()(mpg123_handle* handle) const { mpg123_delete(handle); }
 };
 
-// libmpg123 itself, though libsndfile would call it: that cannot keep it from writing to standard error.
+// A decoder with libmpg123. libsndfile would use it too, but cannot stop it from writing to standard error.
 class Mp3 final : public AudioDecoder {
  public:
   explicit Mp3(AudioInput input) : input_(std::move(input)), handle_(mpg123_new(nullptr, nullptr)) {
@@ -39,7 +39,7 @@ class Mp3 final : public AudioDecoder {
     int channels = 0, encoding = 0;
     check(mpg123_getformat(handle_.get(), &rate, &channels, &encoding));
     format_ = checked_format(input_.name(), rate, channels);
-    // For the form of the samples to stay what it is now.
+    // Keeps rate, channels and sample type even if the file changes them.
     check(mpg123_format_none(handle_.get()));
     check(mpg123_format(handle_.get(), rate, channels, MPG123_ENC_FLOAT_32));
     if (const off_t frames = mpg123_length(handle_.get()); frames > 0) {
@@ -88,7 +88,7 @@ bool is_mp3(AudioInput& input) {
   const auto begin = input.peek(kTagHeader);
   const auto byte = [&](std::size_t i) { return i < begin.size() ? std::to_integer<int>(begin[i]) : 0; };
   const bool is_tag = byte(0) == 'I' && byte(1) == 'D' && byte(2) == '3';
-  // The beginning of a frame of layer I, II or III.
+  // Eleven ones begin a frame; the layer must not be the reserved value 0.
   return is_tag || (byte(0) == 0xFF && (byte(1) & 0xE0) == 0xE0 && (byte(1) & 0x06) != 0);
 }
 

@@ -9,14 +9,14 @@
 namespace encdec {
 namespace {
 
-constexpr double kZeros = 16;     // on each side
-constexpr double kCutoff = 0.97;  // of half the smaller rate: the middle between passing and not
+constexpr double kZeros = 16;     // zeros of the sinc on each side
+constexpr double kCutoff = 0.97;  // fraction of half the smaller rate
 constexpr double kBeta = 9;
-// Places between two zeros of the filter: those between two of these are mixed of both, an error of -140 dB. So the
-// filter has no more than two megabytes, whatever a file says.
+// Maximum number of filter positions between two zeros. In between, two positions are interpolated, with an error of
+// -140 dB. This limits the filter to two megabytes, whatever rate a file states.
 constexpr double kMostPhases = 4096;
 
-// The modified Bessel function of order 0.
+// Returns the modified Bessel function of order 0.
 double bessel(double x) {
   double sum = 1, term = 1;
   for (int k = 1; term > sum * 1e-17; ++k) {
@@ -26,7 +26,7 @@ double bessel(double x) {
   return sum;
 }
 
-// Kaiser's, of [-1, 1], but for a factor.
+// Returns Kaiser's window at x in [-1, 1], not normalised.
 double window(double x) {
   return bessel(kBeta * std::sqrt(std::max(0.0, 1 - x * x)));
 }
@@ -35,7 +35,7 @@ double sinc(double x) {
   return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
 }
 
-// In one order whatever the compiler does: sixteen sums side by side.
+// Adds in a fixed order whatever the compiler does: sixteen partial sums.
 float dot(const float* a, const float* b, std::size_t count) {
   constexpr std::size_t kSums = 16;
   std::array<float, kSums> sums = {};
@@ -60,7 +60,7 @@ Resampler::Resampler(int from_rate, int to_rate) {
   const double ratio = static_cast<double>(to_rate) / from_rate;
   phases_ = static_cast<std::size_t>(
       std::min(to_, static_cast<std::uint64_t>(std::ceil(kMostPhases * std::min(1.0, ratio)))));
-  const double width = std::min(1.0, kCutoff * ratio);  // between two inputs, in zeros of the filter
+  const double width = std::min(1.0, kCutoff * ratio);  // zeros of the sinc per input
   taps_ = static_cast<std::size_t>(std::ceil(2 * kZeros / width));
   taps_ += taps_ % 2;
   before_ = taps_ / 2 - 1;
@@ -85,9 +85,9 @@ void Resampler::push(std::span<const float> input, std::vector<float>& output) {
   }
   read_ += input.size();
   input_.insert(input_.end(), input.begin(), input.end());
-  if (read_ <= before_) return;  // the beginning is not there yet
+  if (read_ <= before_) return;  // not enough to mirror the beginning
   if (read_ - input.size() <= before_) begin();
-  // All outputs whose last input is there.
+  // Writes all outputs whose last input is known.
   const std::uint64_t inputs = first_ + input_.size();
   if (inputs >= taps_) write(((inputs - taps_ + 1) * to_ + from_ - 1) / from_, output);
 }
@@ -100,17 +100,17 @@ void Resampler::finish(std::vector<float>& output) {
   write((read_ * to_ + from_ - 1) / from_, output);
 }
 
-// What stands before the beginning: its mirror, and silence where that has an end.
+// Inserts before_ mirrored inputs at the beginning, or zeros if there are too few to mirror.
 void Resampler::begin() {
   std::vector<float> mirror(before_);
   for (std::size_t i = 1; i <= std::min(before_, input_.size() - 1); ++i) mirror[before_ - i] = input_[i];
   input_.insert(input_.begin(), mirror.begin(), mirror.end());
 }
 
-// Outputs up to, not including, `last`.
+// Appends the outputs up to, but not including, number `last`.
 void Resampler::write(std::uint64_t last, std::vector<float>& output) {
   for (; written_ < last; ++written_) output.push_back(at(written_));
-  // What no later output reads.
+  // Drops inputs that no later output needs.
   const std::uint64_t next = written_ * from_ / to_;
   if (next <= first_) return;
   const std::size_t gone = static_cast<std::size_t>(std::min<std::uint64_t>(next - first_, input_.size()));
@@ -121,7 +121,7 @@ void Resampler::write(std::uint64_t last, std::vector<float>& output) {
 }
 
 float Resampler::at(std::uint64_t number) const {
-  const std::uint64_t place = number * from_;  // in parts of an input
+  const std::uint64_t place = number * from_;  // position in units of 1 / to_ of an input
   const float* inputs = input_.data() + (place / to_ - first_);
   const std::uint64_t phase = place % to_ * phases_;
   const float* row = weights_.data() + phase / to_ * taps_;

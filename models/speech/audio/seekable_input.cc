@@ -18,7 +18,7 @@ SeekableInput::SeekableInput(AudioInput input) : input_(std::move(input)) {
     kept_.resize(had + count);
     if (count == 0) break;
   }
-  if (kept_.size() >= kMost) refuse(name(), "more than 1 GiB by a pipe, expected WAV for so much, or a file");
+  if (kept_.size() >= kMost) refuse(name(), "more than 1 GiB from a pipe, expected a file or WAV");
   input_ = AudioInput(bytes_of(kept_), name());
 }
 

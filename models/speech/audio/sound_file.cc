@@ -60,7 +60,7 @@ class SoundFile final : public AudioDecoder {
   }
 
  private:
-  // On one line.
+  // Returns libsndfile's error message on one line.
   static std::string problem_of(SNDFILE* file) {
     std::string text = sf_strerror(file);
     while (text.ends_with('.') || text.ends_with('\n')) text.pop_back();

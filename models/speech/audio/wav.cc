@@ -28,7 +28,7 @@ std::string_view tag_at(std::span<const std::byte> bytes, std::size_t place) {
   return {reinterpret_cast<const char*>(bytes.data()) + place, 4};
 }
 
-// How samples are written.
+// Encoding of a sample.
 enum class Encoding : std::uint8_t { uint8, int16, int24, int32, float32, float64, a_law, mu_law };
 
 std::size_t sample_bytes(Encoding encoding) {
@@ -45,7 +45,7 @@ std::size_t sample_bytes(Encoding encoding) {
   return 0;
 }
 
-// ITU-T G.711, of 13 and 14 bits.
+// Decode ITU-T G.711: A-law to 13 bits, mu-law to 14 bits.
 float from_a_law(unsigned code) {
   code ^= 0x55U;
   const unsigned exponent = code >> 4 & 7U, mantissa = code & 15U;
@@ -97,18 +97,18 @@ void convert(Encoding encoding, std::span<const std::byte> bytes, std::span<floa
 
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
 
-// The chunk "fmt ".
+// Contents of the chunk "fmt ".
 struct WaveFormat {
   std::uint16_t tag = 0;
   unsigned bits = 0;
   AudioFormat format = {};
 
-  // nullopt: compressed, or of a kind that nobody writes.
+  // Returns nullopt for compressed samples and for sizes that are not supported.
   std::optional<Encoding> encoding() const {
     switch (tag) {
       case kPcm: {
         constexpr std::array kIntegers = {Encoding::uint8, Encoding::int16, Encoding::int24, Encoding::int32};
-        const unsigned bytes = (bits + 7) / 8;  // what has fewer bits is shifted to the left
+        const unsigned bytes = (bits + 7) / 8;  // samples with fewer bits are stored shifted to the left
         if (bytes >= 1 && bytes <= kIntegers.size()) return kIntegers[bytes - 1];
         break;
       }
@@ -124,7 +124,7 @@ struct WaveFormat {
   }
 };
 
-// Samples of one encoding, up to a number of bytes or to the end.
+// A decoder of uncompressed samples, up to `bytes` bytes or to the end of the input.
 class PlainDecoder final : public AudioDecoder {
  public:
   PlainDecoder(AudioInput input, Encoding encoding, AudioFormat format, std::optional<std::uint64_t> bytes)
@@ -174,7 +174,7 @@ WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const st
     if (chunk.size() < kExtensibleBytes) {
       refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected {}", chunk.size(), kExtensibleBytes);
     }
-    wave.tag = number_at<std::uint16_t>(chunk, 24);  // of the GUID that says what is inside
+    wave.tag = number_at<std::uint16_t>(chunk, 24);  // first two bytes of the GUID of the actual format
   }
   wave.format = checked_format(input.name(), rate, channels);
   if (const auto encoding = wave.encoding(); encoding && block != channels * sample_bytes(*encoding)) {
@@ -198,7 +198,7 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
   constexpr std::size_t kMaxFormatBytes = 1024;
   input.skip(12);
   std::optional<WaveFormat> wave;
-  std::optional<std::uint64_t> long_data;  // of a chunk "ds64"
+  std::optional<std::uint64_t> long_data;  // size of "data" in the chunk "ds64"
   std::vector<std::byte> chunk;
   for (;;) {
     chunk.resize(8);

@@ -38,7 +38,8 @@ RealFft::RealFft(std::size_t size) : half_(size / 2) {
   for (auto* values : {&real_, &imaginary_, &next_real_, &next_imaginary_}) values->resize(half_ * kLanes);
 }
 
-// Joins transforms: value i of `radix` of them, turned, gives values i, i + stride, ... of a larger one.
+// Joins each `radix` transforms to a larger one: their values i, multiplied by twiddles, are transformed to the values
+// i, i + stride, i + 2 * stride, ... of the larger one.
 void RealFft::run(const Pass& pass) {
   std::array<std::array<double, kLanes>, kLargestRadix> real, imaginary;
   std::array<Complex, kLargestRadix> roots;
@@ -76,7 +77,7 @@ void RealFft::run(const Pass& pass) {
 }
 
 void RealFft::powers(std::span<const double> signals, std::span<double> powers) {
-  // Even samples are real parts, odd ones imaginary.
+  // Packs the even samples as real parts and the odd ones as imaginary parts of a complex signal of half the size.
   for (std::size_t i = 0; i < half_; ++i) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       real_[i * kLanes + lane] = signals[2 * i * kLanes + lane];
@@ -87,7 +88,7 @@ void RealFft::powers(std::span<const double> signals, std::span<double> powers) 
   for (std::size_t k = 0; k <= half_; ++k) {
     const std::size_t here = k % half_ * kLanes, mirrored = (half_ - k) % half_ * kLanes;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      // Transforms of the even samples and of the odd ones.
+      // Separates the transforms of the even and of the odd samples.
       const double even_re = (real_[here + lane] + real_[mirrored + lane]) / 2;
       const double even_im = (imaginary_[here + lane] - imaginary_[mirrored + lane]) / 2;
       const double odd_re = (imaginary_[here + lane] + imaginary_[mirrored + lane]) / 2;

@@ -11,7 +11,7 @@ namespace {
 constexpr double kSampleRate = 16'000;
 constexpr std::size_t kMirrored = LogMel::kFrameSamples / 2;
 constexpr std::size_t kTogether = RealFft::kSignals;
-// Slaney's scale (Auditory Toolbox 1998): even up to 1 kHz, then by the logarithm.
+// Slaney's scale (Auditory Toolbox 1998): linear up to 1 kHz, logarithmic above.
 constexpr double kHertzOfMel = 200.0 / 3, kEvenMels = 15, kEvenHertz = 1000;
 const double kLogStep = std::log(6.4) / 27;
 
@@ -23,7 +23,7 @@ double mel_of(double hertz) {
   return hertz < kEvenHertz ? hertz / kHertzOfMel : kEvenMels + std::log(hertz / kEvenHertz) / kLogStep;
 }
 
-// Triangles side by side, each of area 1: [bands, kFrequencies].
+// Returns overlapping triangles of area 1: [bands, kFrequencies].
 std::vector<float> slaney_filters(int bands) {
   std::vector<double> edges;
   for (int i = 0; i < bands + 2; ++i) edges.push_back(hertz_of(mel_of(kSampleRate / 2) * i / (bands + 1)));
@@ -69,12 +69,12 @@ void LogMel::push(std::span<const float> samples, std::vector<float>& features) 
   }
   if (read_ <= kMirrored) return;
   const std::uint64_t known = first_ + samples_.size();
-  // A frame that reaches beyond the end may have to be mirrored yet.
+  // Later frames need more samples, or the mirrored ones of finish().
   if (known >= kFrameSamples) write((known - kFrameSamples) / kHop + 1, features);
 }
 
 void LogMel::finish(std::vector<float>& features) {
-  if (read_ <= kMirrored) {  // too short for a mirror: silence around it
+  if (read_ <= kMirrored) {  // too short to mirror; surrounded by silence
     samples_.insert(samples_.begin(), kMirrored, 0.0F);
     samples_.resize(samples_.size() + kMirrored);
   } else {
@@ -84,7 +84,7 @@ void LogMel::finish(std::vector<float>& features) {
   write(read_ / kHop, features);
 }
 
-// Frames up to, not including, `last`.
+// Appends the frames up to, but not including, number `last`.
 void LogMel::write(std::uint64_t last, std::vector<float>& features) {
   std::vector<double> signals(kFrameSamples * kTogether), powers(kFrequencies * kTogether);
   while (written_ < last) {

@@ -9,10 +9,13 @@
 
 namespace encdec {
 
-// What Whisper hears of a recording of 16 kHz, piece by piece: log10 of the energies of bands of equal width in mel
-// (openai/whisper audio.py, transformers WhisperFeatureExtractor). Frames of 400 samples within a Hann window, 160
-// apart, the first around the first sample; beyond the ends the recording is mirrored. Bands by Slaney's scale from 0
-// to 8,000 Hz, each of the same area. Computed in double; results do not depend on the sizes of the pieces.
+// The log-mel frames that Whisper reads, of a recording of 16 kHz (openai/whisper audio.py, transformers
+// WhisperFeatureExtractor). Computed in double, piece by piece; results do not depend on the sizes of the pieces.
+// - Frames: 400 samples in a Hann window, 160 samples apart. The first frame is centred on the first sample. Beyond
+//   both ends the recording is mirrored.
+// - Bands: triangles of equal area and of equal width in mel, by Slaney's scale from 0 to 8,000 Hz.
+// - Values: log10 of the energy in each band.
+// Order of calls: push* finish
 class LogMel {
  public:
   static constexpr std::size_t kFrameSamples = 400;
@@ -20,24 +23,24 @@ class LogMel {
   static constexpr double kFramesPerSecond = 100;
   static constexpr std::size_t kFrequencies = kFrameSamples / 2 + 1;
 
-  // `bands`: 80, of large-v3 128.
+  // `bands` is 80, for large-v3 128.
   explicit LogMel(int bands);
-  // With the bands that a checkpoint stores: [bands, kFrequencies].
+  // Takes the filters of a checkpoint: [bands, kFrequencies].
   explicit LogMel(std::vector<float> filters);
 
   std::size_t bands() const { return bands_.size(); }
 
-  // Appends frames, [bands] each, that these samples make certain.
+  // Adds samples, and appends to `features` the frames [bands] that are complete now.
   void push(std::span<const float> samples, std::vector<float>& features);
-  // The rest: no sample comes behind. Together samples / 160 frames.
+  // Appends the remaining frames. The total is (number of samples) / 160, rounded down.
   void finish(std::vector<float>& features);
 
-  // In place, to what models are trained on: nothing below `largest` - 8, then (x + 4) / 4. `largest` is that of the
-  // whole recording.
+  // Changes features in place to the values that models are trained on: x := (max(x, largest - 8) + 4) / 4.
+  // REQUIRES: `largest` is the largest value of the whole recording.
   static void normalize(std::span<float> features, float largest);
 
  private:
-  // Frequencies [first, first + weights) of a band.
+  // Weights of the frequencies [first, first + weights.size()).
   struct Band {
     std::size_t first = 0;
     std::vector<double> weights;
@@ -47,10 +50,10 @@ class LogMel {
   std::vector<Band> bands_;
   std::vector<double> window_;  // [kFrameSamples]
   RealFft fft_{kFrameSamples};
-  std::vector<float> samples_;  // that are still needed, with the mirrored ones
-  std::uint64_t first_ = 0;     // number of the first of these
-  std::uint64_t read_ = 0;      // samples
-  std::uint64_t written_ = 0;   // frames
+  std::vector<float> samples_;  // samples for later frames, mirrored ones included
+  std::uint64_t first_ = 0;     // number of samples_[0], counted from the first mirrored sample
+  std::uint64_t read_ = 0;      // number of samples pushed
+  std::uint64_t written_ = 0;   // number of frames appended
 };
 
 }  // namespace encdec

@@ -12,13 +12,17 @@ namespace {
 
 constexpr std::int64_t kSamplesPerMs = 16, kMsPerSecond = 1000;
 constexpr std::int64_t kWindow = VoiceActivity::kWindow;
-constexpr std::int64_t kShortestCut = 98 * kSamplesPerMs;  // of silence in speech that is too long
+constexpr std::int64_t kShortestCut = 98 * kSamplesPerMs;  // minimum silence at which too long speech is cut
 
 struct Span {
   std::int64_t start = 0, end = 0;
 };
 
-// Goes through the windows; the rules, in their order, are those of faster-whisper's get_speech_timestamps().
+// A pass over the windows of a recording. The rules and their order are those of faster-whisper's
+// get_speech_timestamps(). Order of calls: add* finish
+// States:
+// - Silence: is_speech_ is false.
+// - Speech since start_: is_speech_ is true. quiet_since_ is set during a silence that is still too short to end it.
 class SpanFinder {
  public:
   explicit SpanFinder(const VoiceActivityOptions& options)
@@ -50,11 +54,11 @@ class SpanFinder {
   }
 
  private:
-  // True where nothing more is to be said of this window.
+  // Ends speech that is too long: at cut_ if set, otherwise at `now`. Returns true if this window needs no more checks.
   bool split(std::int64_t now) {
     const bool has_cut = cut_ != 0;
     spans_.push_back({start_, has_cut ? cut_ : now});
-    // Behind a cut speech has begun again, or not yet.
+    // After cut_ speech may have begun again.
     is_speech_ = has_cut && next_start_ >= cut_;
     start_ = next_start_;
     cut_ = next_start_ = quiet_since_ = 0;
@@ -72,14 +76,17 @@ class SpanFinder {
   }
 
   float threshold_, silence_;
-  std::int64_t shortest_;  // samples, as all that follows
+  // Lengths and positions are in samples.
+  std::int64_t shortest_;
   double longest_;
   std::int64_t pause_;
-  std::int64_t window_ = 0;  // number of the next
+  std::int64_t window_ = 0;  // number of the next window
   bool is_speech_ = false;
   std::int64_t start_ = 0;
-  // 0 where there is none of these: where the silence began that lasts; the last silence at which speech may be cut;
-  // and where speech went on behind that.
+  // Each is 0 for none.
+  // - quiet_since_: start of the current silence within speech.
+  // - cut_: start of the last silence at which speech may be cut.
+  // - next_start_: start of the speech after cut_.
   std::int64_t quiet_since_ = 0, cut_ = 0, next_start_ = 0;
   std::vector<Span> spans_;
 };

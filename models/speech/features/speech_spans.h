@@ -16,27 +16,28 @@ struct SpeechSpan {
   friend bool operator==(const SpeechSpan& a, const SpeechSpan& b) = default;
 };
 
-// What counts as speech. Names, meanings and defaults are those of faster-whisper 1.2.1 (vad.py, VadOptions).
+// Definition of speech. Names, meanings and defaults are those of faster-whisper 1.2.1 (vad.py, VadOptions).
 struct VoiceActivityOptions {
-  // Speech begins at this probability,
+  // Probability at which speech begins.
   double threshold = 0.5;
-  // and ends below this one; if not set 0.15 less than `threshold`, but at least 0.01.
+  // Probability below which speech ends. Unset: threshold - 0.15, but at least 0.01.
   std::optional<double> neg_threshold = {};
-  // Speech that is not longer is left out.
+  // Minimum length of speech; speech that is not longer is dropped.
   int min_speech_duration_ms = 0;
-  // Longer speech is cut at its last silence of more than 98 ms, or else here.
+  // Maximum length of speech. Longer speech is cut at its last silence of more than 98 ms, or at the maximum if there
+  // is no such silence.
   double max_speech_duration_s = std::numeric_limits<double>::infinity();
-  // Shorter silence belongs to the speech around it.
+  // Minimum length of silence that ends speech. Shorter silence is part of the speech around it.
   int min_silence_duration_ms = 2000;
-  // Silence that stays before speech and behind it; half of it each where two would overlap.
+  // Silence to keep before and after speech. If the silence between two spans is too short for both, each gets half.
   int speech_pad_ms = 400;
 };
 
-// Throws ConfigError where durations are negative or thresholds no numbers.
+// Throws ConfigError if a duration or threshold is negative or NaN.
 void check(const VoiceActivityOptions& options);
 
-// Where there is speech in a recording of so many samples, by the probabilities of its windows (VoiceActivity): in
-// order, without overlaps. Throws as check().
+// Returns the spans of speech in a recording of `samples` samples, in order and without overlaps. `probabilities` are
+// those of its windows (VoiceActivity). Throws as check().
 std::vector<SpeechSpan> speech_spans(std::span<const float> probabilities, std::uint64_t samples,
                                      const VoiceActivityOptions& options);
 

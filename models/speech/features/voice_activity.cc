@@ -9,21 +9,21 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kFrame = 256, kHop = 128;  // samples of a transform, and from one to the next
+constexpr std::size_t kFrame = 256, kHop = 128;  // samples of a transform, and between the starts of two
 constexpr std::size_t kFrequencies = kFrame / 2 + 1;
-constexpr std::size_t kMirroredEnd = 64;          // samples behind the window
+constexpr std::size_t kMirroredEnd = 64;          // samples appended to the window
 constexpr std::size_t kWide = 128, kNarrow = 64;  // channels
-constexpr std::size_t kTaps = 3;                  // steps that a convolution sees
-constexpr std::size_t kSummed = 8;                // products that are added to a sum together
+constexpr std::size_t kTaps = 3;                  // steps that a convolution reads
+constexpr std::size_t kSummed = 8;                // products summed before they are added to an output
 constexpr std::size_t kHeard = VoiceActivity::kContext + VoiceActivity::kWindow + kMirroredEnd;
-constexpr std::size_t kFrames = (kHeard - kFrame) / kHop + 1;  // steps: 4, then 2, then 1
+constexpr std::size_t kFrames = (kHeard - kFrame) / kHop + 1;  // steps: 4; later layers have 2 and 1
 
 std::vector<float> vector_of(const WeightScope& weights, std::string_view name, std::size_t size) {
   const Tensor tensor = weights.tensor(name, {static_cast<Dim>(size)});
   return {tensor.data<float>(), tensor.data<float>() + size};
 }
 
-// Stored as [outputs, channels, taps], given as [taps, channels, outputs].
+// Returns a weight stored as [outputs, channels, taps] in the order [taps, channels, outputs].
 std::vector<float> turned(const WeightScope& weights, std::string_view name, std::size_t outputs, std::size_t channels,
                           std::size_t taps = 1) {
   Shape shape = {static_cast<Dim>(outputs), static_cast<Dim>(channels)};
@@ -43,12 +43,13 @@ float sigmoid(float x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Steps of `channels` values, with one of zeros before them and one behind.
+// Activations: steps of `channels` values, with a step of zeros at each end.
 template <std::size_t steps, std::size_t channels>
 class Padded {
  public:
   float* step(std::size_t index) { return values_.data() + (index + 1) * channels; }
-  const float* around(std::size_t index) const { return values_.data() + index * channels; }  // kTaps of them
+  // Returns the kTaps steps around a step.
+  const float* around(std::size_t index) const { return values_.data() + index * channels; }
   void rectify() {
     for (float& x : values_) x = std::max(x, 0.0F);
   }
@@ -57,7 +58,7 @@ class Padded {
   std::array<float, (steps + 2) * channels> values_{};
 };
 
-// The window and what lies before it, and its end once more, mirrored.
+// Returns the samples followed by their last kMirroredEnd samples in reverse order, without repeating the very last.
 std::array<float, kHeard> with_mirrored_end(VoiceActivity::Samples samples) {
   std::array<float, kHeard> heard;
   std::copy(samples.begin(), samples.end(), heard.begin());
@@ -72,7 +73,7 @@ void VoiceActivity::Matrix::multiply(const float* input, float* output) const {
   std::copy(bias.begin(), bias.end(), output);
   const float* row = weights.data();
   std::size_t i = 0;
-  // Products are summed by pairs first, so that less is lost than one after another.
+  // Sums products in pairs first, which loses less precision than one after another.
   for (; i + kSummed <= inputs; i += kSummed, row += kSummed * outputs) {
     std::array<float, kSummed> x;
     std::copy_n(input + i, kSummed, x.begin());

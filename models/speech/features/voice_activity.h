@@ -12,17 +12,17 @@
 
 namespace encdec {
 
-// Whether someone speaks: Silero VAD for 16 kHz (github.com/snakers4/silero-vad, MIT), whose publisher ships its
-// weights as silero_vad_16k.safetensors. Magnitudes of a short-time Fourier transform, four convolutions, a long
-// short-term memory and a sigmoid (its tinygrad_model.py); computed in float, sums always in the same order. Read-only,
-// so that many detectors share one.
+// A voice activity model: Silero VAD for 16 kHz (github.com/snakers4/silero-vad, MIT), published as
+// silero_vad_16k.safetensors. Consists of the magnitudes of a short-time Fourier transform, four convolutions, an LSTM
+// and a sigmoid (tinygrad_model.py there). Computed in float, with all sums in a fixed order. Thread-safe, so that many
+// detectors can share one.
 class VoiceActivity {
  public:
-  static constexpr std::size_t kWindow = 512;  // samples that get one probability: 32 ms
-  static constexpr std::size_t kContext = 64;  // samples before them that are heard again
+  static constexpr std::size_t kWindow = 512;  // samples with one probability: 32 ms
+  static constexpr std::size_t kContext = 64;  // samples of the previous window that are read again
   static constexpr std::size_t kHidden = 128;
 
-  // What goes from window to window.
+  // State of the LSTM, carried from window to window.
   struct State {
     std::array<float, kHidden> hidden{}, cell{};
   };
@@ -31,14 +31,14 @@ class VoiceActivity {
   // Takes stft_conv.weight, conv{1,2,3,4}.{weight,bias}, lstm_cell.{weight,bias}_{ih,hh} and final_conv.{weight,bias}.
   // Throws WeightError, naming the tensor, if one is missing or does not fit.
   explicit VoiceActivity(const WeightScope& weights);
-  // Of a file in the safetensors format. Throws FileError and WeightError.
+  // Loads a file in the safetensors format. Throws FileError and WeightError.
   static VoiceActivity load(const std::filesystem::path& file);
 
-  // From 0 to 1, of samples from -1 to 1.
+  // Returns the probability that a window contains speech, and updates `state`. REQUIRES: samples are from -1 to 1.
   float probability(Samples samples, State& state) const;
 
  private:
-  // output[o] = bias[o] + the sum of input[i] * weights[i, o].
+  // output[o] := bias[o] + sum over i of input[i] * weights[i, o].
   struct Matrix {
     void multiply(const float* input, float* output) const;
 
@@ -47,26 +47,27 @@ class VoiceActivity {
   static Matrix convolution(const WeightScope& weights, std::size_t channels, std::size_t outputs);
 
   Matrix transform_;                                                  // cosines, then sines
-  Matrix convolution1_, convolution2_, convolution3_, convolution4_;  // of three steps, one after another
-  Matrix gates_;  // of what comes in and the hidden state: input, forget, cell and output
+  Matrix convolution1_, convolution2_, convolution3_, convolution4_;  // inputs of three consecutive steps
+  Matrix gates_;  // from input and hidden state to the input, forget, cell and output gates
   Matrix final_;
 };
 
-// The probabilities of one recording, piece by piece. They do not depend on the sizes of the pieces.
+// A detector for one recording, piece by piece. Results do not depend on the sizes of the pieces.
+// Order of calls: push* finish
 class VoiceActivityDetector {
  public:
   explicit VoiceActivityDetector(std::shared_ptr<const VoiceActivity> model) : model_(std::move(model)) {}
 
-  // Appends the probability of each window that these samples fill.
+  // Adds samples, and appends the probability of each window that is complete now.
   void push(std::span<const float> samples, std::vector<float>& probabilities);
-  // That of the rest, if there is one: silence comes behind it.
+  // Pads an incomplete last window with silence and appends its probability.
   void finish(std::vector<float>& probabilities);
 
  private:
   std::shared_ptr<const VoiceActivity> model_;
   VoiceActivity::State state_;
   std::array<float, VoiceActivity::kContext + VoiceActivity::kWindow> samples_{};
-  std::size_t filled_ = VoiceActivity::kContext;  // of samples_
+  std::size_t filled_ = VoiceActivity::kContext;  // number of samples in samples_
 };
 
 }  // namespace encdec

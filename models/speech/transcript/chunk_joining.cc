@@ -9,10 +9,10 @@
 namespace encdec {
 namespace {
 
-constexpr double kStep = 0.02;                                            // seconds of a timestamp
-constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();  // of tokens
+constexpr double kStep = 0.02;                                            // seconds from one timestamp to the next
+constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();  // no token
 
-// Goes through the chunks' tokens.
+// A pass over the tokens of all chunks.
 class Joiner {
  public:
   explicit Joiner(const JoiningIds& ids) : ids_(ids) {}
@@ -47,8 +47,8 @@ class Joiner {
   bool is_time(std::int32_t token) const { return token >= ids_.first_timestamp; }
   double seconds_of(std::int32_t token) const { return (token - ids_.first_timestamp) * kStep; }
 
-  // Times before first_seconds_ and from last_time_ on lie in what the chunk shares with others. The last time always
-  // does, where it shares its end.
+  // Sets first_time_ and last_time_: timestamps below first_time_ and from last_time_ on are in the chunk's `left` and
+  // `right` parts. If there is a `right` part, the last timestamp always counts as part of it.
   void begin_chunk(const HeardChunk& chunk) {
     first_time_ = ids_.first_timestamp + (chunk.left > 0 ? chunk.left / kStep : 0);
     last_time_ = kNone;
@@ -62,7 +62,8 @@ class Joiner {
     latest_ = before_latest_ = windows_ = 0;
   }
 
-  // Where in the chunk the window begins that a time is of: times that go back are of another one.
+  // Returns the start, in seconds of the chunk, of the window that tokens[i] is from. A timestamp that is smaller than
+  // the previous one is from a new window.
   double window_start(std::span<const std::int32_t> tokens, std::size_t i) {
     const double seconds = seconds_of(tokens[i]);
     if (seconds < latest_) {
@@ -78,7 +79,7 @@ class Joiner {
   void add_time(std::int32_t token, double seconds) {
     const double time = to_hundredths(seconds);
     if (token >= last_time_) {
-      is_skipping_ = true;  // and the time that follows
+      is_skipping_ = true;  // skips the next timestamp too
     } else if (is_skipping_ || (!sequences_.empty() && token < first_time_)) {
       is_skipping_ = false;
     } else if (!start_) {
@@ -97,17 +98,17 @@ class Joiner {
 
   JoiningIds ids_;
   std::vector<JoinedText> texts_;
-  double offset_ = 0;  // where the chunk begins in the recording
+  double offset_ = 0;  // start of the chunk, in seconds of the recording
   std::size_t chunk_ = 0;
-  std::optional<double> start_;                       // of the text that is under way,
-  std::vector<std::vector<std::int32_t>> sequences_;  // what chunks before have of it,
-  std::vector<std::int32_t> text_;                    // and this one
+  std::optional<double> start_;                       // start of the current text
+  std::vector<std::vector<std::int32_t>> sequences_;  // tokens of the current text from previous chunks
+  std::vector<std::int32_t> text_;                    // tokens of the current text from this chunk
   bool is_skipping_ = false;
-  // Of the chunk.
+  // Members for the current chunk.
   double first_time_ = 0;
   std::int32_t last_time_ = kNone;
-  double latest_ = 0, before_latest_ = 0;  // times, in seconds of the window
-  double windows_ = 0;                     // seconds of the windows before this one
+  double latest_ = 0, before_latest_ = 0;  // last two timestamps, in seconds of the window
+  double windows_ = 0;                     // start of the current window, in seconds of the chunk
 };
 
 }  // namespace
@@ -119,7 +120,7 @@ std::vector<std::int32_t> join_sequences(std::span<const std::vector<std::int32_
   for (const std::span<const std::int32_t> right : sequences.subspan(1)) {
     double best = 0;
     std::size_t left_middle = left.size(), right_middle = 0;
-    // `i` tokens from where the right one begins to where the left one ends.
+    // Lays the sequences over each other such that the start of the right one is `i` tokens before the left one's end.
     for (std::size_t i = 1; i < left.size() + right.size(); ++i) {
       const std::size_t left_begin = left.size() - std::min(i, left.size());
       const std::size_t right_begin = i - std::min(i, left.size());
@@ -128,7 +129,7 @@ std::vector<std::int32_t> join_sequences(std::span<const std::vector<std::int32_
       std::size_t equal = 0;
       for (std::size_t k = 0; k < count; ++k) equal += left[left_begin + k] == right[right_begin + k] ? 1 : 0;
       const auto length = static_cast<double>(i);
-      const double match = static_cast<double>(equal) / length + length / 10'000;  // long ones are better
+      const double match = static_cast<double>(equal) / length + length / 10'000;  // favours long overlaps
       if (equal < 2 || match <= best) continue;
       best = match;
       left_middle = (2 * left_begin + count) / 2;

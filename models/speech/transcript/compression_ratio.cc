@@ -8,7 +8,7 @@
 namespace encdec {
 
 double compression_ratio(std::string_view text) {
-  constexpr int kLevel = 6;  // what -1 stands for in zlib
+  constexpr int kLevel = 6;  // zlib's default
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::vector<Bytef> compressed(size);
   const auto* bytes = reinterpret_cast<const Bytef*>(text.data());

@@ -4,8 +4,8 @@
 
 namespace encdec {
 
-// Bytes of a text over those that zlib makes of it at level 6, header and checksum included: high where the text
-// repeats itself (openai/whisper utils.py). 0 of an empty one.
+// Returns (bytes of the text) / (bytes that zlib compresses it to at level 6, header and checksum included). A text
+// that repeats itself has a high ratio (openai/whisper utils.py). Returns 0 for an empty text.
 double compression_ratio(std::string_view text);
 
 }  // namespace encdec

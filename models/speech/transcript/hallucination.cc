@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kImprobable = 0.15;
 constexpr double kShortSeconds = 0.133, kLongSeconds = 2.0;
-constexpr double kPerShortSecond = 15;  // of score
+constexpr double kPerShortSecond = 15;  // score per second below kShortSeconds
 constexpr std::size_t kWordsToScore = 8;
 constexpr std::string_view kPunctuation = "\"'“¿([{-\"'.。,，!！?？:：”)]}、";
 

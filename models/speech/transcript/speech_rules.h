@@ -4,7 +4,7 @@
 
 namespace encdec {
 
-// Whose way of transcribing recordings: where both have given a name to something, they do not always mean the same.
+// The program whose decoding rules are followed. TranscribeOptions::rules lists the differences.
 enum class SpeechRules : std::uint8_t {
   openai,        // openai/whisper, transcribe.py
   transformers,  // transformers, generation_whisper.py

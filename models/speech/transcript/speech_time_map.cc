@@ -8,8 +8,8 @@ namespace {
 
 constexpr double kSamplesPerSecond = 16'000;
 
-// As Python's round(seconds, 2): what is exactly between goes to the even one, and a product that only seems so does
-// not.
+// Rounds as Python's round(seconds, 2): a number exactly between two hundredths goes to the even one. `lost` is the
+// rounding error of the product, so that a product that only looks like a tie is not treated as one.
 double rounded_as_python(double seconds) {
   const double scaled = seconds * 100, lost = std::fma(seconds, 100, -scaled);
   if (std::abs(scaled - std::trunc(scaled)) != 0.5 || lost == 0) return std::nearbyint(scaled) / 100;

@@ -10,8 +10,8 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kAnyWidth = 1000;    // characters; openai's, who wants none gets this
-constexpr std::size_t kAnyWords = 1000;    // likewise
+constexpr std::size_t kAnyWidth = 1000;    // characters of a line without a limit, as in openai/whisper
+constexpr std::size_t kAnyWords = 1000;    // words of a subtitle without a limit, as in openai/whisper
 constexpr double kLongPauseSeconds = 3.0;  // between the starts of two words
 
 std::optional<std::size_t> positive(std::optional<int> value) {
@@ -23,7 +23,8 @@ std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
 }
 
-// Between the blanks in front and a line end behind; a word that has lines within is left alone.
+// Returns a word with <u> and </u> around it, inside leading blanks and a final line end. A word with a line end inside
+// is returned unchanged.
 std::string underlined(std::string_view word) {
   const std::string_view rest = strip_left(word);
   const std::string_view line = rest.substr(0, rest.ends_with('\n') ? rest.size() - 1 : rest.size());
@@ -32,7 +33,7 @@ std::string underlined(std::string_view word) {
   return result.append("<u>").append(line).append("</u>").append(rest.substr(line.size()));
 }
 
-// All words, the one at `marked` underlined, if there is one.
+// Returns the words as text, with the word at index `marked` underlined if it exists.
 std::string text_of(const std::vector<TranscriptWord>& words, std::size_t marked) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) text += i == marked ? underlined(words[i].text) : words[i].text;
@@ -60,7 +61,7 @@ std::vector<Subtitle> SubtitleMaker::add(const TranscriptSegment& segment) {
     return subtitles;
   }
   std::string text(strip(replace_invalid_utf8(segment.text)));
-  // What parts the two times of a subtitle must not stand in its text.
+  // The text must not contain the arrow that separates the two times of a subtitle.
   for (std::size_t at = 0; (at = text.find("-->", at)) != text.npos; at += 2) text.replace(at, 3, "->");
   subtitles.push_back({to_milliseconds(segment.start), to_milliseconds(segment.end), std::move(text)});
   return subtitles;

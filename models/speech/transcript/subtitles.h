@@ -10,37 +10,38 @@
 
 namespace encdec {
 
-// How subtitles are broken into lines (openai/whisper utils.py). All of it is about the words of segments; numbers
-// below 1 stand for none.
+// How subtitles are split into lines (openai/whisper utils.py). Has an effect only on segments with words. A number
+// below 1 means no limit.
 struct TranscriptLineOptions {
-  // Whether segments come with words, also where they have none. format() finds out by itself.
+  // The transcript has word times, even if some segments have no words. format() sets this itself.
   bool word_times = false;
-  // A subtitle for each word, which is underlined.
+  // Make a subtitle for each word, with that word underlined.
   bool highlight_words = false;
-  // Characters. With a line count, subtitles do not end with segments, but where the lines are full or speech pauses
-  // for more than 3 seconds.
+  // Maximum characters of a line. With max_line_count set too, subtitles do not end with segments: they end when the
+  // lines are full or speech pauses for more than 3 seconds.
   std::optional<int> max_line_width = std::nullopt;
-  std::optional<int> max_line_count = std::nullopt;  // lines of a subtitle
-  // No effect where the two above are given.
+  // Maximum lines of a subtitle.
+  std::optional<int> max_line_count = std::nullopt;
+  // Maximum words of a subtitle. Ignored if max_line_width and max_line_count are both set.
   std::optional<int> max_words_per_line = std::nullopt;
 };
 
-// What is to be seen from `start` to `end`, in milliseconds of the recording.
+// Text to show from `start` to `end`, in milliseconds of the recording.
 struct Subtitle {
-  std::int64_t start = 0;  // from when on
-  std::int64_t end = 0;    // until when
-  std::string text = {};   // lines are parted by \n
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::string text = {};  // lines are separated by \n
 };
 
-// Makes subtitles of segments as they come.
+// A converter from segments to subtitles.
+// Order of calls: add* finish
 class SubtitleMaker {
  public:
-  // Without segments.
   explicit SubtitleMaker(const TranscriptLineOptions& options);
 
-  // Subtitles that this segment makes certain.
+  // Adds a segment and returns the subtitles that are complete now.
   std::vector<Subtitle> add(const TranscriptSegment& segment);
-  // The rest: no segment comes behind.
+  // Returns the last subtitle, if there is one.
   std::vector<Subtitle> finish();
 
  private:
@@ -53,13 +54,14 @@ class SubtitleMaker {
   std::size_t max_line_width_;
   std::optional<std::size_t> max_line_count_;
   std::size_t max_words_;
-  std::vector<TranscriptWord> words_;  // of the subtitle that is not yet certain
-  std::size_t line_width_ = 0;         // of its last line
-  std::size_t lines_ = 1;
-  std::optional<double> last_start_;  // of the word before, in seconds
+  std::vector<TranscriptWord> words_;  // words of the current subtitle
+  std::size_t line_width_ = 0;         // characters of its last line
+  std::size_t lines_ = 1;              // number of its lines
+  std::optional<double> last_start_;   // start of the previous word, in seconds
 };
 
-// Milliseconds to the nearest, of a tie the even; 0 of what is negative or no number.
+// Returns the nearest number of milliseconds; of two equally near ones the even. Returns 0 for negative numbers and
+// NaN.
 std::int64_t to_milliseconds(double seconds);
 
 }  // namespace encdec

@@ -17,7 +17,7 @@ std::string stripped(const std::string& text) {
   return std::string(strip(replace_invalid_utf8(text)));
 }
 
-// mm:ss and milliseconds behind `marker`; hours in front where there are any, or `always_hours`.
+// Returns mm:ss, `marker` and milliseconds. Hours come first if there are any, or if `always_hours`.
 std::string timestamp(std::int64_t milliseconds, char marker, bool always_hours) {
   const std::int64_t seconds = milliseconds / 1000, hours = seconds / 3600;
   const std::string front = always_hours || hours > 0 ? fmt::format("{:02}:", hours) : "";
@@ -36,7 +36,7 @@ std::string table_line(const TranscriptSegment& segment) {
   return fmt::format("{}\t{}\t{}\n", to_milliseconds(segment.start), to_milliseconds(segment.end), text);
 }
 
-// The shortest digits that stand for the same number, as Python writes them: 1.0, 1e-05, 1e+16.
+// Returns the shortest digits that parse as the same number, as Python writes them: 1.0, 1e-05, 1e+16.
 std::string json_number(double value) {
   if (!std::isfinite(value)) return "null";
   const double size = std::abs(value);

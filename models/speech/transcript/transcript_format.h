@@ -12,30 +12,31 @@
 
 namespace encdec {
 
-// How a transcript is written down: byte for byte as openai/whisper does it (utils.py), lrc as whisper.cpp.
+// File format of a transcript, byte for byte as openai/whisper writes it (utils.py); lrc as whisper.cpp writes it.
 enum class TranscriptFormat : std::uint8_t {
-  txt,   // a line for each segment
+  txt,   // one line per segment
   vtt,   // WebVTT
   srt,   // SubRip
-  tsv,   // start and end in milliseconds, text
-  json,  // all that is known of the segments; other than openai's, not only ASCII, and null for what is not a number
-  lrc,   // lyrics: a time and a line for each segment
+  tsv,   // one line per segment: start and end in milliseconds, text
+  json,  // all members of the segments; unlike openai's in UTF-8 instead of ASCII, and with null for NaN and infinity
+  lrc,   // lyrics: one line per segment, with its start
 };
 
-// Also what a file's name ends with: "txt", "vtt", ...
+// Returns the name of a format, which is also the extension of its files: "txt", "vtt", ...
 std::string_view to_string(TranscriptFormat format);
+// Returns the format with a name; nullopt if there is none.
 std::optional<TranscriptFormat> transcript_format_named(std::string_view name);
 
-// Writes a transcript while it is made: what begin(), add() for each segment, and end() give, one after another, is its
-// text. JSON, which has the whole text in front, comes at the end.
+// A writer of transcripts whose segments come one by one. The file is the concatenation of all returned strings. For
+// JSON, begin() and add() return nothing, since the text of all segments comes first.
+// Order of calls: begin add* end
 class TranscriptWriter {
  public:
-  // For a transcript that has not begun.
   explicit TranscriptWriter(TranscriptFormat format, const TranscriptLineOptions& options = {});
 
-  std::string begin();                                // before the first segment
-  std::string add(const TranscriptSegment& segment);  // as it becomes certain
-  // `transcript` tells what is not of a segment: its segments are not looked at.
+  std::string begin();
+  std::string add(const TranscriptSegment& segment);
+  // Ignores transcript.segments.
   std::string end(const Transcript& transcript);
 
  private:
@@ -44,11 +45,11 @@ class TranscriptWriter {
   TranscriptFormat format_;
   bool word_times_;
   SubtitleMaker subtitles_;
-  std::size_t written_ = 0;    // subtitles
-  std::string json_segments_;  // until the end
+  std::size_t written_ = 0;    // number of subtitles written
+  std::string json_segments_;  // JSON of the segments so far
 };
 
-// All of it at once.
+// Returns a whole transcript in a format.
 std::string format(const Transcript& transcript, TranscriptFormat format, TranscriptLineOptions options = {});
 
 }  // namespace encdec

@@ -12,11 +12,11 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMedianReach = 3;  // to either side: 7 in all
+constexpr std::size_t kMedianReach = 3;  // neighbours on each side: a median of 7
 constexpr double kPositionsPerSecond = 50;
 
-// Rows of one head, [tokens, frames]; by openai of sum 1 each. Where a row's weights all lie behind the window, none is
-// better.
+// Copies the weights of one head to `weights` [tokens, frames]. By the rules of openai scales each row to a sum of 1; a
+// row of zeros becomes uniform.
 void take_weights(const AlignmentAttention& attention, const float* head, std::vector<float>& weights) {
   for (std::size_t token = 0; token < attention.tokens; ++token) {
     const std::span<const float> from(head + token * attention.stride, attention.frames);
@@ -33,7 +33,8 @@ void take_weights(const AlignmentAttention& attention, const float* head, std::v
   }
 }
 
-// In place: (w - mean) / deviation over tokens, in each position. Not a number where all tokens have the same weight.
+// Replaces each weight w by (w - mean) / deviation, over all tokens at the same position. NaN if all tokens have the
+// same weight there.
 void standardize(std::size_t tokens, std::vector<float>& weights) {
   const std::size_t frames = weights.size() / tokens;
   std::vector<double> mean(frames), variance(frames);
@@ -60,15 +61,14 @@ void exchange(float& low, float& high) {
   low = smaller;
 }
 
-// A sorting network without what the middle does not need.
+// A sorting network without the exchanges that the median does not need.
 float median_of_7(float a, float b, float c, float d, float e, float f, float g) {
   exchange(a, f), exchange(a, d), exchange(b, g), exchange(c, e), exchange(a, b), exchange(d, f), exchange(c, g);
   exchange(c, d), exchange(d, g), exchange(e, f), exchange(b, e), exchange(b, d), exchange(d, e);
   return d;
 }
 
-// Adds to `sums` the medians of `row`, whose ends are mirrored into `padded`. What is not a number counts as the
-// largest.
+// Adds the medians of `row` to `sums`. NaN counts as larger than any number. `padded` is scratch.
 void add_medians(std::span<const float> row, std::vector<float>& padded, std::span<float> sums) {
   const std::size_t size = row.size();
   if (size <= kMedianReach) {
@@ -93,12 +93,13 @@ void add_medians(std::span<const float> row, std::vector<float>& padded, std::sp
 
 enum class Step : std::uint8_t { both, next_row, next_column };
 
-// The step to each cell on the best way to it, [rows + 1, columns + 1]: a row and a column of borders stand in front.
+// Returns the last step on the best path to each cell: [rows + 1, columns + 1], with a border row and a border column
+// first.
 template <class Cost>
 std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, std::size_t columns) {
   constexpr Cost kNever = std::numeric_limits<Cost>::infinity();
   std::vector<Step> steps((rows + 1) * (columns + 1), Step::next_column);
-  std::vector<Cost> before(columns + 1, kNever), costs(columns + 1);  // of the row before and of this one
+  std::vector<Cost> before(columns + 1, kNever), costs(columns + 1);  // costs in the previous and in the current row
   before[0] = 0;
   for (std::size_t row = 1; row <= rows; ++row) {
     check_cancelled();
@@ -162,7 +163,7 @@ std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::s
                                                                : best_steps<float>(benefit, rows, columns);
   std::vector<std::ptrdiff_t> first(rows);
   for (std::size_t row = rows, column = columns; row > 0;) {
-    first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // what is written last is the smallest
+    first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // overwritten by smaller columns of the same row
     const Step step = steps[row * (columns + 1) + column];
     if (step != Step::next_column) --row;
     if (step != Step::next_row) --column;
@@ -187,7 +188,7 @@ std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std:
   if (rows != probabilities.size() + 1) {
     refuse_sizes(fmt::format("attention of {} tokens of text, probabilities of {}", rows - 1, probabilities.size()));
   }
-  // A word begins where the token before its first foretells that one.
+  // Row i belongs to the token before text token i, which predicts it. So times[i] is the start of text token i.
   const std::vector<double> times = token_times(attention);
   std::size_t begin = 0;
   for (const WordTokens& word : words.first(words.size() - 1)) {

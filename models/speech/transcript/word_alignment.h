@@ -11,53 +11,55 @@
 
 namespace encdec {
 
-// What the decoder looked at. By openai's rules while it read a window's text once more: rows are its inputs, the sot
-// sequence, notimestamps, the text's tokens and eot, each followed by what it foretells. By those of transformers while
-// it wrote that, times among it: rows are the tokens behind the prompt.
+// Cross-attention of the decoder while it read a window's tokens.
+// - Rules of openai: the tokens are the sot sequence, notimestamps, the text without timestamps, and eot.
+// - Rules of transformers: the tokens are those decoded after the prompt, timestamps included.
 struct AlignmentAttention {
-  // Cross-attention of heads that follow the speech, each [tokens, stride]: softmax over all positions of the encoder.
+  // Weights of each alignment head [tokens, stride]: softmax over all positions of the encoder.
   std::vector<const float*> heads;
   std::size_t tokens = 0;
-  std::size_t frames = 0;        // positions of 20 ms that the recording has in this window: its frames of 10 ms / 2
+  std::size_t frames = 0;        // positions of 20 ms to use: those that contain a part of the recording
   std::size_t stride = 0;        // floats from row to row, at least `frames`
-  std::size_t sot_sequence = 0;  // rows in front of notimestamps
+  std::size_t sot_sequence = 0;  // number of tokens before notimestamps
   SpeechRules rules = SpeechRules::openai;
 
-  // That words are told by: from notimestamps to the text's last token, or all.
+  // Returns the number of rows to align. Rules of openai: the rows from notimestamps to the last token of the text,
+  // each of which predicts the next token. Rules of transformers: all rows.
   std::size_t rows() const { return rules == SpeechRules::openai ? tokens - sot_sequence - 1 : tokens; }
 };
 
-// A word and when it was said: seconds from where the window begins.
+// A word with its times, in seconds from the start of the window.
 struct WordTiming {
   std::string text;
   std::vector<std::int32_t> tokens;
   double start = 0;
   double end = 0;
-  double probability = 0;  // mean of its tokens'
+  double probability = 0;  // mean probability of the word's tokens
 };
 
-// How much better than other tokens each position goes with each (openai/whisper timing.py, find_alignment;
-// transformers generation_whisper.py, _extract_token_timestamps). Per head: weights of the first `frames` positions, by
-// openai with sum 1; minus the mean over tokens, over their standard deviation (population's); median of 7 neighbours
-// in time, mirrored at the ends, unless there are 3 positions or fewer. Then the mean over heads: [rows(), frames].
-// Throws ShapeError if sizes do not fit together.
+// Returns how well each position matches each row's token, compared with other tokens: [rows(), frames] (openai/whisper
+// timing.py, find_alignment; transformers generation_whisper.py, _extract_token_timestamps). For each head:
+// 1. Takes the weights of the first `frames` positions. By the rules of openai scales each row to a sum of 1.
+// 2. In each position subtracts the mean over tokens and divides by the (population) standard deviation over tokens.
+// 3. Takes the median of 7 neighbours in time, mirrored at the ends. Skipped for 3 positions or fewer.
+// Then takes the mean over heads. Throws ShapeError if sizes do not fit together.
 std::vector<float> alignment_matrix(const AlignmentAttention& attention);
 
-// Dynamic time warping, in double, by transformers in float: of all ways from the first row and column of `benefit` to
-// the last by steps to the next row, the next column, or both, the one with the largest sum. For each row, the first
-// column where that way meets it; -1 if there are no columns, or where numbers that are none lead nowhere. As openai's,
-// it takes a step of both only from where the sum is larger than at both others, one to the next row likewise, and else
-// one to the next column.
+// Finds the path with the largest sum through `benefit` [rows, columns], from the first cell to the last, by steps to
+// the next row, the next column or both (dynamic time warping). Returns the first column of the path in each row; -1 if
+// there are no columns or NaNs block the way. Computes in double, by the rules of transformers in float.
+// As in openai/whisper, the diagonal step and the step to the next row are taken only if their sum is larger than both
+// other sums; otherwise the step to the next column is taken.
 std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows,
                                           SpeechRules rules = SpeechRules::openai);
 
-// When each row's token gives way to the next one: seconds from where the window begins, by openai's rules one position
-// before that where no way leads to the beginning.
+// Returns the first column of each row on the path through alignment_matrix(), as seconds from the start of the window.
+// A column of -1 becomes -0.02 s by the rules of openai, 0 by those of transformers.
 std::vector<double> token_times(const AlignmentAttention& attention);
 
-// When each of `words` was said; these are of the text and eot (split_to_word_tokens), and eot is not given back.
-// `probabilities`: of the text's tokens, from a softmax over the ids below eot. None if there is no text. Throws
-// ShapeError if sizes do not fit together.
+// Returns the times of all words except the last, which is eot. Returns nothing if there is no text. `words` are those
+// of text and eot (split_to_word_tokens). `probabilities` are those of the text's tokens, from a softmax over the ids
+// below eot. Throws ShapeError if sizes do not fit together.
 std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std::span<const float> probabilities,
                                        std::span<const WordTokens> words);
 

@@ -12,17 +12,17 @@ namespace encdec {
 namespace {
 
 constexpr double kLargestMedian = 0.7;  // seconds
-constexpr double kReach = 0.5;          // seconds by which a word may begin before its segment or end behind it
+constexpr double kReach = 0.5;          // maximum seconds of a word before or after its segment
 constexpr std::string_view kSentenceEnds = ".。!！?？";
 
 bool is_in(std::string_view part, std::string_view text) {
   return text.find(part) != text.npos;
 }
 
-// What words last, in seconds.
+// Durations of words, in seconds.
 struct Durations {
-  double median = 0;  // of those that last at all, at most kLargestMedian
-  double longest = 0;
+  double median = 0;   // median of all durations other than 0; at most kLargestMedian
+  double longest = 0;  // maximum: twice the median
 };
 
 Durations durations_of(std::span<const WordTiming> words) {
@@ -37,7 +37,8 @@ Durations durations_of(std::span<const WordTiming> words) {
   return {std::min(kLargestMedian, median), 2 * std::min(kLargestMedian, median)};
 }
 
-// A mark that ends a sentence keeps its start, a word behind one its end.
+// Shortens to `longest`: marks that end a sentence, by moving their end, and words after such a mark, by moving their
+// start.
 void shorten_at_sentence_ends(std::span<WordTiming> words, double longest) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].end - words[i].start <= longest) continue;
@@ -49,7 +50,7 @@ void shorten_at_sentence_ends(std::span<WordTiming> words, double longest) {
   }
 }
 
-// The first word after a pause, and the second, take no more than twice the median each.
+// Shortens the first two words after a pause to durations.longest each, if they are longer.
 void shorten_after_pause(std::span<TranscriptWord> words, const Durations& durations, double last_speech) {
   TranscriptWord& first = words.front();
   const bool has_second = words.size() > 1;
@@ -64,7 +65,8 @@ void shorten_after_pause(std::span<TranscriptWord> words, const Durations& durat
   first.start = std::max(0.0, first.end - durations.longest);
 }
 
-// A segment goes by its words, unless the first begins too early or the last ends too late: such a word goes by it.
+// Sets the segment's times to the start of its first and the end of its last word. If such a word is more than kReach
+// outside the segment, keeps the segment's time and shortens the word instead.
 void fit_ends(TranscriptSegment& segment, double median) {
   TranscriptWord& first = segment.words.front();
   TranscriptWord& last = segment.words.back();
@@ -136,8 +138,8 @@ void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<Word
     segment.words.clear();
     for (std::size_t taken = 0; taken < tokens && word != words.end(); ++word) {
       taken += word->tokens.size();
-      if (word->text.empty()) continue;  // its mark has gone over to another
-      // No time lies before the recording.
+      if (word->text.empty()) continue;  // a mark that was merged into another word
+      // Times are at least 0.
       segment.words.push_back({word->text, to_hundredths(std::max(0.0, window_start + word->start)),
                                to_hundredths(std::max(0.0, window_start + word->end)), word->probability});
     }
@@ -158,7 +160,7 @@ void add_token_words(TranscriptSegment& segment, std::span<const TokenTiming> ti
   const double window_start = static_cast<double>(segment.seek) / 100;
   std::size_t begin = 0;
   for (const WordTiming& word : words) {
-    if (word.tokens.empty()) continue;  // its mark has gone over to another
+    if (word.tokens.empty()) continue;  // a mark that was merged into another word
     const auto of_word = std::span(text).subspan(begin, word.tokens.size());
     double sum = 0;
     for (const TokenTiming& token : of_word) sum += token.probability;

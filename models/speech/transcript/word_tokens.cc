@@ -20,12 +20,13 @@ std::u32string characters_of(std::string_view bytes) {
   return characters;
 }
 
-// A piece ends where its tokens decode to whole characters: without U+FFFD, or with one that the whole text has too.
+// Cuts the tokens into pieces of whole characters: a piece decodes without U+FFFD, or the whole text has a U+FFFD at
+// the same place.
 std::vector<WordTokens> split_on_characters(std::span<const std::int32_t> tokens, const DecodeTokens& decode) {
   const std::u32string all = characters_of(decode(tokens));
   std::vector<WordTokens> pieces;
-  std::size_t first = 0;   // token of the piece
-  std::size_t offset = 0;  // its first character in `all`
+  std::size_t first = 0;   // first token of the piece
+  std::size_t offset = 0;  // index in `all` of the piece's first character
   for (std::size_t end = 1; end <= tokens.size(); ++end) {
     const auto piece = tokens.subspan(first, end - first);
     const std::string bytes = decode(piece);

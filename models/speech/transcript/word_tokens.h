@@ -9,18 +9,19 @@
 
 namespace encdec {
 
-// The bytes that token ids stand for: UTF-8, perhaps with a part of a character at either end.
+// Returns the bytes of token ids: UTF-8, which may begin or end within a character.
 using DecodeTokens = std::function<std::string(std::span<const std::int32_t>)>;
 
-// A piece of a text and the tokens that it is written with.
+// A part of a text with its tokens.
 struct WordTokens {
-  std::string text;  // valid UTF-8: U+FFFD stands for what is none
+  std::string text;  // valid UTF-8, with U+FFFD in place of invalid bytes
   std::vector<std::int32_t> tokens;
 };
 
-// Cuts where tokens end characters. In languages written with spaces (all but zh ja th lo my yue), pieces are then
-// joined: a word begins with a space, is ASCII punctuation or blank, or a token from `end_of_text` on. Tokens behind
-// the last whole character are left out, as they are by openai/whisper (tokenizer.py, split_to_word_tokens).
+// Splits tokens into words (openai/whisper tokenizer.py, split_to_word_tokens):
+// 1. Cuts after each token that completes a character. Drops tokens after the last whole character.
+// 2. In languages written with spaces (all except zh ja th lo my yue) joins these pieces to words. A new word starts at
+//    a piece that begins with a space, that is ASCII punctuation or blank, or whose first id is at least `end_of_text`.
 std::vector<WordTokens> split_to_word_tokens(std::span<const std::int32_t> tokens, std::string_view language,
                                              std::int32_t end_of_text, const DecodeTokens& decode);
 

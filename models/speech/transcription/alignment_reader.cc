@@ -10,11 +10,11 @@
 namespace encdec {
 namespace {
 
-// Keeps what some heads of the decoder look at while it lives.
+// A recording of the cross-attention of some decoder heads, made while this object lives.
 class HeadRecording {
  public:
   HeadRecording(Session& session, const std::vector<std::pair<int, int>>& heads, Dim tokens, Dim positions)
-      : HeadRecording(session) {  // so that what fails here ends as the rest does
+      : HeadRecording(session) {  // delegates, so that the destructor runs if the rest throws
     maps_.reserve(heads.size());
     std::map<int, std::map<int, Tensor*>> by_layer;
     for (const auto& [layer, head] : heads) {
@@ -37,7 +37,7 @@ class HeadRecording {
   HeadRecording(const HeadRecording&) = delete;
   HeadRecording& operator=(const HeadRecording&) = delete;
 
-  // Of each head, [tokens, positions].
+  // Returns the weights of each head, [tokens, positions].
   std::vector<const float*> heads() const {
     std::vector<const float*> heads;
     for (const Tensor& map : maps_) heads.push_back(map.data<float>());
@@ -52,7 +52,7 @@ class HeadRecording {
   std::vector<Edge> nodes_;
 };
 
-// Of a token among the texts.
+// Returns the probability of a token among the text tokens; 0 for other tokens.
 double probability_of(const WhisperTokens& tokens, const float* logits, std::int32_t token) {
   if (token >= tokens.end_of_text) return 0;
   const std::span row(logits, static_cast<std::size_t>(tokens.end_of_text));
@@ -65,8 +65,8 @@ std::vector<WordTokens> split(const TranscriptionTask& task, std::int32_t langua
                               [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); });
 }
 
-// Positions of a window that transformers looks at. Where the sound ends before the window, it leaves out as many at
-// its end, twice.
+// Returns the number of a window's positions that transformers uses: those with sound. If the sound ended n positions
+// before the window, transformers uses all but the last 2 * n.
 std::size_t positions_of(std::int64_t sound, std::int64_t positions) {
   const std::int64_t half = (sound - (sound < 0 ? 1 : 0)) / kFramesPerRow;
   return static_cast<std::size_t>(half >= 0 ? std::min(half, positions)
@@ -111,7 +111,8 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
 std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,
                                           const WindowPlace& place, const TokenIds& prompt,
                                           const DecodedWindow& decoded) {
-  // What was sampled last was not read: eot or, at the limit, a token that counts as the one before.
+  // The decoder did not read the token generated last: the end token, or a text token at the limit. Such a text token
+  // gets the time of the token before it.
   const std::size_t count = decoded.tokens.size();
   const auto read = std::span(decoded.tokens).first(decoded.has_ended || count == 0 ? count : count - 1);
   std::vector<TokenTiming> timings(count);

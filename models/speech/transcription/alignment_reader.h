@@ -7,18 +7,19 @@
 
 namespace encdec {
 
-// When the words of a window's text were said: has a source read its text once more, and looks at what the alignment
-// heads look at (openai/whisper timing.py). `text`: ids below the end of text; without them there are no words.
+// Returns the words of a window's text with their times, as openai/whisper (timing.py): the decoder reads the text
+// again, and the cross-attention of the alignment heads yields the times. Returns no words if `text` is empty.
+// REQUIRES: `text` consists of ids below end_of_text.
 std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
                                         std::int32_t language, const WindowPlace& place, const TokenIds& text);
 
-// When each token that was decoded behind a prompt was said, by what the decoder looked at when it read it:
-// transformers' definition (generation_whisper.py, _extract_token_timestamps).
+// Returns the times of all tokens decoded after a prompt, as transformers (generation_whisper.py,
+// _extract_token_timestamps). The decoder reads prompt and tokens again, as in the search.
 std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,
                                           const WindowPlace& place, const TokenIds& prompt,
                                           const DecodedWindow& decoded);
 
-// What a text's tokens are words of.
+// Returns the words of a text with their tokens, without times.
 std::vector<WordTiming> split_words(const TranscriptionTask& task, std::int32_t language, const TokenIds& text);
 
 }  // namespace encdec

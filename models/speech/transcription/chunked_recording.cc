@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-// What a chunk shares with either neighbour, of its length.
+// Fraction of a chunk at each end that only gives context: the text there is taken from the neighbouring chunk.
 constexpr double kShared = 1.0 / 6;
 
 std::size_t samples_of(double seconds) {
@@ -66,10 +66,10 @@ Transcript ChunkedRecording::transcript() const {
   const JoiningIds joining{.end_of_text = ids.end_of_text,
                            .first_timestamp = ids.first_timestamp,
                            .window = static_cast<double>(task_.facts().positions) * WhisperTokens::kTimestampSeconds};
-  double last = 0;  // where a text begins that the model has not told it of
+  double last = 0;  // end of the previous text: the start of a text without a timestamp
   for (JoinedText& text : join_chunks(chunks_, joining)) {
     TranscriptSegment& segment = joined.segments.emplace_back();
-    // Of the chunk's windows the last one's.
+    // Takes the scores of the chunk's last segment.
     const auto& heard = transcripts_.at(text.chunk).segments;
     if (!heard.empty()) segment = heard.back();
     segment.id = joined.segments.size() - 1;

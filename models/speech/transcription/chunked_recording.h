@@ -14,26 +14,27 @@
 
 namespace encdec {
 
-// A recording in chunks of TranscribeOptions::chunk_length, each of which shares a sixth with the one before and the
-// one behind (transformers automatic_speech_recognition.py, chunk_iter): they know nothing of one another, so all of
-// them may be transcribed at once. For any number of threads, but for next().
+// A recording in chunks of TranscribeOptions::chunk_length. Neighbouring chunks overlap by a third of that
+// (transformers automatic_speech_recognition.py, chunk_iter). Chunks do not depend on each other, so they can be
+// transcribed in parallel. Thread-safe except for next() and is_cut().
 class ChunkedRecording {
  public:
   // Throws FileError.
   ChunkedRecording(const TranscriptionTask& task, const Recording& recording);
 
-  // The next one, with its number; nullopt at the end. For one thread at a time. Throws FileError.
   struct Chunk {
     std::size_t number = 0;
     Recording recording;
   };
+  // Returns the next chunk; nullopt at the end. One thread at a time may call this. Throws FileError.
   std::optional<Chunk> next();
-  // Whether the last one was given.
+  // Returns whether next() has returned the last chunk.
   bool is_cut() const { return is_at_end_; }
 
-  // What was said in a chunk. True if this is the last one that was missing: then there is a transcript().
+  // Stores the transcript of a chunk. Returns true if all chunks of the recording have a transcript now.
   bool add(std::size_t number, Transcript transcript);
-  // Of all of the recording, with its segments: those of the chunks, joined. Their tokens are of text alone.
+  // Returns the transcript of the whole recording, with segments joined from those of the chunks. The tokens of these
+  // segments contain no timestamps. REQUIRES: add() has returned true.
   Transcript transcript() const;
 
   double seconds_done() const;
@@ -44,15 +45,15 @@ class ChunkedRecording {
   const TranscriptionTask& task_;
   std::string name_;
   Recording::Read read_;
-  std::size_t size_, shared_;   // of chunks, in samples: in all, and with a neighbour
-  std::vector<float> samples_;  // of the next chunk, and one behind it that tells whether it is the last one
+  std::size_t size_, shared_;   // samples of a chunk, and a sixth of that; neighbours overlap by 2 * shared_
+  std::vector<float> samples_;  // samples of the next chunk, and one more to see whether that chunk is the last
   std::uint64_t read_samples_ = 0;
   bool is_at_end_ = false;
 
   mutable std::mutex mutex_;
   std::vector<HeardChunk> chunks_;
-  std::map<std::size_t, Transcript> transcripts_;  // of chunks, by number
-  bool is_cut_ = false;                            // no chunk comes behind these
+  std::map<std::size_t, Transcript> transcripts_;  // by number of the chunk
+  bool is_cut_ = false;                            // chunks_ has all chunks
 };
 
 }  // namespace encdec

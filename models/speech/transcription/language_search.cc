@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-// One step behind the start token: the likeliest language.
+// A search of one step after the start token. Its result is the likeliest language.
 class LanguageSearch final : public Search {
  public:
   LanguageSearch(const TranscriptionTask& task, const DecodeJob& job, int source, Session& session,

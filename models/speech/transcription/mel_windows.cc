@@ -9,11 +9,11 @@ namespace encdec {
 namespace {
 
 constexpr std::size_t kPiece = 1 << 15;  // samples
-// Of silence behind a recording: frames that reach beyond it hear zeros.
+// Samples of silence after a recording, so that its last frames reach into zeros.
 constexpr std::size_t kSilence = 4 * LogMel::kFrameSamples;
 // log10 of the energy of silence.
 constexpr float kSilent = -10.0F;
-// Frames that are kept when the recording was read once: a short recording is not read again.
+// Maximum number of frames to keep from the first pass. A recording with no more is not read again.
 constexpr std::size_t kKept = 6000;
 
 }  // namespace
@@ -51,7 +51,7 @@ void MelWindows::start_again() {
   heard_ = 0;
 }
 
-// Appends the frames of the next samples.
+// Reads the next samples and appends their frames. At the end of the recording appends the frames of the padding too.
 void MelWindows::read(std::vector<float>& features) {
   check_cancelled();
   const std::size_t count = read_(samples_piece_);

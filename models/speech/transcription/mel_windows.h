@@ -10,34 +10,42 @@
 
 namespace encdec {
 
-// The log-mel frames of a recording, window by window, in the form that models are trained on. As by openai/whisper,
-// nothing is quieter than 80 dB below the loudest of the whole recording: it is read twice, once for that and once for
-// the windows, so that memory does not grow with its length. Order of calls: find_largest()+ (reach()* window())*.
+// The log-mel frames of a recording in windows, in the form that models are trained on. As in openai/whisper, values
+// are clamped at 80 dB below the loudest frame of the whole recording. So the recording is read twice: once for its
+// loudest frame, once for the windows. Memory does not grow with its length.
+// Order of calls: find_largest+ (reach* (window | beginning))*
+// States:
+// 1. Measuring, until find_largest() returns true: reads the whole recording for its loudest frame. Keeps the frames if
+//    there are at most 6,000 (60 s).
+// 2. Serving windows: takes frames from those kept, or reads the recording again from its beginning. Drops the frames
+//    before the current window. All functions except find_largest() need this state.
 class MelWindows {
  public:
-  // `mel` without samples. With `padded_rows`, as by transformers' feature extractor: a recording of at most
-  // `padded_rows` frames is followed by silence up to them; at that end or at its own it is mirrored. Throws FileError.
+  // `padded_rows` > 0 selects the padding of transformers' feature extractor: a recording of at most `padded_rows`
+  // frames is followed by silence up to that length; a longer one ends without silence. Throws FileError.
+  // REQUIRES: `mel` has no samples.
   MelWindows(Recording recording, const LogMel& mel, std::size_t padded_rows = 0);
 
-  // Reads the next two seconds of the recording for its loudest frame. Returns true when all of it has been read;
-  // until then nothing else may be called. Throws FileError.
+  // Reads the next two seconds of the recording for its loudest frame. Returns true when all of the recording has been
+  // read. Throws FileError.
   bool find_largest();
 
-  // Frames of 10 ms that the recording has, with the silence behind it.
+  // Returns the number of 10 ms frames of the recording, padding included.
   std::uint64_t frames() const { return frames_; }
-  // Of these those that hear some of it.
+  // Returns the number of frames that contain samples of the recording, and not only padding.
   std::uint64_t sound_frames() const {
     return (samples_ + (frames_ == padded_rows_ ? LogMel::kHop - 1 : 0)) / LogMel::kHop;
   }
   double seconds() const { return static_cast<double>(samples_) / AudioReader::kSampleRate; }
 
-  // Reads the next two seconds, unless window(first, count, ...) needs no more of the recording: then returns true.
-  // Keeps no frames before `first`.
+  // Returns true if all frames for window(first, count, ...) have been read; otherwise reads two more seconds and
+  // returns false. Drops the frames before `first`.
   bool reach(std::uint64_t first, std::size_t count);
-  // Frames [first, first + count) of the recording, and behind them zeros: [rows, bands]. `first` is never smaller than
-  // in the last call.
+  // Returns frames [first, first + count) of the recording, followed by zeros: [rows, bands]. Reads what is missing.
+  // REQUIRES: `first` is not smaller than in earlier calls of reach() and window().
   Tensor window(std::uint64_t first, std::size_t count, std::size_t rows);
-  // The first `rows` frames, the recording being followed by silence.
+  // Returns the first `rows` frames; a shorter recording is followed by silence.
+  // REQUIRES: no frames have been dropped.
   Tensor beginning(std::size_t rows);
 
  private:
@@ -48,18 +56,18 @@ class MelWindows {
   bool is_padded() const { return heard_ <= padded_rows_ * LogMel::kHop; }
 
   Recording recording_;
-  LogMel fresh_mel_;  // without samples
+  LogMel fresh_mel_;  // copied to start a new pass
   LogMel mel_;
   std::size_t padded_rows_;
   Recording::Read read_;
   bool is_at_end_ = false;
   bool knows_largest_ = false;
   std::vector<float> samples_piece_;
-  std::vector<float> features_;  // not normalised, from frame first_ on
-  std::uint64_t first_ = 0;      // frames before it were dropped
+  std::vector<float> features_;  // frames from first_ on, not normalised
+  std::uint64_t first_ = 0;
   std::uint64_t frames_ = 0;
-  std::uint64_t samples_ = 0;  // of the recording
-  std::uint64_t heard_ = 0;    // samples since its beginning
+  std::uint64_t samples_ = 0;  // length of the recording
+  std::uint64_t heard_ = 0;    // samples read in the current pass
   float largest_ = 0;
 };
 

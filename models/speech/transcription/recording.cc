@@ -11,7 +11,7 @@
 namespace encdec {
 
 Recording Recording::of_file(const std::string& path) {
-  // Reading it will tell more.
+  // Opening the file throws FileError if it is not a recording.
   const std::optional<double> seconds = AudioReader::open(path).seconds();
   return {.name = path,
           .open =
@@ -55,7 +55,7 @@ Recording Recording::of_stream(AudioReader& reader, std::string name) {
   const std::shared_ptr<std::FILE> file(std::tmpfile(), [](std::FILE* stream) {
     if (stream != nullptr) std::fclose(stream);
   });
-  const auto fail = [&] { refuse(name, "a temporary file to keep it in: {}", std::strerror(errno)); };
+  const auto fail = [&] { refuse(name, "cannot copy it to a temporary file: {}", std::strerror(errno)); };
   if (file == nullptr) fail();
   constexpr std::size_t kSamplesAtOnce = 1 << 16;
   std::vector<float> piece(kSamplesAtOnce);
@@ -71,7 +71,8 @@ Recording Recording::of_stream(AudioReader& reader, std::string name) {
                 std::rewind(file.get());
                 return [file, name](std::span<float> samples) {
                   const std::size_t count = std::fread(samples.data(), sizeof(float), samples.size(), file.get());
-                  if (std::ferror(file.get()) != 0) refuse(name, "its temporary file: {}", std::strerror(errno));
+                  if (std::ferror(file.get()) != 0)
+                    refuse(name, "cannot read its temporary file: {}", std::strerror(errno));
                   return count;
                 };
               },

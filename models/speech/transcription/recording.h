@@ -12,23 +12,23 @@
 
 namespace encdec {
 
-// Something to listen to, from the beginning as often as it takes: 16,000 samples a second, one channel.
+// A recording that can be read from its beginning more than once: 16,000 samples per second, one channel.
 struct Recording {
-  // Gives the next samples, fewer only at the end. Throws FileError.
+  // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.
   using Read = std::function<std::size_t(std::span<float> samples)>;
 
   std::string name = {};               // for messages
-  std::function<Read()> open;          // from the beginning
-  std::optional<double> seconds = {};  // as far as it is known
+  std::function<Read()> open;          // returns a reader from the beginning
+  std::optional<double> seconds = {};  // duration; unset if unknown
 
-  // A file that AudioReader reads. It is opened once to see whether it is one. Throws FileError.
+  // Makes a recording from a file. Throws FileError if AudioReader cannot open the file.
   static Recording of_file(const std::string& path);
-  // Samples from -1 to 1.
+  // Makes a recording from samples between -1 and 1.
   static Recording of_samples(std::vector<float> samples, std::string name = "samples");
-  // The bytes of a file. It is opened once to see whether it is one. Throws FileError.
+  // Makes a recording from the bytes of a file. Throws FileError if AudioReader cannot open them.
   static Recording of_bytes(std::shared_ptr<const std::string> bytes, std::string name);
-  // What can be read only once, such as a pipe: read to its end, into a temporary file that nobody else sees. Throws
-  // FileError.
+  // Makes a recording from an input that can be read only once, such as a pipe. Copies all samples to a temporary file
+  // without a name. Throws FileError.
   static Recording of_stream(AudioReader& reader, std::string name);
 };
 

@@ -10,7 +10,7 @@
 namespace encdec {
 namespace {
 
-// A window that begins or ends with an improbable text is surrounded by silence there, if this is all there is.
+// A text within this many seconds of an edge of the window counts as next to silence there.
 constexpr double kWindowEdge = 2.0;
 
 std::uint64_t frame_at(double seconds) {
@@ -63,7 +63,7 @@ std::size_t RecordingTranscriber::window_frames() const {
   return std::min<std::size_t>(task_.facts().window_frames(), clips_[clip_].second - seek_);
 }
 
-// Moves on to the next clip where this one is done.
+// Moves to the next clip if the current one is done. Returns false if there are no more clips.
 bool RecordingTranscriber::find_window() {
   while (clip_ < clips_.size()) {
     seek_ = std::max(seek_, clips_[clip_].first);
@@ -88,14 +88,14 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
                       decoded_);
 }
 
-// What the next window is told: the last of the text behind reset_. Where there is none transformers tells the initial
-// prompt again.
+// Returns the previous text for the next window's prompt: the last of the tokens after reset_. If there are none, the
+// rules of transformers use the initial prompt again.
 TokenIds RecordingTranscriber::earlier_text() const {
   const TokenIds& initial = task_.initial_prompt();
   const bool has_initial = task_.options().carry_initial_prompt || (!is_openai() && reset_ == tokens_.size());
   const std::size_t begin = has_initial ? std::max(initial.size(), reset_) : reset_;
   std::size_t room = task_.most_earlier();
-  // As by openai, where there is no room for the rest all of it is told, and cut in front.
+  // As in openai/whisper: if the initial prompt takes all the space, add all of the text; window() cuts the front.
   if (has_initial && is_openai()) room = room > initial.size() ? room - initial.size() : tokens_.size();
   const std::size_t count = std::min(room, tokens_.size() - begin);
   TokenIds earlier = has_initial ? initial : TokenIds();
@@ -153,14 +153,15 @@ void RecordingTranscriber::keep(TranscriptSegment& segment) {
   }
   segment.id = segments_++;
   const TokenIds& ids = segment.tokens;
-  // Of two times at its end, which transformers' segments may have, windows are told one.
+  // By the rules of transformers a segment may end with two timestamps; prompts get only the first.
   const bool has_both = !is_openai() && ids.size() > 2 && task_.tokens().is_timestamp(ids[ids.size() - 2]);
   tokens_.insert(tokens_.end(), ids.begin(), ids.end() - (has_both ? 1 : 0));
   if (times_) times_->restore(segment);
 }
 
-// After a window that was decoded at a temperature. By openai, once text is not told it never is; by transformers, all
-// of it is again after a window of low temperature.
+// Updates reset_, the start of the text for prompts, after a window decoded at `temperature`. By the rules of openai,
+// text that was excluded once stays excluded. By those of transformers, a window of low temperature includes all text
+// again.
 void RecordingTranscriber::choose_told(double temperature) {
   const TranscribeOptions& options = task_.options();
   const double most = options.prompt_reset_on_temperature;
@@ -172,8 +173,8 @@ void RecordingTranscriber::choose_told(double temperature) {
   }
 }
 
-// Goes on behind silence beside texts that are made up, and drops these. False where nothing of the window is to be
-// kept: it is heard again from where its speech begins.
+// Drops segments that are probably hallucinated and next to silence, and moves seek_ past the silence. Returns false if
+// the whole window is dropped; the next window then begins at its first segment with words.
 bool RecordingTranscriber::skip_hallucinations(std::vector<TranscriptSegment>& segments, const CutWindow& cut) {
   const double threshold = *task_.options().hallucination_silence_threshold;
   const double begin = place_.start();

@@ -13,25 +13,31 @@
 
 namespace encdec {
 
-// Goes through one recording, window by window, as openai/whisper does (transcribe.py) or transformers
-// (generation_whisper.py): each window's text tells where the next one begins and what it is told. Order of calls:
-// (read()+ next() finish())*, until next() returns nullopt. For one thread at a time.
+// A transcriber of one recording, window by window, as openai/whisper (transcribe.py) or transformers
+// (generation_whisper.py). The text of a window decides where the next window begins and what its prompt contains.
+// Order of calls: (read+ next finish)* read+ next, where the last next() returns nullopt. One thread at a time.
+// States, each until its work is done:
+// 1. Finding speech: read() looks for speech in the whole recording. Only with a voice activity model.
+// 2. Measuring: read() looks for the loudest frame in the whole recording, or in its speech.
+// 3. Detecting the language: one job. Only if the language is unknown and there is something to decode.
+// 4. Decoding: one job for each window.
+// 5. At the end: next() returns nullopt.
 class RecordingTranscriber {
  public:
   // Throws FileError.
   RecordingTranscriber(const TranscriptionTask& task, Recording recording);
 
-  // Reads the next second or two of the recording. Returns true when next() needs no more of it: before the first
-  // window that is all of the recording. Throws FileError.
+  // Reads one or two more seconds of the recording. Returns true when enough has been read for next(). The first job
+  // needs the whole recording. Throws FileError.
   bool read();
-  // The next thing to decode; nullopt at the end. REQUIRES: read() has returned true since the last call.
+  // Returns the next job; nullopt at the end. REQUIRES: read() has returned true since the last call.
   std::optional<DecodeJob> next();
-  // Returns the segments that are final once the job of next() has been decoded.
+  // Returns the segments that are final now. REQUIRES: the job from next() has been decoded.
   std::vector<TranscriptSegment> finish();
 
-  // How far it is, in seconds of the recording.
+  // Returns the time up to which the recording is transcribed, in seconds.
   double seconds_done() const;
-  // All that is known of it, at the end: but for the segments, which finish() has given.
+  // Returns the transcript without its segments, which finish() has returned. REQUIRES: next() has returned nullopt.
   Transcript transcript() const;
 
  private:
@@ -46,21 +52,21 @@ class RecordingTranscriber {
   bool skip_hallucinations(std::vector<TranscriptSegment>& segments, const CutWindow& cut);
 
   const TranscriptionTask& task_;
-  std::optional<SpeechTimeMap> times_;  // of a recording of which speech alone is heard
-  std::optional<double> seconds_;       // of all of it
+  std::optional<SpeechTimeMap> times_;  // from times in the joined speech to times in the recording; unset without VAD
+  std::optional<double> seconds_;       // duration of the recording; unset if unknown
   Recording recording_;
-  std::optional<SpeechFinder> finder_;  // until it has read all of the recording
+  std::optional<SpeechFinder> finder_;  // set while it reads the recording
   std::optional<MelWindows> windows_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> clips_;  // frames
-  std::size_t clip_ = 0;
-  std::uint64_t seek_ = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> clips_;  // frames [begin, end)
+  std::size_t clip_ = 0;                                        // current clip
+  std::uint64_t seek_ = 0;                                      // first frame of the next window
   std::optional<std::int32_t> language_;
   double language_probability_ = 1;
-  TokenIds tokens_;           // of all segments, behind the initial prompt
-  std::size_t reset_ = 0;     // those before are not told any more
-  double last_speech_ = 0;    // seconds
-  std::size_t segments_ = 0;  // that there are
-  WindowPlace place_;         // of the window that is being decoded
+  TokenIds tokens_;           // the initial prompt and the tokens of all segments
+  std::size_t reset_ = 0;     // prompts contain tokens_ from this index on
+  double last_speech_ = 0;    // end of the last word, in seconds
+  std::size_t segments_ = 0;  // number of segments so far
+  WindowPlace place_;         // the window that is being decoded
   std::shared_ptr<TranscriptionTask::Detected> detected_;
   std::shared_ptr<DecodedWindow> decoded_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kReadTogether = 1 << 14;  // samples
 
-// Reads what of a recording is in spans.
+// A reader of the parts of a recording that are in spans.
 class SpanReader {
  public:
   SpanReader(Recording::Read read, std::shared_ptr<const std::vector<SpeechSpan>> spans)
@@ -41,7 +41,7 @@ class SpanReader {
     return static_cast<std::size_t>(std::min<std::uint64_t>(samples, limit));
   }
 
-  // False where the recording ends.
+  // Skips up to kReadTogether samples. Returns false if the recording ended.
   bool skip(std::uint64_t samples) {
     skipped_.resize(kReadTogether);
     const std::size_t wanted = at_most(samples, kReadTogether), count = read_(std::span(skipped_).first(wanted));
@@ -52,7 +52,7 @@ class SpanReader {
   Recording::Read read_;
   std::shared_ptr<const std::vector<SpeechSpan>> spans_;
   std::size_t span_ = 0;
-  std::uint64_t position_ = 0;  // of the next sample in the recording
+  std::uint64_t position_ = 0;  // number of the next sample of the recording
   std::vector<float> skipped_;
 };
 

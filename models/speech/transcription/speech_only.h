@@ -10,7 +10,8 @@
 
 namespace encdec {
 
-// Finds where someone speaks in a recording, which is read once; 4 bytes for each 32 ms are kept meanwhile.
+// A finder of the parts of a recording that contain speech. Reads the recording once. Keeps 4 bytes per 32 ms of it.
+// Order of calls: read+ spans
 class SpeechFinder {
  public:
   // Throws FileError and ConfigError.
@@ -19,7 +20,7 @@ class SpeechFinder {
 
   // Reads the next second of the recording. Returns true when all of it has been read. Throws FileError.
   bool read();
-  // REQUIRES: read() has returned true.
+  // Returns the parts with speech. REQUIRES: read() has returned true.
   std::vector<SpeechSpan> spans();
 
  private:
@@ -30,8 +31,8 @@ class SpeechFinder {
   std::uint64_t samples_ = 0;
 };
 
-// Only these samples of a recording, joined, read as they are asked for; where it ends before them so does this one.
-// The spans are in order, without overlaps.
+// Returns a recording of the given spans of samples, joined. The original is read on demand; if it ends early, so does
+// the result. REQUIRES: the spans are in order and do not overlap.
 Recording speech_of(Recording recording, std::vector<SpeechSpan> spans);
 
 }  // namespace encdec

@@ -27,7 +27,7 @@ void TimestampRules::apply(std::span<const std::int32_t> sampled, std::span<floa
   const auto last_time =
       std::find_if(sampled.rbegin(), sampled.rend(), [&](std::int32_t token) { return tokens_.is_timestamp(token); });
   if (last_time != sampled.rend()) {
-    // No piece without length, but for one that begins where the last one ends.
+    // A segment must end after it starts. The next segment may start where the last one ended.
     const bool begins_here = last_is_time && !before_is_time;
     ban(times, *last_time + (begins_here ? 0 : 1));
   }

@@ -8,15 +8,17 @@
 
 namespace encdec {
 
-// Bans what may not follow where a text has times (openai/whisper decoding.py, ApplyTimestampRules; transformers'
-// WhisperTimeStampLogitsProcessor): times come in pairs and do not decrease, the first token is one, not after
-// `max_initial` steps, and where all times together are likelier than any other token, one of them comes.
+// The rules of texts with timestamps (openai/whisper decoding.py, ApplyTimestampRules; transformers'
+// WhisperTimeStampLogitsProcessor):
+// - The first token is a timestamp, of at most `max_initial` steps.
+// - Later timestamps come in pairs: the end of a segment and the start of the next. They do not decrease.
+// - If all timestamps together are likelier than any other single token, the next token is a timestamp.
 class TimestampRules {
  public:
   TimestampRules(const WhisperTokens& tokens, std::optional<std::int32_t> max_initial)
       : tokens_(tokens), max_initial_(max_initial) {}
 
-  // `sampled`: the tokens behind the prompt.
+  // Bans the tokens that must not follow `sampled`, the tokens after the prompt.
   void apply(std::span<const std::int32_t> sampled, std::span<float> logits) const;
 
  private:

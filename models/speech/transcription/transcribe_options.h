@@ -18,128 +18,137 @@
 
 namespace encdec {
 
-// What to write down of what is said.
+// Language of the transcript.
 enum class SpeechTask : std::uint8_t {
-  transcribe,  // in the language that is spoken
-  translate,   // in English
+  transcribe,  // the language that is spoken
+  translate,   // English
 };
 
-// "openai" or "transformers"; nullopt for another word.
+// Returns the rules called "openai" or "transformers"; nullopt for another name.
 std::optional<SpeechRules> speech_rules_named(std::string_view name);
 
-// From `first` on, each more by `step` up to 1, as openai/whisper's command counts; without a step the first alone.
+// Returns first, first + step, ... up to 1, as openai/whisper's command counts. Without a step returns only `first`.
 std::vector<double> fallback_temperatures(double first, std::optional<double> step);
 
-// The values that a number may have, both ends included.
+// The allowed values of a number, both ends included.
 struct TranscribeRange {
   double min;
   double max;
-  bool or_zero = false;
+  bool or_zero = false;  // 0 is allowed too
 
-  // False for NaN.
+  // Returns whether a value is allowed; NaN is not.
   bool has(double value) const { return (or_zero && value == 0) || (value >= min && value <= max); }
-  // For errors: "a number from 0 to 100".
+  // Returns a description for error messages: "a number from 0 to 100".
   std::string expected() const;
 };
 
-// Ranges of the numbers in TranscribeOptions. The library throws ConfigError for others; the command and the server
-// refuse them before that.
+// Ranges of the numbers in TranscribeOptions. The library throws ConfigError for other values; the command and the
+// server check them earlier.
 struct TranscribeRanges {
   static constexpr TranscribeRange temperature{0, 100}, patience{0, 100}, length_penalty{0, 1};
   static constexpr TranscribeRange prompt_reset_on_temperature{0, 1e9};
   static constexpr TranscribeRange compression_ratio_threshold{0, 1e9}, logprob_threshold{-1e9, 0};
   static constexpr TranscribeRange no_speech_threshold{0, 1}, hallucination_silence_threshold{0, 1e9};
   static constexpr TranscribeRange max_initial_timestamp{0, 100}, clip_timestamps{0, 1e9};
-  static constexpr TranscribeRange chunk_length{0.1, 1e9, true};  // and at most a window of the model
+  static constexpr TranscribeRange chunk_length{0.1, 1e9, true};  // the model's window is a further limit
 };
 
-// How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). Recordings are
-// read in windows as long as the model's, and each goes on where the last one ended.
+// How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). A recording is
+// decoded in windows of the model's length; each window begins where the text of the previous one ended.
 struct TranscribeOptions {
-  // What these are when nothing else is said: the member's own, or as transformers' generate() is called without any:
-  // greedy search at temperature 0, no thresholds, and windows are not told the text of those before.
+  // Returns the defaults for a set of decoding rules. For openai they are those below. For transformers they are those
+  // of its generate(): greedy search, one temperature, no thresholds, no previous text in prompts.
   static TranscribeOptions of(SpeechRules rules);
 
-  // How windows are cut into segments, what they are told, and what thresholds are compared with. By those of
-  // transformers, recordings that fit into a window are followed by silence, and the checkpoint's
-  // generation_config.json tells what -1 in suppress_tokens stands for, what is not said first, and
-  // max_initial_timestamp. Beams, without patience, are its own too, but not what is drawn above
-  // temperature 0.
+  // Decoding rules: those of openai/whisper, or those of transformers, which differ in:
+  // - Segments: how a window is cut into segments, and how word times are computed.
+  // - Prompts: how much previous text a window's prompt contains, and after which windows it contains none.
+  // - Thresholds: how the compression ratio and the mean log-probability are computed.
+  // - Padding: a recording shorter than a window is padded with silence to a full window.
+  // - generation_config.json, if the checkpoint has one: defines what -1 in suppress_tokens stands for, which tokens
+  //   must not come first, and max_initial_timestamp.
+  // - Beam search: that of transformers, which ignores `patience`.
+  // - hallucination_silence_threshold: not available; throws ConfigError.
+  // Samples above temperature 0 differ from those of transformers with either set of rules.
   SpeechRules rules = SpeechRules::openai;
 
-  // What is spoken, as a code or in English ("de", "German"); empty: the model listens to the first window. Models that
-  // know English alone take no other.
+  // Spoken language, as a code or an English name ("de", "German"). If empty, the model detects it from the first
+  // window. English-only models accept only English.
   std::string language = {};
-  SpeechTask task = SpeechTask::transcribe;  // what to write
+  SpeechTask task = SpeechTask::transcribe;
 
-  // Tried in this order until a window's text is neither repetitive nor improbable. 0 is the likeliest text; above it
-  // tokens are drawn.
+  // Temperatures to try in this order until a window's text passes the thresholds below. 0 is greedy or beam search;
+  // above 0 tokens are drawn.
   std::vector<double> temperatures = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
   int beam_size = 5;      // at temperature 0; 1 for greedy search
-  int best_of = 5;        // samples at other temperatures, of which the likeliest counts
-  double patience = 1.0;  // finished beams to wait for, in beam sizes (Kasai et al. 2022)
-  // From 0 to 1: texts are compared by score / ((5 + length) / 6)^penalty (Wu et al. 2016); if not set by score /
-  // length. By the rules of transformers by score / length^penalty, with 1 if not set.
+  int best_of = 5;        // number of samples above temperature 0; the likeliest is kept
+  double patience = 1.0;  // beam search stops after patience * beam_size finished beams (Kasai et al. 2022)
+  // Penalty from 0 to 1 for comparing beams or samples of different lengths:
+  // - Rules of openai: score / ((5 + length) / 6)^penalty (Wu et al. 2016); if unset, score / length.
+  // - Rules of transformers: score / length^penalty; if unset, the penalty is 1.
   std::optional<double> length_penalty = {};
-  // Ids that must not be produced; -1 stands for all that is not spoken, such as brackets and notes.
+  // Token ids never to generate; -1 stands for all tokens that are not speech, such as brackets and notes.
   std::vector<std::int32_t> suppress_tokens = {-1};
-  // Equal recordings get equal samples.
+  // Seed of the random numbers; equal recordings get equal samples.
   std::uint64_t seed = 0;
 
-  // What the first window is told as the text before it: names and spelling.
+  // Text that the first window's prompt contains as its previous text, for names and spelling.
   std::string initial_prompt = {};
-  bool carry_initial_prompt = false;  // all windows are told it
-  // Not in openai/whisper: words that all windows are told before anything else.
+  bool carry_initial_prompt = false;  // the prompts of all windows contain initial_prompt
+  // Not in openai/whisper: words at the beginning of every window's prompt.
   std::string hotwords = {};
-  // Windows are told the text of those before.
+  // Prompts contain the text of previous windows.
   bool condition_on_previous_text = true;
-  // Not if it was decoded at a temperature above this.
+  // After a window that was decoded at a temperature above this, prompts omit all text up to the end of that window.
   double prompt_reset_on_temperature = 0.5;
 
-  // A window is tried again where its text is more repetitive than this (see TranscriptSegment::compression_ratio);
-  // never if not set, like the next.
+  // A window is decoded again, at the next temperature, if the compression ratio of its text is above this value (see
+  // TranscriptSegment::compression_ratio). Unset: ignored.
   std::optional<double> compression_ratio_threshold = 2.4;
-  // Or where its tokens' mean log-probability is lower than this.
+  // A window is also decoded again if the mean log-probability of its tokens is below this value. Unset: ignored.
   std::optional<double> logprob_threshold = -1.0;
-  // A window is silence where this is passed by the probability of that and the last threshold is not reached.
+  // A window counts as silent if its no-speech probability is above this value, unless its mean log-probability is
+  // above `logprob_threshold`. Unset: no window counts as silent.
   std::optional<double> no_speech_threshold = 0.6;
 
-  // Segments have times of their own; else a segment is a window.
+  // Segments have their own times; otherwise each window is one segment.
   bool timestamps = true;
-  // Seconds into a window by which its first segment begins; no limit if not set.
+  // Maximum start of a window's first segment, in seconds from the start of the window. Unset: no limit.
   std::optional<double> max_initial_timestamp = 1.0;
-  // Times for each word, from what the decoder looks at.
+  // Compute the times of words from the decoder's cross-attention.
   bool word_timestamps = false;
-  std::string prepend_punctuations = kPrependPunctuations;  // belong to the word behind
-  std::string append_punctuations = kAppendPunctuations;    // belong to the word before
-  // Where word times are asked for: silence longer than so many seconds around an improbable text is skipped, and that
-  // text with it.
+  std::string prepend_punctuations = kPrependPunctuations;  // marks that belong to the following word
+  std::string append_punctuations = kAppendPunctuations;    // marks that belong to the preceding word
+  // Seconds of silence: an improbable text between longer silences is dropped, and the silences are skipped. Unset: no
+  // text is dropped. REQUIRES: word_timestamps.
   std::optional<double> hallucination_silence_threshold = {};
-  // start, end, start, end, ... in seconds: what of the recording is transcribed; the last end may be missing.
+  // Parts of the recording to transcribe, in seconds: start, end, start, end, ...; the last end may be missing.
   std::vector<double> clip_timestamps = {};
 
-  // Seconds of the chunks that recordings are cut into; 0 for none. Neighbours share a third of
-  // that. Chunks know nothing of one another: those of one recording are decoded together, and their texts joined where
-  // they agree, as by transformers' pipeline with chunk_length_s. Segments are told at the end, without word times.
+  // Length in seconds of chunks to cut recordings into; 0 for no chunks. Neighbouring chunks overlap by a third of it.
+  // The chunks of a recording are decoded in parallel, and their texts are joined where they agree, as in transformers'
+  // pipeline with chunk_length_s. Segments are reported at the end of the recording, without word times.
   double chunk_length = 0;
 
-  // Not in openai/whisper: Silero's voice activity detector, a .safetensors file of it; none if empty. Only what it
-  // takes for speech is transcribed; times are those of the whole recording.
+  // Not in openai/whisper: path of Silero's voice activity model, a .safetensors file; empty for none. Only the speech
+  // that it finds is transcribed. Times are those of the whole recording.
   std::filesystem::path vad_model = {};
-  VoiceActivityOptions vad = {};  // what it takes for speech
+  VoiceActivityOptions vad = {};
 
-  // Windows of different recordings that are decoded together; 0 for what fits memory and CPU. Results do not depend on
-  // it.
+  // Windows of different recordings decoded together; 0 for what fits memory and CPU. Results do not depend on it.
   int batch_size = 0;
   // Batches side by side, each with LoadOptions::threads threads. Results do not depend on it.
   int workers = 1;
 
-  // Called with segments of a recording as soon as they are certain, one call at a time, from any worker's thread, like
-  // the next. What it throws ends the work.
+  // Callbacks. Any worker's thread may call them, but only one at a time. An exception from a callback ends the work
+  // and is thrown by transcribe(). A FileError from on_segments or on_progress instead counts as a failure of the
+  // recording: see TranscribeStream::passes_over().
+
+  // Called with segments of a recording as soon as they are final.
   std::function<void(std::size_t recording, std::span<const TranscriptSegment> segments)> on_segments = {};
   // Called after each step of a worker.
   std::function<void(const GenerateProgress&)> on_work = {};
-  // Called when so many seconds of a recording are done.
+  // Called after each job of a recording with the number of seconds transcribed so far.
   std::function<void(std::size_t recording, double seconds)> on_progress = {};
 };
 

@@ -9,17 +9,19 @@
 
 namespace encdec {
 
-// Where recordings come from when there are too many to open them all, and where transcripts go. All functions are
-// called by one thread at a time.
+// A source of recordings and a sink for transcripts, for more of them than can be open at a time. One thread at a time
+// calls its functions.
 class TranscribeStream {
  public:
   virtual ~TranscribeStream() = default;
-  // The next one; nullopt at the end, also when it is asked again. A FileError is one of a recording that cannot be
-  // read.
+  // Returns the next recording; nullopt at the end and in later calls. Throws FileError if this recording cannot be
+  // read; then passes_over() decides whether to continue.
   virtual std::optional<Recording> next() = 0;
-  // All of it, in the order in which recordings are finished.
+  // Receives a finished transcript. Transcripts come in the order in which they are finished. A FileError thrown here
+  // counts as a failure of the recording.
   virtual void write(std::size_t recording, Transcript transcript) = 0;
-  // A recording cannot be read. True goes on with the others; false ends the work with this error.
+  // Called when a recording has failed with a FileError. True: the recording is skipped. False: transcribe() throws
+  // `error`.
   virtual bool passes_over(std::size_t /*recording*/, const Error& /*error*/) { return false; }
 };
 

@@ -18,8 +18,8 @@
 namespace encdec {
 namespace {
 
-// A call: its recordings, its workers, and what they tell. A recording, or each of its chunks, has one window at a
-// time, which waits for a worker or is with one; when that is decoded, the same worker prepares the next.
+// One transcribe() call: its recordings, its workers and its callbacks. A recording, or a chunk of one, has one window
+// at a time. The worker that has decoded a window prepares the next one, which then waits for any worker.
 class Transcriber final : DecodeClient, DecodeFeed {
  public:
   Transcriber(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options,
@@ -67,7 +67,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
     }
   }
 
-  // Work ends; only the first failure counts.
+  // Stops the work. Only the first failure is kept.
   void stop(std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     if (failure_ == nullptr) failure_ = std::move(failure);
@@ -79,7 +79,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
     return has_stopped_;
   }
 
-  // Recordings that have begun go on first.
+  // Prefers windows of open recordings to opening another recording.
   void take(Room room, std::vector<DecodeJob>& jobs) override {
     jobs.clear();
     std::unique_lock lock(mutex_);
@@ -103,16 +103,17 @@ class Transcriber final : DecodeClient, DecodeFeed {
     }
   }
 
-  // A recording or a chunk of one, which is transcribed by itself.
+  // A whole recording, or a chunk of one.
   struct Part {
     std::size_t recording = 0;
-    std::shared_ptr<ChunkedRecording> whole = {};  // null: the part is all of it
+    std::shared_ptr<ChunkedRecording> whole = {};  // the recording that the chunk is from; null for a whole recording
     std::size_t chunk = 0;
     std::optional<RecordingTranscriber> transcriber = {};
-    std::vector<TranscriptSegment> segments = {};  // of a chunk
+    std::vector<TranscriptSegment> segments = {};  // segments of the chunk; empty for a whole recording
   };
 
-  // What comes next: of the recording that is being cut, or of the next one; nullopt at the end.
+  // Returns the next chunk of the recording that is being cut, or else the next recording or its first chunk; nullopt
+  // at the end. Fills in `part` except for the transcriber.
   std::optional<Recording> next_part(Part& part) {
     const std::lock_guard lock(telling_);
     if (part.whole = std::exchange(cut_, nullptr); part.whole != nullptr) {
@@ -153,7 +154,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
     }
   }
 
-  // Has the next window of a part wait for a worker; or ends it.
+  // Queues the next window of a part. If there is none, writes the part's transcript and closes the part.
   void go_on(std::size_t number, Part& part) {
     while (!part.transcriber->read()) {
     }
@@ -169,7 +170,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
     changed_.notify_all();
   }
 
-  // A recording of which all is known.
+  // Writes the transcript of a finished recording. For a chunk, only if it is the last one of its recording to finish.
   void write(Part& part) {
     Transcript transcript = part.transcriber->transcript();
     if (part.whole != nullptr) {
@@ -192,7 +193,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
     changed_.notify_all();
   }
 
-  // A recording that cannot be read.
+  // Reports a recording that cannot be read. Stops the work unless the stream skips it. Called in a catch block.
   void give_up(std::size_t recording, const Error& error) {
     const auto failure = std::current_exception();
     bool is_passed_over = false;
@@ -237,7 +238,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
   bool wants_tokens() const override { return false; }
   bool is_cancelled() const override { return false; }
 
-  const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // also of the workers
+  const std::function<void()>* check_ = CancellationScope::check_of_this_thread();  // the caller's, for all workers
   ModelParts parts_;
   TranscriptionTask task_;
   BatchLimits limits_;
@@ -246,14 +247,14 @@ class Transcriber final : DecodeClient, DecodeFeed {
   std::condition_variable changed_;
   std::deque<DecodeJob> ready_;                        // windows that wait for a worker
   std::map<std::size_t, std::unique_ptr<Part>> open_;  // by number
-  std::size_t opened_ = 0;                             // parts
-  int opening_ = 0;                                    // that workers are about to open
+  std::size_t opened_ = 0;                             // number of parts opened so far
+  int opening_ = 0;                                    // number of workers that are opening a part
   bool is_at_end_ = false;
   bool has_stopped_ = false;
   std::exception_ptr failure_;
-  std::mutex telling_;                      // of the stream and the callbacks
-  std::size_t read_ = 0;                    // recordings
-  std::shared_ptr<ChunkedRecording> cut_;   // that of which there are more chunks
+  std::mutex telling_;                      // held while the stream or a callback is called
+  std::size_t read_ = 0;                    // number of recordings taken from the stream
+  std::shared_ptr<ChunkedRecording> cut_;   // recording with chunks left; null if there is none
   std::vector<GenerateProgress> progress_;  // by worker
 };
 

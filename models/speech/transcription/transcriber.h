@@ -5,8 +5,8 @@
 
 namespace encdec {
 
-// Transcribes all recordings of a stream, several side by side: windows of different ones are decoded together, and
-// each recording keeps all rules of its own. Throws as SpeechModel::transcribe().
+// Transcribes all recordings of a stream. Windows of different recordings are decoded together; the result of a
+// recording does not depend on the others. Throws as SpeechModel::transcribe().
 void transcribe(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options,
                 TranscribeStream& stream);
 

@@ -39,7 +39,7 @@ void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
 
 const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
   check_chunks(facts, options);
-  if (options.temperatures.empty()) throw ConfigError("temperatures: there are none, expected at least one");
+  if (options.temperatures.empty()) throw ConfigError("temperatures is empty, expected at least one value");
   for (const double temperature : options.temperatures) check_number("temperature", temperature, Ranges::temperature);
   check_range("beam_size", options.beam_size, 1, kMaxSequences);
   check_range("best_of", options.best_of, 1, kMaxSequences);
@@ -52,7 +52,7 @@ const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOpti
   check_number("max_initial_timestamp", options.max_initial_timestamp, Ranges::max_initial_timestamp);
   check_batching(options.batch_size, options.workers);
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
-    throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it goes by word times");
+    throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
   }
   if (options.hallucination_silence_threshold && !is_openai(options)) {
     throw ConfigError("hallucination_silence_threshold with the rules of transformers, expected those of openai");
@@ -63,16 +63,16 @@ const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOpti
   if (!options.vad_model.empty()) {
     check(options.vad);
     if (!options.clip_timestamps.empty()) {
-      throw ConfigError("vad_model with clip_timestamps, expected one of them: both tell what is heard");
+      throw ConfigError("vad_model with clip_timestamps, expected one of them: both choose what to transcribe");
     }
   }
   if (!std::ranges::is_sorted(options.clip_timestamps)) {
-    throw ConfigError("clip_timestamps: expected seconds in their order");
+    throw ConfigError("clip_timestamps: expected seconds in ascending order");
   }
   return options;
 }
 
-// Told as text that came before: with a space in front.
+// Returns the tokens of a text, with a space before it, for the previous text of a prompt.
 TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
   check_text(text);
   return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
@@ -116,9 +116,9 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   }
   if (!tokens.is_multilingual) {
     if (options.task == SpeechTask::translate) {
-      refuse<ConfigError>(parts.origin, "knows English alone, expected a multilingual model to translate");
+      refuse<ConfigError>(parts.origin, "knows only English, expected a multilingual model to translate");
     }
-    language_ = tokens.start;  // none is told
+    language_ = tokens.start;  // any token: the prompt of an English-only model has no language
   }
   initial_prompt_ = prompt_tokens(tokens, options.initial_prompt);
   hotwords_ = prompt_tokens(tokens, options.hotwords);
@@ -157,7 +157,7 @@ DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
 std::size_t TranscriptionTask::most_sampled(std::size_t prompt) const {
   const auto context = static_cast<std::size_t>(facts_.context);
   const std::size_t room = context - std::min(context - 1, prompt);
-  // By openai the last one, which is not read any more, may lie behind the context.
+  // By the rules of openai the last token, which the decoder never reads, may exceed the context.
   return is_openai(options_) ? std::min(context / 2, room + 1) : room;
 }
 
@@ -188,7 +188,7 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
   if (!earlier.empty() || !hotwords_.empty()) {
     prompt.push_back(ids.start_of_prev);
     prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
-    constexpr std::size_t kOthers = 6;  // that are not earlier text, and one to be sampled
+    constexpr std::size_t kOthers = 6;  // special tokens of the prompt, and one token to generate
     const std::size_t most = is_openai(options_) ? most_earlier() : static_cast<std::size_t>(facts_.context) - kOthers;
     const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
     prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());

@@ -10,48 +10,49 @@
 
 namespace encdec {
 
-// What a call asks of each of its recordings, checked and looked up: read-only, for many threads at once.
+// The checked options of one transcribe() call, with the token ids that they stand for. Thread-safe.
 class TranscriptionTask {
  public:
-  // What the model is of must outlive it. Throws ConfigError for options that are out of range or not supported by the
-  // model, TokenizerError where texts are given and there is no tokenizer.
+  // Throws ConfigError for options that are out of range or not supported by the model, and TokenizerError if an option
+  // is a text and there is no tokenizer. REQUIRES: `facts` and the objects that `parts` refers to outlive this one.
   TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts, const TranscribeOptions& options);
 
   const WhisperFacts& facts() const { return facts_; }
   const WhisperTokens& tokens() const { return facts_.tokens; }
   const TranscribeOptions& options() const { return options_; }
 
-  // Tells the language of the recording that frames are the beginning of.
   struct Detected {
     std::int32_t language = 0;
     double probability = 0;
   };
+  // Makes a job that detects the language of a recording from its first frames. The job writes `result`.
   DecodeJob detection(Tensor frames, std::shared_ptr<Detected> result) const;
-  // Decodes a window with a prompt of earlier text, of which the last tokens are told, as many as fit.
+  // Makes a job that decodes a window. The prompt contains the previous text `earlier`, cut at the front if it is too
+  // long. The job writes `result`.
   DecodeJob window(Tensor frames, const WindowPlace& place, std::int32_t language, const TokenIds& earlier,
                    std::shared_ptr<DecodedWindow> result) const;
 
-  // A window or detection of which only the size is known.
+  // Makes a job with the size of a window or detection, for use before its frames are known.
   DecodeJob any_window() const;
 
-  // What a transcript begins with: its start and, to multilingual models, the language and the task.
+  // Returns the tokens that a transcript starts with: the start token and, for multilingual models, language and task.
   TokenIds start_tokens(std::int32_t language) const;
 
-  // Null where all of a recording is heard.
+  // Returns the voice activity model; null if the whole recording is transcribed.
   const std::shared_ptr<const VoiceActivity>& voice_activity() const { return voice_activity_; }
-  // nullopt: to be detected.
+  // Returns the language; nullopt if it must be detected.
   std::optional<std::int32_t> language() const { return language_; }
   const TokenIds& initial_prompt() const { return initial_prompt_; }
   SpeechRules speech_rules() const { return options_.rules; }
-  // Tokens of earlier text that a window may be told.
+  // Returns the maximum number of tokens of previous text in a prompt, by the rules of openai.
   std::size_t most_earlier() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
-  // Tokens that may be sampled behind a prompt.
+  // Returns the maximum number of tokens to generate after a prompt of `prompt` tokens.
   std::size_t most_sampled(std::size_t prompt) const;
-  // Sequences that are decoded side by side for a window.
+  // Returns the number of sequences (beams or samples) decoded in parallel for a window.
   std::size_t rows_per_window() const { return rules_->rows_per_source(); }
   const Transformer& network() const { return parts_.network; }
 
-  // Of searches: what may not come, ever and at first.
+  // Return the tokens banned at every step, and those also banned as the first token.
   const TokenIds& suppressed() const { return suppressed_; }
   const TokenIds& suppressed_first() const { return suppressed_first_; }
   const TimestampRules& timestamp_rules() const { return timestamp_rules_; }
@@ -70,7 +71,7 @@ class TranscriptionTask {
   TimestampRules timestamp_rules_;
 };
 
-// The searches of its jobs. `result` is written when they are finished.
+// Make the searches of a task's jobs. A search has written `result` when it is finished.
 std::unique_ptr<Search> make_language_search(const TranscriptionTask& task, const DecodeJob& job, int source,
                                              Session& session, std::shared_ptr<TranscriptionTask::Detected> result);
 std::unique_ptr<Search> make_window_search(const TranscriptionTask& task, const DecodeJob& job,

@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// A file of the folder; nullopt where it is missing.
+// Returns a file of the folder; nullopt if it does not exist.
 std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char* file) {
   const std::filesystem::path path = checkpoint.folder / file;
   return is_there(path) ? std::optional(read_json_object(path)) : std::nullopt;
@@ -44,8 +44,8 @@ std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObje
   return heads;
 }
 
-// Those of generation_config.json or, of CTranslate2, config.json; else those that openai has found for models of such
-// sizes.
+// Returns the alignment heads of generation_config.json, or of config.json (CTranslate2). If neither has any, returns
+// those that openai published for a model of this size.
 std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint,
                                                     const std::optional<JsonObject>& generation_config,
                                                     const TransformerConfig& config) {
@@ -54,8 +54,8 @@ std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint
   return heads.empty() ? whisper_alignment_heads(config) : heads;
 }
 
-// That of generation_config.json or, where there is none, of a config.json that has it too. Ids that the model does not
-// have say nothing.
+// Returns the settings of generation_config.json. If that file does not exist, returns those of config.json if it has
+// any, or else nullopt. Skips ids outside the vocabulary.
 std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoint,
                                                       const std::optional<JsonObject>& generation_config,
                                                       const TransformerConfig& config) {

@@ -12,26 +12,26 @@
 
 namespace encdec {
 
-// What a checkpoint of Whisper says beyond its network.
+// The contents of a Whisper checkpoint other than its network.
 struct WhisperFacts {
-  // Throws ConfigError, naming the file, for what cannot be.
+  // Throws ConfigError, naming the file, for invalid values.
   WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer);
 
-  // Frames of 10 ms that the model hears at once.
+  // Returns the length of a window in frames of 10 ms.
   std::size_t window_frames() const { return static_cast<std::size_t>(positions * kFramesPerRow); }
 
   WhisperTokens tokens;
-  LogMel mel;  // without samples
-  Dim positions = 0;
-  Dim context = 0;                                        // most tokens of the decoder
-  std::vector<std::pair<int, int>> alignment_heads = {};  // layer and head of the decoder that follow the speech
-  TokenIds non_speech = {};                               // tokens that nobody speaks
+  LogMel mel;                                             // has no samples
+  Dim positions = 0;                                      // positions of the encoder
+  Dim context = 0;                                        // positions of the decoder
+  std::vector<std::pair<int, int>> alignment_heads = {};  // layers and heads whose cross-attention follows the speech
+  TokenIds non_speech = {};                               // tokens that are not speech, such as brackets and notes
 
-  // What a folder of transformers says of how to search.
+  // Search settings of a transformers folder.
   struct Generation {
-    TokenIds suppressed = {};                                // must not be produced
-    TokenIds suppressed_first = {};                          // nor these as the first
-    std::optional<std::int32_t> max_initial_timestamp = {};  // steps of kTimestampSeconds
+    TokenIds suppressed = {};                                // never generated
+    TokenIds suppressed_first = {};                          // not generated as the first token
+    std::optional<std::int32_t> max_initial_timestamp = {};  // in steps of kTimestampSeconds
   };
   std::optional<Generation> generation = {};
 

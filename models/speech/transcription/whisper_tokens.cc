@@ -23,7 +23,7 @@ WhisperTokens::WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary
                              const std::string& origin)
     : tokenizer_(tokenizer), origin_(origin) {
   is_multilingual = multilingual.value_or(vocabulary >= kMultilingual);
-  // Where the tokenizer lacks names: those of openai's vocabularies.
+  // Names of openai's vocabulary of this size, for tokens that the tokenizer lacks.
   const std::int64_t text_tokens = whisper_text_tokens(vocabulary).value_or(vocabulary);
   std::vector<std::string> names = whisper_special_tokens(vocabulary - text_tokens);
   if (std::ssize(names) < vocabulary - text_tokens) names.clear();
@@ -59,7 +59,7 @@ WhisperTokens::WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary
     try {
       piece_decoders::append_piece_bytes(tokenizer->piece(id, TextSide::target), bytes_[static_cast<std::size_t>(id)]);
     } catch (const InputError&) {
-      continue;  // a hole in the vocabulary
+      continue;  // the vocabulary has no token with this id
     }
   }
 }
@@ -80,7 +80,7 @@ std::string WhisperTokens::text(std::span<const std::int32_t> tokens) const {
 TokenIds WhisperTokens::encode(std::string_view text) const {
   if (tokenizer_ == nullptr) refuse<TokenizerError>(origin_, "no tokenizer files, expected those of Whisper");
   TokenIds ids = encode_target_part(*tokenizer_, text);
-  // Special tokens that a text spells out are not for texts to say.
+  // Drops special tokens that the text spells out.
   std::erase_if(ids, [this](std::int32_t id) { return id >= end_of_text; });
   return ids;
 }
@@ -110,7 +110,7 @@ TokenIds WhisperTokens::non_speech() const {
                              "('", "(\"", "((", "))", "(((", ")))", "[[",  "]]",  "{{", "}}",  "♪♪", "♪♪♪"}) {
     symbols.emplace_back(symbol);
   }
-  // Of these the first token counts also where they are several.
+  // For these the first token is taken even if there are several.
   constexpr std::array kMusic = {"♩", "♪", "♫", "♬", "♭", "♮", "♯"};
   TokenIds tokens = {encode(" -").front(), encode(" '").front()};
   const auto add = [&](const std::string& symbol, bool is_music) {

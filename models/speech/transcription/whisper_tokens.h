@@ -12,7 +12,7 @@
 
 namespace encdec {
 
-// The ids that tell Whisper what to do (openai/whisper tokenizer.py), and what its text ids stand for.
+// The ids of Whisper's special tokens, and the conversion between text and ids (openai/whisper tokenizer.py).
 class WhisperTokens {
  public:
   // A language and its token.
@@ -21,42 +21,42 @@ class WhisperTokens {
     std::int32_t token;
   };
 
-  // By the tokenizer's names or, where it is null or does not have them, by the size of the vocabulary. Throws
-  // ConfigError, beginning with `origin`, where neither tells them.
+  // Looks up the ids by name in the tokenizer. If it is null or lacks a name, derives the id from the size of the
+  // vocabulary. Throws ConfigError, beginning with `origin`, if that is not a size of openai's models.
   WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary, std::optional<bool> is_multilingual,
                 const std::string& origin);
 
-  std::int32_t end_of_text = 0;      // ids below are text
-  std::int32_t start = 0;            // of the transcript
-  std::int32_t translate = 0;        // the task
-  std::int32_t transcribe = 0;       // the task
+  std::int32_t end_of_text = 0;      // smaller ids are text
+  std::int32_t start = 0;            // start of the transcript
+  std::int32_t translate = 0;        // task
+  std::int32_t transcribe = 0;       // task
   std::int32_t start_of_lm = 0;      // never used
-  std::int32_t start_of_prev = 0;    // before the text of earlier windows
-  std::int32_t no_speech = 0;        // its probability counts
-  std::int32_t no_timestamps = 0;    // text alone
-  std::int32_t first_timestamp = 0;  // 0.00 s; the others follow in steps of kTimestampSeconds
+  std::int32_t start_of_prev = 0;    // start of the previous text in a prompt
+  std::int32_t no_speech = 0;        // never generated; its probability is the no-speech probability
+  std::int32_t no_timestamps = 0;    // requests text without timestamps
+  std::int32_t first_timestamp = 0;  // 0.00 s; each later id is kTimestampSeconds later
   bool is_multilingual = false;
-  std::vector<Language> languages = {};  // by token
+  std::vector<Language> languages = {};
 
   static constexpr double kTimestampSeconds = 0.02;
 
   bool is_timestamp(std::int32_t token) const { return token >= first_timestamp; }
 
-  // The bytes of text ids: UTF-8, perhaps with a part of a character at either end; others are left out.
+  // Returns the bytes of text ids: UTF-8, which may begin or end within a character. Skips other ids.
   std::string bytes(std::span<const std::int32_t> tokens) const;
-  // The text of ids, U+FFFD in place of what is none.
+  // Returns the text of ids, with U+FFFD in place of invalid UTF-8.
   std::string text(std::span<const std::int32_t> tokens) const;
-  // What such text is written with, between other text. Throws TokenizerError where there is no tokenizer.
+  // Returns the ids of a text, without special tokens. Throws TokenizerError if there is no tokenizer.
   TokenIds encode(std::string_view text) const;
 
-  // The token of a language by its code or its English name; nullopt if it is not known.
+  // Returns the token of a language, given its code or English name; nullopt if the language is unknown.
   std::optional<std::int32_t> language(std::string_view name) const;
   std::string_view code_of(std::int32_t language) const;
-  // Codes of the languages that it may be told: of models that know English alone, that.
+  // Returns the codes of all languages of the model; for an English-only model "en".
   std::vector<std::string> spoken() const;
 
-  // Tokens that are nothing that is spoken (openai/whisper tokenizer.py, non_speech_tokens): brackets, notes and such.
-  // None without a tokenizer.
+  // Returns the tokens that are not speech, such as brackets and notes (openai/whisper tokenizer.py,
+  // non_speech_tokens). Returns none if there is no tokenizer.
   TokenIds non_speech() const;
 
  private:

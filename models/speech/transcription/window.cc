@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kStep = WhisperTokens::kTimestampSeconds;
 
-// As transformers counts them, in float32: of an even number of frames the last step may be lost.
+// Returns the number of timestamp steps in `frames`, computed in float32 as transformers does. Rounding may lose the
+// last step of an even number of frames.
 int whole_steps(std::size_t frames) {
   return static_cast<int>(static_cast<float>(frames) * 0.01F / 0.02F);
 }
@@ -58,7 +59,7 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
       add(first, has_both ? end + 1 : end, begin + steps(first) * kStep, begin + steps(end - 1) * kStep);
       first = end;
     }
-    // What follows the last pair is not finished: it is heard again.
+    // The text after the last pair of timestamps is incomplete. The next window starts at that pair.
     cut.advance = cut.ends_in_time ? place.frames : static_cast<std::size_t>(steps(first - 1) * kFramesPerRow);
     if (cut.advance == 0) cut.advance = place.frames;
     return cut;

@@ -16,45 +16,44 @@
 
 namespace encdec {
 
-// Where a window stands in its recording: frames of 10 ms.
+// Position of a window in its recording, in frames of 10 ms.
 struct WindowPlace {
   std::uint64_t first = 0;
-  std::size_t frames = 0;  // of the recording; behind them there is nothing
-  std::int64_t sound = 0;  // frames from `first` to where the recording ends; behind may be silence that counts
+  std::size_t frames = 0;  // frames of the recording in this window; the rest of the window is zeros
+  std::int64_t sound = 0;  // frames from `first` to the end of the sound, before any padding; may be negative
 
   double start() const { return static_cast<double>(first * LogMel::kHop) / AudioReader::kSampleRate; }
   double seconds() const { return static_cast<double>(frames * LogMel::kHop) / AudioReader::kSampleRate; }
 };
 
-// What the model makes of a window (openai/whisper decoding.py, DecodingResult).
+// The result of decoding a window (openai/whisper decoding.py, DecodingResult).
 struct DecodedWindow {
-  TokenIds tokens = {};  // text and times
+  TokenIds tokens = {};  // text and timestamps
   double temperature = 0;
   double avg_logprob = 0;
   double no_speech_prob = 0;
   double compression_ratio = 0;
-  bool has_ended = false;  // else it was cut at the limit
-  // Where word times are asked for: of the text of all segments or, by transformers' rules, of each token.
-  std::vector<WordTiming> words = {};
-  std::vector<TokenTiming> timings = {};
+  bool has_ended = false;                 // the model generated an end token; otherwise the text is cut at the limit
+  std::vector<WordTiming> words = {};     // words of all segments, with word_timestamps and the rules of openai
+  std::vector<TokenTiming> timings = {};  // times of `tokens`, with word_timestamps and the rules of transformers
 
-  // Whether it has no speech at all.
+  // Returns whether the window counts as silent.
   bool is_silence(const TranscribeOptions& options) const {
     return options.no_speech_threshold && no_speech_prob > *options.no_speech_threshold &&
            !(options.logprob_threshold && avg_logprob > *options.logprob_threshold);
   }
-  // Whether it is to be tried again at a higher temperature.
+  // Returns whether to decode the window again at the next temperature.
   bool needs_fallback(const TranscribeOptions& options) const;
 };
 
-// A window's segments, cut where two times follow each other (openai/whisper transcribe.py).
+// The segments of a window.
 struct CutWindow {
   std::vector<TranscriptSegment> segments = {};
   std::size_t advance = 0;    // frames from this window to the next one
-  bool ends_in_time = false;  // the last token is a time that nothing follows: there is no more speech
+  bool ends_in_time = false;  // the last token is a single timestamp: no speech follows in this window
 };
-// By transformers' rules the last segment keeps both times of a pair at the end (generation_whisper.py,
-// _retrieve_segment).
+// Cuts a window's text into segments between two consecutive timestamps (openai/whisper transcribe.py). By the rules of
+// transformers the last segment keeps both timestamps of a pair at its end (generation_whisper.py, _retrieve_segment).
 CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
                      SpeechRules rules);
 

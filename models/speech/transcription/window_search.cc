@@ -14,9 +14,11 @@
 namespace encdec {
 namespace {
 
-// Decodes one window as openai/whisper does (decoding.py, transcribe.py) or transformers (generation_whisper.py,
-// generation/utils.py): greedy or beam search at temperature 0, then at others, if the text is no good, several samples
-// of which the likeliest counts. What is read of the prompt up to the start token stays for all of these.
+// The search for one window, as in openai/whisper (decoding.py, transcribe.py) or transformers (generation_whisper.py,
+// generation/utils.py). It makes an attempt at each temperature in turn until the text passes the thresholds:
+// - Temperature 0: greedy or beam search.
+// - Above 0: best_of samples, of which the likeliest is kept.
+// All attempts share a target that has read the prompt up to the start token.
 class WindowSearch final : public Search {
  public:
   WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPlace& place, std::int32_t language,
@@ -52,7 +54,7 @@ class WindowSearch final : public Search {
   void read(std::size_t row, const StepOutput& output) override {
     const std::span<float> logits = output.logits;
     const float normalizer = normalizer_of(logits);
-    // At the start token, before any rule.
+    // The logits after the start token, before any token is banned, hold the no-speech probability.
     if (is_beginning_ || (is_first_step_ && begun_ == 0)) {
       const float silence = logits[static_cast<std::size_t>(task_.tokens().no_speech)];
       no_speech_ = std::exp(double{silence} - double{normalizer});
@@ -109,16 +111,16 @@ class WindowSearch final : public Search {
 
  private:
   struct Sequence {
-    TokenIds tokens;         // behind the prompt
-    float sum = 0;           // of log-probabilities as the rules left them, whatever the temperature
-    float score = 0;         // by which beams are ranked: that or, by transformers, before the rules took any away
-    std::size_t number = 0;  // of a sample
-    bool has_ended = false;  // with a token of its own, which counts in the sum alone
+    TokenIds tokens;         // tokens after the prompt, without the end token
+    float sum = 0;           // sum of Choice::log_probability, end token included
+    float score = 0;         // sum of Choice::score, by which beams are ranked
+    std::size_t number = 0;  // number of a sample
+    bool has_ended = false;  // the model generated an end token
   };
   struct Choice {
     std::int32_t token = 0;
-    float log_probability = 0;  // of what the rules left
-    float score = 0;            // adds to that of a sequence
+    float log_probability = 0;  // after tokens were banned, at temperature 1
+    float score = 0;            // openai: log_probability; transformers: before tokens were banned
   };
   struct Candidate {
     std::size_t parent;
@@ -142,11 +144,12 @@ class WindowSearch final : public Search {
     length_ = 0;
   }
 
-  // What may follow a row's sequence, best first; or, of samples, one for each that the row stands for.
+  // Sets choices_[row]: for beams the best next tokens, best first; for samples one token for each sample of the row.
+  // `whole` is the normalizer of the logits before tokens were banned, if scores need it.
   void choose(std::size_t row, std::span<const float> logits, std::optional<float> whole, RuleMemory& memory) {
     const float normalizer = kernels::log_sum_exp(logits);
     const auto choice = [&](std::int32_t token) {
-      token = std::max(token, 0);  // all are banned
+      token = std::max(token, 0);  // -1 if all tokens are banned
       const float logit = logits[static_cast<std::size_t>(token)];
       return Choice{token, logit - normalizer, logit - whole.value_or(normalizer)};
     };
@@ -169,7 +172,7 @@ class WindowSearch final : public Search {
     }
   }
 
-  // Each goes its own way.
+  // Appends the chosen token to each sample, or to the one sequence of greedy search. Finishes those that end.
   void extend_samples(Session& session) {
     if (is_first_step_) {
       running_.assign(group_, running_.front());
@@ -193,7 +196,8 @@ class WindowSearch final : public Search {
     }
   }
 
-  // Going down all continuations, those that end are finished, until as many others as there are beams have come.
+  // Goes through all continuations, best first. Those that end are finished; the first group_ others are the next
+  // beams.
   void extend_beams(Session& session) {
     candidates_.clear();
     for (std::size_t i = 0; i < running_.size(); ++i) {
@@ -229,8 +233,8 @@ class WindowSearch final : public Search {
     is_pool_full_ = is_openai() ? finished_.size() >= pool : !may_improve();
   }
 
-  // By transformers, only the best that are finished count, as many as there are beams; it is over when the best of
-  // those that go on is no better than any of them.
+  // Keeps the group_ best finished sequences. Returns true if there are fewer, or if the best running sequence is
+  // better than the worst finished one. For the rules of transformers.
   bool may_improve() {
     std::ranges::stable_sort(finished_, std::greater(), [this](const Sequence& each) { return final_score(each); });
     if (finished_.size() < group_) return true;
@@ -238,7 +242,7 @@ class WindowSearch final : public Search {
     return !running_.empty() && final_score(running_.front()) > final_score(finished_.back());
   }
 
-  // Compares sequences of different lengths: by transformers the end counts.
+  // Returns a score that is comparable between lengths. By the rules of transformers the end token counts.
   double final_score(const Sequence& sequence) const {
     const auto length = static_cast<double>(sequence.tokens.size() + (!is_openai() && sequence.has_ended ? 1 : 0));
     const std::optional<double> penalty = task_.options().length_penalty;
@@ -249,7 +253,7 @@ class WindowSearch final : public Search {
   bool is_attempt_over() const { return running_.empty() || is_pool_full_ || length_ >= most_; }
 
   void end_attempt(Session& session) {
-    // Of beams that have not ended the best fill up what is missing; of equals, openai takes the last.
+    // The best running beams fill up the finished ones. Of equal ones the last is taken, as in openai/whisper.
     std::ranges::stable_sort(running_, {}, &Sequence::sum);
     for (; !running_.empty() && finished_.size() < group_; running_.pop_back()) {
       finished_.push_back(std::move(running_.back()));
@@ -259,7 +263,7 @@ class WindowSearch final : public Search {
     running_.clear();
     is_pool_full_ = false;
 
-    // Samples end in any order; of equal scores the first one counts.
+    // Samples finish in any order. Of equal scores the first sample is taken.
     std::ranges::stable_sort(finished_, {}, &Sequence::number);
     const auto best =
         std::ranges::max_element(finished_, {}, [this](const Sequence& each) { return final_score(each); });
@@ -273,7 +277,7 @@ class WindowSearch final : public Search {
 
   std::string text_of(const TokenIds& tokens) const { return std::string(strip(task_.tokens().text(tokens))); }
 
-  // Transformers looks for repetitions in the ids.
+  // Returns the token ids as bytes, of which transformers computes the compression ratio.
   std::string bytes_of(const Sequence& sequence) const {
     const auto vocabulary = static_cast<std::uint32_t>(task_.network().config.decoder.vocabulary);
     const int width = (std::bit_width(vocabulary) - 1) / 8 + 1;
@@ -292,17 +296,17 @@ class WindowSearch final : public Search {
   std::int32_t language_;
   int source_number_;
   std::shared_ptr<DecodedWindow> result_;
-  int beginning_;              // the target that has read the prompt's first tokens,
-  std::size_t begun_ = 0;      // as many as these
-  bool is_beginning_ = false;  // it reads them now
-  std::size_t most_ = 0;       // tokens that may be sampled
+  int beginning_;              // target that reads the first begun_ tokens of the prompt; attempts are forks of it
+  std::size_t begun_ = 0;      // number of tokens up to the start token; 0 if nothing follows it
+  bool is_beginning_ = false;  // beginning_ reads these tokens in the current step
+  std::size_t most_ = 0;       // maximum number of tokens to generate
   double no_speech_ = 0;
-  std::size_t attempt_ = 0;    // which temperature
-  std::size_t group_ = 1;      // beams or samples
-  bool is_first_step_ = true;  // of an attempt: one row serves all
-  bool is_pool_full_ = false;
-  std::size_t length_ = 0;    // tokens of each sequence
-  std::vector<int> targets_;  // of running_
+  std::size_t attempt_ = 0;    // index of the temperature
+  std::size_t group_ = 1;      // number of beams or samples
+  bool is_first_step_ = true;  // first step of an attempt, with one row for all sequences
+  bool is_pool_full_ = false;  // no more finished beams are needed
+  std::size_t length_ = 0;     // number of tokens of each running sequence
+  std::vector<int> targets_;   // by running sequence
   std::vector<Sequence> running_, finished_;
   std::vector<std::vector<Choice>> choices_;  // by row
   std::vector<Candidate> candidates_;
