@@ -217,9 +217,10 @@ def evaluate(work, options):
 MODEL_CARD = """\
 # english-numbers
 
-Writes down spoken English numbers, times and a few household commands: a recording of "set a timer for ten minutes" gives those
-words. A small Transformer in the Whisper format of Hugging Face transformers, bundled so that transcription can be tried, tested and
-timed without downloading anything. It has only ever heard a speech synthesizer: it is no recogniser of human speech.
+Transcribes spoken English numbers, times and a few household commands: a recording of "set a timer for ten minutes"
+gives those words. It was trained on a speech synthesizer only, so it does not recognise human speech. It is a small
+Transformer in the Whisper format of Hugging Face transformers, bundled so that you can try, test and time transcription
+without a download.
 
 | | |
 |---|---|
@@ -232,29 +233,30 @@ timed without downloading anything. It has only ever heard a speech synthesizer:
 | generation | greedy. The first time is at most {latest} s (`max_initial_timestamp_index` {latest_index}, Whisper has 50). `<\\|endoftext\\|>` may come first: no text |
 | word times | `alignment_heads` {heads} (layer, head) |
 
-`clips/` holds three recordings of voices that it was not trained on; `clips.tsv` has a line for each utterance: file, start and end in
-seconds, words, voice.
+`clips/` has three recordings by voices that are not in the training data. `clips.tsv` has one line per utterance: file,
+start and end in seconds, words, voice.
 
 ## Scores
 
-{test_clips} utterances ({words} words) by voices never trained on, {window} s windows, greedy, computed by transformers from this folder in
-float32 arithmetic:
+{test_clips} utterances ({words} words) by voices that are not in the training data, {window} s windows, greedy search, computed by
+transformers from this folder in float32:
 
 | | word error rate | clips with errors | word error rate, with timestamps |
 |---|---|---|---|
 {table}
 
-- Of the clean clips, {new} have a text that was not in the training data: word error rate {new_rate:.1f} %.
-- {files} files of ten utterances ({length:.0f} s on average), by transformers' algorithm for long files: word error rate {long_rate:.1f} %.
-- Two utterances with a pause of 0.4 to 1.2 s: two segments in {two_segments:.0f} % of the windows; their starts and ends are off by
-  {time_median:.0f} ms in the median, by at most {time_90:.0f} ms in 90 %.
-- Silence, noise, beeps and clicks: empty text in {empty:.1f} % of the windows, {empty_timed:.1f} % with timestamps. The probability of
-  `<|nospeech|>` is above 0.6 in {silent:.1f} % of them, and in {talking:.1f} % of the clean clips.
+- **New texts:** {new} of the clean clips have a text that is not in the training data; their word error rate is {new_rate:.1f} %.
+- **Long files:** {files} files of ten utterances ({length:.0f} s on average), by transformers' algorithm for long files: word error
+  rate {long_rate:.1f} %.
+- **Pauses** of 0.4 to 1.2 s between two utterances: two segments in {two_segments:.0f} % of the windows. The median error of their
+  starts and ends is {time_median:.0f} ms; 90 % are within {time_90:.0f} ms.
+- **Silence, noise, beeps and clicks:** empty text in {empty:.1f} % of the windows, {empty_timed:.1f} % with timestamps. The probability
+  of `<|nospeech|>` is above 0.6 in {silent:.1f} % of these windows, and in {talking:.1f} % of the clean clips.
 
-Word error rate = sum of edit distances / number of words spoken. The step `evaluate` of `models/pretrained/english-numbers/training/train_speech.py` leaves the clips and what
-was said in `build/speech/test`; any program's output can be scored the same way with `models/pretrained/english-numbers/training/score_speech.py`.
+Word error rate = sum of edit distances / number of words spoken. The step `evaluate` of `models/pretrained/english-numbers/training/train_speech.py` writes
+clips and texts to `build/speech/test`. `models/pretrained/english-numbers/training/score_speech.py` scores any program's output in the same way.
 
-Clean clips at even distances in the list:
+A regular sample of the clean clips:
 
 | said | transcribed |
 |---|---|
@@ -268,34 +270,38 @@ Clean clips at even distances in the list:
     pip install numpy==2.4.6 safetensors==0.8.0 tokenizers==0.23.3 torch==2.15.0 transformers==5.23.0
     python models/pretrained/english-numbers/training/train_speech.py
 
-- Data: {utterances} utterances ({hours:.1f} hours, {texts} different texts) by espeak-ng 1.51: digit strings, numbers below a million with
-  and without "and", years, times, decimals, and {commands} patterns of commands. Seven accents ({trained_accents}) with {variants} of
-  espeak-ng's voice variants are {voices} voices; rate, pitch, range of pitch and gaps between words at random. A third has echo, a fifth a
-  narrower band.
-- Held out entirely: the variants {held_out}; the accent {accent}.
-- Windows are put together anew for each step: one to three utterances with pauses, the last sometimes cut by the end of the window (then it
-  has only a start), noise of many colours from 0 to 35 dB below the speech, gain, a random colour of the spectrum, frames and bins hidden;
-  8 % without speech. Half of the sequences have timestamps, 15 % follow earlier text.
-- Training: {minutes:g} minutes of one core of a server CPU, {updates} steps of {batch} windows ({windows});
-  short single utterances in short windows first, whole windows in the last quarter of the time. AdamW (0.9, 0.98), weight decay 0.01, learning rate
-  rising to {learning_rate:g} over 4 % of the time, then a cosine to zero, gradient norm at most 1. To the decoder's
-  loss {phoneme_weight:g} x that of the phoneme at each encoder position, named by a linear output that is not in the folder, and {look_weight:g} x that of
-  guided attention are added: the alignment heads are shown where espeak-ng speaks the word, or where a time lies. The exported weights are a
-  moving average (decay 0.998).
-- Seed {seed}. The length of the training is set by the clock, so a second run gives a model like this one, not the same bits; the test clips
-  say the same, in sounds that are nearly the same.
+- **Data:** {utterances} utterances ({hours:.1f} hours, {texts} different texts) by espeak-ng 1.51: digit strings, numbers below a million with
+  and without "and", years, times, decimals, and {commands} patterns of commands.
+- **Voices:** {voices}, from seven accents ({trained_accents}) and {variants} of espeak-ng's voice variants. Rate, pitch, pitch
+  range and gaps between words are random. A third of the utterances has echo, a fifth a narrower band.
+- **Held out entirely:** the variants {held_out}; the accent {accent}.
+- **Windows** are composed anew for each step: one to three utterances with pauses. The end of the window sometimes cuts
+  the last utterance, which then has only a start time. 8 % of the windows have no speech.
+- **Augmentation:** noise of many colours, 0 to 35 dB below the speech; gain; a random spectral colour; masked frames and
+  bins.
+- **Sequences:** half of them have timestamps; 15 % follow previous text.
+- **Training:** {minutes:g} minutes on one core of a server CPU, {updates} steps of {batch} windows ({windows}). It begins
+  with single short utterances in short windows; the last quarter of the time has whole windows.
+- **Optimiser:** AdamW (0.9, 0.98), weight decay 0.01, gradient norm at most 1. The learning rate rises to {learning_rate:g} over 4 %
+  of the time and then follows a cosine to zero. The exported weights are a moving average (decay 0.998).
+- **Loss:** the decoder's loss, plus {phoneme_weight:g} x the loss of the phoneme at each encoder position, plus {look_weight:g} x a guided-attention
+  loss. A linear output that is not in the folder predicts the phonemes. Guided attention trains the alignment heads to
+  attend where espeak-ng speaks the word, or where a time lies.
+- **Seed** {seed}. The clock sets the length of the training, so a second run gives a similar model, not the same bits. Its
+  test clips have the same words in nearly the same sounds.
 
 ## Limits
 
-- Synthetic voices of one synthesizer. How it does on people was not measured; expect little.
-- The words of its texts and no others: anything else comes out as numbers or commands.
-- Words that sound alike are told apart by context only: "two" and "to", "four" and "for", "oh" and "o'".
-- Utterances of up to 5.5 s; one longer than the window is cut.
-- Told the text of earlier windows it is apt to repeat it: long files are for `--no-condition-on-previous-text`.
+- **Voices:** one synthesizer. Human speech was not tested; expect little.
+- **Vocabulary:** only the words of its training texts. Other words come out as numbers or commands.
+- **Words that sound alike** are distinguished by context alone: "two" and "to", "four" and "for", "oh" and "o'".
+- **Length:** utterances of up to 5.5 s. A longer one than the window is cut.
+- **Long files:** use `--no-condition-on-previous-text`. With text of previous windows in its prompt the model tends to
+  repeat that text.
 
 ## Licence
 
-The weights, the tokenizer and the texts were made for this project and have its licence, Apache-2.0. The speech that they were trained on,
-and the clips, are the output of espeak-ng (GPL-3.0-or-later), used as a tool: nothing of its code or data is in this folder, and neither the
-folder nor encdec needs it. No recordings of people were used.
+The weights, the tokenizer and the texts were made for this project and have its licence, Apache-2.0. The training speech
+and the clips are output of espeak-ng (GPL-3.0-or-later), used as a tool. This folder contains none of its code or data,
+and neither the folder nor encdec needs it. No recordings of people were used.
 """

