@@ -1,5 +1,5 @@
-#include <encdec/models/speech/speech_model.h>
 #include <encdec/models/speech/audio/audio_reader.h>
+#include <encdec/models/speech/speech_model.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
