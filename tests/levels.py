@@ -12,6 +12,7 @@ import argparse
 import ast
 import re
 import sys
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -19,12 +20,12 @@ from pathlib import Path, PurePosixPath
 FOLDERS = ("engine", "layers", "models", "tools", "python/src", "python/encdec", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(encdec/[^>]+)>)', re.MULTILINE)
 ROW = re.compile(r"^\| `([a-z0-9_/]+)/` \| ([a-z ]+) \|", re.MULTILINE)
-WIDTH = 100
+WIDTH = 84
 
 
 def rows_of(text: str) -> dict[str, str]:
     """Folders and their groups, from the highest level to the lowest."""
-    return dict(ROW.findall(text.split("\n\n## ")[0]))
+    return dict(ROW.findall(text))
 
 
 def included(root: Path, file: PurePosixPath) -> Iterator[str]:
@@ -88,20 +89,24 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
 
 
 def picture(rows: dict[str, str]) -> str:
-    """The groups as boxes, each with its folders from the lowest level to the highest, left to right."""
+    """The groups as boxes: the core in the middle, each box with its lowest level at the bottom or at the left."""
     groups: dict[str, list[str]] = defaultdict(list)
     for folder, group in rows.items():
         groups[group].append(folder)
-    lines = []
-    for group in reversed(groups):
-        lines.append(f"+-- {group} ".ljust(WIDTH - 1, "-") + "+")
-        line = ""
-        for folder in groups[group]:
-            if len(line) + len(folder) + 2 > WIDTH - 4:
-                lines.append(f"| {line.ljust(WIDTH - 4)} |")
-                line = ""
-            line += ("  " if line else "") + folder
-        lines.append(f"| {line.ljust(WIDTH - 4)} |")
+    columns = [list(reversed(groups["core"])), list(reversed(groups["optional components"]))]
+    height = max(map(len, columns))
+    widths = [WIDTH // 2, WIDTH - WIDTH // 2 - 3]
+    columns = [[""] * (height - len(column)) + column for column in columns]
+
+    def wide(group: str) -> list[str]:
+        lines = textwrap.wrap("  ".join(groups[group]), WIDTH - 4)
+        return [f"+-- {group} ".ljust(WIDTH - 1, "-") + "+", *(f"| {line.ljust(WIDTH - 4)} |" for line in lines)]
+
+    lines = wide("front ends")
+    titles = [f"-- {title} ".ljust(width - 1, "-") for title, width in zip(("core", "optional components"), widths)]
+    lines.append(f"+{titles[0]}+{titles[1]}-+")
+    lines += [f"| {left.ljust(widths[0] - 2)}| {right.ljust(widths[1] - 1)}|" for left, right in zip(*columns)]
+    lines += wide("benchmarks and training")
     return "\n".join([*lines, "+".ljust(WIDTH - 1, "-") + "+"])
 
 
@@ -149,7 +154,7 @@ def main() -> int:
     faults += [f"files include each other: {', '.join(circle)}" for circle in circles(file_edges)]
     faults += [f"folders include each other: {', '.join(circle)}" for circle in circles(folder_edges)]
     edges = sum(map(len, file_edges.values()))
-    print("\n".join(faults) or f"{edges} includes of {len(files)} files were looked at")
+    print("\n".join(faults[:20]) or f"{edges} includes of {len(files)} files were looked at")
     return 1 if faults or not edges else 0
 
 

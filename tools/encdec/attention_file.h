@@ -8,7 +8,7 @@
 #include "attention/numbers.h"
 #include "encdec/attention_choices.h"
 #include "encdec/output_file.h"
-#include "serve/page.h"
+#include "attention/page.h"
 
 namespace encdec::cli {
 

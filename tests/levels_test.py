@@ -1,0 +1,75 @@
+"""levels.py finds what it should find."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOL = Path(__file__).with_name("levels.py")
+TABLE = """
+| `engine/` | core | `a` | b |
+| `models/a/` | core | `a` | b |
+| `models/` | core | `a` | b |
+| `layers/lessons/` | optional components | `a` | b |
+| `tools/serve/` | front ends | | b |
+| `tools/encdec/` | front ends | | b |
+| `python/encdec/` | front ends | | b |
+| `tools/bench/` | benchmarks and training | | b |
+"""
+
+
+class Levels(unittest.TestCase):
+    def check(self, files: dict[str, str]) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for row in ("engine", "models/a", "layers/lessons", "tools/serve", "tools/encdec", "tools/bench", "python/encdec"):
+                (root / row).mkdir(parents=True)
+            (root / "ARCHITECTURE.md").write_text(TABLE)
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            command = [sys.executable, str(TOOL), folder]
+            picture = subprocess.run([*command, "--picture"], capture_output=True, text=True, check=True).stdout
+            (root / "ARCHITECTURE.md").write_text(TABLE + picture)
+            result = subprocess.run(command, capture_output=True, text=True, check=False)
+            self.assertEqual(result.returncode, 0 if "were looked at" in result.stdout else 1)
+            return result.stdout
+
+    def test_higher_rows_may_be_included(self) -> None:
+        files = {"engine/a.h": "", "tools/encdec/b.h": '#include <encdec/engine/a.h>\n#include "encdec/engine/a.h"\n'}
+        self.assertIn("1 includes of 2 files", self.check(files))
+
+    def test_an_include_of_a_lower_row_is_found(self) -> None:
+        files = {"engine/a.h": '#include "encdec/layers/lessons/b.h"\n', "layers/lessons/b.h": ""}
+        self.assertIn("engine/a.h includes layers/lessons/b.h, which is of a lower row", self.check(files))
+
+    def test_tools_are_resolved_as_compilers_do(self) -> None:
+        files = {"tools/serve/a.cc": '#include "encdec/b.h"\n', "tools/encdec/b.h": ""}
+        self.assertIn("tools/serve/a.cc includes tools/encdec/b.h, which is of a lower row", self.check(files))
+        self.assertIn("tools/serve/a.cc includes c.h", self.check({"tools/serve/a.cc": '#include "c.h"\n'}))
+
+    def test_circles_of_files_are_found(self) -> None:
+        files = {"engine/a.h": '#include "encdec/engine/b.h"\n', "engine/b.h": '#include "encdec/engine/a.h"\n'}
+        self.assertIn("files include each other: engine/a.h, engine/b.h", self.check(files))
+
+    def test_circles_of_folders_are_found(self) -> None:
+        files = {
+            "tools/serve/a.h": '#include "serve/x/b.h"\n',
+            "tools/serve/x/b.h": '#include "serve/c.h"\n',
+            "tools/serve/c.h": "",
+        }
+        self.assertIn("folders include each other: tools/serve, tools/serve/x", self.check(files))
+
+    def test_circles_of_imports_are_found_wherever_they_stand(self) -> None:
+        files = {
+            "python/encdec/a.py": "from . import b\n",
+            "python/encdec/b.py": "def f():\n    from .a import c\n",
+        }
+        self.assertIn("files include each other: python/encdec/a.py, python/encdec/b.py", self.check(files))
+
+
+if __name__ == "__main__":
+    unittest.main()
