@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing and builds into build/release: everything, or the targets given.
+# Installs missing packages and builds into build/release: everything, or only the targets given.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 ./tools/install_packages.sh
-# A build folder that was configured elsewhere, before the project was moved or copied, would build there.
+# Configures again if the project was moved or copied: its old build folder would still build in the old place.
 if [[ ! -f build/release/build.ninja ]] ||
   ! grep --quiet --line-regexp --fixed-strings "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/release/CMakeCache.txt; then
   echo "Configuring build/release"

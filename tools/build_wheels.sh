@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Makes the Python package's wheels in systems made from nothing, and tests each in a bare system that has Python but no
-# compiler. Wheels and logs go into OUTPUT, build/wheels if not given:
+# Builds the wheels of the Python package in fresh systems, and tests each in a bare system that has Python but no
+# compiler. Writes wheels and logs to OUTPUT, build/wheels if not given:
 #   ./tools/build_wheels.sh [OUTPUT]
+# Wheels:
 #   Debian 12 (Python 3.11)   cp311
 #   Debian 13 (Python 3.13)   cp312-abi3, for 3.12 and later
-# Not made here, because neither has their Python: cp310 and cp314t (pyproject.toml, tool.cibuildwheel). oneDNN is that of
-# Debian 13, built once, on 12, static and without threads of its own: both wheels have the same machine code of it.
-# Needs root (for chroots), debootstrap, the network and 8 GB in /var/tmp; takes an hour on two cores.
-# CHROOTS=DIR keeps the systems and oneDNN there for the next run; CCACHE_DIR, MIRROR: see tools/systems.sh.
-# shellcheck disable=SC2016  # commands are text for the shell within a system
+# cp310 and cp314t are not built here, because neither system has their Python (see pyproject.toml, tool.cibuildwheel).
+# oneDNN is Debian 13's version. It is built once, on Debian 12, as a static library without threads of its own, so that
+# both wheels have the same machine code of it.
+# Needs root (for chroots), debootstrap, the network and 8 GB in /var/tmp. Takes an hour on two cores.
+# CHROOTS=DIR keeps the systems and oneDNN in DIR for the next run. For CCACHE_DIR and MIRROR see tools/systems.sh.
+# shellcheck disable=SC2016  # commands are text for the shell in a system
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/systems.sh
 
-# Their notices come with a wheel, which has copies of these libraries.
+# Libraries that are copied into a wheel. A wheel has their notices too.
 bundled=(libfmt-dev libspdlog-dev libhwy-dev libpcre2-dev libutf8proc-dev libyaml-dev)
 
 build_onednn() {
@@ -25,8 +27,8 @@ build_onednn() {
   as_user 'cd ~
     apt-get source onednn
     source=$(echo onednn-*/)
-    # Files of primitives that are not asked for are compiled too, most of the time in vain. If the linker of the command
-    # encdec misses none of these, nothing does.
+    # Removes source files of primitives that ONEDNN_ENABLE_PRIMITIVE leaves out, since compiling them takes most of the
+    # time. If the command encdec links without them, nothing else needs them.
     unneeded="_conv[_.o]|deconv|pool|softmax|normalization|resampling|reduction|(ref|uni)_(binary|eltwise|lrn|prelu|shuffle)"
     find "$source/src/cpu" -regextype egrep ! -name "*_list.cpp" \
       \( -regex ".*/cpu/(x64/)?(rnn|lrn|prelu|shuffle)/[^/]*cpp" -o -regex ".*/cpu/(x64/)?[^/]*($unneeded)[^/]*cpp" \) -delete
@@ -40,7 +42,7 @@ build_onednn() {
   mv "$root/opt/onednn" "$onednn"
 }
 
-# build_wheel NUMBER: into $output/NUMBER.
+# build_wheel NUMBER: builds a wheel in Debian NUMBER, into $output/NUMBER.
 build_wheel() {
   ready_system "$1"
   cp --archive "$onednn" "$root/opt/onednn"
@@ -71,7 +73,7 @@ build_wheel() {
   cp "$root"/home/user/wheels/*.whl "$output/$1"
 }
 
-# test_wheel NUMBER: that of $output/NUMBER.
+# test_wheel NUMBER: tests the wheel of $output/NUMBER in Debian NUMBER.
 test_wheel() {
   bare_system "$1"
   as_root 'apt-get install python3-venv'
@@ -88,7 +90,7 @@ test_wheel() {
     python -m pytest'
 }
 
-# step NAME COMMAND...: runs it with its output in a log.
+# step NAME COMMAND...: runs a command with its output in $output/NAME.log. Ends the script if the command fails.
 step() {
   local name=$1 start=$SECONDS status
   shift

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds and tests in systems made from nothing what ./tools/test.sh does not: Debian 12 and 13, their compilers, build
-# options, encdec within other projects, other versions of oneDNN. Prints a line for each case; logs are in
-# build/check_builds. Needs root (for chroots), debootstrap, the network, 10 GB in /var/tmp; all cases take hours.
+# Builds and tests, in fresh systems, cases that ./tools/test.sh does not cover: Debian 12 and 13, their compilers,
+# build options, encdec inside other projects, other versions of oneDNN. Prints a line for each case. Logs are in
+# build/check_builds. Needs root (for chroots), debootstrap, the network and 10 GB in /var/tmp. All cases take hours.
 #   ./tools/check_builds.sh --list
 #   ./tools/check_builds.sh                       all cases
-#   ./tools/check_builds.sh shared-12 clang-13    these
-# CHROOTS=DIR keeps the systems there for the next run; CCACHE_DIR, MIRROR: see tools/systems.sh.
-# shellcheck disable=SC2016,SC2317  # cases are called by their names, and are text for the shell within a system
+#   ./tools/check_builds.sh shared-12 clang-13    only these cases
+# CHROOTS=DIR keeps the systems in DIR for the next run. For CCACHE_DIR and MIRROR see tools/systems.sh.
+# shellcheck disable=SC2016,SC2317  # cases are called by their names, and are text for the shell in a system
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/systems.sh
@@ -16,16 +16,16 @@ test-12 test-13          ./tools/test.sh in a bare system
 gcc-12 gcc-13            preset ci: gcc, each file compiled alone, no warnings
 clang-12 clang-13        preset clang: the same with clang
 shared-12 shared-13      one libencdec.so, all tests
-small-12 small-13        the libraries alone, without the packages of tools and tests; the examples as a project of their own
+small-12 small-13        only the libraries, without the packages of tools and tests; the examples as a separate project
 pictures-12 pictures-13  without Pango
 make-12 make-13          make instead of ninja, installed
 multi-12 multi-13        Ninja Multi-Config, installed, and a project that uses it
-parent-12 parent-13      a part of another project: add_subdirectory, FetchContent
-onednn3-12               oneDNN 3.2 in a prefix of its own beside the 2.6 of the system, all tests
-sid-13                   the oneDNN of Debian sid, all tests
+parent-12 parent-13      encdec as a part of another project: add_subdirectory, FetchContent
+onednn3-12               oneDNN 3.2 in a separate prefix, beside oneDNN 2.6 of the system; all tests
+sid-13                   oneDNN of Debian sid; all tests
 arm64-12                 the arm64 preset, its kernels, layers and models under qemu'
 
-# What they do, as a user who is not root, in a copy of this folder that has no .git but a space in its path.
+# The cases. as_user runs commands without root, in a copy of this folder that has no .git and a space in its path.
 
 case_demo() {
   bare_system "$1"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds the demo and runs it: prints how words are pronounced, what is said in recordings, and the time it took.
-#   ./tools/demo.sh                        a sample of words, three recordings
+# Builds the demo and runs it: prints the pronunciation of words, the text of recordings, and the time it took.
+#   ./tools/demo.sh                        a sample of words, and three recordings
 #   ./tools/demo.sh transformer attention  these words
-#   ./tools/demo.sh < words.txt            the words of a file or pipe, one a line
+#   ./tools/demo.sh < words.txt            the words of a file or pipe, one per line
 #   ./tools/demo.sh --speech one.wav       these recordings, of spoken numbers
-#   ./tools/demo.sh --serve [OPTION]...    a page to try it in a browser, and options of encdec serve
+#   ./tools/demo.sh --serve [OPTION]...    starts encdec serve with these options; its web page shows the models
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-"$root/tools/build.sh" encdec encdec-demo </dev/null # standard input is the demo's
+"$root/tools/build.sh" encdec encdec-demo </dev/null # keeps standard input for the demo
 words=models/pretrained/english-pronunciation speech=models/pretrained/english-numbers
 if [[ ${1:-} == --serve ]]; then
   exec "$root/build/release/bin/encdec" serve --model "$root/$words" --model "$root/$speech" "${@:2}"

@@ -1,7 +1,7 @@
-# What comes with the programs: manual pages, shells' completion, the bundled model. It lies in the build tree as it will
-# be installed, so that the programs find it in the same way in both.
+# Files that come with the programs: manual pages, shell completion, the bundled models. The build tree has them at the
+# same relative paths as an installation, so that the programs find them in the same way in both.
 
-# encdec_install_documents(PROGRAM): made by the program itself, from its options.
+# encdec_install_documents(PROGRAM): lets PROGRAM write its manual page and completion scripts, and installs them.
 function(encdec_install_documents program)
   set(page "${PROJECT_BINARY_DIR}/share/man/${program}.1")
   set(completion "${PROJECT_BINARY_DIR}/share/completion")
@@ -25,7 +25,7 @@ function(encdec_install_documents program)
   endif()
 endfunction()
 
-# Programs for another machine may not run here.
+# Programs that are compiled for another machine may not run on this one.
 if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   if(ENCDEC_BUILD_COMMAND)
     encdec_install_documents(encdec)
@@ -46,7 +46,8 @@ if(ENCDEC_INSTALL)
           PATTERN "test_words.tsv" EXCLUDE PATTERN "training" EXCLUDE)
 endif()
 
-# In the build tree a link stands in for the installed model: a relative one, so that a project can move with its build.
+# The build tree has a link in place of the installed models. The link is relative, so that the project can be moved
+# together with its build folder.
 set(data "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${data_from_program}")
 get_property(programs_lie_deeper GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(programs_lie_deeper)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of files and texts (tests/fuzz) under address and undefined-behaviour sanitizers, as many targets at
-# a time as there are CPUs, and prints a line for each. Inputs that fail are in build/fuzz/findings; status 1 if there
-# are any. Needs clang.
+# Fuzzes the readers of files and texts (tests/fuzz) under the address and undefined-behaviour sanitizers. Runs as many
+# targets at a time as there are CPUs, and prints a line for each. Writes inputs that fail to build/fuzz/findings, and
+# ends with status 1 if there are any. Needs clang.
 #   ./tools/fuzz.sh                   each target for 10 minutes
 #   ./tools/fuzz.sh 60 json pickle    these for 60 seconds
 set -euo pipefail
@@ -18,7 +18,7 @@ done
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${targets[@]/%/_fuzzer}"
 
-# fuzz SECONDS TARGET: new inputs are kept for the next run.
+# fuzz SECONDS TARGET: fuzzes a target. Keeps new inputs for the next run.
 fuzz() {
   local seconds=$1 target=$2 log=build/fuzz/$2.log findings=build/fuzz/findings/$2
   rm -rf "$findings"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing need, as far as they are missing. Silent when none is.
-#   ./tools/install_packages.sh --list   names them instead
+# Installs the missing Debian packages that building and testing need. Prints nothing if none is missing.
+#   ./tools/install_packages.sh --list   prints the names of all these packages instead
 set -euo pipefail
 
 boost=libboost-dev
-# Debian 12 has an older one of that name.
+# In Debian 12 the package libboost-dev is too old.
 if grep --quiet --no-messages VERSION_CODENAME=bookworm /etc/os-release; then boost=libboost1.81-dev; fi
 
 packages=(
@@ -28,7 +28,7 @@ if [[ ${1:-} == --list ]]; then
   exit
 fi
 
-# install_missing package...
+# install_missing PACKAGE...
 install_missing() {
   local package status missing=() as_root=()
   for package in "$@"; do
@@ -51,7 +51,7 @@ install_missing() {
 }
 
 install_missing "${packages[@]}"
-# Where oneDNN was built with OpenCL, its CMake package looks for it, but does not depend on it.
+# If oneDNN was built with OpenCL, its CMake package needs OpenCL, but its Debian package does not depend on it.
 if grep --quiet --no-messages 'DNNL_GPU_RUNTIME "OCL")' /usr/lib/*/cmake/dnnl/dnnl-config.cmake; then
   install_missing ocl-icd-opencl-dev
 fi

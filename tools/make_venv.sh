@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with what requirements files say, where it is not there yet:
+# Makes a virtual environment with the packages of requirements files, unless it exists and is current:
 #   ./tools/make_venv.sh FOLDER REQUIREMENTS...
-# PYTHON is the interpreter to make it for, python3 if not set. Status 77: what is needed from PyPI cannot be had.
+# PYTHON is the interpreter of the environment, python3 if not set. Status 77: packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

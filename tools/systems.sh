@@ -1,12 +1,12 @@
-# To source: Debian 12 and 13, made from nothing in chroots, with a copy of the current folder, which has no .git but a
-# space in its path. Needs root, debootstrap and the network. The script sets
-#   chroots=DIR   where systems are kept: bare-12, ready-13, ...
-#   root=DIR      the one that commands run in, made anew from one of those and removed by the script
-# CCACHE_DIR=DIR, of user id 1000, is a cache for their compilers; MIRROR=URL is where debootstrap gets packages.
-# shellcheck shell=bash disable=SC2016,SC2154  # text for the shell within; chroots, root
+# Functions, to be sourced, that make systems of Debian 12 and 13 in chroots. Each has a copy of the current folder,
+# without .git and at a path with a space. Needs root, debootstrap and the network. The sourcing script sets
+#   chroots=DIR   folder that keeps systems: bare-12, ready-13, ...
+#   root=DIR      system in which commands run: a copy of a kept one, removed by the script
+# Environment: CCACHE_DIR=DIR, owned by user id 1000, caches compilations; MIRROR=URL gives packages to debootstrap.
+# shellcheck shell=bash disable=SC2016,SC2154  # text for the shell in the system; chroots, root
 folder="home/user/en code"
 
-# need_root_and_debootstrap: or the script ends.
+# need_root_and_debootstrap: ends the script if one of them is missing.
 need_root_and_debootstrap() {
   local need=
   [[ $EUID == 0 ]] || need="root, for chroots"
@@ -17,7 +17,7 @@ need_root_and_debootstrap() {
   fi
 }
 
-# bare_system NUMBER: a fresh system as debootstrap leaves it, Debian 12 or 13.
+# bare_system NUMBER: makes $root a fresh system, Debian 12 or 13, with debootstrap's packages only.
 bare_system() {
   local bare=$chroots/bare-$1 suite=bookworm
   [[ $1 == 12 ]] || suite=trixie
@@ -32,7 +32,8 @@ bare_system() {
   begin_with "$bare"
 }
 
-# ready_system NUMBER: the same with what tools/install_packages.sh installs; made anew when that is changed.
+# ready_system NUMBER: makes $root a system that also has the packages of tools/install_packages.sh and ccache. A kept
+# system is made again after a change of that script.
 ready_system() {
   local ready=$chroots/ready-$1
   if ! cmp --quiet tools/install_packages.sh "$ready/$folder/tools/install_packages.sh"; then
@@ -45,11 +46,11 @@ ready_system() {
   begin_with "$ready"
 }
 
-# begin_with SYSTEM: $root is a copy of it, with this folder in it and the ways of this machine to the network.
+# begin_with SYSTEM: makes $root a copy of SYSTEM, with this folder and this machine's network settings.
 begin_with() {
   rm -rf "$root"
   cp --archive --reflink=auto "$1" "$root"
-  rm -rf "${root:?}/$folder"  # as it was when the system was made
+  rm -rf "${root:?}/$folder"  # the copy from the time when the system was made
   mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
@@ -60,7 +61,7 @@ begin_with() {
 as_root() { inside 0 "$1"; }
 as_user() { inside 1000 "$1"; }
 
-# inside USER COMMANDS: stops at the first command that fails; mounts and processes end with it.
+# inside USER COMMANDS: runs commands in $root, up to the first that fails. Their mounts and processes end with them.
 inside() {
   export ROOT=$root CACHE=${CCACHE_DIR:-}
   unshare --mount --pid --fork --kill-child bash -euc '

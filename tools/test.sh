@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds everything in build/release, where the demo is built too, and runs the whole test suite, then those of the Python
-# package (test_python.sh) and of the clients of encdec serve (test_serve.sh). Arguments go to ctest, and then these two are
-# left out:
+# Builds everything in build/release, like the demo, and runs the test suite. Then runs the tests of the Python package
+# (test_python.sh) and of clients of encdec serve (test_serve.sh). Arguments are passed to ctest, and then only ctest is
+# run:
 #   ./tools/test.sh -R Generate
-# With --sanitizers it runs instead what threads and clients share (queue, sessions, threads, server, speech) under the
-# address and the thread sanitizer, in build/asan and build/tsan; only what that needs is built.
-# Warnings are not errors here, so that another compiler's new warnings keep nobody from testing: preset ci has that.
+# With --sanitizers, runs only the tests of shared state (queue, sessions, threads, server, speech), under the address
+# and the thread sanitizer, in build/asan and build/tsan. Builds only what these tests need.
+# Warnings are not errors, so that new warnings of another compiler do not prevent testing. Preset ci makes them errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Python package, Ray and Spark into build/cluster-venv, 1.4 GB, and tests the package on clusters that are
-# processes of this machine: some minutes. Arguments go to pytest:
+# Installs the Python package, Ray and Spark into build/cluster-venv (1.4 GB), and tests the package on clusters whose
+# nodes are processes of this machine. Takes some minutes. Arguments are passed to pytest:
 #   ./tools/test_clusters.sh -k spark
-# Spark needs Java 17 (Debian: default-jre-headless); without it its tests are skipped. PYTHON is the interpreter to
-# make it for. Status 77: what is needed from PyPI cannot be had.
+# Spark needs Java 17 (Debian: default-jre-headless); without it, its tests are skipped.
+# PYTHON is the interpreter of the environment, python3 if not set. Status 77: packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

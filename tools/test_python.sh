@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs the Python package and what its tests need into build/python-venv, and runs them. Arguments go to pytest:
+# Installs the Python package and its tests' requirements into build/python-venv, and runs the tests. Arguments are
+# passed to pytest:
 #   ./tools/test_python.sh -k pickle
-# PYTHON is the interpreter to make it for, python3 if not set. Status 77: what is needed from PyPI cannot be had.
+# PYTHON is the interpreter of the environment, python3 if not set. Status 77: packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

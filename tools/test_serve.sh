@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the clients that people use against encdec serve, of build/release, with a virtual environment in build/serve-venv.
-# Arguments go to pytest:
+# Tests the encdec serve of build/release with widely used clients, installed in a virtual environment in
+# build/serve-venv. Arguments are passed to pytest:
 #   ./tools/test_serve.sh -k openai
-# Status 77: what is needed from PyPI cannot be had.
+# Status 77: packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -227,7 +227,7 @@ TEST(Limits, ALongSourceIsAnErrorOrTruncated) {
   const Finished truncated = encdec_command(options, "20 0\n20 30 0\n");
   EXPECT_EQ(truncated.status, 0);
   EXPECT_EQ(truncated.output, run_generate("text", {"--token-ids"}, "20 0\n20 30\n").output);
-  EXPECT_THAT(truncated.errors, testing::HasSubstr("1 of 2 sources had more tokens than are read"));
+  EXPECT_THAT(truncated.errors, testing::HasSubstr("1 of 2 sources had too many tokens and were truncated"));
   EXPECT_TRUE(failed(run_generate("text", {"--long-sources", "cut"}, ""), 2, {"error", "truncate"}));
 }
 

@@ -67,7 +67,8 @@ TEST(Prefix, FileMustHaveAsManyLinesAsTheInput) {
         std::tuple{"\nx\n", "a\n", std::string("standard input: 1 lines"), "prefix"},
         std::tuple{"", "a\n", folder.path("prefix") + ": 0 lines", "standard input"}}) {
     const Finished finished = run_generate("text", {"--prefix-file", folder.write("prefix", prefixes)}, input);
-    EXPECT_TRUE(failed({finished.status, "", finished.errors}, 1, {shorter, longer, "has more, expected as many"}));
+    EXPECT_TRUE(
+        failed({finished.status, "", finished.errors}, 1, {shorter, longer, "has more; expected the same number"}));
     EXPECT_EQ(finished.output, *prefixes != 0 ? a : "");
   }
 }

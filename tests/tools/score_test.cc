@@ -107,7 +107,7 @@ TEST_F(Score, FilesMustHaveAsManyLines) {
     const Finished finished = run_score(sources, targets);
     EXPECT_EQ(finished.output, alone);
     EXPECT_TRUE(failed({finished.status, "", finished.errors}, 1,
-                       {": 1 lines", folder_.path("targets"), "standard input", "has more, expected as many"}));
+                       {": 1 lines", folder_.path("targets"), "standard input", "has more; expected the same number"}));
   }
 }
 

@@ -282,7 +282,7 @@ TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
     std::vector<std::string> arguments{ENCDEC_COMMAND, command, "--model", kModel};
     if (command == std::string("score")) arguments.insert(arguments.end(), {"--target", file});
     EXPECT_TRUE(failed(run({.arguments = arguments, .input = "hello\n", .output_file = {}, .closed = {}}), 1,
-                       {"reads sound, expected encdec transcribe"}))
+                       {"is a speech model, expected encdec transcribe"}))
         << command;
   }
 }

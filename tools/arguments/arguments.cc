@@ -11,7 +11,7 @@
 namespace encdec::cli {
 namespace {
 
-// CLI11's way to print a text and end; it adds the last line's end.
+// Prints `text` and ends the program, by the means that CLI11 has for --version. CLI11 adds the last line end.
 [[noreturn]] void print_and_end(std::string text) {
   text.pop_back();
   throw CLI::CallForVersion(std::move(text), 0);
@@ -42,7 +42,7 @@ void add_document_options(CLI::App& program, const std::string& see_also) {
       "Print the manual page and exit: " + program.get_name() + " --man | man -l -");
   CLI::Option* completes = program.add_option_function<std::string>(
       "--completion", [&program](const std::string& shell) { print_and_end(completion(program, shell)); },
-      "Print what this shell completes arguments by and exit");
+      "Print the completion script for this shell and exit");
   take_words(completes, {"bash", "zsh", "fish"});
 }
 

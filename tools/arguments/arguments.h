@@ -7,19 +7,21 @@
 
 namespace encdec::cli {
 
-// For CLI::Option::check: "'red', expected blue or green" of a text that does not fit.
+// Returns a check for CLI::Option::check. Its message for a text that does not fit: "'red', expected blue or green".
 CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits);
 
-// The option takes one of these words, or none where its value may be left out; of others it says
-// "'red', expected blue or green". They are its type in the help, blue|green, and shells complete them from there.
+// Makes an option accept only these words, and no value if the value is optional. The message for another word is
+// "'red', expected blue or green". The words become the option's type in the help, blue|green, from which shell
+// completion reads them.
 CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& words);
 
-// Says what is wrong with a command line that `program` has refused, and which help to read. Names an unknown option or
-// command before anything else: "unknown option '--modle', did you mean '--model'? (see encdec generate --help)".
+// Returns the message for a command line that `program` has rejected, and names the help to read. Reports an unknown
+// option or command before any other error:
+// "unknown option '--modle', did you mean '--model'? (see encdec generate --help)".
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
-// Adds --man and --completion: they print the manual page of a program, or what a shell completes its arguments by,
-// made from all of its options, and end it as --help does.
+// Adds --man and --completion. They print the manual page or a shell's completion script, generated from all options of
+// the program, and end the program as --help does.
 void add_document_options(CLI::App& program, const std::string& see_also);
 
 }  // namespace encdec::cli

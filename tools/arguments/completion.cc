@@ -11,11 +11,11 @@
 namespace encdec::cli {
 namespace {
 
-// What an option's value may be, as its type says: FILE and DIR are paths, words in small letters stand for themselves.
+// The values of an option, derived from its type name: FILE and DIR are paths; words in lower case are the values.
 struct Value {
   bool is_file = false;
   bool is_folder = false;
-  std::string words;  // with spaces between them; empty if there are none
+  std::string words;  // separated by spaces; may be empty
 
   explicit Value(const CLI::Option& option) {
     std::string type = option.get_type_name();
@@ -39,8 +39,12 @@ std::string with_backslashes(std::string_view text, std::string_view before) {
   return result;
 }
 
-// {0}: the name of the function, {1}: of the program, {2}: its subcommands as patterns, {3}: cases of what each takes.
-// An option's value may follow a "=", which is a word of its own to readline.
+// The completion script of bash. Placeholders:
+//   {0}  name of the function
+//   {1}  name of the program
+//   {2}  its subcommands, as patterns
+//   {3}  for each subcommand, a case with its options
+// In --option=value, "=" is a word of its own for readline.
 constexpr const char* kScript = R"(# Completion of {1} for bash: what `{1} --completion bash` prints.
 {0}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} option=${{COMP_WORDS[COMP_CWORD - 1]}}
@@ -70,8 +74,8 @@ constexpr const char* kScript = R"(# Completion of {1} for bash: what `{1} --com
 complete -F {0} {1}
 )";
 
-// What is completed after an option: words or paths, with more options if it need not have a value; nobody can guess
-// numbers.
+// Returns the bash code for what follows an option: words or paths, and also options if its value is optional. Other
+// values, such as numbers, are not completed.
 std::string completed_after(const CLI::Option& option) {
   const Value value(option);
   const std::string more = may_lack_value(option) ? " more=1" : "";
@@ -118,7 +122,7 @@ std::string in_zsh_quotes(std::string_view text) {
   return result + "'";
 }
 
-// For a part of a specification, between brackets or colons.
+// Returns `text` escaped for a part of a specification of zsh, between brackets or colons.
 std::string escaped(std::string_view text) {
   return with_backslashes(text, "[]:\\");
 }
@@ -129,7 +133,7 @@ std::string action(const Value& value) {
   return value.words.empty() ? " " : "(" + value.words + ")";
 }
 
-// '--threads=[Threads inside one operation]:N: '
+// Returns an option's specification for zsh: '--threads=[Threads of one operation]:N: '
 std::string specification(const CLI::Option& option, const std::string& name) {
   std::string text = fmt::format("{}[{}]", takes_value(option) ? name + "=" : name, escaped(option.get_description()));
   if (takes_value(option)) {
@@ -183,7 +187,7 @@ std::string in_fish_quotes(std::string_view text) {
   return "'" + with_backslashes(text, "'\\") + "'";
 }
 
-// What "complete" is told of the values of an option.
+// Returns the flags of fish's `complete` for the values of an option.
 std::string values(const CLI::Option& option) {
   if (!takes_value(option)) return "";
   const Value value(option);

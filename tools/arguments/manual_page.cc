@@ -12,10 +12,10 @@
 namespace encdec::cli {
 namespace {
 
-constexpr const char* kPlainGroup = "Options";  // CLI11's, of options that are in no other
-constexpr std::string_view kIndent = "  ";      // of what stands below a heading
+constexpr const char* kPlainGroup = "Options";  // CLI11's group of options that are in no other group
+constexpr std::string_view kIndent = "  ";      // indentation of the lines below a heading
 
-// Text that stands for itself in roff. All hyphens are those of options, so that they can be copied and searched for.
+// Returns `text` escaped for roff. Hyphens become minus signs, so that options can be copied and searched for.
 std::string literal(std::string_view text) {
   static const std::map<char, const char*> kEscapes = {{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
                                                        {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
@@ -35,7 +35,8 @@ std::string italic(const std::string& text) {
   return "\\fI" + text + "\\fR";
 }
 
-// Names of values, in capitals, in italics; the words that are typed and the marks around them as they are.
+// Returns the type of an option's value. Names of values, which are in capitals, are in italics. Words to type,
+// brackets and bars are not.
 std::string value_type(const CLI::Option& option) {
   static const std::regex name("(^|[\\[\\]|,])([A-Z][^\\[\\]|,]*)");
   return std::regex_replace(literal(option.get_type_name()), name, "$1" + italic("$2"));
@@ -66,7 +67,7 @@ std::string entry(const CLI::Option& argument) {
   return entry(tag(argument), text);
 }
 
-// "encdec score --model DIR --target FILE [OPTION]... [SOURCE]", with what must be given in front.
+// Returns "encdec score --model DIR --target FILE [OPTION]... [SOURCE]", with the required options first.
 std::string synopsis(std::string_view name, const CLI::App& command) {
   std::string line = bold(name);
   for (const CLI::Option* option : options_of(command)) {
@@ -88,7 +89,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// What stands below a heading, without its indentation: entries of a list, and examples.
+// Formats the lines below a heading: entries of a list, and examples.
 std::string listing(std::span<const std::string> lines) {
   std::string text;
   bool in_example = false;
@@ -104,7 +105,8 @@ std::string listing(std::span<const std::string> lines) {
   return in_example ? text + ".fi\n" : text;
 }
 
-// `heading` is the macro of headings at this level: ".SH" or ".SS". An empty line ends a paragraph or list.
+// Formats the footer of a command. `heading` is the macro of its headings: ".SH" or ".SS". An empty line ends a
+// paragraph or list.
 std::string footer(const CLI::App& command, std::string_view heading) {
   std::string text;
   const std::vector<std::string> lines = lines_of(command.get_footer());
@@ -123,7 +125,8 @@ std::string footer(const CLI::App& command, std::string_view heading) {
   return text;
 }
 
-// Positional arguments, options in no group, and a part for each group, in the order of their declaration.
+// Formats positional arguments, then options without a group, then the options of each group with its heading, in the
+// order of declaration.
 std::string arguments(const CLI::App& command) {
   std::string plain, grouped, group;
   for (const CLI::Option* argument : positional_arguments_of(command)) plain += entry(*argument);

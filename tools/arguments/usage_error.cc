@@ -12,13 +12,14 @@
 namespace encdec::cli {
 namespace {
 
-// Counts the edits that turn one word into the other: a letter inserted, left out, replaced, or swapped with the next
-// one (optimal string alignment). Upper and lower case are equal.
+// Returns the number of edits that turn one word into the other (optimal string alignment). An edit inserts, removes or
+// replaces a letter, or swaps two letters beside each other. Upper and lower case are equal.
 std::size_t edits(const std::string& from, const std::string& to) {
   const auto equal = [&](std::size_t i, std::size_t j) {
     return std::tolower(static_cast<unsigned char>(from[i])) == std::tolower(static_cast<unsigned char>(to[j]));
   };
-  // Row i of the table of edits between the first i letters of `from` and each beginning of `to`, and rows i-1, i-2.
+  // Row i of the table has the edits between the first i letters of `from` and each prefix of `to`. `above` and
+  // `before` are rows i-1 and i-2.
   std::vector<std::size_t> row(to.size() + 1), above, before;
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -33,7 +34,7 @@ std::size_t edits(const std::string& from, const std::string& to) {
   return row.back();
 }
 
-// Returns ", did you mean '--model'?", or nothing where no known word is near.
+// Returns ", did you mean '--model'?", or nothing if no known word is similar.
 std::string hint(const std::string& word, const std::vector<std::string>& known) {
   std::size_t fewest = word.size() / 3 + 1;
   std::string nearest;

@@ -7,11 +7,11 @@
 namespace encdec::cli {
 namespace {
 
-// Between these colours, which lie evenly, the others are mixed.
+// Colours at evenly spaced numbers from 0 to 1. Colours between them are interpolated.
 constexpr Color kViridis[] = {{68, 1, 84},    {72, 36, 117},  {65, 68, 135},  {53, 95, 141},
                               {42, 120, 142}, {33, 145, 140}, {34, 168, 132}, {68, 191, 112},
                               {122, 209, 81}, {189, 223, 38}, {253, 231, 37}};
-// Lightness falls evenly in OKLab.
+// Lightness decreases evenly in OKLab.
 constexpr Color kBlues[] = {{255, 255, 255}, {188, 233, 255}, {135, 207, 254}, {89, 179, 241}, {49, 150, 221},
                             {10, 122, 197},  {0, 94, 167},    {0, 67, 135},    {0, 43, 100}};
 

@@ -10,13 +10,13 @@ struct Color {
   friend bool operator==(const Color& a, const Color& b) = default;
 };
 
-// Colours for numbers from 0 to 1, in which equal steps look equal and which people who see fewer colours can read too.
+// Colours for numbers from 0 to 1. Equal steps look equal, and the maps are readable without full colour vision.
 enum class ColorMap : std::uint8_t {
-  viridis,  // dark violet to yellow: on a terminal of any background (the map of matplotlib)
-  blues,    // white to dark blue: on paper
+  viridis,  // dark violet to yellow, as in matplotlib: for terminals with any background
+  blues,    // white to dark blue: for a white background
 };
 
-// `value` is cut to 0..1.
+// Returns the colour of `value`, clamped to 0..1.
 Color color_of(ColorMap map, double value);
 
 }  // namespace encdec::cli

@@ -15,27 +15,28 @@
 namespace encdec::cli {
 namespace {
 
-// Pixels.
+// Sizes in pixels.
 constexpr int kMargin = 24;
-constexpr int kGap = 24;             // between maps, and between what belongs together and what does not
+constexpr int kGap = 24;             // between maps, and between sections
 constexpr int kLabelGap = 6;         // between a map and its labels
-constexpr int kMinWidth = 360;       // of the titles and the scale
-constexpr int kMaxLabelLength = 10;  // in sizes of the font
+constexpr int kMinWidth = 360;       // minimum width of the image, for the titles and the colour scale
+constexpr int kMaxLabelLength = 10;  // in multiples of the font size
 constexpr int kTitleHeight = 32;
 constexpr int kCaptionHeight = 24;
 constexpr int kScaleCell = 12, kScaleCells = 16;
-// Sizes of cells to choose from: one map may have the largest, tokens need the smallest readable one.
+// Sizes of cells, tried in this order. A grid of several maps has cells of at most kLargestGridCell pixels. Token
+// labels need cells of at least kSmallestReadableCell pixels.
 constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
 constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10;
-constexpr int kMaxSide = 32767;              // cairo's
+constexpr int kMaxSide = 32767;              // cairo's limit
 constexpr int kMaxPixels = 64 << 20;         // 256 MiB
-constexpr int kMaxReadableSide = 6000;       // larger, and the cells are made smaller as long as one can read
-constexpr std::size_t kMaxTokenBytes = 256;  // more is never seen
+constexpr int kMaxReadableSide = 6000;       // a longer side shrinks the cells, down to kSmallestReadableCell
+constexpr std::size_t kMaxTokenBytes = 256;  // longer tokens are cut, since their labels are cut too
 
 constexpr Font kTitle = {20, PANGO_WEIGHT_BOLD};
 constexpr Font kCaption = {14};
 
-// Texts of one kind, and the widest of them at the size of captions.
+// Texts of one kind. `width` is the width of the widest text in the font of captions.
 struct Labels {
   std::vector<std::string> texts;
   double width = 0;
@@ -57,7 +58,8 @@ std::vector<std::string> captions_of(const LabelledAttention& attention) {
   return captions;
 }
 
-// One layer's heads, or one head's layers, fill lines like words.
+// Returns the number of maps in a row of the grid: the number of heads; or about as many as rows if there is only one
+// layer or one head.
 int columns_of(const LabelledAttention& attention) {
   if (attention.layers.size() > 1 && attention.heads.size() > 1) return static_cast<int>(attention.heads.size());
   return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(attention.maps()))));
@@ -67,21 +69,22 @@ Font label_font(double cell) {
   return {std::min(cell * 0.75, 16.0)};
 }
 
-// With the space to the map; 0 where there are none. Text grows with its font, which has no hints.
+// Returns the length of labels with the gap to the map; 0 if cells are too small for labels. Text is not hinted, so its
+// length is proportional to the font size.
 double label_length(const Labels& labels, int cell) {
   if (cell < kSmallestReadableCell) return 0;
   const double size = label_font(cell).size;
   return std::ceil(std::min(labels.width * size / kCaption.size, kMaxLabelLength * size)) + 1 + kLabelGap;
 }
 
-// The maps of one kind of attention, and where they lie, in pixels.
+// The maps of one kind of attention, and their layout in pixels.
 struct Section {
   const LabelledAttention& attention;
   Labels queries, keys, captions;
-  int columns, rows;  // of maps
+  int columns, rows;  // number of maps beside and below each other
   double query_length = 0, key_length = 0, map_width = 0, map_height = 0;
-  double column_width = 0;       // of a map and its caption
-  double width = 0, height = 0;  // of all
+  double column_width = 0;       // width of a map or its caption, whichever is larger
+  double width = 0, height = 0;  // size of the section
 
   Section(const LabelledAttention& shown, const TextSetter& setter)
       : attention(shown),
@@ -102,7 +105,7 @@ struct Section {
   }
 };
 
-// All sections, with the largest cells that fit.
+// The layout of all sections, with the largest cells that fit.
 struct Picture {
   std::vector<Section> sections;
   int cell = 0;
@@ -138,7 +141,7 @@ struct Picture {
   }
 };
 
-// Draws a picture, section by section, one below the other.
+// A painter of the picture: draws the sections one below the other.
 class Painter {
  public:
   Painter(Picture picture, const TextSetter& setter, float largest)
@@ -199,7 +202,7 @@ class Painter {
     }
   }
 
-  // `label` is the first one's, `step` the way to the next, in cells.
+  // Draws labels. `label` is the box of the first one, `step` the distance from one to the next, in cells.
   void draw_labels(const Labels& labels, TextBox label, Point step) {
     for (const std::string& text : labels.texts) {
       canvas_.draw(setter_, text, label_font(cell_), label);

@@ -15,7 +15,7 @@
 
 #include "attention/color_map.h"
 
-// What image.cc draws on: cairo and Pango, which nothing else here knows.
+// The drawing primitives of image.cc. Only this file uses cairo and Pango.
 namespace encdec::cli {
 
 template <auto free>
@@ -27,7 +27,7 @@ using Owned = std::unique_ptr<Object, FreeWith<free>>;
 
 using Layout = Owned<PangoLayout, g_object_unref>;
 
-inline constexpr double kHalf = 0.5;  // off the border of pixels: a line of one pixel, not of two halves
+inline constexpr double kHalf = 0.5;  // offset to the middle of a pixel: a line there covers one row of pixels, not two
 
 struct Font {
   double size;
@@ -38,23 +38,24 @@ struct Point {
   double x, y;
 };
 
-// Where a line of text stands: shortened if it is too wide, in the middle of its height.
+// A box for a line of text. Text is shortened to the length of the box, and centred in its height.
 struct TextBox {
+  // line: begins at the left. at_end: ends at the right. upwards: runs from the bottom to the top.
   enum class Form : std::uint8_t { line, at_end, upwards };
 
-  Point corner;  // left and top of the box; of text that runs upwards, left and bottom
+  Point corner;  // top left corner; bottom left for Form::upwards
   double length, height;
   Form form = Form::line;
 };
 
-// Text that cannot be shown well is shown badly: that is no reason for messages.
+// Turns off the messages of Pango and GLib about text that they cannot show properly.
 inline void be_quiet() {
   constexpr auto kMessages = static_cast<GLogLevelFlags>(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL);
   const auto ignore = [](const char*, GLogLevelFlags, const char*, gpointer) {};
   for (const char* domain : {"Pango", "GLib"}) g_log_set_handler(domain, kMessages, ignore, nullptr);
 }
 
-// The bars by which sentencepiece writes spaces must not outshine the letters.
+// Sets a pale colour for the bars (U+2581) that stand for spaces in sentencepiece, so that letters stand out.
 inline void make_spaces_pale(PangoLayout* layout, const std::string& text) {
   constexpr std::string_view kSpace = "▁";
   constexpr guint16 kPale = 0xB400;
@@ -80,7 +81,7 @@ inline void check(cairo_status_t status, const std::string& expected = "an image
   throw BackendError(fmt::format("cairo: {}, expected {}", cairo_status_to_string(status), expected));
 }
 
-// Called from C, which exceptions must not pass.
+// Appends data to the string `png`. Called from C, so no exception may leave it.
 inline cairo_status_t append(void* png, const unsigned char* data, unsigned int size) {
   try {
     static_cast<std::string*>(png)->append(reinterpret_cast<const char*>(data), size);
@@ -90,17 +91,17 @@ inline cairo_status_t append(void* png, const unsigned char* data, unsigned int 
   }
 }
 
-// Sets lines of text in any script, with the fonts that fontconfig knows.
+// A typesetter of lines of text in any script, with the fonts that fontconfig finds.
 class TextSetter {
  public:
   // Throws FileError if there is no font.
   TextSetter() {
     be_quiet();
-    // Without any font there are families all the same, but no letters.
+    // Without any font, Pango still has font families, but no glyphs.
     if (pango_layout_get_unknown_glyphs_count(layout("a", {.size = 14}).get()) > 0) {
       throw FileError("fontconfig: no font, expected at least one, such as those of Debian's fonts-dejavu-core");
     }
-    // Not those of the desktop, if there is one: the same text is as wide everywhere, at every angle.
+    // Does not use the desktop's options, so that a text has the same width on all machines and at every angle.
     const Owned<cairo_font_options_t, cairo_font_options_destroy> options(cairo_font_options_create());
     cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options.get(), CAIRO_HINT_STYLE_NONE);
@@ -130,7 +131,8 @@ class TextSetter {
   Owned<PangoContext, g_object_unref> context_{pango_font_map_create_context(map_.get())};
 };
 
-// An image in memory, white at first, x to the right and y down. Throws BackendError where cairo fails.
+// An image in memory, initially white. x grows to the right, y downwards. All functions throw BackendError if cairo
+// fails.
 class Canvas {
  public:
   Canvas(int width, int height) : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height)) {
@@ -149,7 +151,7 @@ class Canvas {
       pango_layout_set_width(layout.get(), static_cast<int>(box.length * PANGO_SCALE));
       pango_layout_set_ellipsize(layout.get(), PANGO_ELLIPSIZE_END);
     }
-    // Letters may carry marks without end: the line below stays free.
+    // Clips to the box: a letter may carry any number of marks, which would cover the lines above and below.
     cairo_rectangle(context, 0, 0, box.length, box.height);
     cairo_clip(context);
     const PangoRectangle extent = extent_of(layout.get());
@@ -164,8 +166,8 @@ class Canvas {
 
   enum class Lines : std::uint8_t { none, pale };
 
-  // Squares with sides of `size` pixels in rows of `columns`, in a visible frame, perhaps with hardly visible lines
-  // between them. Their corner has whole numbers.
+  // Draws rows of `columns` squares, with sides of `size` pixels, inside a frame. Lines::pale adds faint lines between
+  // the squares. REQUIRES: `corner`, the top left corner, has integer coordinates.
   void draw(Point corner, std::span<const Color> colors, int columns, int size, Lines lines) {
     const int rows = static_cast<int>(colors.size()) / columns, width = columns * size, height = rows * size;
     cairo_t* context = context_.get();

@@ -9,7 +9,7 @@ namespace encdec::cli {
 namespace {
 
 constexpr std::string_view kMean = "mean";
-// Rows of rounded numbers add up to a little more than 1.
+// Upper bound of a weight: rounding may lift it slightly above 1.
 constexpr float kLargestWeight = 1.001F;
 
 std::span<const float> all_weights(const Tensor& weights) {
@@ -60,7 +60,7 @@ std::string token_name(const Model& model, std::int32_t id, TextSide side) {
   if (model.tokenizer() != nullptr) {
     try {
       return model.tokenizer()->pieces(std::span(&id, 1), side).front();
-    } catch (const InputError&) {  // models may have more rows than their vocabulary has pieces
+    } catch (const InputError&) {  // the model may have more ids than the vocabulary has pieces
     }
   }
   return std::to_string(id);

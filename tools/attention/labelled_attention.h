@@ -11,40 +11,43 @@
 
 namespace encdec::cli {
 
-// Where a picture made of text goes, piece by piece.
+// A callback that receives the text of a picture or page, piece by piece.
 using TextSink = std::function<void(std::string_view)>;
 
-// An attention map as pictures show it: with the tokens that its queries and keys stand for, at least one of each. Its
-// maps, one for each head of each layer, are numbered layer by layer.
+// The attention of one kind, with names for its queries, keys, layers and heads. It has a map [queries, keys] for each
+// head of each layer; index of a map := layer * heads + head. There is at least one query and one key.
 struct LabelledAttention {
   AttentionMap map;
-  std::vector<std::string> queries;  // rows: tokens as the vocabulary spells them; ids where there is no tokenizer
-  std::vector<std::string> keys;     // columns
+  std::vector<std::string> queries;  // names of rows: tokens as the vocabulary spells them, or ids without a tokenizer
+  std::vector<std::string> keys;     // names of columns, likewise
   std::vector<std::string> layers;   // "0", "1", ... or "mean"
-  std::vector<std::string> heads;
+  std::vector<std::string> heads;    // "0", "1", ... or "mean"
 
-  // Throws InputError unless every weight is from 0 to 1: those of a damaged model may be no numbers.
+  // Throws InputError unless every weight is from 0 to 1. Weights of a damaged model may be NaN.
   void check() const;
 
+  // Returns the number of maps.
   std::size_t maps() const { return layers.size() * heads.size(); }
-  // "layer 3, head 5", "mean of layers and heads"
+  // Returns the name of a map: "layer 3, head 5", "mean of layers and heads".
   std::string name_of(std::size_t index) const;
-  // [queries, keys]
+  // Returns the weights of a map, [queries, keys].
   std::span<const float> weights_of(std::size_t index) const;
   float largest_weight() const;
 };
 
-// The kind of attention that tells most of what a model does: cross-attention where it has any.
+// Returns the most informative kind of attention: cross-attention, or self-attention if the model has only one stack.
 AttentionKind main_kind(const TransformerConfig& config);
 
-// What a token stands for, as the vocabulary spells it; its number where that has none, or there is no tokenizer.
+// Returns the token as the vocabulary spells it; its id if the vocabulary does not have it or there is no tokenizer.
 std::string token_name(const Model& model, std::int32_t id, TextSide side);
 std::vector<std::string> token_names(const Model& model, std::span<const std::int32_t> ids, TextSide side);
 
-// Maps with their tokens. A decoder's rows are named by the tokens that they led to, "?" where that is not known.
+// Returns the attention with the names of its tokens. A decoder row has the name of the token that it produced, "?" if
+// that token is unknown.
 std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& attention,
                                      const AttentionSelection& selection);
-// What was generated, of the one kind that is selected, with one row for each token of the hypothesis, which has some.
+// Returns the attention of a generated hypothesis, with one row for each of its tokens.
+// REQUIRES: `selection` has one kind, and the hypothesis at least one token.
 LabelledAttention label_generated(const Model& model, const Hypothesis& hypothesis,
                                   const AttentionSelection& selection);
 

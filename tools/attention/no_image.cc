@@ -1,4 +1,4 @@
-// In place of image.cc in a build without Pango and cairo.
+// Replaces image.cc in a build without Pango and cairo (ENCDEC_PICTURES=OFF).
 #include <encdec/engine/base/error.h>
 
 #include "attention/image.h"

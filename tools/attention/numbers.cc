@@ -14,7 +14,8 @@ std::string quoted(const std::vector<std::string>& texts) {
   return Json(texts).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Nested arrays of the shape's last dimensions, from `axis` on; moves `next` on.
+// Appends nested arrays of the dimensions from `axis` to the last. `next` is the first number, and is advanced to the
+// number after the arrays.
 void append_numbers(const Shape& shape, int axis, const float*& next, std::string& json) {
   json += '[';
   for (Dim i = 0; i < shape[axis]; ++i) {

@@ -8,21 +8,22 @@
 
 namespace encdec::cli {
 
-// For each of the first queries the key that gets most of its attention.
+// For each query, the index of the key that has the largest weight.
 using Alignment = std::vector<std::size_t>;
 
-// Of the first `queries` rows, in the mean of the heads of the map's last layer; of equal keys the first.
+// Returns the alignment of the first `queries` rows, by the mean of the last layer's heads. Of keys with equal weights
+// the first counts.
 Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries);
-// The same for what was generated, without its end token, which stands for nothing in the text.
+// Returns the alignment of a generated hypothesis, without its end token, which stands for no text.
 Alignment hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
-// The mean of the heads of the last layer of a map, under the names "LAYER" and "mean".
+// Returns the mean of the last layer's heads. The layer keeps its name; the head is named "mean".
 LabelledAttention last_layer_mean(const LabelledAttention& attention);
-// In the format of Pharaoh: "0-0 2-1", key and query, numbered from 0.
+// Returns the alignment in the format of Pharaoh, "0-0 2-1": pairs KEY-QUERY, numbered from 0.
 std::string to_pharaoh(const Alignment& alignment);
 
-// "queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [layers][heads][queries][keys]: members
-// of an object. Numbers have the shortest digits that stand for the same float. Throws InputError where weights are not
-// from 0 to 1.
+// Returns members of a JSON object:
+// "queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [layers][heads][queries][keys].
+// Numbers have the shortest digits that give the same float. Throws InputError if a weight is not from 0 to 1.
 std::string json_members(const LabelledAttention& attention);
 
 }  // namespace encdec::cli

@@ -35,12 +35,12 @@ void check(const AttentionExample& example) {
   }
   if (example.attentions.empty()) throw InputError("page: an example without attention, expected one kind at least");
   if (weights > AttentionPage::kMaxWeights) {
-    throw InputError(fmt::format("page: {} weights in one example, expected at most {}: means have less", weights,
+    throw InputError(fmt::format("page: {} weights in one example, expected at most {}; a mean has fewer", weights,
                                  AttentionPage::kMaxWeights));
   }
 }
 
-// JSON in which nothing ends a script element.
+// Returns JSON in which no text can end a script element.
 std::string inside_script(const Json& json) {
   std::string result;
   for (const char c : json.dump()) result += c == '<' ? "\\u003c" : std::string(1, c);
@@ -67,7 +67,7 @@ Json visible_tokens(const std::vector<std::string>& tokens) {
   return array;
 }
 
-// Base64 of the weights as 16-bit numbers, low byte first, and of zeros up to a multiple of three.
+// Writes the weights in Base64, as 16-bit numbers, low byte first. Appends zeros up to a multiple of three numbers.
 void write_weights(const Tensor& weights, const TextSink& write) {
   constexpr std::size_t kPieceBytes = 6 << 13;
   const std::span values(weights.data<float>(), static_cast<std::size_t>(weights.elements()));

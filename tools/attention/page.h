@@ -9,25 +9,25 @@
 
 namespace encdec::cli {
 
-// What a page shows together.
+// An example of a page: the attention of one source and target.
 struct AttentionExample {
-  std::string title;  // such as source and target; any bytes
+  std::string title;  // for instance source and target; may have any bytes
   std::vector<LabelledAttention> attentions;
   Alignment alignment;  // marked in cross-attention; may be empty
 };
 
-// Writes one HTML page that needs nothing else, no network either, in which a reader chooses among examples, kinds of
-// attention, layers and heads, and sees the weight of each pair of tokens. Goes from the constructor over add() to
-// end(); no example is kept in memory. Weights are stored as multiples of 1/65535.
+// A writer of one HTML page, which needs no other files and no network. A reader of the page chooses an example, a kind
+// of attention, a layer and a head, and sees the weight of each pair of tokens. Keeps no example in memory. Weights are
+// stored as multiples of 1/65535. Order of calls: add* end
 class AttentionPage {
  public:
-  // Weights of one example. The strings of browsers have at most 2^29 characters, of which a weight takes 8/3.
+  // Maximum weights of one example. A string of a browser has at most 2^29 characters, and a weight takes 8/3 of them.
   static constexpr std::int64_t kMaxWeights = std::int64_t{1} << 27;
 
   explicit AttentionPage(TextSink write);
 
-  // Throws InputError, before anything is written, where there is no attention, weights are not from 0 to 1, or there
-  // are more than kMaxWeights.
+  // Writes an example. Throws InputError, before anything is written, if the example has no attention, a weight that is
+  // not from 0 to 1, or more than kMaxWeights weights.
   void add(const AttentionExample& example);
   void end();
 

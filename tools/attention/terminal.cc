@@ -53,7 +53,7 @@ int columns_of(const std::vector<Glyph>& label) {
   return std::accumulate(label.begin(), label.end(), 0, [](int sum, const Glyph& g) { return sum + g.columns; });
 }
 
-// The nearest of the 6 x 6 x 6 colours that follow the first 16.
+// Returns the number of the nearest colour of xterm's cube: 6 x 6 x 6 colours, numbered from 16.
 int cube_color(const Color& color) {
   constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};
   const auto nearest = [&](std::uint8_t value) {
@@ -63,14 +63,14 @@ int cube_color(const Color& color) {
   return 16 + 36 * nearest(color.red) + 6 * nearest(color.green) + nearest(color.blue);
 }
 
-// What precedes the spaces of a cell.
+// Returns the escape sequence that sets the background of a cell.
 std::string background(Colors colors, double value) {
   const Color color = color_of(ColorMap::viridis, value);
   if (colors == Colors::cube) return fmt::format("\x1b[48;5;{}m", cube_color(color));
   return fmt::format("\x1b[48;2;{};{};{}m", color.red, color.green, color.blue);
 }
 
-// Cells for numbers from 0 to 1. No colour crosses the end of a line.
+// Returns a line of cells for the numbers values[i] * scale, which are from 0 to 1. Resets the colour at its end.
 std::string cells(Colors colors, std::span<const float> values, double scale) {
   std::string line, last;
   for (const float weight : values) {
@@ -94,7 +94,7 @@ void end_line(std::string& text) {
   text += '\n';
 }
 
-// One attention's labels, laid out for a terminal.
+// The layout of the maps of one attention in a terminal: labels, and cells in each panel.
 class Panels {
  public:
   Panels(const LabelledAttention& attention, const TerminalStyle& style)
@@ -125,7 +125,7 @@ class Panels {
   }
 
  private:
-  // Keys [first, first + count), from above down to the cells.
+  // Returns the lines above the cells, with keys [first, first + count) written downwards.
   std::string key_rows(std::size_t first, std::size_t count) const {
     const std::span keys(keys_.data() + first, count);
     std::size_t height = 0;
@@ -158,8 +158,8 @@ class Panels {
   double largest_;
   std::vector<std::vector<Glyph>> queries_;
   std::vector<std::vector<Glyph>> keys_;
-  std::size_t margin_ = 0;  // columns of queries
-  std::size_t width_ = 1;   // cells of a panel
+  std::size_t margin_ = 0;  // columns of the widest query
+  std::size_t width_ = 1;   // maximum number of keys in a panel
 };
 
 }  // namespace

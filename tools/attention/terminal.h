@@ -7,7 +7,7 @@
 
 namespace encdec::cli {
 
-// What a terminal can show.
+// Colours and width of a terminal.
 struct TerminalStyle {
   enum class Colors : std::uint8_t {
     none,       // plain text
@@ -21,11 +21,11 @@ struct TerminalStyle {
 
 enum class ColorChoice : std::uint8_t { automatic, always, never };
 
-// What tells a program about the terminal that it writes to, if it is one.
+// Facts about an output and the environment, from which choose_style() chooses colours and width.
 struct TerminalFacts {
   bool is_terminal = false;
-  int window_columns = 0;  // 0 where unknown
-  std::string term;        // the environment variables of these names; empty where there is none
+  int window_columns = 0;  // 0 if unknown
+  std::string term;        // environment variables: TERM, COLORTERM, NO_COLOR, COLUMNS; empty if unset
   std::string colorterm;
   std::string no_color;  // see no-color.org
   std::string columns;
@@ -33,14 +33,15 @@ struct TerminalFacts {
 
 TerminalFacts terminal_facts(int descriptor);
 
-// automatic: colours on terminals that have them, unless NO_COLOR forbids it. always: at least 256 of them.
-// The columns are those of COLUMNS, else of the window, else 80.
+// Returns the colours and width to use.
+// Colours: ColorChoice::automatic uses those of the terminal, and none if NO_COLOR is set; always uses at least 256.
+// Width: COLUMNS, else the width of the window, else 80.
 TerminalStyle choose_style(ColorChoice choice, const TerminalFacts& facts);
 
-// Draws a heat map for each layer and head: keys above, queries to the left, and for each pair a cell of two columns.
-// A map that is too wide goes on below, with the queries repeated. The last line tells what the colours mean: from 0 to
-// the largest weight of all maps. Without colours, cells are characters of more and more ink. Throws InputError where
-// weights are not from 0 to 1.
+// Draws a heat map for each layer and head, with keys above and queries to the left. Each pair has a cell that is two
+// columns wide. A map that is wider than the terminal is cut into panels, one below the other, each with the queries.
+// The last line is the scale of colours, from 0 to the largest weight of all maps. Without colours, larger weights are
+// darker characters. Throws InputError if a weight is not from 0 to 1.
 void draw_in_terminal(const LabelledAttention& attention, const TerminalStyle& style, const TextSink& write);
 
 }  // namespace encdec::cli

@@ -15,14 +15,15 @@ constexpr char32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
 const Glyph kEllipsis = {"…", 1};
 constexpr std::string_view kDottedCircle = "◌";
 constexpr std::string_view kLeftToRightMark = "\u200E";
-// Marks without end make a cluster as long as a file.
+// Maximum characters of a cluster: a letter may have any number of marks.
 constexpr std::size_t kMaxClusterCharacters = 8;
 
 const utf8proc_property_t& property(char32_t c) {
   return *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
 }
 
-// Lines, directions, spaces of no width, and what has no meaning. The joiners shape letters and emoji.
+// Returns true for controls, line separators, direction marks, spaces without width, and unassigned characters. Returns
+// false for joiners, which shape letters and emoji.
 bool is_invisible(char32_t c) {
   if (c == kJoiner || c == kNonJoiner) return false;
   switch (property(c).category) {
@@ -35,7 +36,7 @@ bool is_invisible(char32_t c) {
   }
 }
 
-// Marks and joiners belong to the letter before them.
+// Returns true for marks and joiners, which belong to a letter before them.
 bool lacks_letter(char32_t first) {
   return is_mark(first) || first == kJoiner || first == kNonJoiner;
 }
@@ -55,9 +56,9 @@ void append_visible(std::string& text, char32_t c) {
   }
 }
 
-// Columns as terminals count them: where utf8proc differs, wcwidth() is followed.
+// Returns the columns that a character takes in terminals: those of utf8proc, or of wcwidth() where the two differ.
 int columns_of(char32_t c) {
-  if (c >= 0x1160 && c <= 0x11FF) return 0;  // vowels and finals of Hangul: part of the letter before them
+  if (c >= 0x1160 && c <= 0x11FF) return 0;  // vowels and final consonants of Hangul: part of the letter before them
   if (property(c).category == UTF8PROC_CATEGORY_MC) return 1;
   return utf8proc_charwidth(static_cast<utf8proc_int32_t>(c));
 }
@@ -71,7 +72,8 @@ bool is_right_to_left(char32_t c) {
   return direction == UTF8PROC_BIDI_CLASS_R || direction == UTF8PROC_BIDI_CLASS_AL;
 }
 
-// Terminals that reorder text must do so in this cluster alone: a mark ends the text from right to left.
+// Returns the glyph of a cluster, cut to `max_columns`. Right-to-left text gets a left-to-right mark at its end, so
+// that a terminal which reorders text reorders only this cluster.
 Glyph glyph_of(std::string_view cluster, int max_columns) {
   Glyph glyph;
   bool right_to_left = false;

@@ -6,21 +6,26 @@
 
 namespace encdec::cli {
 
-// A token as a picture may show it, whatever bytes it has: valid UTF-8 on one line, in which nothing controls a
-// terminal or the direction of what stands beside it. Control characters become escapes (\n, \x1b), a space its picture
-// (U+2423), what is invisible or no UTF-8 U+FFFD.
+// Returns a token, which may have any bytes, as text that is safe to show: one line of valid UTF-8 that controls
+// neither a terminal nor the direction of the text beside it.
+// - Control characters become escapes: \n, \x1b.
+// - A space becomes its picture, U+2423.
+// - Invisible characters and bytes that are not UTF-8 become U+FFFD.
+// - A mark at the beginning gets a dotted circle, U+25CC, before it.
 std::string visible(std::string_view token);
 
-// What a terminal shows in one place: a grapheme cluster and its columns.
+// A grapheme cluster and the number of columns that it takes in a terminal.
 struct Glyph {
   std::string text;
   int columns = 0;
 };
 
-// The glyphs of visible(token), as far as they fit: of a longer one the last column is an ellipsis. Terminals disagree
-// on the columns of emoji that are made of others: of these the first is left.
+// Returns the glyphs of visible(token), in at most `columns` columns. A longer token is cut and ends with an ellipsis.
+// Of an emoji joined from several emoji only the first one is kept, because terminals disagree on the width of joined
+// emoji.
 std::vector<Glyph> glyphs(std::string_view token, int columns);
-// Likewise, counted in glyphs of at most two columns: they stand one below the other.
+// Returns at most `rows` glyphs of at most two columns each, to write one below the other. A longer token is cut and
+// ends with an ellipsis.
 std::vector<Glyph> glyphs_downwards(std::string_view token, int rows);
 
 }  // namespace encdec::cli

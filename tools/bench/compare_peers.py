@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""Compares encdec's generation speed with other engines': the same random model, sources and lengths, run in turns.
+"""Compares the generation speed of encdec with that of other engines, with the same random model, sources and lengths.
 
   compare_peers.py --folder /tmp/peers                                      all cells, all engines that this Python has
   compare_peers.py --folder /tmp/peers --cells 1x1x1 32x1x1 --precisions float32 --rounds 5
       --python onnxruntime=/opt/optimum/bin/python --python openvino=/opt/optimum/bin/python
 
-A cell is BATCHxBEAMSxTHREADS with a precision. In each round every engine runs once, each in a fresh process, the first one
-another in each round; an engine's time in a round is the best of --repetitions whole generate calls, divided by the number of
-generated tokens of a source: milliseconds per step. The ratio of a peer to encdec is taken round by round, since the machine's speed
-drifts: the table shows the median and the range over the rounds, and the ratio of the best times of both. Above 1, encdec is faster.
+A cell is BATCHxBEAMSxTHREADS with a precision. In each round every engine runs once, in a fresh process; each round begins with
+another engine. An engine's time in a round is its best of --repetitions generate calls, in milliseconds per step := time of the call /
+tokens generated for a source. The ratio of a peer's time to encdec's is computed for each round, because the machine's speed drifts.
+Above 1, encdec is faster.
 
-The folder gets the model (peers/make_model.py, which needs torch, transformers and ctranslate2; see --python model=...), its
-conversions, and what the engines export of it; all of that is made once. peers/peer.py tells how to install the engines. One that is
-not installed is skipped.
+The model, its conversions and the engines' exports are made in --folder, once (by peers/make_model.py, which needs torch,
+transformers and ctranslate2; --python model=PATH chooses its Python). peers/peer.py says how to install the engines. An engine that
+is not installed is skipped.
 
-Columns: `MB` is the largest resident memory of the process, `MB load` the part that came after its libraries were imported; `tokens`
-the share of generated tokens equal to those of encdec in float32, position by position; `goal` the ratio that encdec wants to reach
-over the best peer, reached where both the median and the ratio of the best times are as large.
+Columns:
+  ratio, range   median and range of the ratios of all rounds
+  of bests       ratio of the best times of both engines
+  goal           target for the ratio to the best peer; reached if both `ratio` and `of bests` are at least as large
+  MB             maximum resident memory of the process
+  MB load        the part of `MB` that was added after the engine's libraries were imported
+  tokens         share of the generated tokens that equal encdec's in float32, position by position
 """
 
 import argparse
@@ -32,7 +36,7 @@ from peers.make_model import END, UNKNOWN, add_size_options, size_arguments, siz
 from peers.turns import in_turns
 
 TOOLS = Path(__file__).resolve().parent
-# The precisions that each peer has on CPUs.
+# Precisions that each peer supports on CPUs.
 PEERS = {
     "ctranslate2": ("float32", "int8"),
     "transformers": ("float32", "bfloat16"),
@@ -40,7 +44,7 @@ PEERS = {
     "openvino": ("float32", "bfloat16"),
 }
 CELLS = ("1x1x1", "8x1x1", "32x1x1", "1x4x1", "1x1x2", "32x1x2")
-# How many times as fast as the best peer encdec wants to be, by precision and cell.
+# Target ratios of the best peer's time to encdec's, by precision and cell.
 GOALS = {
     "float32": {"1x1x1": 1.25, "8x1x1": 1.6, "32x1x1": 1.3, "1x4x1": 1.6},
     "bfloat16": {"1x1x1": 1.9, "8x1x1": 2.0, "32x1x1": 1.7, "1x4x1": 2.0},
@@ -49,7 +53,7 @@ GOALS = {
 
 
 class Failed(Exception):
-    """A program ended with another exit status than 0."""
+    """Raised if a program ends with an exit status other than 0."""
 
     def __init__(self, command, result):
         lines = result.stderr.strip().splitlines() or ["no message"]
@@ -58,7 +62,7 @@ class Failed(Exception):
 
 
 def run(command, environment):
-    """Standard output of a program that succeeds."""
+    """Returns a program's standard output. Raises Failed if the program fails."""
     command = [str(argument) for argument in command]
     result = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
     if result.returncode != 0:
@@ -67,12 +71,12 @@ def run(command, environment):
 
 
 def run_for_json(command, environment):
-    """The JSON object on the last line of standard output: libraries may print what they like before it."""
+    """Returns the JSON object on the last line of a program's standard output. Libraries may print lines before it."""
     return json.loads(run(command, environment).splitlines()[-1])
 
 
 class Cell:
-    """What is measured: BATCHxBEAMSxTHREADS."""
+    """Sizes to measure: BATCHxBEAMSxTHREADS."""
 
     def __init__(self, text):
         self.text = text
@@ -82,7 +86,7 @@ class Cell:
 
 
 class Encdec:
-    """This project's own side."""
+    """The encdec engine, run by its command."""
 
     name = "encdec"
 
@@ -102,7 +106,7 @@ class Encdec:
         return run_for_json([*command, "--repetitions", self.options.repetitions], self.environment)
 
     def token_ids(self, cell, precision, sources):
-        """What it generates; not timed, and memory is another's."""
+        """Returns the ids that encdec generates. Neither time nor memory of this run is measured."""
         length = self.options.target_length
         command = [self.program, "generate", *self._arguments(cell, precision), "--token-ids", "--quiet"]
         command += ["--input", sources, "--min-new-tokens", length, "--max-new-tokens", length]
@@ -111,7 +115,7 @@ class Encdec:
 
 
 class Peer:
-    """Another engine, in a Python of its own."""
+    """Another engine, run in its own Python."""
 
     def __init__(self, name, options):
         self.name = name
@@ -123,13 +127,13 @@ class Peer:
             self.environment = {variable: options.isa for variable in variables}
 
     def prepare(self):
-        """Exports what it reads; returns its version."""
+        """Exports the model for the engine. Returns the engine's version."""
         return run_for_json([*self.command, "--prepare"], self.environment)["version"]
 
     def measure(self, cell, precision, sources):
         command = [*self.command, "--sources", sources, "--precision", precision, "--num-beams", cell.beams]
         command += ["--threads", cell.threads, "--target-length", self.options.target_length]
-        # Libraries that have no setting for it read the variable.
+        # For libraries that have no other setting for threads.
         threads = {"OMP_NUM_THREADS": str(cell.threads)}
         return run_for_json([*command, "--repetitions", self.options.repetitions], self.environment | threads)
 
@@ -143,18 +147,18 @@ def python_of(text):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, required=True, help="for models, outside of the repository")
+    parser.add_argument("--folder", type=Path, required=True, help="folder for models, outside of the repository")
     parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", metavar="PROGRAM")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--python", action="append", type=python_of, default=[], metavar="NAME=PATH")
     parser.add_argument("--cells", nargs="+", type=Cell, default=[Cell(cell) for cell in CELLS], metavar="BxKxT")
     parser.add_argument("--precisions", nargs="+", choices=GOALS, default=list(GOALS))
     parser.add_argument("--rounds", type=int, default=3, metavar="R")
-    parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="timed calls of each run")
+    parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="timed calls in each run")
     parser.add_argument("--source-length", type=int, default=32, metavar="N")
     parser.add_argument("--target-length", type=int, default=64, metavar="N")
-    parser.add_argument("--isa", metavar="NAME", help="no better instructions, for engines that can be told so (onnxruntime cannot): AVX2")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keeps every result")
+    parser.add_argument("--isa", metavar="NAME", help="newest instruction set, such as AVX2, for engines that have this limit (not onnxruntime)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file for every result")
     add_size_options(parser)
     options = parser.parse_args()
     options.folder = options.folder.resolve()
@@ -170,12 +174,12 @@ def make_model(options):
 
 
 def write_sources(options, cell):
-    """A file of random sources, the same at every call."""
+    """Writes a file of random sources, the same ones in every call. Returns its path."""
     values = random.Random(1)
     path = options.folder / f"sources-{cell.batch}x{options.source_length}.txt"
     with path.open("w", encoding="ascii") as file:
         for _ in range(cell.batch):
-            # The last id of the vocabulary is the padding.
+            # Excludes the last id of the vocabulary, which is padding.
             ids = [values.randrange(UNKNOWN + 1, options.vocabulary - 1) for _ in range(options.source_length - 1)]
             print(*ids, END, file=file)
     return path
@@ -194,13 +198,13 @@ def installed_peers(options):
 
 
 def equal_share(ids, expected):
-    """Share of equal positions."""
+    """Returns the share of positions with equal ids."""
     pairs = [(a, b) for row, other in zip(ids, expected, strict=True) for a, b in zip(row, other)]
     return sum(a == b for a, b in pairs) / max(1, sum(len(row) for row in expected))
 
 
 def measure_cell(cell, precision, engines, options):
-    """{engine: [result of each round]}; an engine that fails has none."""
+    """Returns {engine: [result of each round]}, without engines that fail."""
     sources = write_sources(options, cell)
     results = {engine.name: [] for engine in engines}
     failed = set()
@@ -218,7 +222,7 @@ def measure_cell(cell, precision, engines, options):
 
 
 def agreements(cell, precision, encdec, results, options):
-    """{engine: share of tokens equal to those of encdec in float32}."""
+    """Returns {engine: share of tokens equal to those of encdec in float32}."""
     sources = write_sources(options, cell)
     try:
         expected = encdec.token_ids(cell, "float32", sources)
@@ -236,7 +240,7 @@ def agreements(cell, precision, encdec, results, options):
 
 
 def summaries(cell, precision, results, shares):
-    """A row of the table for each engine, encdec first."""
+    """Returns a row of the table for each engine, encdec first."""
     steps = {name: [result["step_milliseconds"] for result in rounds] for name, rounds in results.items()}
     goal = GOALS[precision].get(cell.text)
     rows = []
@@ -258,7 +262,7 @@ def summaries(cell, precision, results, shares):
 
 
 def table_lines(rows):
-    """A Markdown table."""
+    """Yields the lines of a Markdown table."""
     titles = ("precision", "batch x beams x threads", "engine", "ms per step", "ratio", "range", "of bests", "goal", "MB", "MB load", "tokens")
     yield "| " + " | ".join(titles) + " |"
     yield "|---|---|---|" + "---:|" * 8

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Compares encdec's Python package with CTranslate2's, text in and text out: the same random model, texts and lengths, in turns.
+"""Compares encdec's Python package with CTranslate2's, from text to text, with the same random model, texts and lengths.
 
   compare_python.py --folder /tmp/peers                       all cells that this Python has engines for
   compare_python.py --folder /tmp/peers --cells 32-int8 tasks --rounds 7 --encdec build/release/bin/encdec
   compare_python.py --folder /tmp/peers --cells embed --python torch=/opt/st/bin/python --python onnx=... --python openvino=...
 
-A cell is BATCH-PRECISION, one call of translate() against translate_batch() with sentencepiece before and after it; `command`, the same
-texts from `encdec generate`, without loading; or `tasks`: 200 callers at once, each with one text and a length of its own, by
-agenerate(), by CTranslate2's asynchronous calls, and by encdec one after the other. In each round every engine runs once, in a
-process of its own, another one first each time. Numbers are seconds, the best of three calls (the only one of `tasks` and `embed`);
-the ratio to encdec is the median over the rounds.
-`embed` is 5,000 sentences through a random BERT of MiniLM-L6's sizes, float32, in batches of 32, against sentence-transformers with its
-backends torch, onnx and openvino.
+Cells:
+  BATCH-PRECISION  one call of encdec's translate(), or of CTranslate2's translate_batch() with sentencepiece before and after it
+  command          the texts of cell 32-int8, translated by `encdec generate`; the time to load is not counted
+  tasks            200 concurrent callers, each with one text and its own length: encdec's agenerate(), CTranslate2's asynchronous
+                   calls, and `in turn`, encdec with one call after the other
+  embed            5,000 sentences through a random BERT with the sizes of MiniLM-L6, float32, in batches of 32: encdec, and
+                   sentence-transformers with its backends torch, onnx and openvino
 
-Needs ctranslate2, torch, transformers and sentencepiece for the model (peers/make_model.py), sentence-transformers[onnx,openvino] for
-`embed` (the Python of torch makes its model), and encdec.
+In each round every engine runs once, in a process of its own; each round begins with another engine. The table has the best time in
+seconds (a run of `tasks` and `embed` is one call, other runs are the best of three) and the median over the rounds of the ratio to encdec.
+
+Needs encdec; ctranslate2, torch, transformers and sentencepiece for the model (peers/make_model.py); and for `embed`
+sentence-transformers[onnx,openvino], in the Python of engine torch, which makes the model of `embed`.
 """
 
 import argparse
@@ -32,18 +35,20 @@ from pathlib import Path
 from peers.turns import in_turns
 
 TOOLS = Path(__file__).resolve().parent
-TOKENS = 64  # generated for each text
-WORDS = 24  # of a text
+TOKENS = 64  # tokens generated for each text
+WORDS = 24  # words of each text
 PIECES = 4000
 CALLERS = 200
 SENTENCES = 5000
-BACKENDS = ("torch", "onnx", "openvino")  # of sentence-transformers
+BACKENDS = ("torch", "onnx", "openvino")  # backends of sentence-transformers
 ENGINES = {"command": ["encdec", "command"], "tasks": ["encdec", "ctranslate2", "in turn"], "embed": ["encdec", *BACKENDS]}
 CELLS = ("1-float32", "32-float32", "1-int8", "32-int8", "command", "tasks", "embed")
 
 
 def add_tokenizer(folder):
-    """A sentencepiece model of the repository's own documents, for all of the folder's models; ids beyond it stay t17."""
+    """Trains a sentencepiece model on the repository's documents and adds it to the folder's models.
+
+    Ids without a piece keep their names, such as t17."""
     import sentencepiece
 
     corpus = folder / "corpus.txt"
@@ -67,7 +72,7 @@ def add_tokenizer(folder):
 
 
 def make_embedder(folder):
-    """A sentence-transformers folder with random weights, and a word-piece vocabulary of the corpus."""
+    """Makes a sentence-transformers folder with random weights and a word-piece vocabulary of the corpus."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
@@ -191,7 +196,7 @@ def ctranslate2_call(folder, cell, threads):
 
 
 def command_seconds(program, folder, threads):
-    """What `encdec generate` says that it took, for 32 texts."""
+    """Returns the seconds of `encdec generate` for 32 texts, from its --stats, without the time to load."""
     with tempfile.TemporaryDirectory() as temporary:
         stats = Path(temporary) / "stats.json"
         command = [program, "generate", "--model", folder / "hf", "--precision", "int8", "--threads", threads, "--batch-size", 32]
@@ -237,8 +242,8 @@ def main():
     parser.add_argument("--cells", nargs="+", choices=CELLS, default=CELLS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", help="the command")
-    parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON", help="interpreters of engines")
+    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", help="the command encdec")
+    parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON", help="Python of an engine; may be repeated")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""Compares encdec serve with FastAPI servers around other engines under load: the same random models and requests, in turns.
+"""Compares encdec serve under load with FastAPI servers around other engines, with the same random models and requests.
 
   compare_servers.py --folder /tmp/peers --python ctranslate2=/opt/ct2/bin/python --python onnx=/opt/st/bin/python
 
-The folder is that of compare_python.py, which makes the models (cells `tasks` and `embed`). In each round every server is started,
-asked by 1, 16 and 128 clients at once, each with a connection of its own that asks again as soon as it is answered, and ended; another
-server comes first each time. Texts have 6 to 40 words and results 8 to 64 tokens, the same for all; an embedding request has one sentence.
-Columns: requests a second, median and 99th percentile of the seconds of a request, and the ratio of requests a second to encdec's, round
-by round: its median. `generate` is `encdec generate` on the same texts, in one process: what a server can reach.
+The folder is that of compare_python.py, which makes the models (cells `tasks` and `embed`). In each round every server is started, gets
+requests from 1, 16 and 128 clients, and is stopped; each round begins with another server. A client has one connection, and sends its next
+request as soon as it has an answer. All servers get the same requests: texts of 6 to 40 words with results of 8 to 64 tokens, or one
+sentence to embed.
 
-Servers and clients share the machine's CPUs. Needs FastAPI and uvicorn beside the engines, and nothing for the clients.
+Columns:
+  requests/s        requests per second
+  median s, 99 % s  median and 99th percentile of the seconds of a request
+  ratio             requests per second / those of encdec in the same round; median over the rounds
+The row `generate` is `encdec generate` on the same texts, in one process: an upper bound for servers.
+
+Servers and clients share the machine's CPUs. Each engine's Python needs FastAPI and uvicorn.
 """
 
 import argparse
@@ -34,7 +39,7 @@ KINDS = {"translation": ("encdec", "ctranslate2"), "embedding": ("encdec", "onnx
 
 
 def requests_of(kind, folder, count):
-    """(text, tokens of the result) of each request."""
+    """Returns (text, tokens of the result) for each request."""
     words = (folder / "corpus.txt").read_text().split()
     rng = random.Random(5)
     if kind == "embedding":
@@ -43,7 +48,7 @@ def requests_of(kind, folder, count):
 
 
 def message(kind, engine, text, tokens):
-    """The bytes of a request."""
+    """Returns the bytes of a request."""
     if engine == "encdec" and kind == "translation":
         path, body = "/v1/generate", {"inputs": [text], "parameters": {"min_new_tokens": tokens, "max_new_tokens": tokens}}
     elif engine == "encdec":
@@ -57,7 +62,7 @@ def message(kind, engine, text, tokens):
 
 
 async def client(messages, seconds):
-    """Sends what is left, one after the other."""
+    """Sends messages, one after the other, until none is left."""
     reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
     while messages:
         begin = time.perf_counter()
@@ -71,7 +76,7 @@ async def client(messages, seconds):
 
 
 async def load(messages, clients):
-    """Seconds of all, and of each request."""
+    """Sends all messages. Returns the seconds of the whole and of each request."""
     seconds, waiting = [], list(messages)
     begin = time.perf_counter()
     await asyncio.gather(*(client(waiting, seconds) for _ in range(clients)))
@@ -98,12 +103,12 @@ def start(options, kind, engine):
 
 
 def measure(options, kind, engine):
-    """{clients: (requests a second, [seconds of each])}"""
+    """Returns {clients: (requests per second, [seconds of each request])}."""
     process = start(options, kind, engine)
     try:
         results = {}
         for clients in CLIENTS:
-            # Long enough for every client to come again.
+            # Enough requests for each client to send several.
             count = options.requests * {1: 1, 16: 4, 128: 8}[clients]
             messages = [message(kind, engine, *each) for each in requests_of(kind, options.folder, count)]
             asyncio.run(load(messages[: min(len(messages), 2 * clients)], clients))
@@ -116,7 +121,7 @@ def measure(options, kind, engine):
 
 
 def generate_rate(options):
-    """Texts a second of `encdec generate`; results have 36 tokens, the mean of the requests'."""
+    """Returns the texts per second of `encdec generate`. Results have 36 tokens, the mean of the requests."""
     requests = requests_of("translation", options.folder, options.requests * 8)
     stats = options.folder / "stats.json"
     command = [options.encdec, "generate", "--quiet", "--model", options.folder / "hf", "--precision", options.precision, "--threads", 1]
@@ -135,9 +140,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--engines", nargs="+", default=[], help="those of a kind that are measured; all if not given")
+    parser.add_argument("--engines", nargs="+", default=[], help="engines to measure; all if not given")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--requests", type=int, default=50, help="of one client; 4 and 8 times as many of 16 and 128")
+    parser.add_argument("--requests", type=int, default=50, help="requests with one client; 16 and 128 clients send 4 and 8 times as many in all")
     parser.add_argument("--precision", default="int8")
     parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec")
     parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON")

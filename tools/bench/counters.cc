@@ -15,7 +15,7 @@ namespace {
 
 using benchmark::Counter;
 
-// The largest rate at which bare packed matmuls of these shapes run one after the other, in operations per second.
+// Returns the best rate of bare packed matmuls of these shapes, run one after the other, in operations per second.
 double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
   Graph graph("bare");
   Edge input = graph.input("x", {kSourceRows, 1});

@@ -6,17 +6,20 @@
 
 namespace encdec::bench {
 
-// ENCDEC_BENCH_THREADS, of one operation; 1 if not set.
+// Returns the number of threads of one operation: ENCDEC_BENCH_THREADS, or 1 if not set.
 int thread_count();
-// ENCDEC_BENCH_PRECISION, of matmuls; float32 if not set.
+// Returns the precision of matmuls: ENCDEC_BENCH_PRECISION, or float32 if not set.
 Precision precision();
-// For both.
+// Returns options with thread_count() and precision().
 PackOptions pack_options();
 
-// Counters of a benchmark that does `work` in each iteration: operations per second, their share of the CPU's peak, and
-// those of the bare packed matmuls of the same shapes one after the other. Where reading the weights from memory takes
-// longer than computing at the peak, also the share of the memory's bandwidth that reading them once takes. Bytes per
-// second of what only moves data.
+// Sets the counters of a benchmark that does `work` in each iteration. If `work` only moves data: GB/s. Otherwise:
+//   GFLOP/s          rate of the layer
+//   % of peak        this rate as a share of the CPU's peak
+//   bare_GFLOP/s     rate of bare packed matmuls of the same shapes, run one after the other
+//   % of bandwidth   share of the memory's bandwidth at which weights are read, each once; only if reading them takes
+//                    longer than computing at the peak
+//   Gtanh/s          rate of hyperbolic tangents, if there are any
 void count(benchmark::State& state, const Work& work);
 
 }  // namespace encdec::bench

@@ -1,4 +1,4 @@
-// Attention over dense batches, in parts and in one node.
+// Benchmarks of attention over dense batches: its parts, and all of it in one node.
 #include <encdec/layers/lessons/dense/additive_attention.h>
 #include <encdec/layers/lessons/dense/dot_product_attention.h>
 #include <encdec/layers/lessons/dense/masked_softmax.h>
@@ -11,7 +11,8 @@
 namespace encdec::bench {
 namespace {
 
-// B, Q, K and D, the width of queries, keys and values; Q x K scores of each member, and as many weights.
+// Sizes of a dense batch: B members, Q queries, K keys, and the width D of queries, keys and values. Each member has
+// Q x K scores and weights.
 struct Dense {
   std::int64_t batch, query_count, key_count, width;
   PackOptions pack;
@@ -19,16 +20,16 @@ struct Dense {
   Dense(const LayerSample::Sizes& sizes, const PackOptions& of_weights)
       : batch(sizes[0]), query_count(sizes[1]), key_count(sizes[2]), width(sizes[3]), pack(of_weights) {}
 
-  // As products of matrices, one for each member: scores, and the values weighed.
+  // Work of the scores, and of the weighted sums of values: one matrix product for each member.
   Work scoring() const { return {.matmuls = {static_cast<std::size_t>(batch), {query_count, width, key_count}}}; }
   Work summing() const { return {.matmuls = {static_cast<std::size_t>(batch), {query_count, key_count, width}}}; }
   Work moving(std::int64_t floats) const { return {.moved_bytes = 2.0 * static_cast<double>(floats) * sizeof(float)}; }
-  // Additive scores: both projections, and the hidden layer.
+  // Work of additive scores: both projections, and the hidden layer.
   Work comparing() const {
     return {.matmuls = {{batch * query_count, width, width}, {batch * key_count, width, width}},
             .hyperbolic_tangents = static_cast<double>(batch * query_count * key_count * width)};
   }
-  // A layer with additive scores of hidden_dim D.
+  // Returns a layer with additive scores and hidden_dim D.
   template <class L>
   std::shared_ptr<const Layer> additive() const {
     return std::make_shared<L>(
@@ -40,7 +41,7 @@ struct Dense {
   Tensor queries() const { return noise({batch, query_count, width}); }
   Tensor keys() const { return noise({batch, key_count, width}); }
   Tensor scores() const { return noise({batch, query_count, key_count}); }
-  // Three quarters of the keys, for each member or each query.
+  // Returns lengths of three quarters of the keys, for each member or each query.
   Tensor lengths(const Shape& shape) const {
     Tensor lengths = Tensor::allocate(shape, DataType::int32);
     std::fill_n(lengths.data<std::int32_t>(), lengths.elements(), static_cast<std::int32_t>(key_count - key_count / 4));
@@ -62,7 +63,7 @@ Sample masked_softmax(const Dense& dense, const Tensor& scores, const Tensor& le
   return one_layer(std::make_shared<MaskedSoftmax>(), {scores, lengths}, dense.moving(scores.elements()));
 }
 
-// All of attention in one node.
+// Returns a sample with all of attention in one node.
 Sample attention(const Dense& dense, std::shared_ptr<const Layer> layer, const Work& scoring) {
   return one_layer(std::move(layer), {dense.queries(), dense.keys(), dense.keys(), dense.lengths({dense.batch})},
                    both(scoring, dense.summing()));
@@ -71,7 +72,7 @@ Sample attention(const Dense& dense, std::shared_ptr<const Layer> layer, const W
 }  // namespace
 
 std::vector<LayerSample> dense_attention_layers() {
-  // A decoding step, and whole sequences of the width of one head and of a small model.
+  // A decoding step, then whole sequences with the width of one head, then with the width of a small model.
   const std::vector<LayerSample::Sizes> sizes{{32, 1, 64, 64}, {8, 64, 64, 64}, {1, 512, 512, 64}, {4, 64, 64, 256}};
   std::vector<LayerSample> layers;
   const auto add = [&](const char* name, Sample (*make)(const Dense&)) {
@@ -89,7 +90,7 @@ std::vector<LayerSample> dense_attention_layers() {
   add("MaskedSoftmax/by_query", [](const Dense& dense) {
     return masked_softmax(dense, dense.scores(), dense.lengths({dense.batch, dense.query_count}));
   });
-  add("MaskedSoftmax/rows", [](const Dense& dense) {  // as many rows of scores, without a batch
+  add("MaskedSoftmax/rows", [](const Dense& dense) {  // the same rows of scores, without a batch
     const Dim rows = dense.batch * dense.query_count;
     return masked_softmax(dense, dense.scores().reshape({rows, dense.key_count}), dense.lengths({rows}));
   });

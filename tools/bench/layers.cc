@@ -1,4 +1,4 @@
-// Single layers of Transformers.
+// Benchmarks of single layers of Transformers.
 #include <encdec/layers/transformer/add_norm.h>
 #include <encdec/layers/transformer/cross_attention.h>
 #include <encdec/layers/transformer/embedding.h>
@@ -58,12 +58,12 @@ Sample multi_head_attention(const Sizes& sizes, const PackOptions& pack) {
   return self_attention(sizes, pack, {});
 }
 
-// As T5's.
+// Self-attention with relative positions, as in T5.
 Sample relative_attention(const Sizes& sizes, const PackOptions& pack) {
   return self_attention(sizes, pack, {.buckets = 32, .max_distance = 128});
 }
 
-// One decoding step: a row for each sequence, after T - 1 positions.
+// One decoding step: one row for each sequence, at position T - 1.
 Sample masked_decoder_attention(const Sizes& sizes, const PackOptions& pack) {
   const auto [batch, length, model, heads] = values<4>(sizes);
   return one_layer(

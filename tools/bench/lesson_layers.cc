@@ -1,4 +1,4 @@
-// Layers that no checkpoint needs.
+// Benchmarks of layers that no checkpoint needs.
 #include <encdec/layers/lessons/concatenated_positions.h>
 #include <encdec/layers/lessons/one_hot.h>
 #include <encdec/layers/lessons/timestep_encoding.h>
@@ -13,7 +13,7 @@ using Sizes = LayerSample::Sizes;
 
 constexpr double kFloat = sizeof(float);
 
-// What an Embedding looks up, computed.
+// An embedding that is computed as a product with one-hot vectors, instead of a lookup.
 Sample one_hot(const Sizes& sizes, const PackOptions& pack) {
   const auto [rows, model, vocabulary] = values<3>(sizes);
   const LinearOptions options{.input_width = vocabulary, .output_width = model, .bias = Bias::none};

@@ -1,4 +1,4 @@
-// Attention to long inputs and images.
+// Benchmarks of attention to long inputs and images.
 #include <encdec/layers/lessons/long_inputs/image_self_attention.h>
 #include <encdec/layers/lessons/long_inputs/local_attention.h>
 #include <encdec/layers/lessons/long_inputs/memory_compressed_attention.h>
@@ -13,8 +13,8 @@ using Sizes = LayerSample::Sizes;
 
 constexpr AttentionOptions kAttention{.model_dim = 512, .heads = 8};
 
-// One sequence, by a layer in which each row sees so many keys on average, and which has `shapes` beside the
-// projections.
+// Returns a sample of layer L with one sequence. A row attends to `keys` keys on average. `shapes` are the layer's
+// weights beside its projections.
 template <class L, class Options>
 Sample long_input(std::int64_t length, double keys, const Options& options, WeightShapes shapes,
                   const PackOptions& pack) {
@@ -33,7 +33,7 @@ Sample all_keys(const Sizes& sizes, const PackOptions& pack) {
 template <WindowSides sides>
 Sample local_attention(const Sizes& sizes, const PackOptions& pack) {
   const auto [length, window] = values<2>(sizes);
-  // A row's own key, and on each side the window's, less what lies beyond an end of the sequence.
+  // A row attends to its own key and to `window` keys on each side, except those beyond the ends of the sequence.
   const double cut_off = static_cast<double>(window * (window + 1)) / 2.0 / static_cast<double>(length);
   const double side = static_cast<double>(window) - cut_off;
   return long_input<LocalAttention>(

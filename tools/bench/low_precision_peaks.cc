@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kChains = 12;
 
-// In the assembler's words, since compilers would not keep an array of sums in registers. What is computed is of no
-// interest: neither instruction is slower for some values.
+// Written in assembly language, since compilers would not keep an array of sums in registers. The values do not matter:
+// the speed of both instructions does not depend on them.
 #define ENCDEC_RUN_CHAINS(instruction)                                                                                 \
   for (std::int64_t i = 0; i < iterations; ++i) {                                                                      \
     asm volatile(".irp sum, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12\n" instruction " %%zmm0, %%zmm0, %%zmm\\sum\n.endr"  \
@@ -31,7 +31,7 @@ void run_bf16(std::int64_t iterations) {
   ENCDEC_RUN_CHAINS("vdpbf16ps");
 }
 
-// Eight tiles of 16 rows of 64 bytes.
+// A configuration of eight tiles, each with 16 rows of 64 bytes.
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -40,10 +40,10 @@ struct alignas(64) TileConfig {
   std::array<std::uint8_t, 16> rows{16, 16, 16, 16, 16, 16, 16, 16};
 };
 static_assert(sizeof(TileConfig) == 64);
-// In static memory: gcc 12's _tile_loadconfig does not tell the compiler that it reads all of it.
+// In static memory, because the compiler does not know that gcc 12's _tile_loadconfig reads the whole struct.
 constexpr TileConfig kTileConfig;
 
-constexpr int kTileProducts = 4;  // of an iteration, each of two tiles into a third
+constexpr int kTileProducts = 4;  // products in an iteration, each of two tiles added to a third
 
 #define ENCDEC_RUN_TILES(multiply)                \
   _tile_loadconfig(&kTileConfig);                 \

@@ -1,12 +1,11 @@
-// encdec-bench: how fast each layer is, and how fast it could be. Every benchmark runs one layer, or one stack, of the
-// shape in its name: FeedForward/B:1/T:32/D:512/F:2048 means one sequence of 32 rows. Beside its own rate stand two
-// ceilings: the share of the machine's peak, which is measured first, and, where the layer multiplies matrices, the
-// bare packed matmuls of the same shapes.
+// encdec-bench: measures the speed of each layer beside that of the machine. Each benchmark runs one layer, or one
+// stack of layers, with the shape in its name: FeedForward/B:1/T:32/D:512/F:2048 has one sequence of 32 rows.
+// counters.h lists what is printed.
 //
 //   encdec-bench --benchmark_filter=FeedForward --benchmark_min_time=0.1
 //
-// All is measured by the clock on the wall, one after the other: on a busy machine, run it again.
-// ENCDEC_BENCH_THREADS=N gives operations N threads (1 if not set).
+// Measures wall-clock time, so other work on the machine changes the results.
+// ENCDEC_BENCH_THREADS=N gives each operation N threads (1 if not set).
 #include <benchmark/benchmark.h>
 #include <encdec/engine/matmul.h>
 #include <fmt/format.h>
@@ -18,9 +17,9 @@
 namespace encdec::bench {
 namespace {
 
-// Measures the machine and lets Google Benchmark print what it can do, in front of all results.
+// Measures the peak rates of the machine and lets Google Benchmark print them before all results.
 void tell_peaks() {
-  // The engine limits vectors as ONEDNN_MAX_CPU_ISA says when it is used first.
+  // Uses the engine once, because only then it limits its vector instructions to ONEDNN_MAX_CPU_ISA.
   const WeightMatrix weight = noise({16, 16});
   const MatMul first(std::span(&weight, 1), std::span<const Tensor>());
   const int threads = thread_count();

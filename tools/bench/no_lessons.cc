@@ -1,4 +1,4 @@
-// In place of lesson_layers.cc in a build without lessons.
+// Replaces lesson_layers.cc in a build without lessons (ENCDEC_LESSONS=OFF).
 #include "bench/samples.h"
 
 namespace encdec::bench {

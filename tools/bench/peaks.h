@@ -6,33 +6,36 @@
 
 namespace encdec::bench {
 
-// Arithmetic without memory: as many independent operations as the CPU needs to be busy, on registers alone.
+// A loop of arithmetic on registers alone, with enough independent operations to keep the CPU busy.
 struct RegisterLoop {
   std::string name;
   // Runs `iterations` of the loop.
   void (*run)(std::int64_t iterations) = nullptr;
-  double operations = 0;  // of one iteration; a multiplication with its addition are two
+  double operations = 0;  // operations in one iteration; a multiplication and its addition are two
 };
 
-// Fused multiply-adds of float32 in the widest vectors that the kernels of this project use here.
+// Returns a loop of float32 multiply-adds, in the widest vectors that this project's kernels use on this CPU.
 RegisterLoop float32_loop();
-// What this CPU has for int8 and bfloat16, ONEDNN_MAX_CPU_ISA or not: AVX-512 VNNI, AVX-512 BF16, AMX.
+// Returns a loop for each instruction that this CPU has for int8 and bfloat16: AVX-512 VNNI, AVX-512 BF16, AMX. Ignores
+// ONEDNN_MAX_CPU_ISA.
 std::vector<RegisterLoop> low_precision_loops();
 
-// That of the instructions which matmuls of precision() use; float32's where they have none of their own.
+// Returns the loop of the instructions that matmuls of precision() use; float32_loop() if there are no special ones.
 RegisterLoop matmul_loop();
 
-// Operations per second of so many threads at once.
+// Returns the operations per second of `threads` threads together.
 double measure(const RegisterLoop& loop, int threads);
 
-// Bytes per second that so many threads read together from memory: far more of it than most caches hold.
+// Returns the bytes per second that `threads` threads together read from memory. They read much more than most caches
+// hold.
 double read_bandwidth(int threads);
 
-// What this machine can do with the benchmarks' threads; measured at the first call.
+// Peak rates of this machine with the threads of the benchmarks.
 struct Peaks {
   double matmul = 0;          // operations per second of matmul_loop()
   double read_bandwidth = 0;  // bytes per second
 };
+// Returns the peak rates, measured at the first call.
 const Peaks& peaks();
 
 }  // namespace encdec::bench

@@ -13,23 +13,24 @@
 
 namespace encdec::bench {
 
-// Small pseudo-random values: speed does not depend on them, but denormal numbers would be slow.
+// Returns small pseudo-random values. Speed does not depend on them, except that denormal numbers would be slow.
 Tensor noise(const Shape& shape);
-// int32 [count] of all over a vocabulary.
+// Returns int32 [count], spread over the vocabulary.
 Tensor token_ids(std::int64_t count, Dim vocabulary);
 
-// Tensors of these names and shapes, filled with noise.
+// Names and shapes of weights.
 using WeightShapes = std::map<std::string, Shape>;
+// Returns weights with these names and shapes, filled with noise.
 std::shared_ptr<const WeightStore> random_store(const WeightShapes& shapes);
-// Under their own names.
+// Returns the scope of such weights, in which each weight keeps its name.
 WeightScope random_weights(const WeightShapes& shapes, const PackOptions& pack);
 
-// What layers need.
+// Return the weights that a part of a layer needs.
 WeightShapes projection_weights(Dim out, Dim in);
 WeightShapes norm_weights(Dim width);
 WeightShapes attention_weights(Dim model_dim);
 WeightShapes feed_forward_weights(Dim model_dim, Dim hidden_dim);
-// Adds them under a name.
+// Adds `shapes` to `all`, with `name` and a dot before each of their names.
 void add_weights(WeightShapes& all, const std::string& name, const WeightShapes& shapes);
 
 struct MatMulShape {
@@ -38,7 +39,7 @@ struct MatMulShape {
   Dim output_width;
 };
 
-// What one run does: matmuls with weights, and what attention adds to them; or, of what only moves data, how much.
+// The work of one run of a layer. If the layer only moves data, only `moved_bytes` is set.
 struct Work {
   std::vector<MatMulShape> matmuls = {};
   double attention_operations = 0;
@@ -49,13 +50,14 @@ struct Work {
   double weight_bytes(Precision precision) const;  // each weight once
 };
 
-// Scores and weighted values: two multiply-adds for each pair of query and key and each column.
+// Returns the operations of attention without its projections: for each pair of query and key and each column, one
+// multiply-add for the score and one for the weighted value.
 template <class Queries, class Keys>
 double attention_operations(Queries queries, Keys keys, Dim model_dim) {
   return 4.0 * static_cast<double>(queries) * static_cast<double>(keys) * static_cast<double>(model_dim);
 }
 
-// What runs again and again: a graph, its inputs, and the work of one run.
+// A graph to run repeatedly, its inputs, and the work of one run.
 struct Sample {
   Graph graph;
   std::vector<Tensor> inputs;
@@ -63,8 +65,8 @@ struct Sample {
   std::vector<Sequence> sequences = {};
 };
 
-// One layer in several sizes, the smallest first: registered here, it has a benchmark, and a test that it allocates
-// nothing after the first runs.
+// A layer in several sizes, the smallest first. Each layer of all_layers() has a benchmark, and a test that it
+// allocates no memory after its first runs.
 struct LayerSample {
   using Sizes = std::vector<std::int64_t>;
 
@@ -81,16 +83,17 @@ std::vector<LayerSample> dense_attention_layers();
 std::vector<LayerSample> long_input_layers();
 std::vector<LayerSample> all_layers();
 
-// The same layer between inputs like these.
+// Returns a sample whose graph has only this layer and its inputs.
 Sample one_layer(std::shared_ptr<const Layer> layer, std::vector<Tensor> inputs, Work work,
                  std::vector<Sequence> sequences = {});
 
-// `batch` sequences of equal length that fill the packed rows, each with its past and its rows of memory.
+// Sizes that are the same for all sequences of a batch.
 struct EqualSequences {
   std::int64_t rows = 0;
-  std::int64_t past = 0;
-  std::int64_t memory_rows = 0;
+  std::int64_t past = 0;         // rows before these, in the key/value cache
+  std::int64_t memory_rows = 0;  // rows of encoder output
 };
+// Returns `batch` sequences whose rows follow one another.
 std::vector<Sequence> sequences(std::int64_t batch, const EqualSequences& each);
 
 template <std::size_t kCount>
@@ -100,7 +103,7 @@ std::array<std::int64_t, kCount> values(const LayerSample::Sizes& sizes) {
   return result;
 }
 
-// A sample with a state.
+// A sample with its executor and state, to run again and again.
 class SampleRun {
  public:
   SampleRun(Sample sample, int threads);

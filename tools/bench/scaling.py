@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How encdec's cost grows with the work: milliseconds per generated token of a random model, one size varied at a time.
+"""Measures how encdec's cost grows with the work: milliseconds per generated token of a random model, varying one size at a time.
 
   scaling.py --folder /tmp/scaling --output scaling.md
   scaling.py --folder /tmp/scaling --vary batch=1,8,64 vocabulary=8000,250000 --precision int8 --threads 2
 
-Sizes that are not varied are those of the base: batch 1, sources of 32 tokens, 64 generated tokens, 1 beam, 32,000 tokens of
-vocabulary, Transformer-base. Each point is a run of `encdec bench`, and all points are run once more in every round: on a machine
-that others use, the best is closest to what it can do. A token is one of a source's result, however many beams there are, so ms per
-token x batch is the time of a step.
+The other sizes have their base values: batch 1, sources of 32 tokens, 64 generated tokens, 1 beam, a vocabulary of 32,000 tokens,
+Transformer-base. Each point is a run of `encdec bench`. Every round runs all points, and the best run of a point counts, because
+other work on the machine can only slow a run down. A source has one result, whatever the number of beams, so the time of a step is
+ms per token x batch.
 
-The table goes to standard output or --output FILE.md; with --output and matplotlib, a plot goes to FILE.svg beside it. The folder
-gets the models (peers/make_model.py; needs torch and transformers), a folder for each vocabulary, made once.
+Writes the table to standard output or to --output FILE.md. With --output and matplotlib, also writes a plot to FILE.svg. Makes the
+models in --folder, once, with a folder for each vocabulary (peers/make_model.py, which needs torch and transformers).
 """
 
 import argparse
@@ -33,7 +33,7 @@ VALUES = {
 
 
 def run(command):
-    """Standard output; exits with the last line of standard error if the program fails."""
+    """Returns a program's standard output. Exits with the last line of standard error if the program fails."""
     result = subprocess.run([str(argument) for argument in command], capture_output=True, text=True)
     if result.returncode != 0:
         last = (result.stderr.strip().splitlines() or ["no message"])[-1]
@@ -50,7 +50,7 @@ def model_of(vocabulary, options):
 
 
 def measure(point, options):
-    """The figures of `encdec bench` for one set of sizes."""
+    """Returns the results of `encdec bench` for one set of sizes."""
     command = [options.encdec, "bench", "--model", model_of(point["vocabulary"], options), "--precision", options.precision]
     command += ["--threads", options.threads, "--repetitions", options.repetitions, "--batch-size", point["batch"]]
     command += ["--source-length", point["source"], "--target-length", point["target"], "--num-beams", point["beams"]]
@@ -70,13 +70,13 @@ def varied(text):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, required=True, help="for models, outside of the repository")
+    parser.add_argument("--folder", type=Path, required=True, help="folder for models, outside of the repository")
     parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", metavar="PROGRAM")
-    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="that makes the models")
+    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="Python that makes the models")
     parser.add_argument("--vary", nargs="+", type=varied, default=list(VALUES.items()), metavar="NAME[=N,N,...]")
     parser.add_argument("--precision", default="float32")
     parser.add_argument("--threads", type=int, default=1, metavar="N")
-    parser.add_argument("--rounds", type=int, default=2, metavar="R", help="through all points; the best counts")
+    parser.add_argument("--rounds", type=int, default=2, metavar="R", help="runs of each point; the best counts")
     parser.add_argument("--repetitions", type=int, default=3, metavar="N")
     parser.add_argument("--output", type=Path, metavar="FILE.md")
     options = parser.parse_args()
@@ -89,7 +89,7 @@ def parse_options():
 
 
 def measure_all(options):
-    """For each varied size, a row for each value: what it costs, the best of all rounds."""
+    """Returns, for each varied size, a row for each of its values, with the best run of all rounds."""
     best = {}
     for number in range(options.rounds):
         for name, values in options.vary:
@@ -109,7 +109,7 @@ def row_of(name, value, figures):
 
 
 def table_lines(all_rows):
-    """A Markdown table; `against first` is the cost per token divided by that of the first row of its kind."""
+    """Yields the lines of a Markdown table. `against first` is the cost per token divided by that of the size's first value."""
     yield "| varied | value | ms per token | against first | ms per step | GFLOP/s | peak MB |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
     for rows in all_rows:
@@ -121,7 +121,7 @@ def table_lines(all_rows):
 
 
 def plot(all_rows, path):
-    """One panel for each varied size, all with the same vertical axis."""
+    """Draws one panel for each varied size, all with the same vertical axis."""
     try:
         import matplotlib
     except ImportError:

@@ -1,4 +1,4 @@
-// Whole stacks: the encoder, and steps of the decoder.
+// Benchmarks of whole stacks: the encoder, and steps of the decoder.
 #include <benchmark/benchmark.h>
 #include <encdec/models/session/session.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 constexpr int kLayers = 6;
 constexpr Dim kStackVocabulary = 32000;
 
-// A whole Transformer with random weights.
+// Returns a whole Transformer with random weights.
 std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_dim) {
   TransformerConfig config;
   config.model_dim = model_dim;
@@ -40,7 +40,7 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
   return std::make_shared<const Transformer>(config, WeightScope(random_store(shapes), names, pack_options()));
 }
 
-// Of all layers: self-attention, feed-forward, and what else each has.
+// Returns the matmuls of all layers: those of self-attention and feed-forward, and `more` in each layer.
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, const std::vector<MatMulShape>& more) {
   std::vector<MatMulShape> shapes;
   for (int layer = 0; layer < kLayers; ++layer) {
@@ -51,7 +51,7 @@ std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden,
   return shapes;
 }
 
-// The encoder with the memories of the cross-attention.
+// Runs the encoder, with the keys and values of the cross-attention in each decoder layer.
 void bench_encoder(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
@@ -66,7 +66,7 @@ void bench_encoder(benchmark::State& state) {
                 .attention_operations = kLayers * batch * attention_operations(length, length, model)});
 }
 
-// One decoding step, logits included, at position T with sources of 32 tokens.
+// Runs one decoding step at position T - 1, with its logits, for sources of 32 tokens.
 void bench_decoder_step(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
@@ -77,7 +77,7 @@ void bench_decoder_step(benchmark::State& state) {
   const std::int32_t token = 7;
   std::vector<Session::TargetTokens> step;
   for (auto _ : state) {
-    state.PauseTiming();  // the same position again
+    state.PauseTiming();  // goes back to the same position
     session.reset();
     step.clear();
     for (const int source : session.encode(sources).sources) step.push_back({session.open_target(source), past});

@@ -1,4 +1,4 @@
-// Blocks that are applied again and again.
+// Benchmarks of Universal Transformers, which apply the same block again and again.
 #include <benchmark/benchmark.h>
 #include <encdec/models/lessons/universal_transformer/universal_session.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr Dim kVocabulary = 1000;
 
-// Both stacks alike.
+// Returns a Universal Transformer with random weights and two equal stacks.
 std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim model, Dim hidden,
                                                                          const UniversalStackConfig& stack_config) {
   UniversalTransformerConfig config;
@@ -36,7 +36,8 @@ std::shared_ptr<const UniversalTransformer> random_universal_transformer(Dim mod
   return std::make_shared<const UniversalTransformer>(config, random_weights(shapes, pack_options()));
 }
 
-// Sources of the same length through the whole encoder, with what its positions take of at most so many steps.
+// Runs the whole encoder on sources of the same length. With a halting threshold, each position takes its own number of
+// steps, up to the maximum.
 void bench_universal_encoder(benchmark::State& state, std::optional<float> halting_threshold) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
@@ -54,10 +55,10 @@ void bench_universal_encoder(benchmark::State& state, std::optional<float> halti
   for (auto _ : state) benchmark::DoNotOptimize(session.encode(sources));
 
   const std::span<const std::int32_t> updates = session.encode(sources).updates;
-  Work work{.matmuls = {{rows, model, 2 * model}}};  // what the decoder will read
+  Work work{.matmuls = {{rows, model, 2 * model}}};  // keys and values for the decoder
   const auto first_of = [&](int sequence) { return static_cast<std::size_t>(sequence * length); };
   for (int step = 0; step < stack.steps; ++step) {
-    int running = 0;  // sequences: each until all of its positions have halted
+    int running = 0;  // sequences with a position that has not halted
     for (int b = 0; b < batch; ++b) running += std::ranges::max(updates.subspan(first_of(b), first_of(1))) > step;
     if (running == 0) break;
     const std::int64_t left = running * length;
@@ -69,7 +70,7 @@ void bench_universal_encoder(benchmark::State& state, std::optional<float> halti
   state.counters["steps"] = std::accumulate(updates.begin(), updates.end(), 0.0) / static_cast<double>(rows);
 }
 
-// One step of the block's recurrence for one row of each target, after T - 1 positions, with sources of S tokens.
+// Runs one step of the decoder block for one row of each target, at position T - 1, with sources of S tokens.
 void bench_universal_decoder_block(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1)),
             source = static_cast<int>(state.range(2));
@@ -98,7 +99,7 @@ void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
       ->Args({32, 32, 512, 2048, 6});
 }
 
-// The encoder of 6 steps, or its embedding and one; and with halting.
+// The encoder with 6 steps, with 1 step, and with halting.
 BENCHMARK_CAPTURE(bench_universal_encoder, fixed, std::nullopt)
     ->Name("UniversalEncoder")
     ->Apply(encoder_sizes)

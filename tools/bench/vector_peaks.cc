@@ -11,7 +11,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/vector_peaks.cc"
-#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/foreach_target.h>  // compiles the code below once per instruction set
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -26,7 +26,7 @@ void multiply_add(std::int64_t iterations) {
   const hn::ScalableTag<float> d;
   volatile float factor = 0.5f, addend = 1.0f;  // unknown to the compiler
   const auto a = hn::Set(d, factor), b = hn::Set(d, addend);
-  // Each is read anew: chains that the compiler knows to be equal would become one.
+  // Reads `addend` for each chain, so that the compiler does not merge the chains into one.
   hn::Vec<decltype(d)> sums[kChains];
   for (auto& sum : sums) sum = hn::Set(d, addend);
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -46,7 +46,7 @@ const char* target_name() {
   return hwy::TargetName(HWY_TARGET);
 }
 
-// `count` is a multiple of eight vectors.
+// Reads `count` numbers. REQUIRES: `count` is a multiple of eight vectors.
 void read(const float* HWY_RESTRICT values, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -76,11 +76,12 @@ HWY_EXPORT(target_name);
 HWY_EXPORT(read);
 
 constexpr std::size_t kReadBytes = std::size_t{512} << 20;
-// Short attempts, and many: on a busy machine some of them are not interrupted.
+// Many short attempts, so that some of them are not interrupted on a busy machine.
 constexpr int kAttempts = 48;
-constexpr int kParts = 8;  // of the memory; an attempt reads one of them
+constexpr int kParts = 8;  // parts of the memory, of which an attempt reads one
 
-// The shortest time of many attempts in which all threads, starting together, have done work(thread, attempt).
+// Returns the shortest time of kAttempts attempts. In an attempt, all threads start together and call
+// work(thread, attempt).
 template <class Work>
 double best_seconds(int threads, const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -136,11 +137,11 @@ double measure(const RegisterLoop& loop, int threads) {
 }
 
 double read_bandwidth(int threads) {
-  constexpr std::size_t kBlock = 4096;  // floats; a multiple of eight vectors of any length
+  constexpr std::size_t kBlock = 4096;  // in floats; a multiple of eight vectors of any size
   const auto count = static_cast<std::size_t>(threads);
   const std::size_t share = kReadBytes / sizeof(float) / kParts / count / kBlock * kBlock;
   Tensor memory = Tensor::uninitialized({static_cast<Dim>(share * count * kParts)});
-  std::fill_n(memory.data<float>(), memory.elements(), 1.0f);  // pages that nobody has written may all be one
+  std::fill_n(memory.data<float>(), memory.elements(), 1.0f);  // writes to all pages: unwritten ones may share one page
   const double seconds = best_seconds(threads, [&](int thread, int attempt) {
     const auto place = static_cast<std::size_t>(attempt % kParts * threads + thread);
     HWY_DYNAMIC_DISPATCH(read)(memory.data<float>() + place * share, share);

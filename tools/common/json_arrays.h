@@ -8,12 +8,14 @@
 
 namespace encdec::cli {
 
-// The double with the float's shortest digits: 0.1, not 0.10000000149011612. What is not a number is null in JSON.
+// Returns the double that prints with the float's shortest digits: 0.1, not 0.10000000149011612. NaN and infinity
+// become null in JSON.
 double short_number(float value);
+// Returns an array of numbers.
 WrittenJson to_array(std::span<const float> values);
-// [{"token", "log_probability"}]
+// Returns [{"token", "log_probability"}].
 WrittenJson to_array(std::span<const TokenScore> tokens);
-// [[{"token", "log_probability"}]]
+// Returns [[{"token", "log_probability"}]].
 WrittenJson to_array(const std::vector<std::vector<TokenScore>>& places);
 
 }  // namespace encdec::cli

@@ -5,7 +5,7 @@
 
 namespace encdec {
 
-// Returns the text with the letters A to Z in lower case; other bytes stay.
+// Returns the text with the letters A to Z in lower case. Other bytes do not change.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

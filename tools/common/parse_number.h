@@ -7,7 +7,7 @@
 
 namespace encdec::cli {
 
-// Returns the number that the whole text is; nullopt for any other text.
+// Returns the number if all of `text` is one, else nullopt.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value = {};

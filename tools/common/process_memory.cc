@@ -21,12 +21,13 @@ namespace {
 
 const char* program_name = "";
 
-// What follows may run in a signal handler.
+// The functions below run in a signal handler, so they call only functions that are safe there.
 void tell(std::string_view text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// The next line of a file without its end, cut where there is no more room; empty at the end of the file.
+// Reads a line, and returns it without its line end and cut to the size of `room`. Returns an empty line at the end of
+// the file.
 std::string_view read_line(int descriptor, std::array<char, 8192>& room) {
   std::size_t size = 0;
   for (char c = 0; ::read(descriptor, &c, 1) == 1 && c != '\n';) {
@@ -35,7 +36,7 @@ std::string_view read_line(int descriptor, std::array<char, 8192>& room) {
   return {room.data(), size};
 }
 
-// Writes the path of the file that is mapped at this address. Its line in /proc/self/maps:
+// Writes the path of the file that is mapped at this address, from its line in /proc/self/maps:
 // 7f00c000-7f00d000 r--p 00000000 08:01 1234                       /a/model.safetensors
 void tell_file_at(std::uintptr_t address) {
   std::array<char, 8192> room;
@@ -47,7 +48,7 @@ void tell_file_at(std::uintptr_t address) {
     if (dash != last) std::from_chars(dash + 1, last, end, 16);
     const std::size_t path = line.find('/');
     if (address < begin || address >= end || path == std::string_view::npos) continue;
-    // Nothing that turns or hides text.
+    // Replaces characters that could hide text or change its direction.
     for (char& c : std::span(room).first(line.size())) c = c >= ' ' && c <= '~' ? c : '?';
     return tell(line.substr(path));
   }
@@ -57,11 +58,11 @@ void tell_file_at(std::uintptr_t address) {
 void on_bus_error(int signal, siginfo_t* info, void*) {
   if (info->si_code != BUS_ADRERR) {
     std::signal(signal, SIG_DFL);
-    ::raise(signal);  // again when this returns, and then it ends the program
+    ::raise(signal);  // blocked until this handler returns; then it ends the program
     return;
   }
   static std::atomic_flag is_told;
-  while (is_told.test_and_set()) ::pause();  // one thread tells and ends all
+  while (is_told.test_and_set()) ::pause();  // the first thread writes the line and ends the program
   tell(program_name);
   tell(": ");
   tell_file_at(reinterpret_cast<std::uintptr_t>(info->si_addr));

@@ -2,10 +2,11 @@
 
 namespace encdec::cli {
 
-// What memory may do to a program, before it does anything else. Where the address space is limited (ulimit -v),
-// threads share one heap instead of taking 64 MiB each. Bytes of a mapped file that can no longer be read, because
-// somebody has cut it off or its disk fails, end the program with status 1 and a line that names it and begins with
-// `program`, a literal. Output files that are not whole do not get their names.
+// Prepares a program for problems of memory.
+// - If the address space is limited (ulimit -v), threads share one heap instead of reserving 64 MiB each.
+// - If a mapped file cannot be read because it was truncated or its disk fails, the program ends with status 1. A line
+//   on standard error names the program and the file. Unfinished output files do not get their final names.
+// REQUIRES: called before anything else; `program` is a literal.
 void prepare_memory(const char* program);
 
 }  // namespace encdec::cli

@@ -4,7 +4,7 @@
 
 namespace encdec::cli {
 
-// Seconds since construction.
+// A timer that starts at construction.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

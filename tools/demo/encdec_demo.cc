@@ -1,6 +1,6 @@
-// encdec-demo: how English words are pronounced, decoded greedily, token by token, and what is said in recordings, by
-// the small models that come with the project. Everything that a program needs of the library is in pronounce_all() and
-// pronounce(), and in recordings.cc.
+// encdec-demo: pronounces English words, decoded greedily and printed token by token, and transcribes recordings. Uses
+// the small models that come with the project. All calls of the library are in pronounce_all(), pronounce() and
+// recordings.cc.
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/base/machine.h>
 #include <encdec/models/generation/text_stream.h>
@@ -36,14 +36,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// A bundled model, where it is installed: it has moved where the program has.
+// Returns the folder of a bundled model, found relative to this program, so that both can be moved together.
 std::filesystem::path bundled_model(const char* name) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / "pretrained" / name).lexically_normal();
 }
 
-// What comes with the speech model.
+// Returns the recordings that come with the speech model.
 std::vector<std::string> bundled_clips() {
   std::vector<std::string> clips;
   for (const char* name : {"timer.wav", "number.wav", "pause.wav"}) {
@@ -52,8 +52,8 @@ std::vector<std::string> bundled_clips() {
   return clips;
 }
 
-// Words of a file or pipe, one a line. None where there are none, where a person would have to type them, and
-// where nothing comes for a while: programs that run others often leave them an input that they never use.
+// Returns the words of standard input, one per line, if it is a file or pipe. Returns none at a terminal, and none if
+// no input arrives within kWaitForInput: programs that run others often leave them a pipe to which they never write.
 std::vector<std::string> words_of_standard_input() {
   std::vector<std::string> words;
   pollfd input = {STDIN_FILENO, POLLIN, 0};
@@ -66,16 +66,16 @@ std::vector<std::string> words_of_standard_input() {
   return words;
 }
 
-// "1 word", "2 words".
+// Returns "1 word" or "2 words".
 std::string counted(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// Prints what the model makes of one word while it is being decoded. Returns the number of tokens.
+// Prints a word and its pronunciation, piece by piece while it is decoded. Returns the number of tokens.
 std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   fmt::print("{:<16}", word);
   std::size_t tokens = 0, printed = 0;
-  encdec::TextStream stream(*model.tokenizer());  // tells only what later tokens cannot change
+  encdec::TextStream stream(*model.tokenizer());  // returns only text that later tokens cannot change
   encdec::GenerateOptions options;
   options.num_beams = 1;
   options.on_token = [&](std::size_t, std::int32_t token) {
@@ -106,7 +106,7 @@ void pronounce_all(const std::string& folder, const std::vector<std::string>& wo
              counted(static_cast<std::size_t>(encdec::default_threads()), "thread"));
 }
 
-// Throws FileError if something of what was printed is lost.
+// Throws FileError if a part of the output was not written.
 void finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return;
   throw encdec::FileError(std::string("standard output: cannot write: ") + std::strerror(errno));
@@ -118,15 +118,15 @@ int main(int argc, char** argv) {
   encdec::cli::prepare_memory("encdec-demo");
   try {
     CLI::App app(
-        "Pronounces English words: those given, those of standard input (one a line), or a sample. Writes down what is "
-        "said in recordings, or with the sample in three that come with it.",
+        "Pronounces English words: those given, those of standard input (one per line), or a sample. Transcribes the "
+        "recordings given with --speech; with the sample of words, also three bundled recordings.",
         "encdec-demo");
     std::string folder;
     std::vector<std::string> words, recordings;
-    app.add_option("--model", folder, "Another checkpoint folder")->type_name("DIR");
-    app.add_option("--speech", recordings, "Recordings to write down: the bundled model knows numbers and commands")
+    app.add_option("--model", folder, "Checkpoint folder to use instead of the bundled one")->type_name("DIR");
+    app.add_option("--speech", recordings, "Recordings to transcribe; the bundled model knows numbers and commands")
         ->type_name("FILE...");
-    app.add_option("words", words, "What to pronounce");
+    app.add_option("words", words, "Words to pronounce");
     app.set_version_flag("--version", "encdec-demo " ENCDEC_VERSION);
     encdec::cli::add_document_options(app, "encdec(1)");
     try {

@@ -1,4 +1,4 @@
-// In place of recordings.cc in a build without speech.
+// Replaces recordings.cc in a build without speech (ENCDEC_SPEECH=OFF).
 #include <encdec/engine/base/error.h>
 
 #include "demo/recordings.h"

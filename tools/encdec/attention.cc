@@ -40,13 +40,14 @@ struct AttentionArguments {
   LineForm form = LineForm::text;
 };
 
-// A text, and where it stands, for messages.
+// A text and its position for error messages.
 struct Line {
   std::string text;
   std::string position;
 };
 
-// Of a terminal, what stands there when it has a line: nobody should have to end it.
+// Returns the only line of the file, or of standard input if `path` is empty. Throws InputError for no line or for
+// another one. At a terminal, does not wait for another line.
 Line only_line(const std::string& path) {
   LineReader reader(path);
   Line line, more;
@@ -54,12 +55,13 @@ Line only_line(const std::string& path) {
   line.position = reader.position();
   const bool waits = path.empty() && ::isatty(STDIN_FILENO) == 1;
   if ((!waits || reader.ready()) && reader.next(more.text)) {
-    throw InputError(fmt::format("{}: another line, expected one: generate --attention takes many", reader.position()));
+    throw InputError(
+        fmt::format("{}: another line, expected only one; generate --attention takes many", reader.position()));
   }
   return line;
 }
 
-// What is read before the model is loaded; the target is generated where there is none.
+// The texts that are read before the model is loaded. Without a target, the model generates one.
 struct Lines {
   Line source;
   std::optional<Line> target;
@@ -70,8 +72,8 @@ Lines lines_of(const AttentionArguments& options) {
   const std::string& path = options.target_file;
   if (options.target) lines.target = Line{*options.target, "target"};
   if (!path.empty() && !std::filesystem::exists(path)) {
-    throw FileError(
-        fmt::format("{}: no such file, expected one with the target; as text it stands behind the source", path));
+    throw FileError(fmt::format(
+        "{}: no such file, expected one with the target; a target as text is given after the source", path));
   }
   if (!path.empty()) lines.target = only_line(path);
   if (lines.source.text.empty()) throw InputError(lines.source.position + ": empty, expected a source");
@@ -80,14 +82,14 @@ Lines lines_of(const AttentionArguments& options) {
 
 struct NamedKind {
   AttentionKind kind;
-  std::string_view word;    // of --kind
-  std::string_view member;  // of the JSON object
+  std::string_view word;    // value of --kind
+  std::string_view member;  // name in the JSON object
 };
 constexpr NamedKind kKinds[] = {{AttentionKind::encoder_self, "encoder", "encoder_self"},
                                 {AttentionKind::decoder_self, "decoder", "decoder_self"},
                                 {AttentionKind::cross, "cross", "cross"}};
 
-// Pictures show one map where nothing else is asked for; files have room for all.
+// Returns the maps to show. By default a page or JSON has all maps, a picture or the terminal one map.
 AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
   using Otherwise = TypedAttention::Otherwise;
   const AttentionFormat format = attention_format(options.output);
@@ -126,7 +128,7 @@ AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArg
   return model.attention_ids(std::get<TokenIds>(source), std::get<TokenIds>(target), asked);
 }
 
-// {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}
+// Returns {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}, with the kinds in `maps`.
 std::string maps_json(const std::vector<LabelledAttention>& maps) {
   std::string json = "{";
   for (const LabelledAttention& map : maps) {
@@ -136,7 +138,7 @@ std::string maps_json(const std::vector<LabelledAttention>& maps) {
   return json + "}\n";
 }
 
-// The source, and what the decoder read and led to.
+// Returns the source, and the target if there is one: "source → target".
 std::string title_of(const Model& model, const AttentionMaps& attention, const std::string& source) {
   if (attention.target.empty()) return source;
   const std::string target = model.tokenizer() != nullptr ? decode_known(*model.tokenizer(), attention.target)
@@ -181,7 +183,7 @@ void show(const AttentionArguments& options) {
   const AttentionSelection selection = selection_of(options, model.config());
   const AttentionMaps attention = maps_of(model, lines, options, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);
-  // Not the one of ranges: clang 14 cannot compile it.
+  // std::ranges::stable_partition does not compile with clang 14.
   std::stable_partition(maps.begin(), maps.end(),
                         [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
   throw_if_interrupted();
@@ -194,29 +196,28 @@ void show(const AttentionArguments& options) {
 Action add_attention(CLI::App& command) {
   const auto options = std::make_shared<AttentionArguments>();
   add_model_option(command, options->model.folder);
-  // In capitals: CLI11 2.4 takes a positional target and --target for one name.
-  command.add_option("SOURCE", options->source, "The source; else the line of --input")->type_name("TEXT");
+  // In capitals, because CLI11 2.4 confuses a positional `target` with --target.
+  command.add_option("SOURCE", options->source, "The source; if not given, the line of --input")->type_name("TEXT");
   command
-      .add_option(
-          "TARGET", options->target,
-          "The target whose tokens the attention is asked of, be they likely or not; else what the model generates")
+      .add_option("TARGET", options->target,
+                  "The target whose attention is shown; if not given, the target that the model generates")
       ->type_name("TEXT");
-  add_input_option(command, options->input, "A file with the source, one line in UTF-8");
-  add_file_option(command, "--target", options->target_file, "A file with the target, one line");
+  add_input_option(command, options->input, "File of the source, one line in UTF-8");
+  add_file_option(command, "--target", options->target_file, "File of the target, one line");
   add_file_option(command, "--output", options->output,
                   "A page (.html), a picture (.png) or numbers (.json); the terminal if not given");
   CLI::Option* kind = command.add_option("--kind", options->kind,
-                                         "Self-attention of the encoder or the decoder, cross-attention, or all; if "
-                                         "not given, pages show all, pictures cross-attention where there is any");
+                                         "Self-attention of the encoder or decoder, cross-attention, or all; if not "
+                                         "given, all for .html and .json, else cross-attention if the model has it");
   take_words(kind, {"encoder", "decoder", "cross", "all"});
   add_attention_choices(command, "--layer", "--head", options->choices);
   static const std::map<std::string, ColorChoice> kColors = {
       {"auto", ColorChoice::automatic}, {"always", ColorChoice::always}, {"never", ColorChoice::never}};
   CLI::Option* color = command.add_option_function<std::string>(
       "--color", [options](const std::string& word) { options->color = kColors.at(word); },
-      "In the terminal; auto: where it has colours");
+      "Colours in the terminal; auto: if the terminal supports them");
   take_words(color, {"auto", "always", "never"});
-  command.add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to generate where no target is given")
+  command.add_option("--max-new-tokens", options->max_new_tokens, "Maximum tokens to generate if no target is given")
       ->check(integer_from(1, kMaxTokens))
       ->type_name("N");
   add_token_ids_option(command, options->form, "Source and target are");
@@ -224,9 +225,9 @@ Action add_attention(CLI::App& command) {
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No notes");
   command.footer(
-      R"(Rows are queries, columns are keys. A decoder's row is named by the token that it led to. Terminal and picture show the
-mean of the last layer's heads; --layer and --head choose others, or all of them. A page holds every head of every
-layer, unless one is chosen; so do numbers: weights[layer][head][row][column].)");
+      R"(Rows are queries, columns are keys. A decoder row is labelled with the token that it produced. By default the terminal
+and pictures show the mean of the last layer's heads; pages and JSON have every head of every layer. --layer and --head
+choose others. JSON has weights[layer][head][row][column].)");
   return [options] { show(*options); };
 }
 

@@ -6,7 +6,7 @@
 namespace encdec::cli {
 namespace {
 
-// No model has as many layers or heads.
+// Upper bound; models have fewer layers and heads.
 constexpr int kMaxNumber = 1'000'000;
 
 std::optional<AttentionChoice> parse_choice(const std::string& text) {
@@ -22,7 +22,7 @@ void add_choice(CLI::App& command, const std::string& name, const std::string& d
   command
       .add_option_function<std::string>(
           name, [&choice](const std::string& text) { choice = parse_choice(text); }, description)
-      ->check(expecting("a number from 0, a negative one from the end, mean or all",
+      ->check(expecting("a number from 0, a negative number that counts from the end, mean or all",
                         [](const std::string& text) { return parse_choice(text).has_value(); }))
       ->type_name("N|mean|all");
 }
@@ -40,8 +40,9 @@ AttentionFormat attention_format(const std::string& path) {
 
 void add_attention_choices(CLI::App& command, const std::string& layer, const std::string& head,
                            TypedAttention& typed) {
-  add_choice(command, layer, "Of attention: a layer from 0 (-1 is the last), the mean of all, or all", typed.layers);
-  add_choice(command, head, "Of attention: a head from 0, the mean of all, or all", typed.heads);
+  add_choice(command, layer, "Layer of the attention: a number from 0 (-1 is the last), mean of all, or all",
+             typed.layers);
+  add_choice(command, head, "Head of the attention: a number from 0, mean of all, or all", typed.heads);
 }
 
 AttentionSelection TypedAttention::selection(Otherwise otherwise) const {

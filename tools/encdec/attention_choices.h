@@ -9,30 +9,32 @@
 
 namespace encdec::cli {
 
-// How a file of attention is written: by the end of its name.
+// Format of an attention file, chosen by the ending of its name.
 enum class AttentionFormat : std::uint8_t {
-  terminal,   // no name
-  page,       // .html: one page with everything in it
+  terminal,   // empty path
+  page,       // .html, .htm: one page that needs no other files
   image,      // .png
   json,       // .json, .jsonl
   alignment,  // .align, .txt and any other
 };
 AttentionFormat attention_format(const std::string& path);
 
-// What is typed for a layer and a head.
+// The layers and heads that the user chose; unset if not given.
 struct TypedAttention {
   std::optional<AttentionChoice> layers;
   std::optional<AttentionChoice> heads;
 
+  // Default for options that are not given.
   enum class Otherwise : std::uint8_t {
     all,              // each head of each layer
     last_layer_mean,  // the mean of the last layer's heads
   };
-  // Of all kinds.
+  // Returns the selection, for all kinds of attention.
   AttentionSelection selection(Otherwise otherwise) const;
 };
 
-// Adds options of these names, such as "--layer": a number from 0, a negative one from the end, mean or all.
+// Adds two options with the names `layer` and `head`, such as "--layer". Their values are a number from 0, a negative
+// number that counts from the end, mean, or all.
 void add_attention_choices(CLI::App& command, const std::string& layer, const std::string& head, TypedAttention& typed);
 
 }  // namespace encdec::cli

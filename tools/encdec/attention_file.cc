@@ -34,7 +34,7 @@ void AttentionFile::write(const std::string& source, const GenerateResult& resul
 void AttentionFile::write_page(const std::string& source, const Hypothesis& best) {
   const std::string target = best.text.empty() ? format_token_ids(best.token_ids) : best.text;
   LabelledAttention attention = label_generated(model_, best, selection_);
-  // One long text must not cost the page of all others.
+  // Falls back to the mean, because add() rejects more weights and one long text must not stop the whole page.
   if (attention.map.weights.elements() > AttentionPage::kMaxWeights) attention = last_layer_mean(attention);
   page_->add({.title = source + " \u2192 " + target,
               .attentions = {attention},

@@ -12,20 +12,22 @@
 
 namespace encdec::cli {
 
-// The file of `generate --attention`: for each input, what its results looked at. By the end of its name:
-//   a page, of the best results; the last layer's mean where a browser could not hold all heads
-//   JSON, an object a line: {"hypotheses": [{"alignment": "0-0 1-2", "queries": ..., see json_members()}]}
-//   else a line of hard alignments of the best result, without its end token; see hard_alignment()
-// An empty source has an empty line, and no hypotheses.
+// The file of `generate --attention`, with the attention of the results. The ending of its name chooses the format:
+//   .html          a page with the best result of each input. If a browser could not hold all weights of a result, the
+//                  page has the mean of the last layer's heads.
+//   .json, .jsonl  an object per line: {"hypotheses": [{"alignment": "0-0 1-2", ...}]}; see also json_members()
+//   any other      a line with the hard alignment of the best result, without its end token; see hard_alignment()
+// A result without tokens is left out of a page, has no hypothesis in JSON, and has an empty line in other files.
+// Order of calls: write* commit
 class AttentionFile {
  public:
-  // Keeps references. Opens the file at once.
+  // Opens the file. REQUIRES: `model` outlives this object.
   AttentionFile(const std::string& path, const TypedAttention& typed, const Model& model);
 
-  // What to ask of generate().
+  // Returns the attention to request from generate().
   const AttentionSelection& selection() const { return selection_; }
 
-  // Results in the order of the inputs. `source` is the input's line.
+  // Writes the result of the next input, whose line is `source`.
   void write(const std::string& source, const GenerateResult& result);
   void commit();
 

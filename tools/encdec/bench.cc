@@ -27,13 +27,14 @@ struct BenchArguments {
   int repetitions = 5;
   std::int64_t seed = 1;
   bool profile = false;
-  std::string trace;  // file; none if empty
+  std::string trace;  // path of the trace file; empty for none
 };
 
-// Arithmetic of one call by the definition of the layers, biases, norms, softmax and embeddings left out.
+// Work of one generate call, computed from the definition of the layers. Does not count biases, norms, softmax and
+// embeddings.
 struct Work {
-  double operations = 0;
-  double step_weights = 0;  // that a decoding step must read at least
+  double operations = 0;    // a multiplication and an addition are two
+  double step_weights = 0;  // minimum number of weights that a decoding step reads
 };
 
 Work work_of(const TransformerConfig& config, const BenchArguments& options) {
@@ -43,10 +44,11 @@ Work work_of(const TransformerConfig& config, const BenchArguments& options) {
     return config.head_dim == 0 ? model : static_cast<double>(stack.heads * config.head_dim);
   };
   const double matrices = config.feed_forward == FeedForwardKind::gated ? 3 : 2;
-  const auto block = [&](const StackConfig& stack) {  // weights of self-attention and feed-forward
+  const auto block = [&](const StackConfig& stack) {  // number of weights of self-attention and feed-forward
     return model * (4 * inner(stack) + matrices * static_cast<double>(stack.hidden_dim));
   };
-  // Keys and values of the cross-attention are projected for source tokens, everything else for target tokens.
+  // Weights of the projections of keys and values in cross-attention, which are applied to source tokens. The
+  // projections of queries and outputs, applied to target tokens, have as many.
   const double cross = config.has_encoder() ? 2 * model * inner(config.decoder) : 0;
   const double encoder = (block(config.encoder) * config.encoder.layers + cross * config.decoder.layers) * source +
                          2 * inner(config.encoder) * config.encoder.layers * source * source;
@@ -76,10 +78,10 @@ std::vector<TokenIds> random_sources(const TransformerConfig& config, const Benc
   return sources;
 }
 
-// What the timed calls have shown.
+// Results of the timed calls.
 struct Measurement {
   std::vector<MeasuredCall> calls;
-  std::vector<double> step_seconds;  // between the ends of two steps of a call
+  std::vector<double> step_seconds;  // from the end of each step to the end of the next step of the same call
   std::vector<GenerateResult> results;
 };
 
@@ -106,7 +108,7 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
     generate.on_node_run = [profile](const NodeRun& run) { profile->add(run); };
   }
   for (int i = 0; i <= options.repetitions; ++i) {
-    if (i == 1) {  // the first one, which made primitives and grew memory, is not counted
+    if (i == 1) {  // discards call 0, which created primitives and allocated memory
       measurement = {};
       if (profile != nullptr) profile->clear();
     }
@@ -120,7 +122,7 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
   return measurement;
 }
 
-// FNV-1a, 64 bits, of what `generate --token-ids` would print.
+// Returns the 64-bit FNV-1a hash of the lines that `generate --token-ids` would print.
 std::string checksum_of_ids(const std::vector<GenerateResult>& results) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const GenerateResult& result : results) {
@@ -131,7 +133,8 @@ std::string checksum_of_ids(const std::vector<GenerateResult>& results) {
   return fmt::format("{:016x}", hash);
 }
 
-// In milliseconds: the smallest of the times that `share` of them do not exceed; null if there are none.
+// Returns a quantile in milliseconds: the smallest time that at least `share` of the times do not exceed. Returns null
+// if there are no times.
 WrittenJson step_quantile(std::vector<double> seconds, double share) {
   if (seconds.empty()) return nullptr;
   const double rank = std::ceil(share * static_cast<double>(seconds.size()));
@@ -141,7 +144,7 @@ WrittenJson step_quantile(std::vector<double> seconds, double share) {
 }
 
 void bench(const BenchArguments& options) {
-  std::optional<OutputFile> trace;  // a wrong path is known before the work
+  std::optional<OutputFile> trace;  // opened here, so that a wrong path fails before the work
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
   const Model model = options.model.load_generator(LineForm::token_ids);
@@ -189,17 +192,19 @@ Action add_bench(CLI::App& command) {
     add_number_option(command, name, value, description)->check(integer_from(1, max));
   };
   add_count("--source-length", options->source_length, kMaxTokens, "Tokens of each source");
-  add_count("--target-length", options->target_length, kMaxTokens, "Tokens generated for each source, exactly");
+  add_count("--target-length", options->target_length, kMaxTokens, "Tokens to generate for each source");
   add_count("--batch-size", options->batch_size, kMaxBatchSize, "Sources, all in one batch");
   add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
-  add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one that is not timed");
+  add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one call that is not timed");
   options->model.add_load_options(command);
-  command.add_option("--seed", options->seed, "Of the random source tokens")->type_name("N")->capture_default_str();
+  command.add_option("--seed", options->seed, "Seed of the random source tokens")
+      ->type_name("N")
+      ->capture_default_str();
   CLI::Option* profile =
       command
           .add_option("--profile", options->trace,
-                      "Tell on standard error where the time goes, node by node; FILE gets every run "
-                      "of a node as a Chrome trace")
+                      "Print the time of each node of the graphs to standard error. With FILE, also write "
+                      "every run of a node to it, as a Chrome trace")
           ->expected(0, 1)
           ->type_name("[FILE]");
   return [options, profile] {

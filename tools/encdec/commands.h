@@ -7,19 +7,20 @@
 
 namespace encdec::cli {
 
-// What the parsed arguments ask for. Throws encdec::Error where it fails, and UsageError.
+// The work of a subcommand, to call after its arguments are parsed. Throws UsageError, or encdec::Error if the work
+// fails.
 using Action = std::function<void()>;
 
-// Arguments that are fine one by one but do not make sense together.
+// Wrong usage that the argument parser does not detect, such as two options that exclude each other.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Writes one line on standard error: "encdec: " and the message.
+// Writes one line to standard error: "encdec: " and the message.
 void print_error(std::string_view message);
 
-// One subcommand each, in the file of its name: declares its options, and returns what to do once they are parsed.
+// Each function declares the options of one subcommand and returns its action. add_embed() is in embed.cc, and so on.
 Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
 Action add_embed(CLI::App& command);

@@ -17,7 +17,7 @@
 namespace encdec::cli {
 namespace {
 
-// Lines that are read before any of them is computed, so that texts of like length meet.
+// Number of lines to read before computing, so that texts of similar length share a batch.
 constexpr std::size_t kReadAheadLines = 1024;
 
 struct EmbedArguments {
@@ -27,7 +27,8 @@ struct EmbedArguments {
   EmbedOptions embed = {.batch_size = 32};
 };
 
-// The shortest digits that stand for the same floats. JSON has no word for what is not a number.
+// Returns a JSON array of the shortest digits that give the same floats. NaN and infinity become null, since JSON has
+// no number for them.
 std::string format_embedding(std::span<const float> embedding) {
   std::string text = "[";
   for (const float value : embedding) {
@@ -37,7 +38,7 @@ std::string format_embedding(std::span<const float> embedding) {
   return text + "]\n";
 }
 
-// The next lines, as far as they have come. Empty at the end.
+// Reads the next lines: waits for the first one and adds the others that have arrived. Returns none at the end.
 std::vector<std::string> read_window(LineReader& input, int batch_size) {
   std::vector<std::string> lines;
   const std::size_t limit = std::max(kReadAheadLines, static_cast<std::size_t>(batch_size));
@@ -76,12 +77,13 @@ void embed(const EmbedArguments& options) {
 Action add_embed(CLI::App& command) {
   const auto options = std::make_shared<EmbedArguments>();
   add_model_option(command, options->model.folder);
-  add_input_option(command, options->input, "Texts, one a line, in UTF-8");
+  add_input_option(command, options->input, "Texts in UTF-8, one per line");
   add_output_option(command, options->output, "One JSON array of numbers for each text");
   EmbedOptions& embedding = options->embed;
-  command.add_flag("--normalize", embedding.normalize, "Scale vectors to length 1, also where the folder does not");
+  command.add_flag("--normalize", embedding.normalize,
+                   "Scale vectors to length 1, even if the folder's files do not ask for it");
   add_number_option(command, "--dimensions", embedding.dimensions,
-                    "Leave only the first so many numbers of each vector, before that; 0 for all")
+                    "Keep only the first N numbers of each vector, before normalisation; 0: all")
       ->check(integer_from(0, kMaxTokens));
   const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type, const char* help) {
     return command
@@ -89,18 +91,18 @@ Action add_embed(CLI::App& command) {
             name, [&text](const std::string& given) { text = given; }, help)
         ->type_name(type);
   };
-  CLI::Option* prompt = add_text("--prompt", embedding.prompt, "TEXT", "What goes in front of each text");
+  CLI::Option* prompt = add_text("--prompt", embedding.prompt, "TEXT", "Text to put before each input text");
   add_text("--prompt-name", embedding.prompt_name, "NAME",
-           "The prompt that the folder calls so, such as query or document; its default one if not given")
+           "Prompt of this name in the folder's files, such as query or document; their default prompt if not given")
       ->excludes(prompt);
   add_number_option(command, "--batch-size", embedding.batch_size,
-                    "Texts encoded together; results do not depend on it")
+                    "Texts computed together. Results do not depend on it")
       ->check(integer_from(1, kMaxBatchSize));
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No progress bar");
   command.footer(
-      R"(Pooling and normalisation are those that the folder's own files ask for (modules.json of sentence-transformers); in a
-folder without them it is the mean of all tokens. What is too long for the model is cut off.)");
+      R"(Pooling and normalisation follow the folder's files (modules.json of sentence-transformers). Without these files, a
+vector is the mean over all tokens. Texts that are too long for the model are truncated.)");
   return [options] { embed(*options); };
 }
 

@@ -43,19 +43,19 @@ Dim longest(std::span<const TokenIds> rows) {
   return static_cast<Dim>(length);
 }
 
-// A .safetensors file of float32 tensors, written piece by piece, so that they need not fit into memory. Elements that
-// are never written are zero.
+// A writer of a .safetensors file of float32 tensors. Writes batch by batch, so the tensors need not fit into memory.
+// Elements that are never written are zero.
 class TensorFile {
  public:
-  // The format is little-endian, and values are written as they lie in memory.
+  // The format is little-endian, and values are written without conversion.
   static_assert(std::endian::native == std::endian::little);
 
   struct Entry {
     std::string name;
-    std::vector<Dim> shape;  // [B, L, W]
+    std::vector<Dim> shape;  // [B, L, W]: batch, length, width
   };
 
-  // Throws FileError if the file cannot be written or is not a regular one.
+  // Opens the file and writes its header. Throws FileError if it cannot be written or is not a regular file.
   TensorFile(const std::string& path, const std::vector<Entry>& entries)
       : output_(path, OutputFile::Unfinished::remove), file_(output_.regular()) {
     WrittenJson header = WrittenJson::object();
@@ -68,7 +68,7 @@ class TensorFile {
       size += bytes;
     }
     std::string text = header.dump();
-    text.resize((text.size() + 7) / 8 * 8, ' ');  // readers that map the file find aligned values
+    text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the values for readers that map the file
     const std::uint64_t header_bytes = text.size();
     const std::uint64_t data = sizeof(header_bytes) + header_bytes;
     for (auto& [offset, length] : tensors_) offset += data;
@@ -77,7 +77,8 @@ class TensorFile {
     file_.write_at(sizeof(header_bytes), std::as_bytes(std::span(text)));
   }
 
-  // Copies rows of a batch, [b, l, W], to where they belong in tensor `entry`, from sequence `first` on.
+  // Writes a batch, [b, l, W], to tensor `entry`, beginning with sequence `first`. Writes the first rows[i].size()
+  // positions of sequence i; the others are padding.
   void write(std::size_t entry, std::size_t first, const Tensor& batch, std::span<const TokenIds> rows) {
     const auto& [offset, length] = tensors_[entry];
     const std::size_t row_bytes = static_cast<std::size_t>(batch.width()) * sizeof(float);
@@ -92,8 +93,8 @@ class TensorFile {
 
  private:
   struct Place {
-    std::uint64_t offset;  // in the file, of the tensor's first byte
-    Dim length;            // rows of a sequence
+    std::uint64_t offset;  // position of the tensor's first byte in the file
+    Dim length;            // positions of a sequence
   };
 
   OutputFile output_;
@@ -101,10 +102,10 @@ class TensorFile {
   std::vector<Place> tensors_;
 };
 
-// What the command has read, and how long the longest rows are.
+// Token ids that the command has read.
 struct Rows {
-  std::vector<TokenIds> sources;  // none in a decoder-only model
-  std::vector<TokenIds> targets;  // none in an encoder-only model
+  std::vector<TokenIds> sources;  // empty for a decoder-only model
+  std::vector<TokenIds> targets;  // empty for an encoder-only model
 
   std::size_t count() const { return std::max(sources.size(), targets.size()); }
 };
@@ -119,7 +120,7 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
     if (rows.sources.size() == rows.targets.size()) return rows;
     const bool more_sources = rows.sources.size() > rows.targets.size();
     const std::size_t both = std::min(rows.sources.size(), rows.targets.size());
-    throw InputError(fmt::format("{}:{}: {} has only {} lines, expected as many in both",
+    throw InputError(fmt::format("{}:{}: {} has only {} lines, expected the same number in both",
                                  (more_sources ? source_input : target_input).name(), both + 1,
                                  (more_sources ? target_input : source_input).name(), both));
   }
@@ -166,19 +167,19 @@ void forward(const ForwardArguments& options) {
 Action add_forward(CLI::App& command) {
   const auto options = std::make_shared<ForwardArguments>();
   add_model_option(command, options->model.folder);
-  add_input_option(command, options->input, "Token ids of the sources, a line each, used exactly as given");
+  add_input_option(command, options->input, "Token ids of the sources, one source per line, used exactly as given");
   add_file_option(
       command, "--decoder-input", options->decoder_input,
-      "Token ids of the targets, line by line, beginning with the decoder start token; not for encoder-only models");
+      "Token ids of the targets, one per line, each with the decoder start token first; not for encoder-only models");
   add_file_option(command, "--output", options->output, "The .safetensors file to write")->required();
   add_number_option(command, "--batch-size", options->batch_size,
-                    "Sources computed together; results do not depend on it")
+                    "Sources computed together. Results do not depend on it")
       ->check(integer_from(1, kMaxBatchSize));
   options->model.add_load_options(command);
   command.footer(
-      R"(Writes logits [B, T, V] and encoder_last_hidden_state [B, S, D] in float32, with zeros after the end of a row that
-is shorter than the longest. An encoder-only model gives last_hidden_state [B, S, D] alone. A decoder-only model reads
-one of the two inputs, and gives logits alone.)");
+      R"(Writes float32 tensors: logits [B, T, V] and encoder_last_hidden_state [B, S, D]. Rows shorter than the longest are
+padded with zeros. For an encoder-only model, writes only last_hidden_state [B, S, D]. For a decoder-only model, reads
+one of the two inputs and writes only logits.)");
   return [options] { forward(*options); };
 }
 

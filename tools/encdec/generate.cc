@@ -29,7 +29,8 @@
 namespace encdec::cli {
 namespace {
 
-// Lines that are read ahead with --stream: results come in order, so the first one should not wait for others to begin.
+// Maximum number of unfinished lines with --stream. Few, because lines are written in order, and the first one should
+// not wait until many others have begun.
 constexpr std::size_t kStreamedLines = 8;
 
 struct GenerateArguments {
@@ -48,10 +49,10 @@ struct GenerateArguments {
   bool stream = false;
 };
 
-// Of input: about a hundred lines.
+// Bytes of input that keep one worker busy: about a hundred lines.
 constexpr std::int64_t kBytesOfWorker = 8192;
 
-// From the first line to the last.
+// One run of the command, from the first input line to the last.
 class Generation final : private GenerateStream {
  public:
   explicit Generation(const GenerateArguments& options)
@@ -77,11 +78,12 @@ class Generation final : private GenerateStream {
     if (options_.shard.number > 0) {
       manifest_.emplace(options_.shard, options_.input, output_path_, result_settings(options));
       if (manifest_->is_done()) {
-        if (!options_.model.quiet) spdlog::info("{}: is there already, made of the same; nothing to do", output_path_);
+        if (!options_.model.quiet)
+          spdlog::info("{}: already complete for this input and these options; skipped", output_path_);
         return;
       }
     }
-    // Nothing must be drawn between the tokens of a line.
+    // With --stream, a progress bar would be drawn between the tokens of a line.
     bar_ = options_.model.quiet || options_.stream ? ProgressBar::hidden() : ProgressBar();
     try {
       const Stopwatch stopwatch;
@@ -100,7 +102,7 @@ class Generation final : private GenerateStream {
     }
     stats_.total_seconds = stopwatch_.seconds();
     if (truncated_ > 0 && !options_.model.quiet) {
-      spdlog::warn("{} of {} sources had more tokens than are read; their ends were left out", truncated_, lines_);
+      spdlog::warn("{} of {} sources had too many tokens and were truncated", truncated_, lines_);
     }
     if (stats_file_) {
       stats_file_->write(to_json(stats_) + "\n");
@@ -111,7 +113,7 @@ class Generation final : private GenerateStream {
  private:
   Model load() {
     int& workers = options_.generation.options.workers;
-    // A stream's lines are looked at one by one.
+    // With --stream one worker has all CPUs, because a user watches one line at a time.
     const std::int64_t bytes = options_.stream ? 0 : input_.total_bytes().value_or(0);
     workers = options_.model.share_cpus(workers, bytes / kBytesOfWorker);
     Model model = options_.model.load_generator(options_.form);
@@ -127,13 +129,13 @@ class Generation final : private GenerateStream {
   void note_ignored_settings() const {
     const auto& ignored = model_.unsupported_settings();
     if (ignored.empty()) return;
-    spdlog::warn("{}: this version passes over {} of the generation settings", options_.model.folder,
+    spdlog::warn("{}: generation settings {} are not supported and are ignored", options_.model.folder,
                  fmt::join(ignored, ", "));
   }
 
   GenerateOptions generate_options() {
     GenerateOptions options = with_tokens(options_.generation, model_, options_.form);
-    if (!options_.json) options.num_return_sequences = 1;  // one line out for one line in
+    if (!options_.json) options.num_return_sequences = 1;  // each input line has one output line
     if (attention_file_) options.attention = attention_file_->selection();
     if (streamer_) {
       options.on_token = [this](std::size_t source, std::int32_t token) {
@@ -148,7 +150,7 @@ class Generation final : private GenerateStream {
     return options;
   }
 
-  // What a result depends on beside its source.
+  // Returns everything that a result depends on except its source.
   WrittenJson result_settings(const GenerateOptions& options) const {
     return {{"fingerprint", model_.fingerprint()},
             {"precision", to_string(model_.precision())},
@@ -178,7 +180,7 @@ class Generation final : private GenerateStream {
     return input;
   }
 
-  // Whether a line is there, and wanted.
+  // Returns true if a line can be read without waiting, and with --stream only if few lines are unfinished.
   bool may_read() {
     if (streamer_) {
       const std::lock_guard lock(mutex_);
@@ -239,7 +241,7 @@ class Generation final : private GenerateStream {
     if (streamer_) streamer_->break_line();
   }
 
-  // For the end of an error message.
+  // Returns text to append to an error message: where the partial output is. Empty if there is none.
   std::string what_is_kept() const {
     const std::string partial = output_.partial_path();
     if (partial.empty()) return {};
@@ -250,7 +252,7 @@ class Generation final : private GenerateStream {
   Stopwatch stopwatch_;
   LineReader input_;
   std::unique_ptr<LineReader> prefix_;
-  std::optional<PairedLines> pairs_;  // of the two
+  std::optional<PairedLines> pairs_;  // lines of input_ and *prefix_; unset without --prefix-file
   std::string output_path_;
   OutputFile output_;
   std::unique_ptr<OutputFile> stats_file_;
@@ -260,43 +262,43 @@ class Generation final : private GenerateStream {
   std::optional<LineStreamer> streamer_;
   ProgressBar bar_ = ProgressBar::hidden();
   Stats stats_;
-  double waiting_seconds_ = 0;  // for input
+  double waiting_seconds_ = 0;  // time spent waiting for input
 
-  std::mutex mutex_;                     // of what follows, and of the output
-  std::deque<std::int64_t> unfinished_;  // lines that are read and not written: where each ends in the input
-  std::deque<std::string> sources_;      // of these, where their attention is told
-  std::int64_t finished_bytes_ = 0;
-  std::int64_t lines_ = 0;      // in the output
-  std::int64_t truncated_ = 0;  // of their sources
+  std::mutex mutex_;                     // guards the members below, and the output
+  std::deque<std::int64_t> unfinished_;  // for each line that is read but not written, where it ends in the input
+  std::deque<std::string> sources_;      // text of these lines, with --attention only
+  std::int64_t finished_bytes_ = 0;      // end in the input of the last line written
+  std::int64_t lines_ = 0;               // lines written
+  std::int64_t truncated_ = 0;           // lines written whose source was truncated
 };
 
 void add_options(CLI::App& command, GenerateArguments& options) {
   add_model_option(command, options.model.folder);
-  add_input_option(command, options.input, "Sources, one a line, in UTF-8");
-  add_output_option(command, options.output, "Generated texts, one a line, in the order of the input");
+  add_input_option(command, options.input, "Sources in UTF-8, one per line");
+  add_output_option(command, options.output, "Generated texts, one per line, in the order of the input");
   add_file_option(command, "--prefix-file", options.prefix,
-                  "What each result begins with, line by line; an empty line for nothing");
+                  "Prefixes that results begin with: line N for source N, an empty line for none");
   add_token_ids_option(command, options.form, "Lines are");
-  command.add_flag("--json", options.json, "Write one JSON object a line: texts, token ids and scores");
-  command.add_flag("--token-scores", options.token_scores, "Each token's log-probability too; needs --json");
+  command.add_flag("--json", options.json, "Write one JSON object per line: texts, token ids and scores");
+  command.add_flag("--token-scores", options.token_scores, "Also write each token's log-probability; needs --json");
   GenerateOptions& generate = options.generation.options;
   command
-      .add_option("--top-log-probs", generate.top_log_probs, "The K likeliest tokens at each place too; needs --json")
+      .add_option("--top-log-probs", generate.top_log_probs,
+                  "Also write the K most likely tokens at each position; needs --json")
       ->check(integer_from(0, kMaxBeams))
       ->type_name("K");
-  command.add_flag("--stream", options.stream, "Write to standard output as soon as a part of a line is certain");
+  command.add_flag("--stream", options.stream, "Write each part of a line to standard output as soon as it is final");
   add_generation_options(command, options.generation);
-  add_number_option(command, "--max-source-tokens", generate.max_source_tokens,
-                    fmt::format("Most tokens of a source; 0 for as many as the model has positions for, {} if they do "
-                                "not end",
-                                kMaxSourceTokens))
+  add_number_option(
+      command, "--max-source-tokens", generate.max_source_tokens,
+      fmt::format("Maximum tokens of a source; 0: the model's limit, or {} if it has none", kMaxSourceTokens))
       ->check(integer_from(0, kMaxTokens));
   take_words(command.add_option_function<std::string>(
                  "--long-sources",
                  [&generate](const std::string& word) {
                    generate.long_sources = word == "truncate" ? LongSources::truncate : LongSources::error;
                  },
-                 "What becomes of a source of more tokens: its line is an error, or its end is left out"),
+                 "A source with more tokens stops the command with an error, or is truncated"),
              {"error", "truncate"})
       ->default_str("error");
   add_batch_size_option(command, generate.batch_size);
@@ -305,21 +307,19 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   command
       .add_option_function<std::string>(
           "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },
-          "Only the I-th of N parts of the input, for as many processes as there are: writes OUTPUT-0000I-of-0000N "
-          "and, "
-          "when it is complete, its .json, with which another run has nothing to do. `cat OUTPUT-*-of-0000N` is the "
-          "whole")
+          "Process part I of N of the input, so that N processes can share it. Writes OUTPUT-0000I-of-0000N, and its "
+          ".json when it is complete; a rerun skips complete parts. `cat OUTPUT-*-of-0000N` gives the whole output")
       ->type_name("I/N");
   add_file_option(command, "--stats", options.stats,
                   "Write times, token counts and memory to this file, as a JSON object");
   add_file_option(command, "--attention", options.attention,
-                  "Write what each result looked at to this file: hard alignments (0-0 1-2: source token, target "
-                  "token), weights (.json), or a page (.html). Each result is read once more for it");
+                  "Write the attention of each result to this file: a page (.html), weights (.json), or else hard "
+                  "alignments (0-0 1-2: pairs of source and target token). Costs one more pass over each result");
   add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
   options.model.add_quiet_option(command, "No progress bar and no notes");
 }
 
-// What is fine option by option, but not together.
+// Throws UsageError for options that exclude each other.
 void check(const GenerateArguments& options) {
   const GenerateOptions& generate = options.generation.options;
   if (options.attention.empty() && (options.attention_choices.layers || options.attention_choices.heads)) {
@@ -367,10 +367,10 @@ Action add_generate(CLI::App& command) {
   const auto options = std::make_shared<GenerateArguments>();
   add_options(command, *options);
   command.footer(
-      R"(What is not given comes from the checkpoint's generation_config.json. An empty line in gives an empty line out; a
-line may end with CR LF. Input that comes slowly is answered as it comes. The output file has its name only when it
-is complete: until then, and after a failure, it is FILE.XXXXXX.partial beside it. If the reader of standard output goes
-away, the command ends silently with status 1.)");
+      R"(Options that are not given come from the checkpoint's generation_config.json. An empty input line has an empty output
+line. Lines may end with CR LF. If input arrives slowly, results are written while the command waits for more. Output is
+written to FILE.XXXXXX.partial, which is renamed to FILE when it is complete and stays after a failure. If the reader of
+standard output closes it, the command ends with status 1 and no message.)");
   return [options] {
     check(*options);
     Generation(*options).run();

@@ -34,7 +34,8 @@ std::optional<ExponentialDecay> parse_decay(const Setting& setting, const std::s
   return ExponentialDecay{std::stoi(start), std::stof(factor)};
 }
 
-// Adds the option of a setting: what may be typed, and what it becomes.
+// A visitor that adds the option of one setting. There is an overload for each type of value, which checks and parses
+// the typed text.
 class SettingOption {
  public:
   SettingOption(CLI::App& command, const Setting& setting, GenerationArguments& arguments)
@@ -77,7 +78,7 @@ class SettingOption {
   void operator()(Member<std::vector<TokenIds>> /*member*/) const { add_token_text(); }
 
  private:
-  // The member becomes what `parse` makes of the text.
+  // Adds an option that sets `member` to parse(text).
   template <class T, class Parse>
   CLI::Option* add(Member<T> member, const Parse& parse) const {
     return add_with(
@@ -100,7 +101,7 @@ class SettingOption {
   GenerationArguments& arguments_;
 };
 
-// Tokens of the target that options and their files name.
+// A lookup of target tokens that options and their files name.
 class TokenLookup {
  public:
   TokenLookup(const Model& model, LineForm form, const GenerateOptions& options)
@@ -108,7 +109,8 @@ class TokenLookup {
         form_(form),
         languages_{.source_language = options.source_lang, .target_language = options.target_lang} {}
 
-  // A token as the vocabulary spells it, a language, or an id; what may be both is an id with LineForm::token_ids.
+  // Returns the id for `name`, which is a token as the vocabulary spells it, a language, or an id. A number that is
+  // also a token of the vocabulary counts as an id with LineForm::token_ids, and as the token otherwise.
   std::int32_t named(const std::string& option, const std::string& name) const {
     const bool is_number =
         !name.empty() && name.size() < 10 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
@@ -126,9 +128,9 @@ class TokenLookup {
     return parse_token_ids(text, model_.config().decoder.vocabulary, option);
   }
 
-  // A phrase at the beginning of a text may have other tokens than one after a space.
+  // Forms of a phrase to return: at the beginning of a text, a phrase may have other tokens than after a space.
   enum class Forms : std::uint8_t { all, after_space };
-  // A file of phrases, one a line; empty lines say nothing.
+  // Reads a file of phrases, one per line. Skips empty lines.
   std::vector<TokenIds> phrases(const std::string& path, Forms forms) const {
     std::vector<TokenIds> phrases;
     LineReader reader(path);
@@ -138,7 +140,8 @@ class TokenLookup {
     return phrases;
   }
 
-  // A file of tokens, one a line, as the vocabulary spells them; with LineForm::token_ids, any number of ids a line.
+  // Reads a file of tokens, one per line, as the vocabulary spells them. With LineForm::token_ids, a line holds any
+  // number of ids.
   TokenIds tokens(const std::string& path) const {
     TokenIds tokens;
     LineReader reader(path);
@@ -203,7 +206,7 @@ GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& m
                           : type == "IDS" ? lookup.ids(name, text)
                                           : lookup.tokens(text);
     } else if (const auto* phrases = std::get_if<Member<std::vector<TokenIds>>>(&setting->member)) {
-      const bool is_bad = *phrases == &GenerateOptions::bad_words;  // none of a phrase's forms may come
+      const bool is_bad = *phrases == &GenerateOptions::bad_words;  // a bad phrase is forbidden in all its forms
       options.** phrases = lookup.phrases(text, is_bad ? TokenLookup::Forms::all : TokenLookup::Forms::after_space);
     }
   }

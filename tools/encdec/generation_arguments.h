@@ -12,17 +12,18 @@
 
 namespace encdec::cli {
 
-// The options of `generate` that say what to generate, as they are typed.
+// The generation options of `generate`, as typed.
 struct GenerationArguments {
-  GenerateOptions options;                                          // those that need no vocabulary
-  std::vector<std::pair<const Setting*, std::string>> token_texts;  // the others: names, ids and files
+  GenerateOptions options;                                          // values that need no vocabulary
+  std::vector<std::pair<const Setting*, std::string>> token_texts;  // settings that name tokens: names, ids or files
 };
 
-// An option for each of generation_settings() that has a usage, grouped by what they are for; and languages.
+// Adds an option for each of generation_settings() that has a group, and the options for languages.
 void add_generation_options(CLI::App& command, GenerationArguments& arguments);
 
-// The options with the tokens that names, ids and files stand for. Lines of files are of this form; texts need a
-// tokenizer. Throws ConfigError, InputError and FileError, which begin with the option, or the file and line.
+// Returns the options, with the typed names, ids and files converted to token ids. Lines of files have this form; text
+// needs a tokenizer. Throws ConfigError, InputError and FileError. Their messages begin with the option, or with the
+// file and line.
 GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& model, LineForm form);
 
 }  // namespace encdec::cli

@@ -42,7 +42,7 @@ struct Amount {
   }
 };
 
-// "parameters", "stored" by type, "weight_bytes"
+// Adds "parameters", "stored" (amounts by type) and "weight_bytes" to `json`.
 void add_amounts(const WeightStore& weights, Json& json) {
   Amount all;
   std::map<std::string, Amount> by_type;
@@ -58,7 +58,7 @@ void add_amounts(const WeightStore& weights, Json& json) {
   json["weight_bytes"] = all.bytes;
 }
 
-// What keys and values take that decoding keeps for each token of a target.
+// Returns the bytes of the keys and values that decoding keeps for each target token.
 std::size_t cache_bytes(const Transformer& network) {
   std::size_t bytes = 0;
   for (const Executor* executor : network.graphs()) {
@@ -111,7 +111,7 @@ Json summary_of(const Model& model, const std::string& folder) {
   return json;
 }
 
-// A folder that this version cannot run: what is in it, and why not.
+// Returns the summary of a checkpoint that cannot be run, with the reason.
 Json summary_of(const Checkpoint& checkpoint, const std::string& reason) {
   const auto family = checkpoint.config ? checkpoint.config->string("model_type") : std::nullopt;
   Json json = {{"family", family.value_or("unknown")}, {"format", to_string(checkpoint.format)}};
@@ -148,7 +148,7 @@ std::string stored_text(const Json& stored) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// The summary for people. `config` is null where the model cannot be run.
+// Returns the summary as text. `config` is null if the model cannot be run.
 std::string text_of(const Json& json, const TransformerConfig* config) {
   std::string text;
   const auto line = [&](std::string_view name, std::string_view value) {
@@ -175,12 +175,11 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
     line("unsupported", value("unsupported"));
     return text;
   }
-  const std::string now = megabytes(json["resident_bytes"]) + " now";
+  const std::string now = megabytes(json["resident_bytes"]) + " resident";
   line("memory", !config->has_decoder() ? now
-                                        : fmt::format("{}, {} bytes for each generated token while its sentence is "
-                                                      "decoded",
-                                                      now, value("cache_bytes_per_token")));
-  line("tokenizer", !json.contains("tokenizer_kind") ? "none: takes and gives token ids"
+                                        : fmt::format("{}; {} bytes for each token of a sequence during decoding", now,
+                                                      value("cache_bytes_per_token")));
+  line("tokenizer", !json.contains("tokenizer_kind") ? "none: reads and writes token ids"
                     : json["tokenizer"].empty()      ? value("tokenizer_kind")
                                                      : value("tokenizer_kind") + " (" + list("tokenizer") + ")");
   if (json.contains("languages")) line("languages", list("languages"));
@@ -245,7 +244,7 @@ std::string report(const InspectArguments& options) {
 Action add_inspect(CLI::App& command) {
   const auto options = std::make_shared<InspectArguments>();
   add_model_option(command, options->model);
-  CLI::Option* weights = command.add_flag("--weights", options->weights, "Every tensor: name, type, shape, bytes");
+  CLI::Option* weights = command.add_flag("--weights", options->weights, "List every tensor: name, type, shape, bytes");
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");
   CLI::Option* graph = command.add_option(
       "--graph", options->graph, "Write only the graphs of encoder, decoder and output, as text or for Graphviz");

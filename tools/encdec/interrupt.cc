@@ -13,10 +13,11 @@
 namespace encdec::cli {
 namespace {
 
-// Asked by all threads that compute. A handler may write what needs no lock.
+// Last signal received, or 0. All computing threads read it. A signal handler may write only lock-free atomics.
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
-// A pipe that the handler writes to: unlike a flag, poll() cannot miss it between a check and a blocking read.
+// A pipe to which the signal handler writes. wait_for_input() polls it, so that a signal which arrives between the
+// check of the flag and poll() is not missed.
 std::array<int, 2> wake_pipe = {-1, -1};
 
 void on_signal(int signal) {
@@ -33,7 +34,7 @@ Interrupted::Interrupted(int signal, std::string_view detail)
       signal_(signal) {}
 
 void watch_interrupts() {
-  if (::pipe(wake_pipe.data()) != 0) return;  // signals keep ending the process
+  if (::pipe(wake_pipe.data()) != 0) return;  // signals then end the process, as by default
   for (const int end : wake_pipe) {
     ::fcntl(end, F_SETFD, FD_CLOEXEC);
     ::fcntl(end, F_SETFL, O_NONBLOCK);
@@ -44,7 +45,7 @@ void watch_interrupts() {
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction previous = {};
-    // A shell's background jobs ignore SIGINT, and so shall we.
+    // An ignored signal stays ignored: shells start background jobs with SIGINT ignored.
     if (::sigaction(signal, nullptr, &previous) == 0 && previous.sa_handler != SIG_IGN) {
       ::sigaction(signal, &action, nullptr);
     }

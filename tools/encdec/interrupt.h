@@ -5,7 +5,7 @@
 
 namespace encdec::cli {
 
-// Thrown where work stops because SIGINT or SIGTERM asked for it.
+// Thrown to stop work after SIGINT or SIGTERM.
 class Interrupted : public std::runtime_error {
  public:
   // `detail` is appended to the message.
@@ -16,14 +16,15 @@ class Interrupted : public std::runtime_error {
   int signal_;
 };
 
-// From now on the first SIGINT or SIGTERM is a request, answered by the functions below; the second one ends the
-// process at once. Call it once, before other threads start.
+// Installs handlers for SIGINT and SIGTERM. After the first signal the functions below throw Interrupted. A second
+// signal of the same kind ends the process at once. A signal that is ignored stays ignored.
+// REQUIRES: called once, before other threads start.
 void watch_interrupts();
 
-// Throws Interrupted if a signal has asked to stop.
+// Throws Interrupted if SIGINT or SIGTERM has been received.
 void throw_if_interrupted();
 
-// Waits until `descriptor` can be read without blocking. Throws Interrupted if a signal asks to stop first.
+// Waits until `descriptor` can be read without blocking. Throws Interrupted if SIGINT or SIGTERM is received first.
 void wait_for_input(int descriptor);
 
 }  // namespace encdec::cli

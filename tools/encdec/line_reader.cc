@@ -21,7 +21,7 @@ LineReader::LineReader(const std::string& path) : name_(path.empty() ? "standard
   descriptor_ = path.empty() ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
     const int error = errno;
-    throw_if_interrupted();  // while it waited for who writes to a pipe
+    throw_if_interrupted();  // open() of a pipe waits for a writer, and a signal ends the wait
     throw FileError(fmt::format("{}: cannot open: {}", name_, std::strerror(error)));
   }
   struct stat status = {};
@@ -38,14 +38,14 @@ LineReader::LineReader(const std::string& path, const Shard& shard) : LineReader
     throw FileError(fmt::format("{}: not a regular file, expected one with --shard", name_));
   }
   const std::int64_t size = *total_bytes_;
-  // size * part / shard.count, without its product.
+  // Returns size * part / shard.count, computed without overflow.
   const auto begin_of = [&](std::int64_t part) {
     return size / shard.count * part + size % shard.count * part / shard.count;
   };
   const std::int64_t begin = begin_of(shard.number - 1);
   name_ += fmt::format(" (shard {})", shard.name());
   if (begin > 0) {
-    // The line that began before is another shard's.
+    // Skips the rest of a line that began in the previous shard.
     if (::lseek(descriptor_, begin - 1, SEEK_SET) < 0) {
       throw FileError(fmt::format("{}: cannot read: {}", name_, std::strerror(errno)));
     }
@@ -127,8 +127,8 @@ bool PairedLines::next(std::string& first, std::string& second) {
   if (has_first == has_second) return has_first;
   const LineReader& shorter = has_first ? second_ : first_;
   const LineReader& longer = has_first ? first_ : second_;
-  throw InputError(
-      fmt::format("{}: {} lines, but {} has more, expected as many", shorter.name(), shorter.lines(), longer.name()));
+  throw InputError(fmt::format("{}: {} lines, but {} has more; expected the same number", shorter.name(),
+                               shorter.lines(), longer.name()));
 }
 
 }  // namespace encdec::cli

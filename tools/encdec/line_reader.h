@@ -10,36 +10,38 @@
 
 namespace encdec::cli {
 
-// The lines of a file or of standard input, read as they are needed: memory does not grow with the file.
-// A line ends with "\n" or "\r\n", which are not part of it; the last one may go without.
+// A reader of the lines of a file or of standard input. Reads on demand: memory does not grow with the file.
+// Lines end with "\n" or "\r\n" and are returned without this ending. The last line may lack it.
 class LineReader {
  public:
-  // Longer lines are an error: a file without line ends must not fill the memory.
+  // Maximum length of a line. Longer lines are an error: a file without line ends must not fill the memory.
   static constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 
-  // An empty path is standard input. Throws FileError if the file cannot be opened.
+  // Opens the file, or standard input if `path` is empty. Throws FileError if the file cannot be opened.
   explicit LineReader(const std::string& path);
-  // Only the lines of a shard of a regular file, which count from 1.
+  // Reads only the lines of `shard`; line numbers count from the first of them. Throws FileError unless `path` is a
+  // regular file. A shard with number 0 is the whole input.
   LineReader(const std::string& path, const Shard& shard);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  // False at the end. Throws FileError, and Interrupted if a signal comes while it waits for input.
+  // Reads the next line. Returns false at the end of the input. Throws FileError, and Interrupted if SIGINT or SIGTERM
+  // arrives during the wait for input.
   bool next(std::string& line);
-  // True if next() would return at once: a line has arrived, or the end.
+  // Returns true if next() would return without waiting: a whole line has arrived, or the end of the input.
   bool ready();
 
   const std::string& name() const { return name_; }
-  // "input.txt:3" for the line that next() gave last.
+  // Returns the position of the last line that next() read: "input.txt:3".
   std::string position() const;
 
-  // Of all that next() gave so far; bytes with the line ends.
+  // Returns the number of lines that next() has read, and their bytes, line ends included.
   std::int64_t lines() const { return line_number_; }
   std::int64_t bytes() const { return bytes_; }
-  // Of the whole input, where it is a regular file.
+  // Returns the bytes of the whole input, or of the shard. Unset if the input is not a regular file.
   std::optional<std::int64_t> total_bytes() const { return total_bytes_; }
-  // What part of that so many bytes are.
+  // Returns `bytes` / total_bytes(). Unset if the total is unknown or 0.
   std::optional<double> fraction(std::int64_t bytes) const;
 
  private:
@@ -51,23 +53,24 @@ class LineReader {
   std::int64_t line_number_ = 0;
   std::int64_t bytes_ = 0;
   std::optional<std::int64_t> total_bytes_;
-  std::int64_t end_bytes_ = std::numeric_limits<std::int64_t>::max();  // lines that begin behind are not read
+  std::int64_t end_bytes_ = std::numeric_limits<std::int64_t>::max();  // lines that begin here or later are not read
 
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;    // of the bytes that are not lines yet
-  std::size_t scanned_ = 0;  // no line ends before this one
+  std::size_t begin_ = 0;    // index in buffer_ of the next line
+  std::size_t scanned_ = 0;  // buffer_ has no line end from begin_ up to here
   bool at_end_ = false;
 };
 
-// Two files whose lines belong together, one by one: sources and their targets or prefixes.
+// A reader of two files in parallel, line by line: sources and their targets or prefixes.
 class PairedLines {
  public:
-  // Keeps references to the readers.
+  // REQUIRES: the readers outlive this object.
   PairedLines(LineReader& first, LineReader& second) : first_(first), second_(second) {}
 
-  // False at the end of both. Throws InputError if one ends before the other, and as LineReader::next() does.
+  // Reads the next line of both files. Returns false at the end of both. Throws InputError if one file has fewer lines
+  // than the other, and the errors of LineReader::next().
   bool next(std::string& first, std::string& second);
-  // True if next() would return at once.
+  // Returns true if next() would return without waiting.
   bool ready() { return first_.ready() && second_.ready(); }
 
  private:

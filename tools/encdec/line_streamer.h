@@ -14,19 +14,21 @@
 
 namespace encdec::cli {
 
-// Writes lines while they are generated: the first one that is not finished, token by token. Tokens of later lines wait
-// for their turn.
+// A writer of lines that are still being generated. Writes the current line, the first unfinished one, token by token.
+// Keeps the tokens of later lines until the lines before them are finished.
 class LineStreamer {
  public:
-  // Keeps references. Without a tokenizer, lines are ids.
+  // Writes token ids if `tokenizer` is null. REQUIRES: `output` and `tokenizer` outlive this object.
   LineStreamer(OutputFile& output, const Tokenizer* tokenizer) : output_(output), tokenizer_(tokenizer) {
     begin_line();
   }
 
+  // Adds a token to line number `line`, from 0.
   void push(std::size_t line, std::int32_t token);
-  // The current line is finished: writes what is missing of it, its end, and what is known of the next one.
+  // Finishes the current line, whose text is `line`: writes the rest of the text, a line end, and the tokens of the
+  // next line that have been pushed.
   void finish_line(std::string_view line);
-  // After a failure: what comes next is not a part of the current line.
+  // Ends the current line after a failure, so that an error message begins a new line.
   void break_line();
 
  private:
@@ -35,10 +37,10 @@ class LineStreamer {
 
   OutputFile& output_;
   const Tokenizer* tokenizer_;
-  std::size_t line_ = 0;                   // the current one
-  std::optional<TextStream> text_;         // of the current one
-  std::size_t written_ = 0;                // bytes of the current one
-  std::map<std::size_t, TokenIds> later_;  // tokens of lines after it
+  std::size_t line_ = 0;                   // number of the current line
+  std::optional<TextStream> text_;         // text of the current line
+  std::size_t written_ = 0;                // bytes of the current line that are written
+  std::map<std::size_t, TokenIds> later_;  // tokens of later lines, by line number
 };
 
 }  // namespace encdec::cli

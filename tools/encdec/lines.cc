@@ -45,7 +45,7 @@ TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::strin
 }
 
 std::string format_token_ids(const TokenIds& ids) {
-  std::size_t bytes = 0;  // with what comes behind each: a long line is not to move as it grows
+  std::size_t bytes = 0;  // ids with a separator each, reserved so that a long line is not copied as it grows
   for (const std::int32_t id : ids) bytes += fmt::format_int(id).size() + 1;
   std::string line;
   line.reserve(bytes);

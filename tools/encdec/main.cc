@@ -1,5 +1,5 @@
-// encdec: Transformer inference from the command line. Parses arguments, runs one subcommand and turns every failure
-// into one line on standard error and an exit status.
+// The command `encdec`. Parses arguments, runs one subcommand, and reports every failure by one line on standard error
+// and an exit status.
 #include <encdec/engine/base/cancellation.h>
 #include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -32,7 +32,7 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr int kSignalBase = 128;  // as a shell reports a process that a signal has ended
+constexpr int kSignalBase = 128;  // plus the signal's number: the status that shells report for a killed process
 
 struct Subcommand {
   const char* name;
@@ -41,32 +41,31 @@ struct Subcommand {
 };
 
 constexpr std::array kSubcommands = {
-    Subcommand{"generate", "Translate, or whatever the model was made for: one line out for each line in",
+    Subcommand{"generate", "Generate text, such as a translation or summary: one output line for each input line",
                add_generate},
-    Subcommand{"transcribe", "What is said in recordings, with times: text, subtitles or JSON", add_transcribe},
-    Subcommand{"forward", "Logits and encoder states for given sources and targets, to a .safetensors file",
+    Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe},
+    Subcommand{"forward", "Compute logits and encoder outputs of given token ids; write them to a .safetensors file",
                add_forward},
-    Subcommand{"score", "How likely a model finds given targets: one JSON object for each pair of lines", add_score},
-    Subcommand{"embed", "One vector for each text, from an encoder-only model", add_embed},
-    Subcommand{"tokenize", "Texts to token ids and back", add_tokenize},
-    Subcommand{"attention", "What the model looks at: attention weights as a picture, a page or numbers",
-               add_attention},
-    Subcommand{"inspect", "What is in a checkpoint folder: sizes, precision, tensors, graph", add_inspect},
-    Subcommand{"bench", "Speed of generation: exactly so many tokens for random sources, as one JSON object",
-               add_bench},
-    Subcommand{"serve", "Translation, generation and embeddings over HTTP, for clients that are there already",
+    Subcommand{"score", "Compute log-probabilities of given targets: one JSON object for each pair of lines",
+               add_score},
+    Subcommand{"embed", "Compute one vector for each text with an encoder-only model", add_embed},
+    Subcommand{"tokenize", "Convert texts to token ids and back", add_tokenize},
+    Subcommand{"attention", "Show attention weights in the terminal, as a picture, a page or numbers", add_attention},
+    Subcommand{"inspect", "Show what a checkpoint folder contains: sizes, precision, tensors, graph", add_inspect},
+    Subcommand{"bench", "Measure the speed of generation with random sources; print one JSON object", add_bench},
+    Subcommand{"serve", "Serve translation, generation, embeddings and transcription over HTTP to existing clients",
                add_serve},
 };
 
 constexpr const char* kFooter = R"(Exit status:
-  0  done
-  1  failed: one line on standard error says where, what was found, and what was expected
-  2  wrong usage, likewise
-  128 + N  ended by signal N
+  0  success
+  1  failure: one line on standard error says where, what was found, and what was expected
+  2  wrong usage: one line on standard error says what is wrong
+  128 + N  stopped by signal N
 
 Environment:
-  ENCDEC_THREADS, OMP_NUM_THREADS  threads where --threads is not given; the first that is set counts
-  ENCDEC_MAX_ISA  keeps to lesser instructions of the CPU, so that different machines give the same bytes: sse4.1, avx2,
+  ENCDEC_THREADS, OMP_NUM_THREADS  threads if --threads is not given; ENCDEC_THREADS takes precedence
+  ENCDEC_MAX_ISA  newest instruction set to use, so that different machines compute the same bytes: sse4.1, avx2,
                   avx512, avx512_vnni or avx512_bf16
   NO_COLOR  if not empty, no colours in a terminal
 
@@ -78,14 +77,15 @@ Examples:
   encdec inspect --model opus-mt-en-fr)";
 
 void prepare_process() {
-  // A standard stream that is closed must not become the next file that is opened. The other way round than it is
-  // used, so that reading and writing are errors still; messages are lost.
+  // If a standard stream is closed, the next file to be opened would become that stream. Opens /dev/null instead.
+  // Standard input is opened for writing and standard output for reading, so that their use still fails. Messages on
+  // standard error are discarded.
   for (const auto& [descriptor, mode] :
        {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", mode);
   }
   prepare_memory("encdec");
-  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // a write reports it
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // write() reports the error
   watch_interrupts();
   auto logger = spdlog::stderr_logger_mt("encdec");
   logger->set_pattern("%n: %l: %v");
@@ -93,9 +93,8 @@ void prepare_process() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app(
-      "Transformer inference: translation, summarisation, text embeddings and whatever else a checkpoint does.",
-      "encdec");
+  CLI::App app("Transformer inference: translation, summarisation, speech recognition, text embeddings and more.",
+               "encdec");
   app.set_version_flag("--version", "encdec " ENCDEC_VERSION);
   add_document_options(app, "encdec-demo(1), encdec-bench(1)");
   app.require_subcommand(0, 1);
@@ -104,7 +103,7 @@ int run(int argc, char** argv) {
     CLI::App* command = app.add_subcommand(kSubcommands[i].name, kSubcommands[i].description);
     actions[i] = {command, kSubcommands[i].add(*command)};
   }
-  app.footer(kFooter);  // subcommands that are added later would have it too
+  app.footer(kFooter);  // after the subcommands: those added later would inherit the footer
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -153,7 +152,7 @@ int guarded_run(int argc, char** argv) {
 
 }  // namespace
 
-// In one piece, unless there is no memory, which may be the very error.
+// Writes the line with one call. If memory for the line is lacking, writes the message character by character.
 void print_error(std::string_view message) {
   try {
     const std::string line = "encdec: " + without_controls(message) + "\n";

@@ -1,4 +1,4 @@
-// In place of serve.cc in a build without the server.
+// Replaces serve.cc in a build without the server (ENCDEC_SERVER=OFF).
 #include "encdec/commands.h"
 
 namespace encdec::cli {

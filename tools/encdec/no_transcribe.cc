@@ -1,4 +1,4 @@
-// In place of transcribe.cc in a build without speech.
+// Replaces transcribe.cc in a build without speech (ENCDEC_SPEECH=OFF).
 #include "encdec/commands.h"
 
 namespace encdec::cli {

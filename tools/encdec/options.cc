@@ -31,12 +31,12 @@ CLI::Validator between(std::string_view what, Number min, Number max) {
 bool are_one_file(const std::string& path, const std::string& other) {
   if (path.empty() || other.empty()) return false;
   if (path == other) return true;
-  std::error_code unknown;  // opening it will say why
+  std::error_code unknown;  // ignored: opening the file reports the error
   const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
   return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
 }
 
-// Lists the options whose files are written; those of all other options are read.
+// Returns true if the command writes the option's file. Files of all other options are read.
 bool is_written(const CLI::Option& option) {
   constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile"};
   return std::ranges::find(kWritten, option.get_name()) != std::end(kWritten);
@@ -45,7 +45,7 @@ bool is_written(const CLI::Option& option) {
 }  // namespace
 
 void add_model_option(CLI::App& command, std::string& folder) {
-  command.add_option("--model", folder, "Checkpoint folder as its publisher ships it")->required()->type_name("DIR");
+  command.add_option("--model", folder, "Checkpoint folder, as published")->required()->type_name("DIR");
 }
 
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {
@@ -66,12 +66,12 @@ void add_language_options(CLI::App& command, std::string& source, std::string& t
   command
       .add_option("--source-lang", source, "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en")
       ->type_name("LANG");
-  command.add_option("--target-lang", target, "Language of the targets, likewise")->type_name("LANG");
+  command.add_option("--target-lang", target, "Language of the targets, spelled likewise")->type_name("LANG");
 }
 
 void add_batch_size_option(CLI::App& command, int& batch_size) {
   add_number_option(command, "--batch-size", batch_size,
-                    "Lines computed together, 0 for what suits the machine; results do not depend on it")
+                    "Lines computed together; 0: chosen for this machine. Results do not depend on it")
       ->check(integer_from(0, kMaxBatchSize));
 }
 
@@ -85,15 +85,15 @@ CLI::Option* add_number_option(CLI::App& command, const char* name, int& number,
 
 void ModelArguments::add_load_options(CLI::App& command) {
   add_number_option(command, "--threads", threads,
-                    "Threads inside one operation; 0 for what the environment says, or one per available CPU")
+                    "Threads of one operation; 0: ENCDEC_THREADS or OMP_NUM_THREADS, else one per available CPU")
       ->check(integer_from(0, kMaxThreads));
   CLI::Option* option = command.add_option_function<std::string>(
       "--precision", [this](const std::string& name) { precision = *precision_named(name); },
-      "Of weights and matmuls; auto is the fastest that keeps the results");
+      "Precision of weights and matrix products; auto: the fastest whose results stay close to float32");
   take_words(option, {"float32", "bfloat16", "int8", "auto"})->default_str(std::string(to_string(precision)));
   command
       .add_option("--weights-cache", weights_cache,
-                  "Folder for packed weights: written at the first load, read at the next ones; none if not given")
+                  "Folder that caches packed weights: the first load writes them, later loads read them")
       ->type_name("DIR");
 }
 
@@ -104,8 +104,8 @@ void ModelArguments::add_quiet_option(CLI::App& command, const std::string& desc
 void ModelArguments::add_workers_option(CLI::App& command, int& workers) {
   workers = 0;
   add_number_option(command, "--workers", workers,
-                    "Batches side by side, 0 for what suits the input and the CPUs; results do not depend on it. They "
-                    "share the CPUs, or have --threads each")
+                    "Batches computed at the same time; 0: chosen by input and CPUs. They share the CPUs, or have "
+                    "--threads each. Results do not depend on it")
       ->check(integer_from(0, kMaxThreads));
 }
 
@@ -131,7 +131,8 @@ Model ModelArguments::load() const {
 Model ModelArguments::load_reader() const {
   Model model = load();
   if (!model.config().reads_sound()) return model;
-  throw ConfigError(fmt::format("{}: {} reads sound, expected encdec transcribe", folder, model.config().model_type));
+  throw ConfigError(
+      fmt::format("{}: {} is a speech model, expected encdec transcribe", folder, model.config().model_type));
 }
 
 void ModelArguments::check_form(const Model& model, LineForm form) const {
@@ -163,7 +164,7 @@ void ModelArguments::check_languages(const Model& model, const std::string& sour
 
 void ModelArguments::note_typed_input(const std::string& path) const {
   if (!quiet && path.empty() && ::isatty(STDIN_FILENO) == 1) {
-    spdlog::info("reading lines from the terminal; Ctrl-D on an empty line ends them");
+    spdlog::info("reading lines from the terminal; Ctrl-D on an empty line ends the input");
   }
 }
 
@@ -174,13 +175,13 @@ void check_files(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (name != "FILE" && option->get_type_name().find("FILE") == std::string::npos) continue;
-    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;  // OUTPUT-0000I-of-0000N is written
+    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;  // the output is OUTPUT-0000I-of-0000N
     for (const std::string& path : option->results()) (is_written(*option) ? written : read).emplace_back(name, path);
   }
   for (auto one = written.begin(); one != written.end(); ++one) {
     for (auto other = one + 1; other != written.end(); ++other) {
       if (!are_one_file(one->second, other->second)) continue;
-      throw UsageError(fmt::format("{} and {} name the same file, expected two", one->first, other->first));
+      throw UsageError(fmt::format("{} and {} name the same file, expected different files", one->first, other->first));
     }
     const auto id = file_id(one->second);
     for (const auto& [name, path] : read) {

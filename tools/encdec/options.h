@@ -12,22 +12,23 @@
 
 namespace encdec::cli {
 
-// Options that several subcommands have, so that they mean the same everywhere. They stand where a command's help has
-// them.
+// Options that several subcommands share, so that they mean the same everywhere. The help lists options in the order in
+// which they are added.
 void add_model_option(CLI::App& command, std::string& folder);
+// `content` begins the help text, such as "Sources in UTF-8, one per line".
 void add_input_option(CLI::App& command, std::string& path, const std::string& content);
 void add_output_option(CLI::App& command, std::string& path, const std::string& content);
-// --token-ids
+// Adds --token-ids. `lines` begins the help text, such as "Lines are".
 void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines);
 void add_language_options(CLI::App& command, std::string& source, std::string& target);
-// 0, the default, is what the library chooses.
+// Adds --batch-size. With its default, 0, the library chooses.
 void add_batch_size_option(CLI::App& command, int& batch_size);
 
-// An option that takes a path, and one that takes a number and tells its default.
+// Adds an option that takes a path, or a number. The help shows the number's default.
 CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description);
 CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description);
 
-// What the commands that run a model have in common: which one, and how.
+// Arguments of all commands that run a model: which model, and how to run it.
 struct ModelArguments {
   std::string folder = {};
   int threads = 0;
@@ -35,52 +36,57 @@ struct ModelArguments {
   std::string weights_cache = {};
   bool quiet = false;
 
-  // --threads, --precision, --weights-cache
+  // Adds --threads, --precision and --weights-cache.
   void add_load_options(CLI::App& command);
-  // --quiet
+  // Adds --quiet. `description` begins the help text, such as "No progress bar".
   void add_quiet_option(CLI::App& command, const std::string& description);
-  // --workers: 0 for as many as suit the input
+  // Adds --workers. Its default, 0, lets share_cpus() choose.
   void add_workers_option(CLI::App& command, int& workers);
 
-  // How many workers there are, for input that keeps `busy` of them at work; sets the threads of each. A CPU is busier
-  // with a batch of its own than with its part of each step: workers that are not given are one for each CPU, those
-  // that are given share the CPUs. Neither where the number of threads is given: then a worker has those.
+  // Returns the number of workers. If --threads is not given, sets `threads`, the threads of each worker. `workers` is
+  // the value of --workers; `busy` is the number of workers that the input keeps busy.
+  // - --threads given: `workers`, at least 1.
+  // - Only --workers given: `workers`. The CPUs are divided among them.
+  // - Neither given: `busy`, at most one for each CPU. The CPUs are divided among them. This prefers many workers,
+  //   because CPUs that compute a batch each are faster than CPUs that share each step of one batch.
   int share_cpus(int workers, std::int64_t busy);
 
   LoadOptions load_options() const {
     return {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache};
   }
-  // Loads the model; says on standard error where its precision is not to the letter what was asked for, and what is
-  // wrong with its cache of packed weights.
+  // Loads the model. Unless --quiet is given, writes notes to standard error: on the precision used, on weights that
+  // are not used, and on problems of the cache of packed weights.
   Model load() const;
-  // The same for models that read text; throws ConfigError, naming the folder, for others.
+  // Loads a model that reads text. Throws ConfigError, naming the folder, for a speech model.
   Model load_reader() const;
-  // The same for lines of this form. Throws TokenizerError, naming the folder, for texts without a tokenizer.
+  // Loads a model that reads text, for lines of this form. Throws TokenizerError, naming the folder, if the form is
+  // text and the folder has no tokenizer.
   Model load_for(LineForm form) const;
-  // The same for models that generate; throws ConfigError, naming the folder, for others.
+  // Loads a model that generates from lines of this form. Throws the errors of load_for(), and ConfigError, naming the
+  // folder, for a model without a decoder.
   Model load_generator(LineForm form) const;
-  // Tells a user at a terminal, before the first line is read from there, how to end the input.
+  // Writes to standard error how to end the input, if `path` is empty and standard input is a terminal.
   void note_typed_input(const std::string& path) const;
-  // Throws ConfigError, naming the folder, where languages are given to a model that knows none by name.
+  // Throws ConfigError, naming the folder, if a language is given but the model has no languages.
   void check_languages(const Model& model, const std::string& source, const std::string& target) const;
 
  private:
   void check_form(const Model& model, LineForm form) const;
 };
 
-// Throws UsageError where a file that a command would write is another one of them, or one that it reads, which would
-// be lost; `generate` alone may replace its input, where both options give the same path. Files are the same if they
-// have the same device and inode.
+// Throws UsageError if the command would write the same file twice, or would overwrite a file that it reads. Exception:
+// `generate` may replace its input if --input and --output give the same path. Input files are compared by device and
+// inode, output files with each other by path, with links resolved.
 void check_files(const CLI::App& command);
 
-// For CLI::Option::check: "'0', expected an integer from 1 to 1024".
+// Checks for CLI::Option::check. Message: "'0', expected an integer from 1 to 1024".
 CLI::Validator integer_from(std::int64_t min, std::int64_t max);
-// "'nan', expected a number from -1000 to 1000".
+// Message: "'nan', expected a number from -1000 to 1000".
 CLI::Validator number_from(double min, double max);
-// "'1 x', expected token ids separated by spaces".
+// Message: "'1 x', expected token ids separated by spaces".
 CLI::Validator token_id_list();
 
-// More lines than that in one batch, more beams and so on, is a typing error.
+// Upper bounds; anything larger is assumed to be a typo.
 inline constexpr int kMaxBatchSize = 65536;
 inline constexpr int kMaxBeams = kMaxSequences;
 inline constexpr int kMaxTokens = kMaxTokenCount;

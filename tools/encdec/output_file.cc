@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 
-// What cannot be renamed over: devices, pipes, and names of files that are open already, such as /dev/stdout.
+// Returns true if a rename must not replace `path`: a device, a pipe, or a name of an open file, such as /dev/stdout.
 bool is_written_directly(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -26,7 +26,8 @@ bool is_written_directly(const std::string& path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
-// Returns the file that a link leads to, even if it does not exist yet, so that the link itself is not replaced.
+// Returns the file that a link leads to, even if that file does not exist yet. A rename then replaces the file and not
+// the link.
 std::string without_links(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(path, error);
@@ -59,14 +60,14 @@ OutputFile::OutputFile(const std::string& path, Unfinished unfinished)
   }
   descriptor_ = path.empty() ? ::dup(STDOUT_FILENO) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ >= 0) return;
-  if (errno == EINTR) throw_if_interrupted();  // while it waited for who reads from a pipe
+  if (errno == EINTR) throw_if_interrupted();  // open() of a pipe waits for a reader
   fail("open for writing");
 }
 
 OutputFile::~OutputFile() {
   try {
     flush();
-  } catch (const std::exception&) {  // the reason why there was no commit has been told already
+  } catch (const std::exception&) {  // an earlier error has been reported
   }
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -91,7 +92,7 @@ void OutputFile::write_directly(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor_, text.data(), text.size());
     if (count < 0 && errno == EINTR) {
-      throw_if_interrupted();  // nobody may be reading our standard output any more
+      throw_if_interrupted();  // a retry may block: the reader of a pipe may have stopped reading
       continue;
     }
     if (count < 0) fail("write");

@@ -11,7 +11,7 @@
 
 namespace encdec::cli {
 
-// The program that reads our standard output, such as `head`, has seen enough. Not worth a message.
+// Thrown if the reader of standard output, such as `head`, has closed it. The command then ends without a message.
 class OutputClosed : public std::runtime_error {
  public:
   OutputClosed() : std::runtime_error("standard output was closed") {}
@@ -20,33 +20,36 @@ class OutputClosed : public std::runtime_error {
 // Returns the ending of a file's name in lower case: "png" for "map.PNG".
 std::string name_ending(const std::string& path);
 
-// Returns the device and inode of a regular file, nothing for any other path.
+// Returns the device and inode of a regular file; unset for any other path.
 std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path);
 
-// Where a command writes: standard output, or a file. A file grows as PATH.XXXXXX.partial and gets its name from
-// commit(), so what stands under the name is always complete. Without a commit, what was written stays there, unless it
-// is of no use in part or empty. Devices and pipes are written to directly: they cannot be renamed over.
+// The output of a command: standard output or a file.
+// A file is written as PATH.XXXXXX.partial and renamed to PATH by commit(), so that a file named PATH is complete.
+// Without commit() the partial file stays, unless it is empty or Unfinished::remove was given.
+// Devices and pipes are written directly, because a rename would replace them.
 // All functions throw FileError, naming the file and the system's reason, and OutputClosed.
+// Order of calls: write* commit, or regular commit; flush() at any time before commit().
 class OutputFile {
  public:
-  enum class Unfinished { keep, remove };
+  enum class Unfinished { keep, remove };  // treatment of a partial file without commit()
 
-  // An empty path is standard output. The file is opened at once, so that a wrong path is known before the work.
+  // Opens the file, or standard output if `path` is empty. Opens at once, so that a wrong path fails before the work.
   explicit OutputFile(const std::string& path, Unfinished unfinished = Unfinished::keep);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view text);
-  // Everything written so far has left this process.
+  // Passes everything written so far to the operating system.
   void flush();
-  // A regular file, to write in any order instead of write() and flush().
+  // Returns the file, to write to any position of it instead of using write(). Throws FileError if it is not a regular
+  // file.
   NewFile& regular();
 
-  // The end: nothing is written after it.
+  // Completes the output.
   void commit();
 
-  // What is left behind without a commit: empty if nothing.
+  // Returns the path of the partial file; empty if nothing is written to one.
   std::string partial_path() const;
 
  private:
@@ -56,7 +59,7 @@ class OutputFile {
   std::string name_;
   std::string buffer_;
   std::optional<NewFile> file_;
-  int descriptor_ = -1;  // what is written directly, where there is no file
+  int descriptor_ = -1;  // output that is written directly; -1 if file_ is set
 };
 
 }  // namespace encdec::cli

@@ -21,7 +21,8 @@ struct Row {
   double seconds = 0;
 };
 
-// The rows as lines, the most expensive first; `titles` names the columns of texts.
+// Returns the rows as lines of a table, the longest time first. `titles` has the names of the two text columns. `whole`
+// is the time, in seconds, of which shares are computed.
 std::string table_of(const Row& titles, std::vector<Row> rows, double whole) {
   std::ranges::stable_sort(rows, std::greater(), &Row::seconds);
   std::size_t name_width = titles.name.size(), detail_width = titles.detail.size();

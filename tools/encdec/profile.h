@@ -9,34 +9,35 @@
 
 namespace encdec::cli {
 
-// One call of generate, as measured from outside of the graphs.
+// Times of one call of generate.
 struct MeasuredCall {
   NodeRun::Time begin;
   NodeRun::Time end;
-  double encode_seconds = 0;  // of it in Session::encode()
-  double decode_seconds = 0;  // and in Session::decode()
+  double encode_seconds = 0;  // time in Session::encode()
+  double decode_seconds = 0;  // time in Session::decode()
 
   double seconds() const { return std::chrono::duration<double>(end - begin).count(); }
 };
 
-// Where the time of calls of generate goes, node by node. The graphs must outlive it.
+// The time that calls of generate spend in each node of the graphs.
+// REQUIRES: the graphs outlive the profile.
 class Profile {
  public:
+  // sum: keeps the total of each node, for table(). keep: also keeps each run, for trace(); memory grows with each run.
   enum class Runs : std::uint8_t { sum, keep };
 
-  // Only with Runs::keep is there a trace: memory then grows with every run of a node.
   explicit Profile(Runs runs) : keeps_runs_(runs == Runs::keep) {}
 
   void add(const NodeRun& run);
-  // After the runs of its nodes.
   void add(const MeasuredCall& call) { calls_.push_back(call); }
-  // Forgets everything.
   void clear();
 
-  // Lines for people: every node, the most expensive first, sums by kind of layer, and what is outside of nodes.
+  // Returns three tables as text: time by node, by kind of layer, and by part of a call. Rows are sorted by time, the
+  // longest first.
   std::string table() const;
-  // A JSON object in the format of about:tracing and Perfetto: a track for the calls and one for each graph, an event
-  // for every run of a node, microseconds from the first call on.
+  // Returns a JSON object in the format of about:tracing and Perfetto, with a track for the calls and one for each
+  // graph. Each run of a node is an event. Times are microseconds since the first call.
+  // REQUIRES: the profile was made with Runs::keep.
   std::string trace() const;
 
  private:
@@ -47,7 +48,7 @@ class Profile {
     double seconds = 0;
   };
   struct Run {
-    std::size_t node;  // of nodes_
+    std::size_t node;  // index in nodes_
     NodeRun::Time begin;
     NodeRun::Time end;
   };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr int kBarWidth = 20;
-// Less is not enough to foresee the rest.
+// Smallest finished fraction from which the remaining time is estimated.
 constexpr double kFractionForEstimate = 0.005;
 
 std::string clock_time(double seconds) {
@@ -29,7 +29,7 @@ int terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// The terminal gets its line at once and whole; if it is gone, that is no reason to stop working.
+// Writes without a buffer. Ignores errors: a closed terminal must not stop the work.
 void write_to_terminal(const std::string& text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
@@ -44,7 +44,7 @@ std::string progress_line(const Progress& progress, double seconds, int width) {
     line = fmt::format("{:3.0f}% [{:<{}}]  ", fraction * 100, std::string(filled, '='), kBarWidth);
   }
   if (progress.audio_seconds) {
-    line += fmt::format("{} of sound, {:.1f} times as fast", clock_time(*progress.audio_seconds),
+    line += fmt::format("{} of audio, {:.1f} times real time", clock_time(*progress.audio_seconds),
                         *progress.audio_seconds / seconds);
   } else {
     line += fmt::format("{} lines, {:.1f} lines/s, {:.0f} tokens/s", progress.lines,
@@ -73,7 +73,7 @@ void ProgressBar::show(const Progress& progress) {
   if (!due()) return;
   const auto now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  // The last column stays free: some terminals begin a new line when it is written.
+  // Leaves the last column free: some terminals begin a new line after writing it.
   write_to_terminal(fmt::format("\r{}\x1b[K", progress_line(progress, seconds, terminal_width() - 1)));
   drawn_ = true;
   next_ = now + kInterval;

@@ -7,31 +7,33 @@
 
 namespace encdec::cli {
 
-// How far a command has come. `fraction` is of the whole work, where that is known.
+// Progress of a command.
 struct Progress {
+  // Finished part of the whole work, if known.
   std::optional<double> fraction = {};
   std::int64_t lines = 0;
   std::int64_t tokens = 0;
-  std::optional<double> audio_seconds = {};  // of recordings, instead of lines
+  std::optional<double> audio_seconds = {};  // audio transcribed so far; shown instead of lines and tokens
 };
 
-// One line: "  42% [========            ]  1200 lines, 340.5 lines/s, 5100 tokens/s, 0:12 left", or "1:40 of sound,
-// 15.2 times as fast", at most `width` columns.
+// Returns one line of at most `width` columns:
+// "  42% [========            ]  1200 lines, 340.5 lines/s, 5100 tokens/s, 0:12 left"
+// For audio: "1:40 of audio, 15.2 times real time".
 std::string progress_line(const Progress& progress, double seconds, int width);
 
-// A line on standard error that is drawn over again, at most ten times a second, from one second after construction on.
-// Draws nothing where standard error is not a terminal.
+// A progress line on standard error. It appears one second after construction and is redrawn at most ten times a
+// second. Draws nothing if standard error is not a terminal.
 class ProgressBar {
  public:
   ProgressBar();
   ~ProgressBar() { clear(); }
-  // A bar that is never drawn.
+  // Returns a bar that is never drawn.
   static ProgressBar hidden();
 
-  // True if show() would draw now: cheap enough to ask for each token.
+  // Returns true if show() would draw now. Cheap enough to call for each token.
   bool due() const { return enabled_ && Clock::now() >= next_; }
   void show(const Progress& progress);
-  // Takes the line away, so that others may write. The next show() brings it back.
+  // Removes the line, so that other output can be written. A later show() draws it again.
   void clear();
 
  private:

@@ -6,24 +6,24 @@
 
 namespace encdec::cli {
 
-// What `generate --json` tells of a hypothesis beside its token ids and score.
+// Optional members of a hypothesis in the output of `generate --json`. Token ids and score are always written.
 struct JsonFields {
   bool text = false;
   bool token_scores = false;
   bool top_log_probs = false;
 };
 
-// What --stats tells; its tokens_per_second are generated tokens over generate_seconds.
+// Statistics written by --stats. Its tokens_per_second := generated tokens / generate_seconds.
 struct Stats {
   GenerateProgress work;
   double load_seconds = 0;
-  double generate_seconds = 0;               // in calls of generate: texts to ids, encoding, decoding, ids to texts
-  double total_seconds = 0;                  // loading, reading and writing too
-  std::optional<double> audio_seconds = {};  // of recordings that were transcribed
+  double generate_seconds = 0;               // time in calls of generate, with the conversion of texts to ids and back
+  double total_seconds = 0;                  // time of the command, with loading, reading and writing
+  std::optional<double> audio_seconds = {};  // length of the transcribed recordings
 };
 
-// JSON objects on one line, without the line end. Numbers have the shortest digits that stand for the same float; what
-// is not a number is null, and bytes that are not UTF-8 are replaced.
+// Return a JSON object on one line, without a line end. Numbers have the shortest digits that give the same float. NaN
+// and infinity become null. Bytes that are not UTF-8 are replaced.
 std::string to_json(const GenerateResult& result, const JsonFields& fields);
 std::string to_json(const ScoreResult& result);
 std::string to_json(const Stats& stats);

@@ -18,8 +18,8 @@
 namespace encdec::cli {
 namespace {
 
-// Lines that go to the model in one call: enough to put those of like length into one batch, and few enough to hold
-// and to stop between.
+// Maximum pairs of lines in one call of the model, and the bytes after which no further pair is added. Large enough to
+// batch pairs of similar length, small enough for memory and for a quick stop after a signal.
 constexpr std::size_t kWindowLines = 64;
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 
@@ -32,14 +32,14 @@ struct ScoreArguments {
   LineForm form = LineForm::text;
 };
 
-// Consecutive pairs of lines.
+// Consecutive pairs of lines that are scored in one call.
 struct Window {
-  std::vector<LineTokens> sources, targets;  // those that there is something to score of
-  std::vector<std::string> answers;          // of all pairs in order; empty where the model gives it
-  std::exception_ptr failure;                // why the pair after these cannot be read: told when they are done
+  std::vector<LineTokens> sources, targets;  // pairs to score: those whose source is not empty
+  std::vector<std::string> answers;          // output line of each pair; empty if the pair has to be scored
+  std::exception_ptr failure;                // error of reading the next pair, thrown after this window is written
 };
 
-// Lines [first, first + count), which are all of one form.
+// Returns lines [first, first + count). REQUIRES: all of them have the type Form.
 template <class Form>
 std::vector<Form> part_of(const std::vector<LineTokens>& lines, std::size_t first, std::size_t count) {
   std::vector<Form> part;
@@ -75,7 +75,8 @@ class Scoring {
   }
 
  private:
-  // Up to a full window, or what has arrived where the rest would have to be waited for. Empty at the end.
+  // Reads a window. Waits for the first pair and adds further pairs that have arrived. Returns an empty window at the
+  // end of the input.
   Window read_window() {
     Window window;
     const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(options_.score.batch_size));
@@ -103,7 +104,7 @@ class Scoring {
     window.targets.push_back(std::move(to));
   }
 
-  // Pairs [first, first + count) of those that there is something to score of.
+  // Scores pairs [first, first + count) of window.sources and window.targets.
   std::vector<ScoreResult> score(const Window& window, std::size_t first, std::size_t count) const {
     if (options_.form == LineForm::token_ids) {
       return model_.score_ids(part_of<TokenIds>(window.sources, first, count),
@@ -118,7 +119,7 @@ class Scoring {
     try {
       results = score(window, 0, window.sources.size());
     } catch (const InputError&) {
-      write_one_by_one(window);  // up to the pair that is wrong, which gets its line number
+      write_one_by_one(window);  // writes the pairs before the wrong one, and throws an error with its line number
       throw;
     }
     std::size_t scored = 0;
@@ -147,7 +148,7 @@ class Scoring {
     return {.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_};
   }
 
-  // Where there is nothing to generate from, no target is likely or unlikely.
+  // Output line for an empty source, for which no target has a probability.
   static constexpr const char* kNoSource = R"({"score":null,"token_scores":[]})";
 
   const ScoreArguments& options_;
@@ -156,7 +157,7 @@ class Scoring {
   PairedLines lines_;
   OutputFile output_;
   Model model_;
-  std::int64_t written_ = 0;  // lines
+  std::int64_t written_ = 0;  // lines written
   std::int64_t tokens_ = 0;
 };
 
@@ -165,19 +166,19 @@ class Scoring {
 Action add_score(CLI::App& command) {
   const auto options = std::make_shared<ScoreArguments>();
   add_model_option(command, options->model.folder);
-  add_input_option(command, options->input, "Sources, one a line, in UTF-8");
-  add_file_option(command, "--target", options->target, "Targets, one a line, each for the source of the same line")
+  add_input_option(command, options->input, "Sources in UTF-8, one per line");
+  add_file_option(command, "--target", options->target, "Targets, one per line: line N is scored for source N")
       ->required();
-  add_output_option(command, options->output, "One JSON object a line: score and token_scores");
+  add_output_option(command, options->output, "One JSON object per line: score and token_scores");
   add_token_ids_option(command, options->form, "Lines are");
   add_language_options(command, options->score.source_lang, options->score.target_lang);
   add_batch_size_option(command, options->score.batch_size);
   options->model.add_load_options(command);
   options->model.add_quiet_option(command, "No progress bar");
   command.footer(
-      R"(A score is the sum of the target tokens' log-probabilities, natural logarithms, the end token's included. Where a
-source is empty it is null. Of an empty target the end token alone is scored; with --token-ids nothing is, and the
-score is 0.)");
+      R"(The score is the sum of the natural log-probabilities of the target's tokens, end token included. The score is null if
+the source is empty. For an empty target only the end token is scored; with --token-ids no token is scored and the score
+is 0.)");
   return [options] { Scoring(*options).run(); };
 }
 

@@ -31,7 +31,7 @@ struct ServeArguments {
   serve::ServeSettings settings;
 };
 
-// "NAME=DIR", or a folder, whose name it is then.
+// Parses "NAME=DIR" or "DIR". For "DIR" the model gets the folder's name.
 serve::ModelSource parse_model(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0) return {text.substr(0, equals), text.substr(equals + 1)};
@@ -39,7 +39,7 @@ serve::ModelSource parse_model(const std::string& text) {
   return {(folder.has_filename() ? folder : folder.parent_path()).filename().string(), text};
 }
 
-// Reads one key a line, without the spaces around it. Empty lines and those that begin with '#' hold none.
+// Reads one key per line, without surrounding spaces. Skips empty lines and lines that begin with '#'.
 std::vector<std::string> read_keys(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kSpaces = " \t\r";
@@ -60,7 +60,8 @@ std::vector<std::string> read_keys(const std::string& path) {
   return keys;
 }
 
-// Lines that the disk or a pipe does not take must not hold up anybody: the oldest ones that wait are lost.
+// Writes log lines in a thread of its own, so that a slow disk or pipe does not delay requests. If too many lines wait,
+// the oldest are lost.
 void log_aside(bool is_json) {
   constexpr std::size_t kWaiting = 8192;
   spdlog::init_thread_pool(kWaiting, 1);
@@ -96,7 +97,7 @@ void run(const ServeArguments& arguments) {
   if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
   settings.quiet = arguments.model.quiet;
   log_aside(settings.log_json);
-  // Time to write the last lines of the log, in case its reader has stopped reading.
+  // Maximum time to write the last lines of the log: its reader may have stopped reading.
   constexpr std::chrono::seconds kLastLines{1};
   try {
     serve::serve(settings);
@@ -109,7 +110,7 @@ void run(const ServeArguments& arguments) {
   spdlog::shutdown();
 }
 
-// An option of whole numbers whatever their type is.
+// Adds an option for an integer from 1 to `max`.
 template <class Number>
 void add_limit(CLI::App& command, const char* name, Number& value, std::int64_t max, const char* help) {
   command.add_option(name, value, help)->type_name("N")->capture_default_str()->check(integer_from(1, max));
@@ -131,68 +132,75 @@ void add_time(CLI::App& command, const char* name, Duration& time, const char* h
 Action add_serve(CLI::App& command) {
   const auto arguments = std::make_shared<ServeArguments>();
   serve::ServeSettings& settings = arguments->settings;
-  command.add_option("--model", arguments->models, "Checkpoint folder, under its own name or another; may be repeated")
+  command
+      .add_option("--model", arguments->models,
+                  "Checkpoint folder to serve as NAME, or under the folder's own name; may be repeated")
       ->required()
       ->type_name("[NAME=]DIR");
   command
       .add_option("--languages", arguments->languages,
-                  "What a model translates from and to, where its files do not say: opus=en:fr, t5=en:de,fr")
+                  "Languages that a model translates from and to, if its files do not name them: opus=en:fr, "
+                  "t5=en:de,fr")
       ->type_name("NAME=FROM:TO");
   arguments->model.add_load_options(command);
-  add_number_option(command, "--workers", settings.workers, "Batches of a model side by side, each with --threads")
+  add_number_option(command, "--workers", settings.workers,
+                    "Batches that a model computes at the same time, each with --threads")
       ->check(integer_from(1, kMaxThreads));
   add_batch_size_option(command, settings.batch_size);
   add_file_option(command, "--vad-model", settings.vad_model,
-                  "Silero's voice activity detector (.safetensors), for requests with vad_filter");
-  command.add_option("--host", settings.host, "Address to listen at; 0.0.0.0 for all of IPv4, empty for none")
+                  "Silero's voice activity detector (.safetensors), used by requests with vad_filter");
+  command.add_option("--host", settings.host, "Address to listen on; 0.0.0.0: all IPv4 addresses, empty: none")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  command.add_option("--port", settings.port, "Port to listen at, 0 for any")
+  command.add_option("--port", settings.port, "Port to listen on; 0: any free port")
       ->type_name("N")
       ->capture_default_str()
       ->check(integer_from(0, 65535));
-  add_file_option(command, "--unix", settings.unix_path, "Listen at a Unix socket too");
-  add_file_option(command, "--api-key-file", arguments->key_file, "Keys that open the service, one a line");
-  add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "The key of /metrics");
+  add_file_option(command, "--unix", settings.unix_path, "Unix socket to listen on as well");
+  add_file_option(command, "--api-key-file", arguments->key_file, "File of the accepted API keys, one per line");
+  add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "File of the key for /metrics");
   command
-      .add_option("--cors-origin", settings.cors_origins, "Pages of that origin may call, * for all; may be repeated")
+      .add_option("--cors-origin", settings.cors_origins,
+                  "Origin whose web pages may call the server, * for all; may be repeated")
       ->type_name("URL");
   command
       .add_option("--allowed-host", settings.allowed_hosts,
-                  "Name that clients may use for this server while it listens at localhost alone; may be repeated")
+                  "Host name that clients may use for this server if it listens only on localhost; may be repeated")
       ->type_name("NAME");
-  command.add_flag("--log-json", settings.log_json, "Log lines are JSON objects");
+  command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
   arguments->model.add_quiet_option(command, "No line for each request");
 
   serve::HttpLimits& http = settings.http;
   serve::ServiceLimits& limits = settings.limits;
   constexpr std::int64_t kMaxBytes = std::int64_t{1} << 34, kMaxCount = 1'000'000;
-  add_limit(command, "--max-header-bytes", http.header_bytes, 1 << 20, "Of a request's header");
-  add_limit(command, "--max-header-fields", http.header_fields, 10'000, "In a request's header");
-  add_limit(command, "--max-body-bytes", http.body_bytes, kMaxBytes, "Of a request's body");
-  add_limit(command, "--max-connections", http.connections, kMaxCount, "Open at once");
+  add_limit(command, "--max-header-bytes", http.header_bytes, 1 << 20, "Maximum bytes of a request's header");
+  add_limit(command, "--max-header-fields", http.header_fields, 10'000, "Maximum fields of a request's header");
+  add_limit(command, "--max-body-bytes", http.body_bytes, kMaxBytes, "Maximum bytes of a request's body");
+  add_limit(command, "--max-connections", http.connections, kMaxCount, "Maximum open connections");
   add_limit(command, "--max-requests", limits.requests, kMaxCount,
-            "That wait or run at once; others are told when to come again");
-  add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes, "Of the bodies of all these");
-  add_limit(command, "--max-answer-bytes", limits.answer_bytes, kMaxBytes, "Of the answer to a request");
+            "Maximum requests that wait or run; further requests are refused and may retry later");
+  add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes,
+            "Maximum bytes of the bodies of all requests that wait or run");
+  add_limit(command, "--max-answer-bytes", limits.answer_bytes, kMaxBytes, "Maximum bytes of the answer to a request");
   add_limit(command, "--max-unread-bytes", limits.unread_bytes, kMaxBytes,
-            "Of answers that are being made or wait for their clients to read them");
+            "Maximum bytes of all answers that are being made or are not yet read by their clients");
   add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
-            "Of a request's body with a recording");
-  add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Of a recording");
-  add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Texts of a request");
-  add_limit(command, "--max-sentences", limits.sentences, kMaxCount, "Of these, where texts are cut into them");
-  add_limit(command, "--max-beams", limits.beams, kMaxBeams, "Of a request, and results for one source");
-  add_limit(command, "--max-new-tokens", limits.new_tokens, kMaxTokens, "That a request may ask for");
-  add_limit(command, "--max-alternatives", limits.alternatives, kMaxBeams, "Beside a translation");
-  add_time(command, "--header-timeout", http.header_time, "For a request's header to arrive");
-  add_time(command, "--body-timeout", http.body_time, "For its body");
-  add_time(command, "--write-timeout", http.write_time, "For a client to take what it asked for");
-  add_time(command, "--idle-timeout", http.idle_time, "Between two requests of a connection");
-  add_time(command, "--request-timeout", limits.request_time, "For a request to be done");
-  add_time(command, "--drain-timeout", limits.drain_time, "For what runs to be done, after SIGTERM");
+            "Maximum bytes of a request's body with a recording");
+  add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Maximum length of a recording");
+  add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Maximum texts of a request");
+  add_limit(command, "--max-sentences", limits.sentences, kMaxCount,
+            "Maximum sentences of a request whose texts are cut into sentences");
+  add_limit(command, "--max-beams", limits.beams, kMaxBeams, "Maximum beams of a request, and results for one source");
+  add_limit(command, "--max-new-tokens", limits.new_tokens, kMaxTokens, "Maximum tokens that a request may ask for");
+  add_limit(command, "--max-alternatives", limits.alternatives, kMaxBeams, "Maximum alternatives of a translation");
+  add_time(command, "--header-timeout", http.header_time, "Maximum time to receive a request's header");
+  add_time(command, "--body-timeout", http.body_time, "Maximum time to receive a request's body");
+  add_time(command, "--write-timeout", http.write_time, "Maximum time for a client to receive a part of its answer");
+  add_time(command, "--idle-timeout", http.idle_time, "Maximum time between two requests of a connection");
+  add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
+  add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
   add_time(command, "--stall-timeout", limits.stall_time,
-           "Without a sign of life of a busy model, until /health says 503");
+           "Time without a progress report from a busy model after which /health answers 503");
   return [arguments] { run(*arguments); };
 }
 

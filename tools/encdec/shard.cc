@@ -19,7 +19,7 @@
 namespace encdec::cli {
 namespace {
 
-constexpr int kMaxShards = 99'999;  // as many digits as the names have
+constexpr int kMaxShards = 99'999;  // file names have five digits
 constexpr std::size_t kMaxManifestBytes = std::size_t{1} << 20;
 
 std::string hash_of_lines(const std::string& path, const Shard& shard) {
@@ -61,7 +61,7 @@ ShardManifest::ShardManifest(const Shard& shard, const std::string& input, const
 bool ShardManifest::is_done() const {
   if (!is_there(output_) || !is_there(output_ + ".json")) return false;
   const std::string found = read_text_file(output_ + ".json", kMaxManifestBytes);
-  // It ends with the lines.
+  // After the description, the file has only the number of lines.
   const std::string_view same = std::string_view(description_).substr(0, description_.size() - 1);
   return found.starts_with(same) && found.substr(same.size()).starts_with(",\"lines\":");
 }

@@ -7,32 +7,32 @@
 
 namespace encdec::cli {
 
-// The part of an input file that one of many processes does, without any of them knowing of the others: the lines that
-// begin in the I-th of N equal parts of its bytes. The outputs of all, one after the other, are that of the whole.
+// One of N parts of an input file, for one of N independent processes: the lines that begin in the I-th of N equal
+// ranges of the file's bytes. The outputs of all parts in order are the output of the whole file.
 struct Shard {
   int number = 0;  // I, from 1; 0 for the whole input
   int count = 0;   // N
 
-  // "2/16"
+  // Returns "2/16".
   std::string name() const;
-  // Where its output goes: "OUTPUT-00002-of-00016".
+  // Returns the path of the part's output: "OUTPUT-00002-of-00016". `whole` is "OUTPUT".
   std::string output(const std::string& whole) const;
 };
 
-// "I/N"; throws UsageError.
+// Parses "I/N". Throws UsageError.
 Shard parse_shard(const std::string& text);
 
-// What a shard's output was made of, in a file beside it, "OUTPUT-00002-of-00016.json", that is there when the shard is
-// done. It names the shard's lines by their hash.
+// A record of the input and settings of a shard's output, in the file "OUTPUT-00002-of-00016.json" beside the output.
+// The file exists only if the shard is complete. It has a hash of the shard's lines.
 class ShardManifest {
  public:
-  // `output` is the shard's; `settings`, a JSON object, is what the output depends on beside the lines. Throws
-  // FileError.
+  // `output` is the path of the shard's output. `settings`, a JSON object, holds everything that the output depends on
+  // except the lines. Throws FileError.
   ShardManifest(const Shard& shard, const std::string& input, const std::string& output, const WrittenJson& settings);
 
-  // Whether it is done, with this input and these settings, and its output is there.
+  // Returns true if the output exists and is complete for this input and these settings.
   bool is_done() const;
-  // It is done now, with so many lines.
+  // Writes the file, which marks the shard as complete. `lines` is the number of lines of the output.
   void write(std::int64_t lines) const;
 
  private:

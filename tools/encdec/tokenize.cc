@@ -30,20 +30,20 @@ struct TokenizeArguments {
   std::string target_lang;
 };
 
-// Empty in a folder whose format has no config.json, or one that does not tell.
+// Returns model_type of the folder's config.json; empty if the file or the member does not exist.
 std::string model_type(const std::filesystem::path& folder) {
   const auto config = folder / "config.json";
   return is_there(config) ? read_json_object(config).string("model_type").value_or("") : "";
 }
 
-// The tokenizer of a folder alone: the weights need not be there.
+// The tokenizer of a checkpoint folder, applied line by line. Needs no weights.
 class LineTokenizer {
  public:
   explicit LineTokenizer(const TokenizeArguments& options) : options_(options) {
     const std::filesystem::path folder = options.model;
     tokenizer_ = load_tokenizer(folder, model_type(folder));
     if (tokenizer_ == nullptr) {
-      throw TokenizerError(fmt::format("{}: no tokenizer files, so there is nothing to tokenize with", options.model));
+      throw TokenizerError(fmt::format("{}: no tokenizer files, expected some", options.model));
     }
   }
 
@@ -59,7 +59,7 @@ class LineTokenizer {
   }
 
  private:
-  // As pieces, or as a text.
+  // Returns the ids as pieces with --pieces, else as text.
   std::string shown(const TokenIds& ids, const std::string& position) const {
     const TextSide side = options_.target || options_.decode ? TextSide::target : TextSide::source;
     try {
@@ -92,15 +92,15 @@ Action add_tokenize(CLI::App& command) {
   const auto options = std::make_shared<TokenizeArguments>();
   add_model_option(command, options->model);
   add_input_option(command, options->input,
-                   "Texts, one a line, in UTF-8; with --decode, token ids separated by spaces");
-  add_output_option(command, options->output, "Token ids, one line for each; with --decode, texts");
-  command.add_flag("--decode", options->decode, "Token ids to the text that generate would print");
-  command.add_flag("--target", options->target, "Texts are targets, for the decoder, instead of sources");
-  command.add_flag("--pieces", options->pieces, "Show the pieces of text that the ids stand for");
+                   "Texts in UTF-8, one per line; with --decode, token ids separated by spaces");
+  add_output_option(command, options->output, "Token ids, one line for each text; with --decode, texts");
+  command.add_flag("--decode", options->decode, "Convert token ids to the text that generate would print");
+  command.add_flag("--target", options->target, "Convert texts as targets, for the decoder, instead of sources");
+  command.add_flag("--pieces", options->pieces, "Write the piece of text of each id instead");
   command.add_option("--source-lang", options->source_lang, "Language of the sources, for a multilingual model")
       ->type_name("LANG");
   command.add_option("--target-lang", options->target_lang, "Language of the targets")->type_name("LANG");
-  command.footer("Ids are those that the model gets, special tokens included.");
+  command.footer("Ids include the special tokens that the model reads.");
   return [options] { tokenize(*options); };
 }
 

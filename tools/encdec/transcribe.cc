@@ -26,13 +26,13 @@ namespace {
 
 constexpr std::string_view kStandardInput = "-";
 
-// So many keep a worker's batches full.
+// Number of recordings that keep the batches of one worker full.
 constexpr std::int64_t kFilesOfWorker = 4;
 
-// A recording's transcript on its way to its files.
+// The output files of one recording's transcript. Order of calls: add* end.
 class Written {
  public:
-  // `path` for each format; standard output if it is empty.
+  // Opens the output of each format; paths[i] is for formats[i], and an empty path is standard output.
   Written(const std::vector<TranscriptFormat>& formats, const TranscriptLineOptions& lines,
           const std::vector<std::string>& paths) {
     for (std::size_t i = 0; i < formats.size(); ++i) {
@@ -56,12 +56,12 @@ class Written {
       part.file->commit();
     }
   }
-  // For the end of an error message.
+  // Returns text to append to an error message: where partial output is. Empty if there is none.
   std::string what_is_kept() const {
     std::string kept;
     for (const Part& part : parts_) {
       const std::string partial = part.file->partial_path();
-      if (!partial.empty()) kept += (kept.empty() ? "; what was said so far is in " : ", ") + partial;
+      if (!partial.empty()) kept += (kept.empty() ? "; the text so far is in " : ", ") + partial;
     }
     return kept;
   }
@@ -74,13 +74,14 @@ class Written {
     }
     TranscriptWriter writer;
     std::unique_ptr<OutputFile> file;
-    bool is_line = false;  // JSON on standard output: an object a line
+    bool is_line = false;  // JSON on standard output: one object per line
   };
   std::vector<Part> parts_;
 };
 
-// From the first recording to the last. Files of their own are written as recordings go on; standard output gets one
-// recording after another, the first of them as it goes on.
+// One run of the command, from the first recording to the last. Files in --output-dir grow while their recordings are
+// transcribed. Standard output has the recordings in order: segments of the recording whose turn it is are written at
+// once, segments of later recordings wait.
 class Transcription final : TranscribeStream {
  public:
   explicit Transcription(const TranscribeArguments& arguments)
@@ -94,7 +95,7 @@ class Transcription final : TranscribeStream {
     options_.workers = arguments_.model.share_cpus(options_.workers, std::ssize(arguments_.files) / kFilesOfWorker);
   }
 
-  // Whether all recordings were transcribed.
+  // Returns true if all recordings were transcribed.
   bool run() {
     const SpeechModel model(arguments_.model.load());
     stats_.load_seconds = stopwatch_.seconds();
@@ -136,7 +137,7 @@ class Transcription final : TranscribeStream {
   }
 
  private:
-  // What waits for recordings before it.
+  // Output of a recording that waits for the recordings before it.
   struct Waiting {
     std::vector<TranscriptSegment> segments = {};
     std::optional<Transcript> transcript = {};
@@ -205,7 +206,8 @@ class Transcription final : TranscribeStream {
     return true;
   }
 
-  // Of standard output, as far as it is the turn of those that are there.
+  // Writes the waiting output of recording front_ to standard output. If that recording is complete, goes on with the
+  // recording after it.
   void write_waiting() {
     for (auto first = waiting_.find(front_); first != waiting_.end(); first = waiting_.find(front_)) {
       const Waiting waiting = std::move(first->second);
@@ -219,7 +221,7 @@ class Transcription final : TranscribeStream {
     }
   }
 
-  // A path for each format; empty for standard output.
+  // Returns the path of each format's output; empty for standard output.
   std::vector<std::string> paths_of(std::size_t number) const {
     std::vector<std::string> paths(arguments_.formats.size(), arguments_.output);
     for (std::size_t i = 0; i < paths.size() && !names_.empty(); ++i) {
@@ -255,15 +257,15 @@ class Transcription final : TranscribeStream {
   TranscribeOptions options_;
   std::optional<OutputFile> stats_file_;
   Stats stats_;
-  std::vector<std::string> names_;  // of outputs, without what tells the format
+  std::vector<std::string> names_;  // paths of outputs without the format's ending; empty for standard output
   ProgressBar bar_ = ProgressBar::hidden();
   std::size_t read_ = 0;
   std::size_t failed_ = 0;
-  std::size_t front_ = 0;                   // whose turn it is on standard output
-  std::map<std::size_t, Waiting> waiting_;  // for it
+  std::size_t front_ = 0;                   // number of the recording whose turn it is on standard output
+  std::map<std::size_t, Waiting> waiting_;  // by number of the recording
   std::map<std::size_t, std::unique_ptr<Written>> open_;
-  std::optional<double> seconds_ = 0.0;  // of all recordings that were opened
-  std::map<std::size_t, double> done_;   // of each, in seconds
+  std::optional<double> seconds_ = 0.0;  // length of all recordings opened so far; unset if one length is unknown
+  std::map<std::size_t, double> done_;   // seconds transcribed, by number of the recording
 };
 
 }  // namespace
@@ -272,9 +274,11 @@ Action add_transcribe(CLI::App& command) {
   const auto arguments = std::make_shared<TranscribeArguments>();
   add_transcribe_options(command, *arguments);
   command.footer(
-      R"(Text is written as it is recognised. Other containers and codecs go through a pipe:
-  ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -
-A file has its name only when it is complete: until then, and after a failure, it is NAME.XXXXXX.partial beside it.)");
+      R"(Text is written as soon as it is recognised. A file is written to NAME.XXXXXX.partial, which is renamed to NAME when it
+is complete and stays after a failure.
+
+Other containers and codecs:
+  ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -)");
   return [arguments] {
     if (!Transcription(*arguments).run()) throw Error("not all recordings were transcribed");
   };

@@ -13,7 +13,7 @@ namespace {
 
 using Ranges = TranscribeRanges;
 
-// Parts of "a,b,c".
+// Returns the parts of "a,b,c".
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
@@ -36,15 +36,16 @@ CLI::Validator number_list() {
 }
 
 CLI::Validator suppressed_list() {
-  return expecting("token ids separated by commas, -1 among them for what is not spoken", [](const std::string& text) {
-    for (const std::string& part : split(text)) {
-      if (!integer_from(-1, kMaxTokens)(part).empty()) return false;
-    }
-    return true;
-  });
+  return expecting("token ids separated by commas, or -1 for all tokens that are not speech",
+                   [](const std::string& text) {
+                     for (const std::string& part : split(text)) {
+                       if (!integer_from(-1, kMaxTokens)(part).empty()) return false;
+                     }
+                     return true;
+                   });
 }
 
-// Adds options in groups, each with the value that it has if it is not given.
+// A builder that adds options to the current group. The help shows the default of each option.
 class Options {
  public:
   explicit Options(CLI::App& command) : command_(command) {}
@@ -54,7 +55,7 @@ class Options {
   CLI::Option* flag(const char* name, bool& value, const char* help) {
     return command_.add_flag(name, value, help)->group(group_);
   }
-  // Switches off what is on.
+  // Adds a flag that sets `value` to false.
   CLI::Option* no_flag(const char* name, bool& value, const char* help) {
     return command_
         .add_flag_callback(
@@ -68,7 +69,7 @@ class Options {
         ->type_name("X")
         ->default_str(fmt::format("{}", value));
   }
-  // "none" is nothing.
+  // Adds a number whose value may also be "none", which unsets `value`.
   CLI::Option* number(const char* name, std::optional<double>& value, const TranscribeRange& range, const char* help) {
     const auto take = [&value](const std::string& text) {
       value = text == "none" ? std::nullopt : parse_number<double>(text);
@@ -106,15 +107,15 @@ class Options {
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_model_option(command, arguments.model.folder);
-  command.add_option("FILE", arguments.files, "Recordings: WAV, FLAC, MP3, Ogg and more; - for standard input")
+  command.add_option("FILE", arguments.files, "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input")
       ->required()
       ->type_name("");
-  add_output_option(command, arguments.output, "The transcript of one recording");
+  add_output_option(command, arguments.output, "Transcript of one recording");
   command
       .add_option("--output-dir", arguments.output_dir,
-                  "Folder for transcripts, made if it is missing: one for each recording and format")
+                  "Folder for transcripts, one file for each recording and format; created if missing")
       ->type_name("DIR");
-  add_file_option(command, "--stats", arguments.stats, "Times and speed as one JSON object");
+  add_file_option(command, "--stats", arguments.stats, "Write times and speed to this file, as a JSON object");
   const std::vector<std::string> words = {"txt", "vtt", "srt", "tsv", "json", "lrc", "all"};
   take_words(command.add_option_function<std::string>(
                  "--output-format",
@@ -126,44 +127,46 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                      }
                    }
                  },
-                 "How transcripts are written; if not given, by the ending of --output, else txt"),
+                 "Format of transcripts; if not given, by the ending of --output, else txt"),
              words);
   arguments.model.add_load_options(command);
   Options options(command);
   TranscribeOptions& speech = arguments.options;
   options.group("Speech");
-  // Before all others: those that are given change what it sets.
+  // Declared before the other options: --rules sets all of them, and those that are given are applied after it.
   take_words(options.add(
                  "--rules",
                  [&arguments](const std::string& name) {
                    arguments.options = TranscribeOptions::of(*speech_rules_named(name));
                    if (name == "transformers") arguments.temperature_increment.reset();
                  },
-                 "Whose rules; with transformers, options that are not given are those of its generate()"),
+                 "Decode as openai-whisper does, or as transformers' generate() does, with its defaults"),
              {"openai", "transformers"})
       ->default_str("openai");
   add_number_option(command, "--batch-size", speech.batch_size,
-                    "Recordings decoded together, 0 for what suits the machine; results do not depend on it")
+                    "Recordings decoded together; 0: chosen for this machine. Results do not depend on it")
       ->check(integer_from(0, kMaxBatchSize));
   arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
 
-  options.text("--language", speech.language, "What is spoken: en, German; the model listens if not given")
+  options.text("--language", speech.language, "Spoken language, such as en or German; detected if not given")
       ->type_name("LANG");
   take_words(options.add(
                  "--task",
                  [&speech](const std::string& text) {
                    speech.task = text == "translate" ? SpeechTask::translate : SpeechTask::transcribe;
                  },
-                 "Write what is spoken, or write it in English"),
+                 "Write the text in the spoken language, or translate it into English"),
              {"transcribe", "translate"})
       ->default_str("transcribe");
-  options.text("--initial-prompt", speech.initial_prompt, "Text before the recording: names and how they are spelled");
-  options.flag("--carry-initial-prompt", speech.carry_initial_prompt, "Tell it to all windows, not only the first");
-  options.text("--hotwords", speech.hotwords, "Words that all windows are told first");
+  options.text("--initial-prompt", speech.initial_prompt,
+               "Previous text for the first window, for instance names and their spelling");
+  options.flag("--carry-initial-prompt", speech.carry_initial_prompt, "Use the initial prompt for every window");
+  options.text("--hotwords", speech.hotwords, "Words to put before the previous text of every window");
   options.flag("--condition-on-previous-text", speech.condition_on_previous_text,
-               "Tell windows the text of those before, as openai's rules do if not told otherwise");
-  options.no_flag("--no-condition-on-previous-text", speech.condition_on_previous_text, "Do not");
+               "Give each window the text of the windows before it; default with --rules openai");
+  options.no_flag("--no-condition-on-previous-text", speech.condition_on_previous_text,
+                  "Decode each window without the text of the windows before it");
   options
       .add(
           "--clip-timestamps",
@@ -171,28 +174,30 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
             speech.clip_timestamps.clear();
             for (const std::string& part : split(text)) speech.clip_timestamps.push_back(*parse_number<double>(part));
           },
-          "What of the recordings is transcribed: start,end,start,end,... in seconds")
+          "Parts of the recordings to transcribe: start,end,start,end,... in seconds")
       ->check(number_list())
       ->type_name("LIST");
 
   options.number("--chunk-length", speech.chunk_length, Ranges::chunk_length,
-                 "Cut recordings into chunks of so many seconds that know nothing of one another, and decode them "
-                 "together; 0 for none");
+                 "Cut recordings into independent chunks of X seconds and decode them together; 0: no chunks");
 
   options.group("Search");
   options.integer("--beam-size,--num-beams", speech.beam_size, 1, kMaxBeams, "Beams at temperature 0");
-  options.integer("--best-of", speech.best_of, 1, kMaxBeams, "Samples at other temperatures");
-  options.number("--patience", speech.patience, Ranges::patience, "Finished beams to wait for, in beam sizes");
+  options.integer("--best-of", speech.best_of, 1, kMaxBeams, "Samples at temperatures above 0");
+  options.number("--patience", speech.patience, Ranges::patience,
+                 "Finished beams to wait for, as a multiple of the beam size");
   options.number("--length-penalty", speech.length_penalty, Ranges::length_penalty,
-                 "Alpha of Wu et al. 2016; by mean if not given");
+                 "Alpha of the length penalty (Wu et al. 2016); if not given, beams are compared by mean "
+                 "log-probability");
   options.number("--temperature", arguments.temperature, Ranges::temperature,
-                 "0 for the likeliest text; above, tokens are drawn");
+                 "0: the most likely text; above 0, tokens are sampled");
   options.number("--temperature-increment-on-fallback", arguments.temperature_increment,
-                 {1e-3, Ranges::temperature.max}, "More of it each time that a window's text is no good, up to 1");
+                 {1e-3, Ranges::temperature.max},
+                 "Added to the temperature each time the text of a window is rejected, up to 1");
   options
       .add(
           "--seed", [&speech](const std::string& text) { speech.seed = *parse_number<std::uint64_t>(text); },
-          "Of what is drawn")
+          "Seed of the samples")
       ->check(integer_from(0, std::numeric_limits<std::int64_t>::max()))
       ->type_name("N")
       ->default_str("0");
@@ -203,7 +208,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
             speech.suppress_tokens.clear();
             for (const std::string& part : split(text)) speech.suppress_tokens.push_back(*parse_number<int>(part));
           },
-          "Tokens that must not be produced")
+          "Token ids never to generate; -1: all tokens that are not speech")
       ->check(suppressed_list())
       ->type_name("LIST")
       ->default_str("-1");
@@ -211,40 +216,45 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   options.group("Guards");
   options.number("--compression-ratio-threshold", speech.compression_ratio_threshold,
                  Ranges::compression_ratio_threshold,
-                 "A text that zlib makes smaller than this repeats itself: it is no good");
+                 "Reject a text with a higher compression ratio (by zlib), because it repeats itself");
   options.number("--logprob-threshold", speech.logprob_threshold, Ranges::logprob_threshold,
-                 "A text whose mean log-probability is lower is no good");
+                 "Reject a text with a lower mean log-probability");
   options.number("--no-speech-threshold", speech.no_speech_threshold, Ranges::no_speech_threshold,
-                 "A window that is likelier than this to have no speech, and whose text is improbable, is silence");
+                 "A window is silent if its no-speech probability is above this and its mean log-probability below "
+                 "--logprob-threshold");
   options.number("--hallucination-silence-threshold", speech.hallucination_silence_threshold,
                  Ranges::hallucination_silence_threshold,
-                 "Skip longer silence around improbable text, and that text; needs --word-timestamps");
+                 "Skip improbable text together with the silence around it if that is longer than X seconds; needs "
+                 "--word-timestamps");
 
   options
       .add(
           "--vad-model", [&speech](const std::string& path) { speech.vad_model = path; },
-          "Silero's voice activity detector (.safetensors): only what it takes for speech is transcribed")
+          "Silero's voice activity detector (.safetensors); only the speech that it detects is transcribed")
       ->type_name("FILE");
-  options.number("--vad-threshold", speech.vad.threshold, {0, 1}, "Speech is what is likelier than this to be");
+  options.number("--vad-threshold", speech.vad.threshold, {0, 1}, "Probability above which audio counts as speech");
   options.integer("--vad-min-silence-duration-ms", speech.vad.min_silence_duration_ms, 0, kMaxTokens,
-                  "Shorter pauses belong to the speech");
+                  "Shorter pauses do not end a speech segment");
   options.integer("--vad-min-speech-duration-ms", speech.vad.min_speech_duration_ms, 0, kMaxTokens,
-                  "Shorter speech is none");
-  options.integer("--vad-speech-pad-ms", speech.vad.speech_pad_ms, 0, kMaxTokens, "Heard before and behind speech");
+                  "Discard shorter speech segments");
+  options.integer("--vad-speech-pad-ms", speech.vad.speech_pad_ms, 0, kMaxTokens,
+                  "Padding kept before and after each speech segment");
 
   options.group("Times");
-  options.no_flag("--no-timestamps", speech.timestamps, "Segments are windows: the model writes no times");
+  options.no_flag("--no-timestamps", speech.timestamps, "Generate no times: each window is one segment");
   options.number("--max-initial-timestamp", speech.max_initial_timestamp, Ranges::max_initial_timestamp,
-                 "Seconds until which a window's first segment begins");
-  options.flag("--word-timestamps", speech.word_timestamps, "Times of each word");
-  options.text("--prepend-punctuations", speech.prepend_punctuations, "Marks that belong to the next word");
-  options.text("--append-punctuations", speech.append_punctuations, "Marks that belong to the word before");
+                 "Latest start of a window's first segment, in seconds");
+  options.flag("--word-timestamps", speech.word_timestamps, "Compute the times of each word");
+  options.text("--prepend-punctuations", speech.prepend_punctuations, "Marks that belong to the word after them");
+  options.text("--append-punctuations", speech.append_punctuations, "Marks that belong to the word before them");
   options.flag("--highlight-words", arguments.lines.highlight_words,
                "Underline each word as it is spoken, in srt and vtt; needs --word-timestamps");
-  options.integer("--max-line-width", arguments.lines.max_line_width, "Characters of a line; needs --word-timestamps");
-  options.integer("--max-line-count", arguments.lines.max_line_count, "Lines of a subtitle; needs --max-line-width");
+  options.integer("--max-line-width", arguments.lines.max_line_width,
+                  "Maximum characters of a line; needs --word-timestamps");
+  options.integer("--max-line-count", arguments.lines.max_line_count,
+                  "Maximum lines of a subtitle; needs --max-line-width");
   options.integer("--max-words-per-line", arguments.lines.max_words_per_line,
-                  "Words of a subtitle; needs --word-timestamps");
+                  "Maximum words of a subtitle; needs --word-timestamps");
 
   options.group("Samples without a header");
   take_words(options.add(
@@ -253,11 +263,12 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                    arguments.is_raw = true;
                    arguments.raw.samples = text == "float32" ? RawAudio::Samples::float32 : RawAudio::Samples::int16;
                  },
-                 "Standard input is samples alone, little endian"),
+                 "Standard input has no header, only little-endian samples"),
              {"int16", "float32"});
   options.integer("--sample-rate", arguments.raw.sample_rate, AudioDecoder::kMinSampleRate,
-                  AudioDecoder::kMaxSampleRate, "Of these, a second");
-  options.integer("--channels", arguments.raw.channels, 1, AudioDecoder::kMaxChannels, "Of these, side by side");
+                  AudioDecoder::kMaxSampleRate, "Samples per second of --raw");
+  options.integer("--channels", arguments.raw.channels, 1, AudioDecoder::kMaxChannels,
+                  "Channels of --raw, interleaved");
 }
 
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {

@@ -12,14 +12,14 @@
 
 namespace encdec::cli {
 
-// The command line of `encdec transcribe`: openai/whisper's names, spelled as the other commands' options are.
+// Arguments of `encdec transcribe`. Options have the names of openai/whisper's command, with hyphens.
 struct TranscribeArguments {
   ModelArguments model;
   std::vector<std::string> files;  // "-" for standard input
   std::string output;
   std::string output_dir;
   std::string stats;
-  std::vector<TranscriptFormat> formats;  // none if --output-format is not given
+  std::vector<TranscriptFormat> formats;  // empty if --output-format is not given
   TranscriptLineOptions lines;
   bool is_raw = false;  // standard input has no header
   RawAudio raw;
@@ -30,7 +30,7 @@ struct TranscribeArguments {
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments);
 
-// What they ask for. Throws UsageError for arguments that do not make sense together.
+// Returns the options that the arguments ask for. Throws UsageError for arguments that exclude each other.
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments);
 
 }  // namespace encdec::cli

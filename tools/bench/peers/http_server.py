@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What people put around other engines: a FastAPI server of one model, for compare_servers.py.
+"""A FastAPI server of one model around another engine, as users write it, for compare_servers.py.
 
   http_server.py ctranslate2 FOLDER --precision int8 --port 8001      POST /translate {"text", "tokens"}
   http_server.py onnx FOLDER --port 8001                              POST /embed {"texts"}; also torch, openvino
 
-Each request is a call of its own, in one of FastAPI's threads; the engine has as many threads as there are CPUs.
+Each request is one call of the engine, in one of FastAPI's threads. The engine has one thread for each CPU.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def add_translation(app, folder, precision, cpus):
     import sentencepiece
 
     pieces = sentencepiece.SentencePieceProcessor(str(folder / "corpus.model"))
-    # One worker a CPU: the faster way for many requests.
+    # One worker for each CPU is faster for many requests than one worker with many threads.
     translator = ctranslate2.Translator(str(folder / f"ct2-{precision}"), compute_type=precision, inter_threads=cpus, intra_threads=1)
 
     @app.post("/translate")
@@ -53,7 +53,7 @@ def add_embedding(app, folder, backend, cpus):
         arguments = {"provider": "CPUExecutionProvider"}
     model = SentenceTransformer(str(folder / "minilm"), backend=backend, device="cpu", model_kwargs=arguments)
 
-    # The tokenizer is borrowed by one thread at a time, and fails in others.
+    # The tokenizer fails if two threads use it at the same time.
     lock = threading.Lock()
 
     @app.post("/embed")

@@ -4,12 +4,15 @@
   make_model.py FOLDER                                     Transformer-base in FOLDER/hf, FOLDER/ct2-float32, FOLDER/ct2-int8
   make_model.py FOLDER --vocabulary 8000 --formats hf      another size, one format
 
-What is there already is kept. There is no tokenizer: tokens are ids, and CTranslate2 knows id 17 as `t17`. Speed does not depend
-on the values. They are such that the tokens of engines can be compared: the padding, which also starts the target, has a zero
-embedding and is never generated, no end token is forced, and what is generated varies, but with the position rather than with the
-token before, so that two engines that differ in one token do not differ in all that follow.
+Keeps formats that exist. There is no tokenizer: tokens are ids, and id 17 is the token `t17` of CTranslate2.
 
-Needs torch and transformers; ctranslate2 for the conversions.
+Speed does not depend on the weights. They are chosen so that the tokens of engines can be compared:
+- The padding token, which also starts the target, has a zero embedding and is never generated.
+- No end token is forced.
+- Generated tokens depend on the position more than on the previous token, so that a different token in one engine does not change all
+  later tokens.
+
+Needs torch and transformers, and ctranslate2 for the conversions.
 """
 
 import argparse
@@ -25,23 +28,23 @@ POSITIONS = 1024
 
 
 def add_size_options(parser):
-    """Options --layers, --model-dim, ... with the sizes of Transformer-base."""
+    """Adds options --layers, --model-dim, ... The defaults are the sizes of Transformer-base."""
     for name, value in SIZES.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value, metavar="N")
 
 
 def sizes_of(options):
-    """The sizes among parsed options."""
+    """Returns the sizes among parsed options."""
     return {name: getattr(options, name) for name in SIZES}
 
 
 def size_arguments(sizes):
-    """The command line that asks for these sizes."""
+    """Returns the command-line arguments for these sizes."""
     return [text for name, value in sizes.items() for text in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def random_model(sizes, seed):
-    """A MarianMTModel with normal weights."""
+    """Returns a MarianMTModel with normally distributed weights."""
     import torch
     from transformers import MarianConfig, MarianMTModel
 
@@ -73,8 +76,8 @@ def random_model(sizes, seed):
                 parameter.normal_(0, gain / parameter.shape[1] ** 0.5)
         model.model.shared.weight[pad] = 0
         model.final_logits_bias[0, pad] = -1e4
-        # The layers of a random network tend to one vector for all positions, and a last state like the embedding of the last
-        # token repeats it. So activations lose their mean, and the last states turn away by random signs.
+        # The layers of a random network make the vectors of all positions alike, so activations lose their mean. A last state that
+        # resembles the embedding of the previous token would repeat this token, so the last states get random signs.
         mean = torch.nn.functional.silu(torch.randn(100_000)).mean()
         for layer in [*model.model.encoder.layers, *model.model.decoder.layers]:
             layer.fc2.bias.copy_(-mean * layer.fc2.weight.sum(1))
@@ -84,7 +87,7 @@ def random_model(sizes, seed):
 
 
 class Vocabulary:
-    """What CTranslate2's loader asks a tokenizer."""
+    """The part of a tokenizer that CTranslate2's loader uses."""
 
     eos_token, unk_token, pad_token, bos_token = "</s>", "<unk>", "<pad>", None
 
@@ -113,7 +116,7 @@ def write_ctranslate2(folder, checkpoint, quantization):
 
 
 def write_whole(folder, write):
-    """Calls write(folder) unless the folder exists; it gets its name when it is complete."""
+    """Calls write(folder) unless the folder exists. The folder gets its final name when it is complete."""
     if folder.exists():
         return
     partial = folder.with_name(folder.name + ".partial")

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs one other engine on a checkpoint of make_model.py, and prints a JSON object on one line.
+"""Runs another engine on a checkpoint of make_model.py, and prints a JSON object on one line.
 
-  peer.py ENGINE FOLDER --prepare                          exports what the engine reads, once; tells its version
+  peer.py ENGINE FOLDER --prepare                          exports the model for the engine, once; prints the engine's version
   peer.py ENGINE FOLDER --sources FILE --precision P ...   times whole generate calls, as `encdec bench` does
 
-FILE has a source of token ids a line: all of one length, all in one batch. Exactly --target-length tokens are generated for each,
-greedily or with beams; one call is not timed. Exit status 3 says that the engine is not installed in this Python.
+FILE has one source of token ids per line. All sources have the same length and form one batch. Exactly --target-length tokens are
+generated for each, greedily or with beams. The first call is not timed. Exit status 3: the engine is not installed in this Python.
+
+Engines:
 
   ctranslate2    pip install ctranslate2
   transformers   pip install torch transformers
@@ -38,7 +40,7 @@ class CTranslate2:
 
     @staticmethod
     def prepare(folder):
-        import ctranslate2  # noqa: F401  the conversions are make_model.py's
+        import ctranslate2  # noqa: F401  make_model.py has made the conversions
 
     def generate(self, sources, num_beams, target_length):
         lines = [[token_of(i) for i in source] for source in sources]
@@ -137,7 +139,7 @@ class OpenVino(TorchGenerate):
 
 
 def export(model_class, checkpoint, folder):
-    """Exports a checkpoint unless that is done; the folder gets its name when it is complete."""
+    """Exports a checkpoint to `folder` unless it exists. The folder gets its final name when it is complete."""
     if not folder.exists():
         partial = folder.with_name(folder.name + ".partial")
         model_class.from_pretrained(checkpoint, export=True).save_pretrained(partial)
@@ -153,15 +155,15 @@ ENGINES = {
 
 
 def memory(key):
-    """Bytes of VmRSS (resident now) or VmHWM (the most that were)."""
+    """Returns the bytes of VmRSS (current resident memory) or VmHWM (maximum resident memory)."""
     with open("/proc/self/status", encoding="ascii") as lines:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key + ":"))
 
 
 def measure(engine_class, options):
-    """The figures of `encdec bench` that a peer can have too, and the ids that it generated."""
+    """Returns those results of `encdec bench` that a peer has too, and the ids that it generated."""
     sources = [[int(i) for i in line.split()] for line in options.sources.read_text().splitlines()]
-    engine_class.prepare(options.folder)  # imports the libraries; what is exported is there
+    engine_class.prepare(options.folder)  # imports the libraries; the exports exist already
     before = memory("VmRSS")
     start = time.perf_counter()
     engine = engine_class(options.folder, options.precision, options.threads)

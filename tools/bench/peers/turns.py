@@ -2,7 +2,7 @@
 
 
 def in_turns(engines, rounds):
-    """All engines once a round, the first of a round another one each time."""
+    """Yields all engines once in each round. Each round begins with another engine."""
     for number in range(rounds):
         first = number % len(engines)
         for engine in engines[first:] + engines[:first]:

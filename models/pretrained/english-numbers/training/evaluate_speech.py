@@ -1,4 +1,4 @@
-"""Scores the bundled speech model on voices that it was not trained on, and writes its card. A step of train_speech.py."""
+"""The step `evaluate` of train_speech.py: scores the bundled speech model on voices not used in training, and writes its model card."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from speech_corpus import (
 TIME_STEP = 0.02  # seconds from one timestamp to the next
 
 class Transcriber:
-    """The exported folder in transformers, in float32 arithmetic."""
+    """The exported model, run by transformers in float32 arithmetic."""
 
     def __init__(self, folder):
         from transformers import WhisperForConditionalGeneration, WhisperProcessor
@@ -41,7 +41,7 @@ class Transcriber:
         return [self.text(ids) for ids in self.ids(clips, **settings)]
 
     def segments(self, ids):
-        """[(text, start, end)]; the end is None where the last one has none."""
+        """Returns [(text, start, end)] in seconds. The end of the last segment is None if it has no end time."""
         found, start, text = [], None, []
         for i in ids:
             if i < self.first_time:
@@ -57,7 +57,7 @@ class Transcriber:
 
     @torch.no_grad()
     def no_speech(self, clips):
-        """Probability of <|nospeech|> at the position of <|startoftranscript|>."""
+        """Returns, for each clip, the probability of <|nospeech|> at the position of <|startoftranscript|>."""
         start = torch.full((len(clips), 1), self.model.generation_config.decoder_start_token_id)
         logits = self.model(self.features(clips).input_features, decoder_input_ids=start).logits
         return logits[:, 0].softmax(-1)[:, self.first_time - 2].tolist()
@@ -69,7 +69,7 @@ def clip_of(spoken, before=0.3, after=0.3):
 
 
 def as_stored(samples):
-    """Rounded to 16 bits."""
+    """Returns the samples rounded to 16 bits, as in a WAV file."""
     return (np.clip(np.round(samples * 32767), -32768, 32767) / 32768).astype(np.float32)
 
 
@@ -79,7 +79,7 @@ def with_noise(clip, decibels, rng):
 
 
 def speak_tests(options):
-    """{name: utterances} of voices never trained on."""
+    """Returns {name of the test: utterances}, spoken by voices not used in training."""
     espeak = Espeak()
     tests = {}
     for name, held_out in (("clean", "variant"), ("accent", "accent")):
@@ -93,7 +93,7 @@ def speak_tests(options):
 
 
 def write_test(work, name, clips, references):
-    """Clips and references for other programs: test/NAME/0000.wav, ... and test/NAME.txt."""
+    """Writes clips and references for other programs: test/NAME/0000.wav, ... and test/NAME.txt."""
     folder = work / "test" / name
     folder.mkdir(parents=True, exist_ok=True)
     for number, clip in enumerate(clips):
@@ -102,7 +102,7 @@ def write_test(work, name, clips, references):
 
 
 def evaluate_words(transcriber, work, name, clips, references):
-    """A row of the card: word error rate without and with timestamps."""
+    """Returns a row of the card: word error rate and share of clips with errors, without and with timestamps."""
     write_test(work, name, clips, references)
     plain = transcriber.texts(clips)
     (work / "test" / f"{name}.hypotheses.txt").write_text("".join(text + "\n" for text in plain), encoding="utf-8")
@@ -113,7 +113,7 @@ def evaluate_words(transcriber, work, name, clips, references):
 
 
 def evaluate_segments(transcriber, work, spoken, rng):
-    """Two utterances with a pause in a window: error rates, and how far the timestamps are off."""
+    """Scores windows of two utterances with a pause. Returns error rates, the share of windows with two segments, and time errors."""
     clips, references, times = [], [], []
     while len(clips) < len(spoken) // 2:
         first, second = rng.sample(spoken, 2)
@@ -134,7 +134,10 @@ def evaluate_segments(transcriber, work, spoken, rng):
 
 
 def evaluate_silence(transcriber, options, spoken):
-    """Shares of windows without speech with empty text, and no-speech probabilities of windows without and with speech."""
+    """Scores windows without speech.
+
+    Returns the shares with an empty text, without and with timestamps, and the shares of windows without and with speech whose
+    no-speech probability is above 0.6."""
     rng = np.random.default_rng([options.seed, 7])
     quiet = [as_stored(not_speech(rng, WINDOW)) for _ in range(options.test_clips // 2)]
     empty = [sum(not text for text in transcriber.texts(quiet, **settings)) / len(quiet)
@@ -145,7 +148,9 @@ def evaluate_silence(transcriber, options, spoken):
 
 
 def evaluate_long(transcriber, work, spoken, rng):
-    """Word error rate of files of ten utterances, by transformers' sequential algorithm for long files."""
+    """Scores files of ten utterances, by transformers' sequential algorithm for long files.
+
+    Returns the number of files, their mean length in seconds, and the word error rate."""
     clips, references = [], []
     for first in range(0, len(spoken) - 9, 10):
         parts = [clip_of(s, rng.uniform(0.2, 0.8), rng.uniform(0.2, 0.8)) for s in spoken[first : first + 10]]
@@ -161,7 +166,7 @@ def evaluate_long(transcriber, work, spoken, rng):
 
 
 def evaluate(work, options):
-    """Scores the exported folder on clips of voices never trained on; writes the model card."""
+    """Scores the exported model on clips of voices not used in training, and writes the model card."""
     transcriber = Transcriber(options.output)
     tests = speak_tests(options)
     noise = np.random.default_rng([options.seed, 8])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Scores transcriptions: word error rate.
 
-References and hypotheses are text files with a line per clip, in the same order (an empty line is an empty transcription). Letter
-case, and punctuation other than apostrophes, are ignored. Word error rate = sum of edit distances / number of reference words.
+References and hypotheses are text files with a line for each clip, in the same order. An empty line is an empty transcription.
+Letter case is ignored, and so is punctuation except apostrophes. Word error rate := sum of edit distances / reference words.
 
   models/pretrained/english-numbers/training/score_speech.py hypotheses.txt build/speech/test/clean.txt
 """
@@ -19,7 +19,7 @@ def words_of(text):
 
 
 def error_rate(hypotheses, references):
-    """(word error rate, share of clips that are not wholly right)."""
+    """Returns (word error rate, share of clips with at least one error)."""
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references")
     distances = [edit_distance(words_of(h), words_of(r)) for h, r in zip(hypotheses, references)]
@@ -28,8 +28,8 @@ def error_rate(hypotheses, references):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("hypotheses", help="a line per clip; - reads standard input")
-    parser.add_argument("references", help="a line per clip")
+    parser.add_argument("hypotheses", help="file with a line for each clip; -: standard input")
+    parser.add_argument("references", help="file with a line for each clip")
     options = parser.parse_args()
 
     with open(options.references, encoding="utf-8") as lines:

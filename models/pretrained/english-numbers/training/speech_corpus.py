@@ -1,6 +1,6 @@
-"""Synthetic speech to train and to test the bundled speech model with: random texts, espeak-ng's voices, rooms and noise.
+"""Synthetic speech to train and test the bundled speech model: random texts, espeak-ng's voices, rooms and noise.
 
-Needs Debian's espeak-ng 1.51 (its library, libespeak-ng1, is what is used) and numpy.
+Needs numpy and the library of Debian's espeak-ng 1.51 (libespeak-ng1).
 """
 
 import ctypes
@@ -35,7 +35,7 @@ SLOTS = {
 
 
 def number_words(number, joint):
-    """The words of a number below a million; `joint` stands between hundreds and the rest: ["and"] or []."""
+    """Returns the words of a number below a million. `joint`, ["and"] or [], goes between hundreds and the rest."""
     if number < 20:
         return [UNITS[number]]
     if number < 100:
@@ -108,20 +108,20 @@ HELD_OUT_VARIANTS = "Andy AnxiousAndy f5 grandpa Hugo klatt3 linda m7 Marco Mich
 
 
 class EspeakEvent(ctypes.Structure):
-    """espeak_EVENT of speak_lib.h."""
+    """The struct espeak_EVENT of speak_lib.h."""
     _fields_ = [("type", ctypes.c_int), ("identifier", ctypes.c_uint), ("text_position", ctypes.c_int), ("length", ctypes.c_int),
                 ("audio_position", ctypes.c_int), ("sample", ctypes.c_int), ("user_data", ctypes.c_void_p), ("id", ctypes.c_char * 8)]
 
 
 class Espeak:
-    """espeak-ng in this process, since its program tells no times."""
+    """The library of espeak-ng, in this process. Its program does not report times."""
 
-    PHONEME = 7  # a type of event
+    PHONEME = 7  # type of the event for a phoneme
     SETTINGS = {"rate": 1, "pitch": 3, "range": 4, "word_gap": 7}
 
     def __init__(self):
         self.library = ctypes.CDLL("libespeak-ng.so.1")
-        self.rate = self.library.espeak_Initialize(2, 0, None, 1)  # synchronous, samples to the callback; with events for phonemes
+        self.rate = self.library.espeak_Initialize(2, 0, None, 1)  # synchronous, passes samples to the callback, with events for phonemes
         self.chunks, self.phonemes = [], []
 
         @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(EspeakEvent))
@@ -135,13 +135,14 @@ class Espeak:
                 i += 1
             return 0
 
-        self.receive = receive  # the library keeps only a pointer
+        self.receive = receive  # keeps the callback alive: the library has only a pointer to it
         self.library.espeak_SetSynthCallback(receive)
 
     def say(self, text, voice, **settings):
-        """(samples at 16 kHz in [-1, 1], [(phoneme, offset of its word in the text, start in seconds)]), without silence at the ends.
+        """Returns (samples, [(phoneme, offset of its word in the text, start in seconds)]).
 
-        espeak-ng speaks some pairs such as "on the" as one word, with the offset of the first.
+        Samples are at 16 kHz, in [-1, 1], without silence at both ends. espeak-ng speaks some pairs of words, such as "on the", as one word
+        with the offset of the first word.
         """
         self.chunks.clear(), self.phonemes.clear()
         if self.library.espeak_SetVoiceByName(voice.encode()) != 0:
@@ -149,7 +150,7 @@ class Espeak:
         for name, value in settings.items():
             self.library.espeak_SetParameter(self.SETTINGS[name], value, 0)
         data = text.encode() + b"\0"
-        self.library.espeak_Synth(data, len(data), 0, 1, 0, 1, None, None)  # 1, 1: positions in characters, text in UTF-8
+        self.library.espeak_Synth(data, len(data), 0, 1, 0, 1, None, None)  # 1 and 1: positions in characters, text in UTF-8
         samples = resample(np.concatenate(self.chunks) / 32768, self.rate)
         loud = np.flatnonzero(np.abs(samples) > 0.02 * np.abs(samples).max())
         begin, end = loud[0], loud[-1] + 1
@@ -158,20 +159,20 @@ class Espeak:
 
 
 def resample(samples, rate):
-    """To 16 kHz by cutting the spectrum, after filling up with silence to a size that a fast Fourier transform likes."""
-    blocks = -(-len(samples) * 50 // (16 * rate)) * 16  # of 20 ms
+    """Returns the samples at 16 kHz, by truncating the spectrum. Appends silence up to a length whose Fourier transform is fast."""
+    blocks = -(-len(samples) * 50 // (16 * rate)) * 16  # blocks of 20 ms
     size, count = blocks * rate // 50, blocks * SAMPLE_RATE // 50
     return np.fft.irfft(np.fft.rfft(samples, size)[: count // 2 + 1], count) * (count / size)
 
 
 def filter_spectrum(samples, gain):
-    """Multiplies the spectrum by gain(frequencies in Hz)."""
+    """Returns the samples with their spectrum multiplied by gain(frequencies in Hz)."""
     size = -(-len(samples) // 4000) * 4000
     return np.fft.irfft(np.fft.rfft(samples, size) * gain(np.fft.rfftfreq(size, 1 / SAMPLE_RATE)), size)[: len(samples)]
 
 
 def add_room(samples, rng):
-    """Echo that decays by 60 dB in 0.1 to 0.5 s; as long as the input."""
+    """Returns the samples with an echo that decays by 60 dB in 0.1 to 0.5 s. The length does not change."""
     length = int(rng.uniform(0.1, 0.5) * SAMPLE_RATE)
     echo = rng.standard_normal(length) * 10 ** (-3 * np.arange(length) / length)
     echo *= rng.uniform(0.1, 0.7) / np.sqrt((echo**2).sum())
@@ -181,19 +182,19 @@ def add_room(samples, rng):
 
 
 def limit_band(samples, rng):
-    """A telephone, roughly: nothing below 50 to 400 Hz and above 2.8 to 6 kHz."""
+    """Returns the samples as a telephone roughly transmits them: without frequencies below 50 to 400 Hz and above 2.8 to 6 kHz."""
     low, high = rng.uniform(50, 400), rng.uniform(2800, 6000)
     return filter_spectrum(samples, lambda f: 1 / (1 + (low / np.maximum(f, 1)) ** 6) / (1 + (f / high) ** 12))
 
 
 def random_voice(rng, held_out=None):
-    """A trained voice, or one with a held-out "variant" or "accent"."""
+    """Returns a voice for training, or one with a held-out "variant" or "accent"."""
     accent = HELD_OUT_ACCENT if held_out == "accent" else rng.choice(ACCENTS)
     return accent + "+" + rng.choice(HELD_OUT_VARIANTS if held_out == "variant" else VARIANTS)
 
 
 def random_utterance(espeak, rng, held_out=None, rooms=True):
-    """{text, voice, samples, phonemes} of at most 5.5 s, at its natural pace or up to 40 % off."""
+    """Returns {text, voice, samples, phonemes} of a random utterance of at most 5.5 s, with random rate and pitch."""
     while True:
         text, voice = random_text(rng), random_voice(rng, held_out)
         samples, phonemes = espeak.say(text, voice, rate=rng.randint(115, 230), pitch=rng.randint(25, 80), range=rng.randint(20, 80),
@@ -209,16 +210,16 @@ def random_utterance(espeak, rng, held_out=None, rooms=True):
 
 
 def word_starts(phonemes):
-    """{offset of a word in the text: its start in seconds}."""
+    """Returns {offset of a word in the text: start of the word in seconds}."""
     starts = {}
     for name, offset, start in phonemes:
-        if not name.startswith("_"):  # a pause
+        if not name.startswith("_"):  # names of pauses begin with "_"
             starts.setdefault(offset, start)
     return starts
 
 
 def random_noise(rng, count):
-    """Noise of level 1 (root mean square): white to brown, perhaps in a band, perhaps with mains hum."""
+    """Returns noise of level 1 (root mean square), from white to brown; sometimes limited to a band, sometimes with mains hum."""
     tilt = rng.uniform(0, 2)
     low, high = (rng.uniform(100, 1500), rng.uniform(2000, 7000)) if rng.random() < 0.3 else (20, 8000)
     noise = filter_spectrum(rng.standard_normal(count), lambda f: (f / 100 + 0.2) ** -tilt * ((f >= low) & (f <= high)))
@@ -232,7 +233,7 @@ def random_noise(rng, count):
 
 
 def not_speech(rng, count):
-    """Silence, noise, beeps or clicks, of any level."""
+    """Returns silence, noise, beeps or clicks, of any level."""
     kind = rng.random()
     if kind < 0.25:
         return np.zeros(count)

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """Trains the bundled speech model: spoken English numbers and commands in, their words out, as a Whisper checkpoint folder.
 
-Steps, all by default, each repeatable on its own with --steps:
+Steps (all by default; --steps runs single ones):
   data      speaks random texts with espeak-ng in many voices (speech_corpus.py)
-  tokenizer learns the pieces of words
-  train     trains an encoder-decoder Transformer for --minutes of one processor; saves every minute and resumes from there
+  tokenizer trains the tokenizer on these texts
+  train     trains an encoder-decoder Transformer for --minutes of one processor; saves every minute, and a rerun resumes there
   export    writes config, weights, tokenizer and example clips in the format of transformers' WhisperForConditionalGeneration
-  evaluate  loads the exported folder with transformers, transcribes clips of voices never trained on, writes the model card
+  evaluate  loads the exported folder with transformers, transcribes clips of voices not used in training, writes the model card
             (evaluate_speech.py)
 
-The network is transformers' own, with Whisper's English-only prompt and timestamps, and a window of 6 s in place of 30 s. The
-synthesizer tells when it speaks which phoneme of which word. So a second, linear output names the phoneme at each encoder position, and
-two heads of the decoder are shown where to look (guided attention): the model learns in minutes what the decoder's loss alone would take
-hours to teach. The second output is not exported; the two heads are the alignment heads.
+The network is that of transformers, with Whisper's English-only prompt and timestamps, and a window of 6 s instead of 30 s. The
+synthesizer reports the time of each phoneme and its word. Training uses these times twice:
+- A second, linear output predicts the phoneme at each encoder position. It is not exported.
+- Two heads of the decoder are trained to attend to the word being written (guided attention). They become the alignment heads.
+With them the model learns in minutes what would take hours with the decoder's loss alone.
 
-Made with Python 3.11, Debian's espeak-ng 1.51 (its library, libespeak-ng1, is what is used) and
+Made with Python 3.11, the library of Debian's espeak-ng 1.51 (libespeak-ng1) and
   pip install numpy==2.4.6 safetensors==0.8.0 tokenizers==0.23.3 torch==2.15.0 transformers==5.23.0
 """
 
@@ -37,15 +38,15 @@ from evaluate_speech import evaluate
 from speech_corpus import (
     SAMPLE_RATE, WINDOW, WINDOW_SECONDS, Espeak, not_speech, random_noise, random_utterance, word_starts, write_wave)
 
-HOP = 160  # samples a frame
+HOP = 160  # samples per frame
 FRAMES = WINDOW // HOP
 TIME_STEP = 0.02  # seconds from one timestamp to the next
 TIMESTAMPS = round(WINDOW_SECONDS / TIME_STEP) + 1
-POSITIONS = FRAMES // 2  # of the encoder, TIME_STEP apart
-LATEST_START = 3.0  # seconds: the first timestamp is never later
+POSITIONS = FRAMES // 2  # encoder positions, TIME_STEP apart
+LATEST_START = 3.0  # maximum of a window's first timestamp, in seconds
 MAX_TARGET = 96
-GUIDED_HEADS = 2  # the first ones of the last decoder layer
-NOT_COUNTED = -100  # target id that the loss skips
+GUIDED_HEADS = 2  # the first heads of the last decoder layer
+NOT_COUNTED = -100  # target id of positions that the loss skips
 
 # ---- tokenizer --------------------------------------------------------------------------------------------------------------------
 
@@ -54,12 +55,12 @@ SPECIAL = [EOT, SOT, "<|en|>", "<|translate|>", "<|transcribe|>", "<|startoflm|>
 
 
 def train_tokenizer(work, options):
-    """Byte-level byte pair encoding of --pieces pieces, then Whisper's special tokens in Whisper's order, then the timestamps."""
+    """Writes the tokenizer: --pieces pieces of a byte-level byte pair encoding, Whisper's special tokens in their order, the timestamps."""
     from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
     from transformers import WhisperTokenizer
 
     texts = [text for text, *_ in json.loads((work / "train_items.json").read_text(encoding="utf-8"))]
-    # Each letter with a space before it becomes a piece first: Whisper's rules forbid a lone space, so no word may begin with it.
+    # Makes each letter with a space before it a piece. Otherwise a word could begin with a lone space, which Whisper forbids.
     lessons = texts + len(texts) * [" ".join("abcdefghijklmnopqrstuvwxyz")]
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -80,7 +81,7 @@ def train_tokenizer(work, options):
 
 
 class Tokens:
-    """The ids that training sequences are made of."""
+    """The token ids of training sequences."""
 
     def __init__(self, work):
         from transformers import WhisperTokenizer
@@ -95,9 +96,9 @@ class Tokens:
         self.text = functools.cache(lambda text: tuple(self.tokenizer.encode(" " + text, add_special_tokens=False)))
 
     def spans(self, text, starts, end):
-        """[(start, end)] in seconds of the word that each piece of the text belongs to."""
+        """Returns, for each piece of the text, (start, end) of its word in seconds."""
         offsets = sorted(starts)
-        result, position = [], -1  # the text begins with a space that `starts` do not count
+        result, position = [], -1  # the encoded text begins with a space, which the offsets in `starts` do not count
         for piece in map(self.tokenizer.convert_ids_to_tokens, self.text(text)):
             word = sum(offset <= position + (piece[0] == "Ġ") for offset in offsets) - 1
             begin = starts[offsets[max(0, word)]]
@@ -113,7 +114,7 @@ class Tokens:
 
 
 def prepare_data(work, options):
-    """Speaks all utterances, into train_audio.npy (one after the other, 16 bits) and train_items.json."""
+    """Speaks all utterances. Writes train_audio.raw (all samples one after the other, 16 bits) and train_items.json."""
     espeak, rng = Espeak(), random.Random(options.seed)
     items, chunks, begin = [], [], 0
     with open(work / "train_audio.tmp", "wb") as audio:
@@ -130,7 +131,7 @@ def prepare_data(work, options):
 
 
 class Examples:
-    """Windows made of random utterances and noise, with the ids wanted for them."""
+    """Training examples: windows of random utterances and noise, with their expected ids."""
 
     def __init__(self, work, seed):
         self.items = json.loads((work / "train_items.json").read_text(encoding="utf-8"))
@@ -146,14 +147,14 @@ class Examples:
         return self.noises[self.rng.integers(len(self.noises))][begin : begin + count]
 
     def utterance(self, ease=0.0):
-        """(text, samples, phonemes), of the share 1 - ease that is shortest."""
+        """Returns (text, samples, phonemes) of a random utterance among the shortest; 1 - ease is their share of all utterances."""
         text, _, begin, end, phonemes = self.items[self.rng.integers(max(1, int(len(self.items) * (1 - ease))))]
         return text, self.audio[begin:end], phonemes
 
     def window(self, ease):
-        """(samples, [(text, start, end, phonemes)]); the last may end behind the window, that is be cut.
+        """Returns (samples, [(text, start, end, phonemes)]). The end of the window may cut off the last utterance.
 
-        An easy window holds one utterance, the shorter the easier.
+        With ease > 0, a window has one utterance, and a short one if `ease` is large.
         """
         rng = self.rng
         samples, segments = np.zeros(WINDOW, np.float32), []
@@ -184,7 +185,7 @@ class Examples:
         return samples * np.float32(10 ** rng.uniform(-1.5, 0.3)), segments
 
     def prompt(self):
-        """The words of an earlier window, as a transcription of a long file passes them on."""
+        """Returns the ids of a previous window's text, as in the transcription of a long file."""
         tokens, ids = self.tokens, []
         for _ in range(self.rng.integers(1, 4)):
             text = tokens.text(self.utterance()[0])
@@ -193,14 +194,16 @@ class Examples:
         return [tokens.previous, *ids[-(MAX_TARGET // 2 - 1) :]]
 
     def example(self, ease):
-        """(samples, ids, wanted id after each of them, seconds to look at for each of these or None, phoneme at each position)."""
+        """Returns (samples, ids, expected id after each id, spans, phoneme at each encoder position).
+
+        A span is (start, end), in seconds, of the sound that an expected id stands for, or None."""
         tokens, rng = self.tokens, self.rng
         prompt = self.prompt() if not ease and rng.random() < 0.15 else []
         heard = np.zeros(POSITIONS, np.int64)
         if rng.random() < (0.02 if ease else 0.08):
             seconds = rng.uniform(0.2, 1) if ease else rng.choice([rng.uniform(0.2, WINDOW_SECONDS), WINDOW_SECONDS])
             samples = not_speech(rng, int(seconds * SAMPLE_RATE))
-            # Whatever a caller's rules force after sot, nothing follows.
+            # Without speech the text is empty, whichever token is forced after sot: no_timestamps or a time.
             forced = tokens.no_timestamps if rng.random() < 0.5 else tokens.at(rng.uniform(0, LATEST_START))
             wanted = [NOT_COUNTED] * len(prompt) + [tokens.no_speech, tokens.eot]
             return samples, [*prompt, tokens.sot, forced], wanted, [None] * len(wanted), heard
@@ -226,7 +229,7 @@ class Examples:
         return samples, ids[:MAX_TARGET], wanted[:MAX_TARGET], spans[:MAX_TARGET], heard
 
     def batches(self, count, size, ease, trimmed):
-        """`count` batches of `size`; `trimmed`: examples of like length together, in windows no longer than needed."""
+        """Yields `count` batches of `size` examples. With `trimmed`, a batch has examples of similar length and a window that just fits."""
         examples = [self.example(ease) for _ in range(count * size)]
         if trimmed:
             examples.sort(key=lambda example: len(example[0]))
@@ -238,7 +241,9 @@ class Examples:
             yield self.batch(group, frames)
 
     def batch(self, group, frames):
-        """Log-mel [B, 80, frames], ids [B, T], wanted [B, T], positions to look at [B, T, frames / 2], phonemes [B, frames / 2]."""
+        """Returns log-mel [B, 80, frames], ids [B, T], expected ids [B, T], looks [B, T, frames / 2] and phonemes [B, frames / 2].
+
+        looks[b, t, p] is 1 where guided attention at expected id t should attend to encoder position p, else 0."""
         samples = torch.zeros(len(group), frames * HOP)
         length = max(len(ids) for _, ids, *_ in group)
         ids = torch.full((len(group), length), self.tokens.eot)
@@ -256,20 +261,21 @@ class Examples:
         return self.features(samples, [len(sound) for sound, *_ in group]), ids, wanted, looks, heard
 
     def features(self, samples, lengths):
-        """Log-mel [B, 80, frames] as WhisperFeatureExtractor's, coloured at random, with a few bins and frames hidden."""
+        """Returns log-mel [B, 80, frames] like WhisperFeatureExtractor's, with a random curve added to each spectrum and with a few bins and
+        frames set to 0."""
         rng = self.rng
         spectrum = torch.stft(samples, 400, HOP, window=torch.hann_window(400), return_complex=True)[..., :-1]
         mel = (mel_filters() @ (spectrum.real.square() + spectrum.imag.square())).clamp(min=1e-10).log10()
         batch, bins, frames = mel.shape
         curve = torch.from_numpy(rng.normal(0, 0.25, (batch, 1, 6)).astype(np.float32))
         mel = mel + F.interpolate(curve, size=bins, mode="linear", align_corners=True).transpose(1, 2)
-        # The loudest frame of a long file may lie outside this window.
+        # Values are limited to 8 below the loudest frame. In a long file that frame may be outside of this window.
         louder = torch.from_numpy((rng.random(batch) < 0.3) * rng.uniform(0, 1.5, batch)).float()
         mel = torch.maximum(mel, (mel.amax((1, 2)) + louder)[:, None, None] - 8)
         mel = (mel + 4) / 4
         for row, length in enumerate(lengths):
             if rng.random() < 0.25:
-                mel[row, :, length // HOP :] = 0  # how openai/whisper fills the last window of a file
+                mel[row, :, length // HOP :] = 0  # as openai/whisper fills the last window of a file
             if rng.random() < 0.5:
                 for _ in range(2):
                     begin = rng.integers(bins)
@@ -280,7 +286,7 @@ class Examples:
 
 
 def phoneme_ids(items):
-    """{phoneme: number from 1}; 0 is for everything else."""
+    """Returns {phoneme: number from 1}. Number 0 is everything else."""
     names = {name for *_, phonemes in items for name, _, _ in phonemes}
     return {name: i for i, name in enumerate(sorted(name for name in names if not name.startswith("_")), 1)}
 
@@ -312,7 +318,7 @@ def new_model(tokens, options):
 
 
 def encode(model, features):
-    """The encoder, on a window of any length (transformers' own takes only whole ones)."""
+    """Runs the encoder on a window of any length. The encoder of transformers takes only whole windows."""
     encoder = model.model.encoder
     x = F.gelu(encoder.conv2(F.gelu(encoder.conv1(features)))).transpose(1, 2)
     x = x + encoder.embed_positions.weight[: x.shape[1]]
@@ -323,12 +329,12 @@ def encode(model, features):
 
 
 class Decoder:
-    """The model's decoder, with the attention that its last layer pays to the encoder."""
+    """The model's decoder, which also keeps the cross-attention of its last layer."""
 
     def __init__(self, model):
         self.model = model
         config = copy.deepcopy(model.config)
-        config._attn_implementation = "eager"  # the fused attention does not give its weights
+        config._attn_implementation = "eager"  # fused attention does not return its weights
         for module in model.model.decoder.modules():
             if hasattr(module, "config"):
                 module.config = config
@@ -338,7 +344,8 @@ class Decoder:
         self.attention = outputs[1]
 
     def losses(self, memory, ids, wanted, looks):
-        """Cross-entropy of the wanted ids; -log of the attention of the guided heads to where their words are."""
+        """Returns the cross-entropy of the expected ids, and the mean of -log(weight), where weight is the attention of a guided head to the
+        positions of the expected word."""
         states = self.model.model.decoder(input_ids=ids, encoder_hidden_states=memory, use_cache=False).last_hidden_state
         counted = wanted != NOT_COUNTED
         text = F.cross_entropy(self.model.proj_out(states[counted]), wanted[counted])
@@ -348,7 +355,7 @@ class Decoder:
 
 
 def learning_rate(progress, options):
-    """Linear warm-up over the first 4 %, then a cosine to zero; progress runs from 0 to 1."""
+    """Returns the learning rate: linear warm-up over the first 4 %, then a cosine to zero. `progress` goes from 0 to 1."""
     warm_up = 0.04
     if progress < warm_up:
         return options.learning_rate * progress / warm_up
@@ -366,7 +373,7 @@ def train(work, options):
     tokens = Tokens(work)
     examples = Examples(work, options.seed)
     model, namer = new_model(tokens, options), nn.Linear(options.dim, len(examples.phonemes) + 1)
-    average = copy.deepcopy(model)  # exponential moving average of the weights: this is what is exported
+    average = copy.deepcopy(model)  # exponential moving average of the weights, which is exported
     parameters = [p for p in (*model.parameters(), *namer.parameters()) if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
     # `seconds` is processor time, so that other work on the machine does not shorten the training.
@@ -386,7 +393,7 @@ def train(work, options):
     sums = np.zeros(4)
     began = time.process_time()
     while state["seconds"] < total:
-        # Short utterances first, where a step costs a fifth; whole windows, as in use, now and then and at the end.
+        # Begins with short utterances, with which a step costs a fifth. Uses whole windows, as in use, now and then and at the end.
         progress = state["seconds"] / total
         ease = max(0.0, 0.9 - 3 * progress)
         trimmed = ease > 0 or (progress < 0.75 and examples.rng.random() < 0.9)
@@ -422,7 +429,7 @@ def train(work, options):
 
 # ---- export -----------------------------------------------------------------------------------------------------------------------
 
-# Three voices never trained on: (file, voice, settings, texts with a pause between them).
+# Clips of three voices not used in training: (file, voice, settings, texts with a pause between them).
 CLIPS = [
     ("timer.wav", "en-us+Andy", {"rate": 165, "pitch": 45, "range": 50, "word_gap": 0}, ["set a timer for ten minutes"]),
     ("number.wav", "en-gb-x-rp+linda", {"rate": 175, "pitch": 50, "range": 50, "word_gap": 0}, ["three hundred and twelve"]),
@@ -435,7 +442,7 @@ def write_json(path, data):
 
 
 def suppressed_ids(tokens):
-    """Ids that are never text: special ones, and openai/whisper's marks of sounds and speakers as far as they are one token."""
+    """Returns the ids that are never text: special tokens, and openai/whisper's marks of sounds and speakers that are one token."""
     encode_text = functools.partial(tokens.tokenizer.encode, add_special_tokens=False)
     marks = list('"#()*+/:;<=>@[\\]^_`{|}~「」『』')
     marks += "<< >> <<< >>> -- --- -( -[ (' (\" (( )) ((( ))) [[ ]] {{ }} ♪♪ ♪♪♪".split()
@@ -464,7 +471,7 @@ def write_clips(folder):
 
 
 def export(work, options):
-    """Writes the Whisper folder. Each file is written aside and renamed, so a reader never sees half a file."""
+    """Writes the Whisper folder. Each file is written under another name and renamed, so that readers see only whole files."""
     tokens = Tokens(work)
     model = new_model(tokens, options)
     model.load_state_dict(torch.load(work / "checkpoint.pt", weights_only=True)["average"])
@@ -498,19 +505,19 @@ def main():
     parser.add_argument("--output", type=Path, default=Path("models/pretrained/english-numbers"))
     steps = {"data": prepare_data, "tokenizer": train_tokenizer, "train": train, "export": export, "evaluate": evaluate}
     parser.add_argument("--steps", nargs="+", choices=steps, default=list(steps))
-    parser.add_argument("--utterances", type=int, default=24000, help="to train on")
-    parser.add_argument("--pieces", type=int, default=448, help="of the tokenizer, without special tokens; 256 are the bytes")
+    parser.add_argument("--utterances", type=int, default=24000, help="utterances to train on")
+    parser.add_argument("--pieces", type=int, default=448, help="pieces of the tokenizer without special tokens; 256 of them are bytes")
     parser.add_argument("--minutes", type=float, default=60, help="processor time of the training; the learning rate is zero at its end")
     parser.add_argument("--batch", type=int, default=16, help="windows in a step")
-    parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="the highest")
-    parser.add_argument("--phoneme-weight", type=float, default=0.5, help="of the phonemes' loss, against 1 for the text's")
-    parser.add_argument("--look-weight", type=float, default=0.2, help="of the guided attention's loss")
+    parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="maximum learning rate")
+    parser.add_argument("--phoneme-weight", type=float, default=0.5, help="weight of the phonemes' loss; the text's loss has weight 1")
+    parser.add_argument("--look-weight", type=float, default=0.2, help="weight of the guided attention's loss")
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--encoder-layers", type=int, default=3)
     parser.add_argument("--decoder-layers", type=int, default=2)
-    parser.add_argument("--test-clips", type=int, default=200, help="of a test")
+    parser.add_argument("--test-clips", type=int, default=200, help="clips of a test")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Scores pronunciations against a word list: phoneme and word error rates.
 
-The word list has a line per pronunciation, `word TAB phonemes`; the lines of one word stand together. The hypotheses file has one
-line of phonemes per distinct word, in the order of the list (an empty line is an empty pronunciation).
+The word list has a line `word TAB phonemes` for each pronunciation. The lines of a word follow one another. The hypotheses file has a
+line of phonemes for each distinct word, in the order of the list. An empty line is an empty pronunciation.
 
-Stress digits are ignored (AH0 and AH1 are both AH). A word with several listed pronunciations is compared with each and counted
-against the closest. Phoneme error rate = sum of edit distances / sum of lengths of the closest references; word error rate = share
-of words whose distance is not 0.
+Stress digits are ignored: AH0 and AH1 are both AH. If a word has several pronunciations, the closest one counts.
+  phoneme error rate := sum of edit distances / sum of lengths of the closest pronunciations
+  word error rate    := words whose distance is not 0 / all words
 
   models/pretrained/english-pronunciation/training/score_pronunciation.py hypotheses.txt models/pretrained/english-pronunciation/test_words.tsv
 """
@@ -32,7 +32,7 @@ def without_stress(pronunciation):
 
 
 def edit_distance(a, b):
-    """Least number of insertions, deletions and substitutions that turn sequence a into b."""
+    """Returns the minimum number of insertions, deletions and substitutions that turn sequence a into b."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         diagonal, row[0] = row[0], i
@@ -42,13 +42,13 @@ def edit_distance(a, b):
 
 
 def error_rates(hypotheses, references):
-    """(phoneme error rate, word error rate) of one hypothesis per word against a list of pronunciations per word."""
+    """Returns (phoneme error rate, word error rate) for one hypothesis per word and a list of pronunciations per word."""
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} words")
     errors = phonemes = wrong_words = 0
     for hypothesis, pronunciations in zip(hypotheses, references):
         guess = without_stress(hypothesis)
-        # On equal distance the longer reference counts; the choice must not depend on the order of the list.
+        # Of equally close pronunciations the longest counts, so that the order of the list does not matter.
         distance, length = min((edit_distance(guess, p), -len(p)) for p in map(without_stress, pronunciations))
         errors += distance
         phonemes -= length
@@ -58,7 +58,7 @@ def error_rates(hypotheses, references):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("hypotheses", help="a line of phonemes per distinct word, in list order; - reads standard input")
+    parser.add_argument("hypotheses", help="file with a line of phonemes for each distinct word; -: standard input")
     parser.add_argument("word_list", help="test_words.tsv")
     options = parser.parse_args()
 

