@@ -6,9 +6,9 @@
 #include <string>
 
 #include "attention/numbers.h"
+#include "attention/page.h"
 #include "encdec/attention_choices.h"
 #include "encdec/output_file.h"
-#include "attention/page.h"
 
 namespace encdec::cli {
 
