@@ -1,4 +1,4 @@
-"""Transformer inference on CPUs: checkpoint folders in, text, vectors and scores out.
+"""Transformer inference on CPUs. Load a checkpoint folder; get text, vectors, scores or transcripts.
 
 >>> import encdec
 >>> model = encdec.Model(path)

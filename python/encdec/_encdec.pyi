@@ -1,4 +1,4 @@
-"""The extension module: thin over the C++ library, without conveniences. Use encdec."""
+"""The extension module, a thin layer over the C++ library. Not for users: use the package encdec."""
 
 from typing import Any, final
 

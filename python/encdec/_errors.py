@@ -1,46 +1,46 @@
-"""What the engine refuses or fails at: one line each, saying where, what was found and what was expected."""
+"""The exceptions of the engine. A message is one line: the place, what was found, and what was expected."""
 
 from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """Base of everything that the engine raises."""
+    """Base class of the exceptions of the engine."""
 
 
 class FileError(Error, OSError):
-    """A file or folder cannot be read or written, or is not what its format promises."""
+    """A file or folder cannot be read or written, or its content is invalid."""
 
 
 class ConfigError(Error, ValueError):
-    """config.json, generation_config.json or options that contradict themselves or are out of range."""
+    """A value in config.json, in generation_config.json or in options is out of range or contradicts another one."""
 
 
 class UnsupportedModelError(ConfigError):
-    """A checkpoint of a kind that this version does not run."""
+    """This version does not support the kind of checkpoint."""
 
 
 class InputError(Error, ValueError):
-    """Data that the model cannot take, such as a token id outside the vocabulary."""
+    """The model does not accept an input, for example a token id outside the vocabulary."""
 
 
 class ShapeError(Error, ValueError):
-    """Tensors whose sizes do not fit together."""
+    """The sizes of tensors do not fit together."""
 
 
 class WeightError(Error):
-    """A checkpoint's tensor is missing, or has another shape or type than its configuration says."""
+    """A tensor is missing in the checkpoint, or its shape or type contradicts the configuration."""
 
 
 class TokenizerError(Error):
-    """A tokenizer's files, or text that it cannot take."""
+    """The files of a tokenizer are invalid, or a text is not valid Unicode."""
 
 
 class BackendError(Error):
-    """The compute library underneath refused or failed."""
+    """The compute library (oneDNN) reported an error."""
 
 
 class ResourceError(Error):
-    """The system has no more of what is needed: threads."""
+    """The system has run out of a resource, such as threads or open files."""
 
 
 for _class in list(globals().values()):

@@ -1,4 +1,4 @@
-"""One source or many: what a caller gives, as a list."""
+"""Converts the sources that a caller passes to lists."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 
     IntArray = numpy.typing.NDArray[numpy.integer[Any]]
 
-#: A text, or token ids, which are used exactly as given.
+#: A source: a text, or token ids, which are used without any addition.
 Source = Union[str, Sequence[SupportsIndex], "IntArray"]
 
 
 def is_single(source: Any) -> bool:
-    """Whether this is one source: a text, a list of ids, an array of them."""
+    """Returns whether the argument is one source: a text, or a list or an array of token ids."""
     if isinstance(source, (str, bytes, bytearray)):
         return True
     if getattr(source, "ndim", None) is not None and hasattr(source, "dtype"):
         return bool(source.ndim == 0 or (source.ndim == 1 and getattr(source.dtype, "kind", "O") in "iub"))
     if not isinstance(source, (list, tuple)) or not source:
         return False
-    return hasattr(source[0], "__index__") and not hasattr(source[0], "__len__")  # an id, but no array of them
+    return hasattr(source[0], "__index__") and not hasattr(source[0], "__len__")  # a token id, not an array of them
 
 
 def check_single(source: Any) -> None:
-    """Raises TypeError for what is not one source. What is empty has no ids."""
+    """Raises TypeError unless the argument is one source. An empty list is one source, without token ids."""
     if not is_single(source) and not (hasattr(source, "__len__") and len(source) == 0):
         raise TypeError(f"source: {type(source).__name__}, expected one text, or its token ids")
 
 
 def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
-    """The sources, and whether it is a single one."""
+    """Returns a list of sources, and whether the argument was a single one."""
     if is_single(sources):
         return [sources], True
     if not isinstance(sources, Iterable) or isinstance(sources, dict):
@@ -45,25 +45,25 @@ def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
 
 
 def plain(sources: Iterable[Any]) -> Iterable[Any]:
-    """The same; of a column of Arrow, whose elements are no str, a list."""
+    """Returns the argument. Converts a column of Arrow to a list first, because its elements are not str."""
     found: Iterable[Any] = sources.to_pylist() if hasattr(sources, "to_pylist") else sources
     return found
 
 
 def as_prefixes(prefix: Any, count: int, single: bool) -> list[Any] | None:
-    """A prefix for each source; one alone is that of all."""
+    """Returns a list with one prefix for each source, or None. A single prefix is used for all sources."""
     if prefix is None:
         return None
     if is_single(prefix):
         return [prefix] * count
     prefixes = list(prefix)
     if single or len(prefixes) != count:
-        raise ValueError(f"prefix: {len(prefixes)} of them for {count} sources, expected as many")
+        raise ValueError(f"prefix: {len(prefixes)} prefixes for {count} sources, expected one for each source")
     return prefixes
 
 
 def as_path(path: str | bytes | os.PathLike[str]) -> str:
-    """The path as a str. Raises FileError for a zero byte, at which the system would cut the path off."""
+    """Returns the path as a str. Raises FileError for a zero byte, because the system would cut the path off there."""
     text = os.fsdecode(path)
     if "\0" in text:
         raise FileError(f"{text!r}: a path with a zero byte")
@@ -71,7 +71,7 @@ def as_path(path: str | bytes | os.PathLike[str]) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """None, or as pandas tells it: not-a-number or pandas.NA."""
+    """Returns whether a value stands for a missing one: None or, in pandas, not-a-number or pandas.NA."""
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
 
 

@@ -1,4 +1,4 @@
-"""Results for an endless supply of sources."""
+"""Results for any iterable of sources, also an endless one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .results import GenerateResult, make_result
 if TYPE_CHECKING:
     from ._inputs import Source
 
-_AHEAD = 256  # sources of each worker
+_AHEAD = 256  # sources read ahead, for each worker
 
 
 def iterate(
     core: _encdec.Model, tokenizer: _encdec.Tokenizer | None, sources: Iterable[Source], null: bool, options: Any
 ) -> Iterator[GenerateResult | None]:
-    """The sources are iterated in the caller's thread, and only as far ahead as keeps the engine busy."""
+    """Yields the results in order. Iterates over the sources in the caller's thread, a limited number ahead."""
     ahead = (4 * options["batch_size"] if options.get("batch_size") else _AHEAD) * (options.get("workers") or 1)
     job = _encdec.GenerateJob(core, options, null, max(1, ahead))
     close_at_exit(job)

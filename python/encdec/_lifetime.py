@@ -1,4 +1,4 @@
-"""Threads of the engine end before the interpreter does."""
+"""Closes, at exit, objects that have threads, so that the threads end before the interpreter does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's folder and how it is loaded: once, when it is needed, and again where it is unpickled."""
+"""The part of Model that loads and pickles a checkpoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import _encdec, _inputs, _options, _registry
 
 
 class Loaded:
-    """See Model."""
+    """The part of Model that loads and pickles a checkpoint. For the arguments see Model."""
 
     DEFAULTS: ClassVar[dict[str, Any]] = {
         "precision": "float32", "threads": None, "workers": 1, "weights_cache": None, "lazy": False
@@ -73,7 +73,7 @@ class Loaded:
 
     @property
     def path(self) -> str:
-        """The folder."""
+        """The checkpoint folder."""
         return self._path
 
     def _content(self) -> str:

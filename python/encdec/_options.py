@@ -1,4 +1,4 @@
-"""Names of options: what type checkers see, and what a misspelled one is told."""
+"""The names and types of options, for type checkers, and advice for unknown names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Precision = Literal["float32", "bfloat16", "int8", "auto"]
 
 
 class GenerateOptions(TypedDict, total=False):
-    """Hugging Face's GenerationConfig, and what a call adds to it. None stands for the checkpoint's own."""
+    """Options of Hugging Face's GenerationConfig, and of a call. None means the value in the checkpoint."""
 
     num_beams: int | None
     num_return_sequences: int | None
@@ -69,7 +69,7 @@ class GenerateOptions(TypedDict, total=False):
 
 
 class EmbedOptions(TypedDict, total=False):
-    """What sentence-transformers' ``encode`` knows."""
+    """Options of ``encode`` in sentence-transformers."""
 
     normalize: bool | None
     dimensions: int | None
@@ -98,7 +98,10 @@ class AttentionOptions(TypedDict, total=False):
 
 
 class TranscribeOptions(TypedDict, total=False):
-    """openai-whisper's, and what a call adds to them. None is as by openai: no threshold, greedy search, one sample."""
+    """Options of openai-whisper, and of a call. None means the same as in openai-whisper.
+
+    For a threshold: none. For ``beam_size``: greedy search. For ``best_of``: one sample.
+    """
 
     rules: Literal["openai", "transformers"]
     language: str | None
@@ -137,7 +140,7 @@ class TranscribeOptions(TypedDict, total=False):
 
 
 class TranscriptLineOptions(TypedDict, total=False):
-    """openai-whisper's, of subtitles."""
+    """Options of openai-whisper for subtitles."""
 
     max_line_width: int | None
     max_line_count: int | None
@@ -153,7 +156,7 @@ TRANSCRIBE = frozenset(TranscribeOptions.__annotations__)
 LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 
-#: Options of CTranslate2, faster-whisper, transformers and sentence-transformers, and ours that do the same.
+#: Options of CTranslate2, faster-whisper, transformers and sentence-transformers, and our names for them.
 _OUR_NAMES = {
     "beam_size": "num_beams",
     "compute_type": "precision",
@@ -175,7 +178,7 @@ _OUR_NAMES = {
     "truncate_dim": "dimensions",
     "vad_filter": "vad_model",
 }
-#: What to do instead, where no single option of ours does the same.
+#: Advice for options of other engines that no single option of ours replaces.
 _ADVICE = {
     "device": "encdec runs on CPUs only",
     "output_scores": "generate() always gives scores",
@@ -188,7 +191,7 @@ _ADVICE = {
 
 
 def check_names(function: str, options: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Raises TypeError for a name that is not known, with advice: our name of another engine's option, or the nearest."""
+    """Raises TypeError for an unknown name. Its advice is our name for another engine's option, or the nearest name."""
     for name, value in options.items():
         if name not in known:
             hint = _hint(name, value, known)
@@ -208,7 +211,7 @@ def _hint(name: str, value: Any, known: frozenset[str]) -> str:
 
 
 def parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:
-    """Of "1,2,3", as openai-whisper takes it."""
+    """Returns the numbers in a text such as "1,2,3", which openai-whisper accepts too."""
     try:
         return [kind(each) for each in text.split(",") if each.strip()]
     except ValueError:

@@ -1,4 +1,4 @@
-"""One recording or many: what a caller gives, as the engine reads it."""
+"""Converts the recordings that a caller passes to those that the engine reads."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ SAMPLING_RATE = 16_000
 
 
 class File(Protocol):
-    """Opened for bytes: a file on disk, the end of a pipe, io.BytesIO."""
+    """A file opened for bytes: a file on disk, the end of a pipe, or io.BytesIO."""
 
     def read(self) -> bytes: ...
 
 
-#: A path; the bytes of a file, or what gives them; an array of samples, or one as Hugging Face's datasets have it.
+#: A recording: a path, the bytes of a file, an open file, an array of samples, or a dict with an array of samples (the
+#: form of Hugging Face's datasets).
 Recording = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, File, "Samples", Mapping[str, Any]]
 
 
 def is_single(audio: Any) -> bool:
-    """Whether this is one recording."""
+    """Returns whether the argument is one recording, not a list of them."""
     if isinstance(audio, (str, os.PathLike, bytes, bytearray, memoryview, dict)) or _is_samples(audio):
         return True
     return hasattr(audio, "read") and not isinstance(audio, type)
 
 
 def as_list(audio: Any) -> tuple[list[Any], bool]:
-    """The recordings, and whether it is a single one."""
+    """Returns a list of recordings, and whether the argument was a single one."""
     if is_single(audio):
         return [audio], True
     return list(as_iterable(audio)), False
@@ -50,7 +51,7 @@ def as_iterable(audio: Any) -> Iterable[Any]:
 
 
 def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> _encdec.Sound | None:
-    """What the engine reads; None for what is missing or no model can take, if ``null`` asks for that."""
+    """Returns a recording for the engine. With ``null``, returns None for one that is missing or cannot be read."""
     if null and _inputs.is_missing(audio):
         return None
     try:
@@ -72,7 +73,7 @@ def _sound(audio: Any, name: str, sampling_rate: int | None) -> _encdec.Sound:
     if not is_single(audio):
         _refuse(audio, name)
     if sampling_rate is not None:
-        raise TypeError(f"sampling_rate: {name} is no array of samples, expected none: files tell their own")
+        raise TypeError(f"sampling_rate: {name} is no array of samples, expected none: files have their own")
     if isinstance(audio, (str, os.PathLike)):
         path = os.fsencode(_inputs.as_path(audio))
         if not _is_pipe(path):
@@ -98,7 +99,7 @@ def _samples(audio: Any, name: str, sampling_rate: int) -> _encdec.Sound:
             f"{name}: an array {list(samples.shape)}, expected one channel [N]; the mean over the other axis mixes several"
         )
     if samples.dtype.kind == "f":
-        with numpy.errstate(over="ignore"):  # refused as infinite
+        with numpy.errstate(over="ignore"):  # a number that overflows is refused later, as infinite
             samples = samples.astype("<f4", order="C", copy=False)
     elif samples.dtype.kind == "i" and samples.dtype.itemsize == 2:
         samples = samples.astype("<i2", order="C", copy=False)
@@ -109,14 +110,14 @@ def _samples(audio: Any, name: str, sampling_rate: int) -> _encdec.Sound:
 
 
 def _is_samples(audio: Any) -> bool:
-    """Arrays of numbers, of numpy's and others; those of paths are lists of recordings."""
+    """Returns whether the argument is an array of numbers. An array of paths is a list of recordings."""
     if getattr(audio, "ndim", None) is None or not hasattr(audio, "dtype"):
         return False
     return getattr(audio.dtype, "kind", "f") in "fiubc"
 
 
 def _is_pipe(path: bytes) -> bool:
-    """What can be read only once; it is read by Python then."""
+    """Returns whether a path is a pipe or a device. Those can be read only once, so Python reads them, not the engine."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):

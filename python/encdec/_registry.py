@@ -1,4 +1,4 @@
-"""Models of this process, each once; and how models travel to others."""
+"""The models of this process, each loaded once, and the function that unpickles a model."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ model_class: type[Any]  # Model; set by its module, which imports this one
 
 def _renew_lock() -> None:
     global _lock
-    _lock = threading.RLock()  # a thread that is not in the forked process may have held it
+    _lock = threading.RLock()  # another thread may have held the lock during the fork
 
 
 os.register_at_fork(after_in_child=_renew_lock)
 
 
 def lock() -> AbstractContextManager[bool]:
-    """Held while models load that are loaded at need."""
+    """Returns the lock that a thread holds while it loads a model at first use."""
     return _lock
 
 
@@ -38,7 +38,10 @@ def open_model(path: str | os.PathLike[str], options: dict[str, Any]) -> Any:
 
 
 def restore(path: str, options: dict[str, Any], content: str | None) -> Any:
-    """What a pickle calls. Weights of other content are refused, and so is a folder to write to: pickles have none."""
+    """Unpickles a model. Raises ConfigError if the weights have changed, or if the pickle names a folder to write to.
+
+    ``content`` is the hash of the weights; None if the model was not loaded when it was pickled.
+    """
     if "weights_cache" in options:
         raise ConfigError(f"{path}: a pickle with a weights_cache, expected none: ENCDEC_WEIGHTS_CACHE names that folder")
     if content is None:
@@ -66,7 +69,7 @@ def _find(key: tuple[Any, ...], load: Callable[[], Any]) -> Any:
 
 
 def build_info() -> dict[str, Any]:
-    """What the extension was built with and runs on: oneDNN's version, the instruction set, CPUs.
+    """Returns the versions of encdec and oneDNN, the compiler, the instruction set, and the number of CPUs and threads.
 
     >>> encdec.build_info()["version"] == encdec.__version__
     True

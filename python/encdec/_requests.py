@@ -1,7 +1,7 @@
-"""Many callers, one model: what they ask for at once is decoded in the same batches.
+"""Requests of several callers to one model. Requests at the same time are decoded in the same batches.
 
-No thread of the engine ever runs Python. Workers put events into an inbox, whose descriptor an event loop watches; a
-thread without one waits for it.
+Threads of the engine never run Python. Workers put events into an inbox. An event loop watches the descriptor of the
+inbox; a thread without an event loop waits for the inbox itself.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from . import _encdec
 from ._errors import InputError, TokenizerError
 
 _numbers = itertools.count(1)
-Receiver = Callable[[int, str, Any], None]  # of a source's number, "result" or other news, and its value
+Receiver = Callable[[int, str, Any], None]  # arguments: index of a source, kind of news such as "result", value
 
 
 class _Post:
-    """One event loop's inbox, watched while somebody waits."""
+    """The inbox of an event loop. The loop watches it while there are receivers."""
 
     def __init__(self) -> None:
         self._inbox = _encdec.Inbox()
@@ -58,12 +58,17 @@ def _post_of(loop: asyncio.AbstractEventLoop) -> _Post:
     return post
 
 
-#: Submits sources under a number whose events go to an inbox: (inbox, number, indices of sources).
+#: A function (inbox, number, indices) that submits the sources with these indices. Their events, which have the number,
+#: go to the inbox.
 Submit = Callable[[_encdec.Inbox, int, list[int]], _encdec.Request]
 
 
 async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
-    """The values of all sources. Cancelling the task cancels them; so does the first failure, unless ``null``."""
+    """Returns the values of all sources. Cancelling the task cancels the sources.
+
+    The first failure cancels the other sources and is raised. With ``null``, a source that the model does not accept
+    has the value None instead.
+    """
     loop = asyncio.get_running_loop()
     values: list[Any] = [None] * count
     if count == 0:
@@ -71,7 +76,7 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
     post = _post_of(loop)
     done: asyncio.Future[None] = loop.create_future()
     requests: list[_encdec.Request] = []
-    numbers: list[int] = []  # of the requests
+    numbers: list[int] = []  # the number of each request
     missing = count
 
     def settle() -> None:
@@ -93,7 +98,7 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
         return receive
 
     try:
-        if null:  # a request with a bad source is refused as a whole
+        if null:  # one request for each source, because a request with an invalid source fails as a whole
             for index in range(count):
                 number = post.open(loop, receive_for(index))
                 numbers.append(number)
@@ -115,7 +120,7 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
 
 
 async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator[str, None]:
-    """The text of one source's result as it becomes certain. Closing the iterator cancels the source."""
+    """Yields the text of a source's result, piece by piece as soon as it is final. Closing the iterator cancels it."""
     loop = asyncio.get_running_loop()
     post = _post_of(loop)
     news: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
@@ -136,7 +141,7 @@ async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator
 
 
 def pieces_here(submit: Submit, tokenizer: _encdec.Tokenizer) -> Generator[str, None, None]:
-    """The same without an event loop: the caller's thread waits."""
+    """Yields the same pieces without an event loop: the caller's thread waits."""
     inbox = _encdec.Inbox()
     request = submit(inbox, 0, [0])
     try:

@@ -1,4 +1,4 @@
-"""The functions of a model that listen."""
+"""The methods of Model for speech recognition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Audio = TypeVar("Audio", bound="Recording | None")
 
 
 class Transcribing(Waiting):
-    """A model's part for speech; see Model."""
+    """The part of Model for speech recognition."""
 
     @overload
     def transcribe(  # type: ignore[overload-overlap]
@@ -47,29 +47,39 @@ class Transcribing(Waiting):
     def transcribe(
         self, audio: Any, *, sampling_rate: int | None = None, on_error: str = "raise", **options: Any
     ) -> Any:
-        """What is said in a recording, or in each recording of a list, by models that read sound.
+        """Returns the transcript of a recording, or a list of transcripts for a list of recordings.
 
-        A recording is a path, the bytes of a file, a file opened for bytes, or an array [N] of samples, float from -1
-        to 1 or int16, of which ``sampling_rate`` (16,000) are a second. Files are WAV; FLAC, MP3, Ogg and more where
-        the library was built with libsndfile, as wheels are not.
+        A recording is a path, the bytes of a file, a file opened for bytes, or an array [N] of samples. Samples are
+        float from -1 to 1, or int16; ``sampling_rate`` is the number of samples per second (16,000). Files may be WAV.
+        FLAC, MP3, Ogg and other formats need a build with libsndfile, which wheels are not.
 
-        Options have the names and meanings of openai-whisper: ``language`` (None: the model listens), ``task``
-        (``"transcribe"`` or ``"translate"``), ``temperature`` (0.0, 0.2, ... 1.0: tried in turn until a window's text
-        is neither repetitive nor improbable), ``beam_size`` (5), ``best_of`` (5), ``patience``, ``length_penalty``,
-        ``suppress_tokens`` ([-1]), ``initial_prompt``, ``carry_initial_prompt``, ``condition_on_previous_text`` (True),
-        ``compression_ratio_threshold`` (2.4), ``logprob_threshold`` (-1.0) and ``no_speech_threshold`` (0.6), each
-        None for none, ``without_timestamps``, ``max_initial_timestamp`` (1.0), ``word_timestamps``,
-        ``prepend_punctuations``, ``append_punctuations``, ``hallucination_silence_threshold`` and
-        ``clip_timestamps``. Beyond those: ``rules`` (``"transformers"``: those of its ``generate()``, and its defaults:
-        greedy search at one temperature, no thresholds, no earlier text), ``chunk_length`` (seconds: recordings are cut
-        into chunks that know nothing of one another and are decoded together), ``hotwords`` (words that all windows are told first), ``vad_model`` (a
-        .safetensors file of Silero's voice activity detector: only what it takes for speech is transcribed) and its
-        ``vad_parameters``, a dict as faster-whisper's, ``prompt_reset_on_temperature`` (0.5), ``seed``, ``batch_size``
-        and ``workers``, on which results do not depend. With ``on_error="null"`` a recording that cannot be read gives
-        None.
+        These options have the names and meanings of openai-whisper. Defaults are in parentheses:
 
-        Raises TypeError for an option that is not known, ConfigError for one that is out of range and for a model that
-        reads text, FileError and InputError for recordings that cannot be read.
+        - ``language``: a code or a name (None: detected).
+        - ``task``: ``"transcribe"`` or ``"translate"``.
+        - ``temperature``: tried one after the other until a window's text is neither repetitive nor improbable (0.0,
+          0.2, ... 1.0).
+        - ``beam_size`` (5), ``best_of`` (5), ``patience``, ``length_penalty``, ``suppress_tokens`` ([-1]).
+        - ``initial_prompt``, ``carry_initial_prompt``, ``condition_on_previous_text`` (True).
+        - ``compression_ratio_threshold`` (2.4), ``logprob_threshold`` (-1.0), ``no_speech_threshold`` (0.6); None
+          disables a threshold.
+        - ``without_timestamps``, ``max_initial_timestamp`` (1.0), ``clip_timestamps``.
+        - ``word_timestamps``, ``prepend_punctuations``, ``append_punctuations``, ``hallucination_silence_threshold``.
+
+        Further options:
+
+        - ``rules``: ``"transformers"`` decodes as transformers' ``generate()`` does, with its defaults: greedy search
+          at one temperature, no thresholds, no previous text.
+        - ``chunk_length``: cut recordings into chunks of this length in seconds, which are decoded independently.
+        - ``hotwords``: words given to the model before every window.
+        - ``vad_model``: a .safetensors file of Silero's voice activity detector. Only speech is transcribed.
+        - ``vad_parameters``: a dict with options of the detector, with the keys of faster-whisper.
+        - ``prompt_reset_on_temperature`` (0.5), ``seed``.
+        - ``batch_size``, ``workers``: results do not depend on these.
+        - ``on_error="null"``: return None for a recording that cannot be read.
+
+        Raises TypeError for an unknown option. Raises ConfigError for an option that is out of range, and for a model
+        that is not for speech. Raises FileError or InputError for a recording that cannot be read.
 
         >>> transcript = speech_model.transcribe(recording, language="German", beam_size=1)
         >>> transcript.language, transcript.duration
@@ -115,11 +125,15 @@ class Transcribing(Waiting):
     def transcribe_iter(
         self, audio: Any, *, sampling_rate: int | None = None, on_error: str = "raise", **options: Any
     ) -> Any:
-        """Of one recording its segments, as soon as each is certain; the transcript is what the generator returns.
+        """Yields the segments of one recording, or the transcripts of several recordings.
 
-        Of any other iterable, also an endless one, pairs of a recording and its transcript, in the order in which they
-        are finished: a long recording holds up none behind it. Recordings are taken a few ahead, and memory does not
-        grow with their number. Closing the iterator, as leaving the loop and forgetting it does, ends the work.
+        For one recording: yields each segment as soon as it is final. The generator returns the transcript.
+
+        For an iterable of recordings, which may be endless: yields pairs of a recording and its transcript, in the
+        order in which they are finished. So a long recording does not delay shorter ones after it. At most 16
+        recordings for each worker wait, and memory does not grow with the number of recordings.
+
+        Closing the iterator stops the work. Python closes it when nothing refers to it any more.
 
         >>> [segment.id for segment in speech_model.transcribe_iter(recording)]
         [0, 1]
@@ -173,7 +187,7 @@ def _segments(
 def _pairs(
     model: _encdec.SpeechModel, recordings: Iterable[Any], sampling_rate: int | None, null: bool, options: Any
 ) -> Generator[tuple[Any, Transcript | None], None, None]:
-    """The recordings are iterated in the caller's thread."""
+    """Yields pairs of a recording and its transcript. Iterates over the recordings in the caller's thread."""
     job = _encdec.TranscribeJob(model, options, null, False)
     close_at_exit(job)
     under_way: dict[int, Any] = {}

@@ -1,4 +1,4 @@
-"""The functions of a model that wait for results in other ways than by computing them in the caller's thread."""
+"""The methods of Model that submit sources to a request queue: streaming and asyncio."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Waiting(Loaded):
-    """A model's part that shares batches among callers; see Model."""
+    """The part of Model in which requests of several callers share batches."""
 
     _queue_here: _encdec.RequestQueue | None = None
 
@@ -36,9 +36,10 @@ class Waiting(Loaded):
     def stream(
         self, source: Source, *, prefix: Source | None = None, **options: Unpack[_options.GenerateOptions]
     ) -> Generator[str, None, None]:
-        """The text of a source's result, piece by piece, as soon as each is certain: with beams, when all agree.
+        """Yields the text of a source's result, piece by piece, each as soon as it is final.
 
-        Closing the iterator, as leaving the loop and forgetting it does, stops the work.
+        With beams, text is final once all beams share it. Closing the iterator stops the work. Python closes it when
+        nothing refers to it any more.
 
         >>> "".join(model.stream("serendipity")) == model.translate("serendipity")
         True
@@ -49,7 +50,7 @@ class Waiting(Loaded):
     def astream(
         self, source: Source, *, prefix: Source | None = None, **options: Unpack[_options.GenerateOptions]
     ) -> AsyncGenerator[str, None]:
-        """The same for ``async for``; shares batches with whatever else is awaited.
+        """Yields the same for ``async for``. Shares batches with other requests that are awaited.
 
         >>> import asyncio
         >>> async def spell(): return [piece async for piece in model.astream("cat")]
@@ -78,7 +79,7 @@ class Waiting(Loaded):
         **options: Unpack[_options.GenerateOptions],
     ) -> list[GenerateResult | None]: ...
     async def agenerate(self, sources: Any, *, prefix: Any = None, on_error: str = "raise", **options: Any) -> Any:
-        """As ``generate``, awaited: thousands of tasks share the model's batches, whatever the options of each.
+        """Returns the same as ``generate``, but is awaited. Requests of many tasks, with any options, share batches.
 
         Cancelling the task stops its sources.
 
@@ -96,7 +97,7 @@ class Waiting(Loaded):
         return [each and make_result(each, self._tokenizer) for each in results]
 
     async def aembed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
-        """As ``embed``, awaited: texts of many tasks are read in one pass."""
+        """Returns the same as ``embed``, but is awaited. Texts of many tasks share batches."""
         import numpy
 
         _options.check_names("aembed", options, _options.EMBED)
@@ -117,7 +118,7 @@ class Waiting(Loaded):
         _options.check_names(function, options, _options.GENERATE)
         _inputs.check_single(source)
         if self._tokenizer is None:
-            raise TokenizerError(f"{self._path}: no tokenizer files, expected some where text is streamed")
+            raise TokenizerError(f"{self._path}: no tokenizer files, which streaming text needs")
         options = {**options, "num_return_sequences": options.get("num_return_sequences") or 1}
         return self._submit([source], None if prefix is None else [prefix], options, with_tokens=True), self._tokenizer
 

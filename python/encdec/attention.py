@@ -1,4 +1,4 @@
-"""Attention weights, and pictures of them."""
+"""The class Attention: attention weights and pictures of them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
     FloatArray = numpy.typing.NDArray[numpy.float32]
 
-_CELL = 18  # pixels
-_LABEL = 110
+_CELL = 18  # size of a cell in pixels
+_LABEL = 110  # width of a label in pixels
 
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """How queries divide their attention among keys; in notebooks it shows itself as a picture."""
+    """Attention weights. A notebook shows an object of this class as a picture."""
 
-    #: float32 [layers, heads, queries, keys] by kind: ``"encoder"``, ``"decoder"``, ``"cross"``. Rows add up to 1.
+    #: For each kind (``"encoder"``, ``"decoder"``, ``"cross"``) float32 [layers, heads, queries, keys]. Rows sum to 1.
     maps: dict[str, FloatArray]
-    #: What the encoder reads, as the vocabulary spells it; ids where there is no tokenizer.
+    #: The tokens that the encoder reads, as in the vocabulary; ids if there is no tokenizer.
     source: list[str]
-    #: By row of the decoder's maps: the token that it led to.
+    #: The tokens that the decoder produces: one for each row of the decoder's maps.
     target: list[str]
-    #: What the decoder reads: the columns of the decoder's maps.
+    #: The tokens that the decoder reads: one for each column of the map ``"decoder"``.
     decoder_input: list[str]
     source_ids: list[int]
     target_ids: list[int]
 
     @classmethod
     def of(cls, parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> Attention:
-        """From what the extension gives."""
+        """Makes an object from the tuple that the extension returns."""
         source, decoder_input, target, maps = parts
 
         def pieces(ids: list[int], is_target: bool) -> list[str]:
@@ -48,9 +48,9 @@ class Attention:
         return f"Attention({describe_arrays(self.maps)})"
 
     def picture(self, kind: str | None = None) -> tuple[list[str], list[str], FloatArray]:
-        """Rows' names, columns' names, and weights [rows, columns]: the mean of the last layer's heads.
+        """Returns names of rows, names of columns, and weights [rows, columns]: the mean of the last layer's heads.
 
-        ``kind`` is cross-attention where there is any.
+        The default of ``kind`` is the first of ``"cross"``, ``"decoder"`` and ``"encoder"`` that the model has.
         """
         if kind is None:
             kind = next(each for each in ("cross", "decoder", "encoder") if each in self.maps)
@@ -62,7 +62,7 @@ class Attention:
         return rows, columns, weights
 
     def plot(self, kind: str | None = None, axes: Any = None) -> Any:
-        """Draws the picture with matplotlib, and gives its axes."""
+        """Draws the picture with matplotlib, and returns its axes."""
         from matplotlib import pyplot  # type: ignore[import-not-found,unused-ignore]
 
         rows, columns, weights = self.picture(kind)
@@ -96,7 +96,7 @@ class Attention:
 
 
 def describe_arrays(arrays: Mapping[str, FloatArray | None]) -> str:
-    """Names and shapes, "logits 1x2x72", without those that are None."""
+    """Returns names and shapes, for example "logits 1x2x72". Leaves out arrays that are None."""
     return ", ".join(f"{name} {'x'.join(map(str, each.shape))}" for name, each in arrays.items() if each is not None)
 
 
@@ -105,5 +105,5 @@ def _piece(token: int, is_target: bool, tokenizer: Tokenizer | None) -> str:
         return str(token)
     try:
         return tokenizer.piece(token, is_target)
-    except ValueError:  # models may have more rows than their vocabulary has pieces
+    except ValueError:  # a model may have more ids than its vocabulary has entries
         return str(token)

@@ -1,4 +1,4 @@
-"""A checkpoint folder, ready to use."""
+"""The class Model."""
 
 from __future__ import annotations
 
@@ -24,16 +24,21 @@ OnError = Literal["raise", "null"]
 
 
 class Model(Transcribing):
-    """A checkpoint folder, ready to use, by any number of threads, tasks and forked processes at once.
+    """A loaded checkpoint. Threads, tasks and forked processes may use a model at the same time.
 
-    ``path`` is a folder as its publisher ships it. ``precision`` is what matmuls compute in. ``threads`` work inside
-    one operation (None: what ENCDEC_THREADS or OMP_NUM_THREADS says, or the CPUs that there are), ``workers`` decode
-    batches side by side and share those. ``weights_cache`` is a folder for packed weights, which makes later loads
-    quick (None: what ENCDEC_WEIGHTS_CACHE says, or none). With ``lazy=True`` it is loaded when it is first used. A model
-    pickles as its path, the hash of its weights, and options other than ``weights_cache``. A source's result does not
-    depend on what else is asked for at once, or on the number of threads.
+    - ``path``: the checkpoint folder, as its publisher ships it.
+    - ``precision``: the precision of matrix products.
+    - ``workers``: the number of batches that are decoded at the same time.
+    - ``threads``: the number of threads of each worker. None: ENCDEC_THREADS, else OMP_NUM_THREADS, else the number of
+      CPUs; this number is divided by ``workers``.
+    - ``weights_cache``: a folder for packed weights, which makes later loads fast. None: ENCDEC_WEIGHTS_CACHE, else no
+      cache.
+    - ``lazy``: load the checkpoint at the first use.
 
-    Raises FileError, ConfigError, WeightError or TokenizerError: what is wrong with which file.
+    The result of a source does not depend on other sources, nor on the number of threads. A model pickles as its path,
+    the hash of its weights, and its options except ``weights_cache``.
+
+    Raises FileError, ConfigError, WeightError or TokenizerError. The message names the file and the problem.
 
     >>> model = encdec.Model(path)
     >>> model.translate("attention")
@@ -68,10 +73,10 @@ class Model(Transcribing):
         **options: Unpack[_options.GenerateOptions],
     ) -> list[str | None]: ...
     def translate(self, sources: Any, *, prefix: Any = None, on_error: OnError = "raise", **options: Any) -> Any:
-        """The text that the model makes of a source, or of each source in a list.
+        """Returns the text that the model generates from a source, or a list of texts for a list of sources.
 
-        A source is text, or token ids, which are used exactly as given; ``prefix`` is what results begin with, in the
-        same form. Options are those of ``generate``.
+        A source is a text or a list of token ids. Token ids are used without any addition. ``prefix`` is the text, or
+        the token ids, with which the result begins. Options are those of ``generate``.
 
         >>> model.translate(["attention", "world"], num_beams=4)
         ['AH0 T EH1 N SH AH0 N', 'W ER1 L D']
@@ -99,16 +104,21 @@ class Model(Transcribing):
         **options: Unpack[_options.GenerateOptions],
     ) -> list[GenerateResult | None]: ...
     def generate(self, sources: Any, *, prefix: Any = None, on_error: OnError = "raise", **options: Any) -> Any:
-        """One result a source, in their order; a decoder-only model goes on with it as the beginning of a text.
+        """Returns a list with one result for each source, in order. For a decoder-only model a source is a prompt.
 
-        Options have the names and meanings of Hugging Face's GenerationConfig; what is not given comes from the
-        checkpoint. Beyond those: ``source_lang`` and ``target_lang``, ``max_source_tokens`` and ``long_sources``
-        (``"error"`` or ``"truncate"``), ``top_log_probs`` (so many likeliest tokens at each place), ``attention``
-        (True, or a dict as ``attention()`` takes), ``batch_size`` and ``workers``, on which results do not depend.
-        With ``on_error="null"`` a source that the model cannot take gives None.
+        Options have the names and meanings of Hugging Face's GenerationConfig. The default of an option is the value
+        in the checkpoint. Further options:
 
-        Raises TypeError for an option that is not known, ConfigError for one that is out of range or not supported by
-        this model, InputError and TokenizerError for sources that the model cannot take.
+        - ``source_lang``, ``target_lang``: the languages, for a multilingual model.
+        - ``max_source_tokens``: the maximum number of tokens of a source.
+        - ``long_sources``: ``"error"`` or ``"truncate"`` for longer sources.
+        - ``top_log_probs``: the number of most probable tokens to return at each position.
+        - ``attention``: True to return attention, or a dict with the options of ``attention()``.
+        - ``batch_size``, ``workers``: results do not depend on these.
+        - ``on_error="null"``: return None for a source that the model does not accept.
+
+        Raises TypeError for an unknown option. Raises ConfigError for an option that is out of range or not supported
+        by this model. Raises InputError or TokenizerError for a source that the model does not accept.
 
         >>> result = model.generate("cat", num_beams=2, num_return_sequences=2)[0]
         >>> [hypothesis.text for hypothesis in result.hypotheses]
@@ -139,9 +149,10 @@ class Model(Transcribing):
         **options: Unpack[_options.GenerateOptions],
     ) -> Iterator[GenerateResult | None]: ...
     def generate_iter(self, sources: Any, *, on_error: OnError = "raise", **options: Any) -> Iterator[Any]:
-        """The same for any iterable, also an endless one: results come in order, and memory does not grow.
+        """Yields the results of ``generate`` for any iterable of sources, in order.
 
-        Sources are taken a few hundred ahead (or four batches of ``batch_size``). Closing the iterator ends the work.
+        The iterable may be endless: memory does not grow. For each worker, 256 sources are read ahead, or four batches
+        if ``batch_size`` is given. Closing the iterator stops the work.
 
         >>> lines = (word for word in ["one", "two"])
         >>> [result.text for result in model.generate_iter(lines)]
@@ -153,13 +164,18 @@ class Model(Transcribing):
         return iterate(self._core, self._tokenizer, _inputs.plain(sources), _inputs.is_null(on_error), options)
 
     def embed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
-        """One vector a text: float32 [N, D]; [D] for a single text. Encoder-only models; needs numpy.
+        """Returns one vector for each text: float32 [N, D], or [D] for a single text. Needs numpy.
 
-        They are pooled and normalised as the checkpoint's own files say (sentence-transformers). ``normalize=True``
-        scales them to length 1 at any rate, after only the first ``dimensions`` numbers are left; ``prompt`` goes in
-        front of each text, or the folder's of ``prompt_name``; ``long_texts="error"`` refuses what is else cut off.
+        For encoder-only models. Vectors are pooled and normalised as the files of the checkpoint say
+        (sentence-transformers). Options:
 
-        Raises ConfigError for models with a decoder and for prompts that the folder does not name.
+        - ``dimensions``: keep only the first numbers of each vector.
+        - ``normalize=True``: scale each vector to length 1, after ``dimensions``.
+        - ``prompt``: a text to put before each text.
+        - ``prompt_name``: the name of a prompt in the checkpoint, to use instead.
+        - ``long_texts="error"``: raise an error for a text that is too long. By default its end is cut off.
+
+        Raises ConfigError for a model with a decoder, and for a prompt name that the checkpoint does not have.
         """
         _options.check_names("embed", options, _options.EMBED)
         inputs, single = _inputs.as_list(texts, "texts")
@@ -177,9 +193,9 @@ class Model(Transcribing):
         self, sources: Iterable[Source], targets: Iterable[Source], **options: Unpack[_options.ScoreOptions]
     ) -> list[ScoreResult]: ...
     def score(self, sources: Any, targets: Any, **options: Any) -> Any:
-        """How likely the model finds each target after its source (teacher forcing).
+        """Returns the log-probability of each target given its source (teacher forcing).
 
-        Raises InputError if there are not as many targets as sources.
+        Raises InputError if the numbers of sources and targets differ.
 
         >>> good, bad = model.score(["cat", "cat"], ["K AE1 T", "D AO1 G"])
         >>> good.score > bad.score
@@ -194,10 +210,11 @@ class Model(Transcribing):
         return results[0] if single else results
 
     def forward(self, sources: Any = None, targets: Any = None) -> ForwardResult:
-        """One pass over rows of token ids: logits [B, T, V] and encoder states [B, S, D], float32. Needs numpy.
+        """Runs the model once over rows of token ids. Returns logits [B, T, V] and encoder states [B, S, D], float32.
 
-        Targets begin with the decoder start token. An encoder-only model has no targets, a decoder-only one no
-        sources. Raises InputError if the numbers are not so, a row is empty or too long, or an id is unknown.
+        Needs numpy. Each target begins with the decoder start token. An encoder-only model takes no targets, a
+        decoder-only model no sources. Raises InputError if the numbers of sources and targets differ, if a row is
+        empty or too long, or for an unknown id.
 
         >>> model.forward([[5, 6, 0]], [[67, 3]]).logits.shape == (1, 2, model.config["decoder"]["vocabulary"])
         True
@@ -209,10 +226,10 @@ class Model(Transcribing):
     def attention(
         self, source: Source, target: Source | None = None, **options: Unpack[_options.AttentionOptions]
     ) -> Attention:
-        """What the model looks at while it reads a source and a target; without a target it generates one.
+        """Returns the attention weights for a source and a target. Without a target the model generates one.
 
-        ``kinds`` has some of ``"encoder"``, ``"decoder"`` and ``"cross"``, ``layers`` and ``heads`` are a number,
-        ``"mean"`` or ``"all"``. Needs numpy.
+        Needs numpy. ``kinds`` is a list of ``"encoder"``, ``"decoder"`` and ``"cross"``. ``layers`` and ``heads`` are
+        each a number, ``"mean"`` or ``"all"``.
 
         >>> model.attention("cat").target
         ['▁K', '▁AE1', '▁T', '</s>']
@@ -230,31 +247,31 @@ class Model(Transcribing):
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """None where the folder has no tokenizer."""
+        """The tokenizer; None if the folder has none."""
         return Tokenizer(self._tokenizer) if self._tokenizer is not None else None
 
     @property
     def config(self) -> dict[str, Any]:
-        """Sizes: ``model_dim``, and of ``encoder`` and ``decoder`` layers, heads, hidden_dim and vocabulary."""
+        """The sizes: ``model_dim``, and layers, heads, hidden_dim and vocabulary of ``encoder`` and ``decoder``."""
         return self._core.config
 
     @property
     def generation_config(self) -> dict[str, Any]:
-        """The checkpoint's own options of generation, by transformers' names."""
+        """The generation options in the checkpoint, with the names of transformers."""
         return self._core.generation_config
 
     @property
     def precision(self) -> str:
-        """In what matmuls compute; what ``"auto"`` became."""
+        """The precision of matrix products. For ``"auto"``, the precision that was chosen."""
         return self._core.precision
 
     @property
     def notes(self) -> list[str]:
-        """What in the folder this version passes over, and what it does otherwise than asked, a line each."""
+        """Notes, one line each: settings in the folder that are ignored, and requested options without effect."""
         return self._core.notes
 
     def fingerprint(self) -> str:
-        """Equal where results are, bit by bit: a hash of weights, versions, precision and kernels.
+        """Returns a hash of weights, versions, precision and kernels. If it is equal, results are bitwise equal.
 
         >>> len(model.fingerprint())
         32
@@ -264,7 +281,7 @@ class Model(Transcribing):
 
 for _class in Model.__mro__[1:-1]:
     for _function in vars(_class).values():
-        if isinstance(_function, FunctionType):  # messages of Python name it as users do
+        if isinstance(_function, FunctionType):  # for Python's own messages
             _function.__module__, _function.__qualname__ = __name__, f"Model.{_function.__name__}"
 
 
@@ -272,7 +289,7 @@ _registry.model_class = Model
 
 
 def open_model(path: str | os.PathLike[str], **options: Any) -> Model:
-    """The model of this folder with these options, loaded once in a process: what functions of clusters call.
+    """Returns a model with these options, which is loaded once per process. For functions that run on a cluster.
 
     >>> encdec.open_model(path) is encdec.open_model(path, precision="float32")
     True

@@ -1,4 +1,4 @@
-"""Pipelines as transformers had them up to version 4: the same calls, the same values."""
+"""Pipelines with the calls and the results of transformers' pipelines, as of its version 4."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _RETURN_NAMES = {
 }
 
 
-#: transformers' names where ours differ.
+#: Names of transformers, and ours for the same options.
 _SPEECH_NAMES = {"num_beams": "beam_size", "condition_on_prev_tokens": "condition_on_previous_text"}
 
 
 class Pipeline:
-    """What ``pipeline()`` gives: to be called with a text, a list of texts, or an iterator of them; or recordings."""
+    """A pipeline, made by ``pipeline()``. Call it with a text or a recording, or a list or an iterator of them."""
 
     def __init__(self, task: str, model: Model, call: Callable[..., Any]) -> None:
         self.task = task
@@ -45,11 +45,10 @@ class Pipeline:
 
 
 def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -> Pipeline:
-    """A pipeline of ``"translation"`` (also ``"translation_en_to_fr"``), ``"summarization"``,
-    ``"text2text-generation"``, ``"feature-extraction"`` or ``"automatic-speech-recognition"``; options are those of
-    ``Model``.
+    """Returns a pipeline for a task. ``model`` is a folder or a ``Model``. Options are those of ``Model``.
 
-    Raises ConfigError for other tasks.
+    Tasks: ``"translation"`` or ``"translation_en_to_fr"``, ``"summarization"``, ``"text2text-generation"``,
+    ``"feature-extraction"`` and ``"automatic-speech-recognition"``. Raises ConfigError for other tasks.
 
     >>> encdec.pipeline("translation", model=path)("world")
     [{'translation_text': 'W ER1 L D'}]
@@ -61,7 +60,7 @@ def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -
     if not isinstance(model, Model):
         model = open_model(model, **options)
     elif options:
-        raise TypeError("pipeline() got options of loading for a model that is loaded")
+        raise TypeError("pipeline() got options for loading, but the model is loaded already")
     if kind == "feature-extraction":
         return Pipeline(task, model, _FeatureExtraction(model))
     if kind == "automatic-speech-recognition":
@@ -165,7 +164,7 @@ def _chunks(transcript: Transcript, of_words: bool) -> list[dict[str, Any]]:
 
 
 def _task_options(model: Model, task: str) -> dict[str, Any]:
-    """What config.json says about this task: T5's prefix, lengths and beams."""
+    """Returns the options for a task in config.json: for T5 a prefix, lengths and beams."""
     try:
         config = json.loads(Path(model.path, "config.json").read_bytes())
         params = config["task_specific_params"][task]

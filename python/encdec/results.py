@@ -1,4 +1,4 @@
-"""What generating and scoring give: plain values, which compare, print and pickle as such."""
+"""The results of generating, scoring and forward passes: plain values, which can be compared, printed and pickled."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ FinishReason = Literal["stop", "length"]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One of the things that the model would say, and how likely it finds it."""
+    """A generated text with its scores."""
 
-    #: Empty where the checkpoint has no tokenizer.
+    #: The text; empty if the checkpoint has no tokenizer.
     text: str
-    #: Without the decoder start token; the end token is kept where it was generated.
+    #: The generated token ids, including the end token if there is one, but not the decoder start token.
     token_ids: list[int]
-    #: Beams: transformers' ``sequences_scores``; else the sum of the tokens' log-probabilities.
+    #: With beams, transformers' ``sequences_scores``; else the sum of the log-probabilities of the tokens.
     score: float
-    #: ``"stop"`` where the model ended it, ``"length"`` where it has as many tokens as it may have.
+    #: ``"stop"`` if the model has ended the text, ``"length"`` if the maximum number of tokens was reached.
     finish_reason: FinishReason
-    #: By token: the model's log-probability, before any rule.
+    #: The model's log-probability of each token, before penalties and other logits processors.
     token_scores: list[float]
-    #: By token: pairs of id and log-probability, best first, if ``top_log_probs=`` asks for them.
+    #: For each token, pairs of id and log-probability, best first; empty without ``top_log_probs=``.
     top_log_probs: list[list[tuple[int, float]]] = field(default_factory=list, repr=False)
-    #: If ``attention=`` asks for it.
+    #: The attention; None without ``attention=``.
     attention: Attention | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class GenerateResult:
-    """What a call makes of one source."""
+    """The result for one source."""
 
-    #: Best first; one empty hypothesis for an empty source.
+    #: The hypotheses, best first. An empty source has one empty hypothesis.
     hypotheses: list[Hypothesis]
-    #: That were read, special ones included.
+    #: The number of tokens of the source, including special tokens.
     source_tokens: int
-    #: Whether its end was left out: see ``long_sources=``.
+    #: True if the end of the source was cut off; see ``long_sources=``.
     source_truncated: bool
 
     @property
     def text(self) -> str:
-        """The best hypothesis' text."""
+        """The text of the best hypothesis."""
         return self.hypotheses[0].text
 
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """How likely a target is."""
+    """The log-probability of a target."""
 
     #: The sum of ``token_scores``.
     score: float
-    #: Each target token's log-probability, the end token's too.
+    #: The log-probability of each token of the target, including the end token.
     token_scores: list[float]
 
 
 @dataclass(frozen=True, eq=False)
 class ForwardResult:
-    """What one pass gives. Rows shorter than the longest are padded with zeros."""
+    """The result of a forward pass. Rows shorter than the longest are padded with zeros."""
 
-    #: [B, T, V]; None of an encoder-only model.
+    #: Logits [B, T, V]; None for an encoder-only model.
     logits: FloatArray | None
-    #: [B, S, D]; None of a decoder-only model.
+    #: Encoder output [B, S, D]; None for a decoder-only model.
     encoder_last_hidden_state: FloatArray | None
 
     def __repr__(self) -> str:
@@ -85,6 +85,6 @@ def make_hypothesis(parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> Hypo
 
 
 def make_result(parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> GenerateResult:
-    """From what the extension gives."""
+    """Makes a result from the tuple that the extension returns."""
     hypotheses, *rest = parts
     return GenerateResult([make_hypothesis(each, tokenizer) for each in hypotheses], *rest)

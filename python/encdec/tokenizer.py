@@ -1,4 +1,4 @@
-"""A checkpoint's own tokenizer."""
+"""The class Tokenizer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Side = Literal["source", "target"]
 
 
 class Tokenizer:
-    """Text to token ids and back. A checkpoint may have a vocabulary for each side.
+    """The tokenizer of a checkpoint. The source side and the target side may have different vocabularies.
 
     >>> tokenizer = model.tokenizer
     >>> tokenizer.decode(tokenizer.encode_target("HH AH0 L OW1"))
@@ -25,50 +25,50 @@ class Tokenizer:
         self._core = core
 
     def encode(self, text: str, *, source_lang: str = "", target_lang: str = "", max_length: int = 0) -> list[int]:
-        """The ids that the model reads for a source, special tokens included; at most ``max_length``, if not 0.
+        """Returns the token ids of a source, including special tokens; at most ``max_length`` of them unless that is 0.
 
-        Raises TokenizerError for text that is not Unicode, InputError for a language that is not known.
+        Raises TokenizerError for text that is not valid Unicode, and InputError for an unknown language.
         """
         return self._core.encode(text, source_lang, target_lang, max_length, False)
 
     def encode_target(
         self, text: str, *, source_lang: str = "", target_lang: str = "", max_length: int = 0
     ) -> list[int]:
-        """The ids that stand for a target, special tokens included."""
+        """Returns the token ids of a target, including special tokens."""
         return self._core.encode(text, source_lang, target_lang, max_length, True)
 
     def decode(self, ids: Sequence[SupportsIndex] | IntArray) -> str:
-        """The text that generated ids stand for, without special tokens. Raises InputError for an unknown id."""
+        """Returns the text of generated ids, without special tokens. Raises InputError for an unknown id."""
         return self._core.decode(ids)
 
     def piece(self, id: SupportsIndex, side: Side = "target") -> str:
-        """What an id stands for, as the vocabulary spells it. Raises InputError for an unknown id."""
+        """Returns an id's entry in the vocabulary. Raises InputError for an unknown id."""
         return self._core.piece(id, _is_target(side))
 
     def pieces(self, ids: Sequence[SupportsIndex], side: Side = "target") -> list[str]:
-        """The same for many."""
+        """Returns the entries of several ids in the vocabulary."""
         return [self.piece(each, side) for each in ids]
 
     def token_id(self, token: str) -> int | None:
-        """The id of a token of the target side, spelled as in the vocabulary; None if there is none."""
+        """Returns the id of an entry in the vocabulary of the target side; None if there is no such entry."""
         return self._core.token_id(token)
 
     def language_token(self, language: str) -> int | None:
-        """The id that stands for a language; None if the language is not known."""
+        """Returns the id of the token for a language; None if the language is unknown."""
         return self._core.language_token(language)
 
     def vocabulary_size(self, side: Side = "target") -> int:
-        """Ids of a side: those are 0 to this number, exclusive."""
+        """Returns the number of ids of a side. The ids are 0 to this number, exclusive."""
         return self._core.vocabulary_size(_is_target(side))
 
     @property
     def languages(self) -> list[str]:
-        """That may be named, in the order of their ids; empty where the model does not know languages."""
+        """The languages that the tokenizer knows, in the order of their ids. Empty if it has no language tokens."""
         return self._core.languages
 
     @property
     def kind(self) -> str:
-        """What it is, for people: "byte-level BPE"."""
+        """A description of the tokenizer, for example "byte-level BPE"."""
         return self._core.kind
 
     def __repr__(self) -> str:

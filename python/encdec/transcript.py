@@ -1,4 +1,4 @@
-"""What transcribing gives: plain values, which compare, print and pickle as such."""
+"""The results of transcribing: plain values, which can be compared, printed and pickled."""
 
 from __future__ import annotations
 
@@ -19,53 +19,56 @@ TranscriptFormat = Literal["txt", "vtt", "srt", "tsv", "json", "lrc"]
 class TranscriptWord:
     """A word of a segment."""
 
-    #: With the space before it, and the punctuation that belongs to it.
+    #: The word, with the space before it and its punctuation.
     word: str
-    #: Seconds of the recording.
+    #: Begin and end, in seconds from the begin of the recording.
     start: float
     end: float
-    #: The mean of its tokens'.
+    #: The mean probability of the word's tokens.
     probability: float
 
 
 @dataclass(frozen=True)
 class TranscriptSegment:
-    """A stretch of a recording and its text; names and values are those of openai-whisper."""
+    """A part of a recording and its text. Names and values are those of openai-whisper.
 
-    #: From 0.
+    A segment belongs to a window: 30 seconds of the recording, which are decoded together.
+    """
+
+    #: Number of the segment, from 0.
     id: int
-    #: Where the window that it is of begins, in frames of 10 ms.
+    #: Begin of the window, in frames of 10 ms.
     seek: int
-    #: Seconds of the recording.
+    #: Begin and end, in seconds from the begin of the recording.
     start: float
     end: float
-    #: As it was decoded: with a space before it.
+    #: The decoded text, with a space before it.
     text: str
-    #: Of the text, with those that stand for times.
+    #: The token ids of the text, including the tokens for times.
     tokens: list[int] = field(repr=False)
-    #: At which the window was decoded.
+    #: The temperature with which the window was decoded.
     temperature: float
-    #: Mean log-probability of the window's tokens.
+    #: The mean log-probability of the window's tokens.
     avg_logprob: float
-    #: Of the window's text: high where it repeats itself.
+    #: The compression ratio of the window's text, which is high if the text repeats itself.
     compression_ratio: float
-    #: That the window has no speech.
+    #: The probability that the window has no speech.
     no_speech_prob: float
-    #: None where ``word_timestamps=`` did not ask for them.
+    #: The words; None without ``word_timestamps=``.
     words: list[TranscriptWord] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was said in a recording; ``str()`` of it is the text."""
+    """The transcript of a recording. ``str(transcript)`` is the text."""
 
-    #: Of all segments.
+    #: The text of all segments.
     text: str
-    #: Its code, ``"en"``.
+    #: The code of the language, such as ``"en"``.
     language: str
-    #: 1 where the language was told.
+    #: The probability of the detected language; 1 if the language was given.
     language_probability: float
-    #: Seconds.
+    #: The length of the recording in seconds.
     duration: float
     segments: list[TranscriptSegment] = field(repr=False)
 
@@ -73,12 +76,17 @@ class Transcript:
         return self.text
 
     def to(self, format: TranscriptFormat, **lines: Unpack[_options.TranscriptLineOptions]) -> str:
-        """As openai-whisper writes it: ``"txt"``, ``"vtt"``, ``"srt"``, ``"tsv"`` or ``"json"``; and ``"lrc"``.
+        """Returns the transcript in a format of openai-whisper (``"txt"``, ``"vtt"``, ``"srt"``, ``"tsv"``, ``"json"``)
+        or in ``"lrc"``.
 
-        Where there are word times, ``max_line_width`` characters make a line of a subtitle and ``max_line_count`` lines
-        a subtitle, or ``max_words_per_line`` words; with ``highlight_words=True`` each is underlined as it is spoken.
+        With word times these options apply to subtitles:
 
-        Raises ConfigError for other formats, and for these options where there are no word times.
+        - ``max_line_width``: the maximum number of characters of a line.
+        - ``max_line_count``: the maximum number of lines of a subtitle.
+        - ``max_words_per_line``: the maximum number of words of a subtitle. No effect if both options above are given.
+        - ``highlight_words=True``: underline each word while it is spoken.
+
+        Raises ConfigError for other formats, and for these options if there are no word times.
         """
         _options.check_names("to", lines, _options.LINES)
         if all(each.words is None for each in self.segments) and self.segments:
@@ -88,7 +96,7 @@ class Transcript:
         return _encdec.format_transcript(dataclasses.astuple(self), format, lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """What openai-whisper's ``transcribe`` gives."""
+        """Returns the dict that openai-whisper's ``transcribe`` returns."""
         return {"text": self.text, "segments": [_as_dict(each) for each in self.segments], "language": self.language}
 
 
@@ -100,7 +108,7 @@ def _as_dict(segment: TranscriptSegment) -> dict[str, Any]:
 
 
 def make_segment(parts: tuple[Any, ...]) -> TranscriptSegment:
-    """From what the extension gives."""
+    """Makes a segment from the tuple that the extension returns."""
     if (words := parts[-1]) is not None:
         parts = (*parts[:-1], [TranscriptWord(*each) for each in words])
     return TranscriptSegment(*parts)

@@ -11,10 +11,10 @@
 
 namespace encdec::python {
 
-// A float32 array of numpy's in the tensor's own memory, which lives as long as the array.
+// Returns a float32 array of numpy that shares the memory of the tensor and keeps it alive.
 inline nanobind::object to_array(const Tensor& tensor) {
   namespace nb = nanobind;
-  nb::module_::import_("numpy");  // where an interrupt is one still: nanobind makes it a TypeError
+  nb::module_::import_("numpy");  // nanobind would import it too, but turn a KeyboardInterrupt into a TypeError
   std::vector<std::size_t> sizes;
   for (const Dim dim : tensor.shape().dims()) sizes.push_back(static_cast<std::size_t>(dim));
   auto kept = std::make_unique<Tensor>(tensor);

@@ -4,7 +4,7 @@
 
 namespace encdec::python {
 
-// Each adds its part to the module.
+// Each function adds classes and functions to the module.
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_generate_job(nanobind::module_& module);

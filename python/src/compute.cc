@@ -14,13 +14,14 @@ namespace nb = nanobind;
 
 struct Interrupted : std::exception {};
 
-// Only Python's main thread runs signal handlers; in a forked process it is the one that has forked.
+// Returns whether this is Python's main thread, the only one that runs signal handlers. In a forked process that is the
+// thread that has called fork().
 bool is_main_thread() {
   const nb::object main = nb::module_::import_("threading").attr("main_thread")();
   return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
 }
 
-// Work in a thread of its own.
+// A thread that runs `work`, and can cancel it.
 class Helper {
  public:
   explicit Helper(const std::function<void()>& work)

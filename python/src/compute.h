@@ -12,13 +12,15 @@
 
 namespace encdec::python {
 
-// How often a thread that waits looks for signals: Ctrl-C should be noticed within 0.2 s, and work stops within 0.1 s.
+// Time between two checks for signals by a waiting thread. Ctrl-C should take effect within 0.2 s, and work stops
+// within 0.1 s after it is cancelled.
 inline constexpr std::chrono::milliseconds kSignalInterval(40);
 
-// Does the work without the interpreter's lock. Signals are noticed meanwhile, and what their handlers raise ends it.
+// Runs `work` without the interpreter's lock. Runs Python's signal handlers meanwhile. If a handler raises an
+// exception, cancels the work and throws that exception. REQUIRES: `work` uses no Python objects.
 void run_without_lock(const std::function<void()>& work);
 
-// The same, and gives what it gives. The work must not touch Python's objects.
+// Runs `work` as run_without_lock() does, and returns its result.
 template <class Work>
 auto compute(const Work& work) {
   std::optional<std::invoke_result_t<const Work&>> result;
@@ -26,11 +28,12 @@ auto compute(const Work& work) {
   return *std::move(result);
 }
 
-// Calls PyErr_CheckSignals() with the lock held, and throws what a handler has raised.
+// Runs Python's signal handlers, and throws the exception of a handler. REQUIRES: the interpreter's lock is held.
 void check_signals();
 
-// Waits without the lock until `ready`; signals are noticed meanwhile. `lock` is held on return, and while `ready` is
-// called; nobody who has it may want the interpreter's.
+// Waits until `ready` returns true. Releases the interpreter's lock while waiting, and runs Python's signal handlers
+// meanwhile. `lock` is held on return and while `ready` is called.
+// REQUIRES: no thread that holds the mutex of `lock` waits for the interpreter's lock.
 template <class Ready>
 void wait_without_lock(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, const Ready& ready) {
   while (!ready()) {

@@ -10,12 +10,12 @@ namespace {
 
 namespace nb = nanobind;
 
-// Messages name files, and those may have any bytes.
+// Returns a message as a str. It may contain file names that are not UTF-8.
 nb::object message_text(const char* message) {
   return text_of(message, "backslashreplace");
 }
 
-// The class's name, from the most special to the most general; null for what is not the library's.
+// Returns the name of the class in encdec/_errors.py. Derived classes are tested before their base classes.
 const char* class_of(const Error& error) {
   if (dynamic_cast<const FileError*>(&error) != nullptr) return "FileError";
   if (dynamic_cast<const UnsupportedModelError*>(&error) != nullptr) return "UnsupportedModelError";

@@ -6,10 +6,11 @@
 
 namespace encdec::python {
 
-// The package's exception that stands for one of the library's, or Python's own for others.
+// Returns the Python exception for a C++ exception: a class of encdec/_errors.py for an error of the library, else
+// MemoryError or RuntimeError.
 nanobind::object to_python(const std::exception_ptr& failure);
 
-// From now on, what the library throws arrives in Python as one of the classes of encdec/_errors.py.
+// Makes nanobind translate errors of the library to the classes of encdec/_errors.py.
 void translate_errors();
 
 }  // namespace encdec::python

@@ -29,7 +29,7 @@ class JobStream final : public GenerateStream {
   OnError on_error_;
 };
 
-// So many sources are taken in ahead of results.
+// Starts a job that takes at most `most_unanswered` sources for which no result was returned.
 void start(GenerateJob* job, const Model& model, const nb::dict& keywords, bool null_on_error,
            std::size_t most_unanswered) {
   const auto generate = [model, options = generate_options(keywords), null_on_error](GenerateJob::Desk& desk) {
@@ -42,7 +42,8 @@ void start(GenerateJob* job, const Model& model, const nb::dict& keywords, bool 
   new (job) GenerateJob("generate_iter", has_room, generate);
 }
 
-// (result,) for a result; True where there is room for another source, False at the end.
+// Waits for the next event. Returns (result,) for a result, True if the job can take another source, and False at the
+// end.
 nb::object wait(GenerateJob& job) {
   const auto [event, result] = job.wait();
   if (event != GenerateJob::Event::news) return nb::bool_(event == GenerateJob::Event::room);

@@ -12,26 +12,28 @@
 
 namespace encdec::python {
 
-// What has become of a source of a request.
+// News about one source of a request. TokenIds are followed by more news about the source; the other kinds are the
+// last.
 struct Event {
-  std::uint64_t request = 0;  // the number under which it was submitted
-  std::size_t source = 0;
-  std::variant<TokenIds, GenerateResult, EmbedResult, std::exception_ptr> news;  // tokens: more of the result to come
+  std::uint64_t request = 0;  // number passed to submit()
+  std::size_t source = 0;     // index of the source in the request
+  std::variant<TokenIds, GenerateResult, EmbedResult, std::exception_ptr> news;
 };
 
-// Where workers put events, and Python finds them: they never want the interpreter's lock. An event loop, or a poll,
-// watches a descriptor that is readable while there are some.
+// A queue of events from workers to Python. Workers add events without the interpreter's lock. The descriptor is
+// readable while there are events, so that an event loop or poll() can watch it.
 class Inbox {
  public:
   Inbox();
 
   int descriptor() const;
-  // All that are there.
+  // Removes and returns all events.
   std::vector<Event> take();
-  // Waits for some, with an eye on signals.
+  // Waits until there are events. Meanwhile runs Python's signal handlers, and throws the exception of a handler.
   void wait() const;
 
-  // For a request of this number, which may come to its end after the inbox is gone.
+  // Return callbacks that add events of the request with the given number. They may be called after the inbox is
+  // destroyed.
   GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
   EmbedHandlers embed_handlers(std::uint64_t request) const;
 

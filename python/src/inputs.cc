@@ -25,13 +25,13 @@ bool is_text(nb::handle value) {
   return PyUnicode_Check(value.ptr()) != 0;
 }
 
-// By None, or as pandas tells it: by not-a-number or pandas.NA.
+// Returns whether a value stands for a missing one: None or, in pandas, not-a-number or pandas.NA.
 bool is_missing(nb::handle value) {
   if (PyFloat_Check(value.ptr()) != 0) return std::isnan(PyFloat_AsDouble(value.ptr()));
   return value.is_none() || (!is_text(value) && class_name(value) == "NAType");
 }
 
-// What a variant of the input holds becomes what it is.
+// Converts a str to the variant's text, and anything else to its token ids.
 template <class Variant>
 Variant text_or_ids(nb::handle value, std::string_view what) {
   if (is_text(value)) return text_from(value, what);
@@ -99,7 +99,7 @@ std::vector<TokenIds> rows_from(nb::handle value, std::string_view what) {
 
 GenerateInput input_from(nb::handle source, nb::handle prefix, std::size_t number, OnError on_error) {
   using Prefix = decltype(GenerateInput::prefix);
-  // Stands for what no model can take, so that it has no result.
+  // An input that no model accepts, so that its result is None.
   const GenerateInput bad{.source = TokenIds{-1}};
   if (on_error == OnError::null && is_missing(source)) return bad;
   try {

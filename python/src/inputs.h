@@ -13,30 +13,32 @@
 
 namespace encdec::python {
 
-// Bytes that need not be UTF-8, as a str; `errors` is as in bytes.decode().
+// Returns a str for bytes that may not be valid UTF-8. `errors` is that of bytes.decode().
 nanobind::object text_of(std::string_view bytes, const char* errors = "replace");
 
-// What Python's objects stand for. All throw TypeError, naming what was got and what was expected, for a wrong type;
-// `what` begins the message.
+// The functions below convert Python objects. Each throws TypeError for an object of a wrong type. `what` names the
+// object at the beginning of the message.
 
-// An integer, but no bool; also numpy's. ConfigError if it does not fit.
+// Converts an integer of Python or numpy, but not a bool. Throws ConfigError if it has more than 64 bits.
 std::int64_t integer_from(nanobind::handle value, std::string_view what);
-// A token id; InputError if no vocabulary could have it.
+// Converts a token id. Throws InputError if it is negative or has more than 31 bits.
 std::int32_t token_from(nanobind::handle value, std::string_view what);
-// The UTF-8 of a str. What UTF-8 cannot spell is spelled nevertheless: tokenizers say where it stands.
+// Converts a str to UTF-8. Lone surrogates, which UTF-8 does not allow, are encoded like other characters: the
+// tokenizer refuses them and reports their position.
 std::string text_from(nanobind::handle value, std::string_view what);
-// A list of str; messages count them from 1.
+// Converts a list of str. Messages count the texts from 1.
 std::vector<std::string> texts_from(nanobind::list values);
-// A list of ids, or an array of integers.
+// Converts a list of token ids or an array of integers.
 TokenIds ids_from(nanobind::handle value, std::string_view what);
+// Converts a list of such lists.
 std::vector<TokenIds> rows_from(nanobind::handle value, std::string_view what);
 
-// A source, and what its result begins with, or None.
+// Converts a source and the prefix of its result, which may be None. `number` is the source's in messages.
 GenerateInput input_from(nanobind::handle source, nanobind::handle prefix, std::size_t number, OnError on_error);
-// Sources, and as many prefixes or None.
+// Converts a list of sources. `prefixes` has one prefix for each source, or is None.
 std::vector<GenerateInput> inputs_from(nanobind::list sources, nanobind::object prefixes, OnError on_error);
 
-// Texts, or token ids, but not both.
+// Converts a list of texts or a list of lists of token ids. Throws TypeError for a mixture.
 using TextsOrRows = std::variant<std::vector<std::string>, std::vector<TokenIds>>;
 TextsOrRows texts_or_rows(nanobind::list values, std::string_view what);
 

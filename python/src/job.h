@@ -24,21 +24,22 @@
 
 namespace encdec::python {
 
-// Work in a thread of its own, which never wants the interpreter's lock: inputs come one by one from Python, and news
-// of them go back.
+// Work in a thread of its own, which never takes the interpreter's lock. Python calls wait() in a loop: it gets news
+// about its inputs, and calls add() or finish() after Event::room.
 template <class Input, class News>
 class Job {
   class State;
 
  public:
-  // The side of the work.
+  // The interface to the job for the work's thread.
   class Desk {
    public:
     enum class Wait : std::uint8_t { no, yes };
 
-    // The next input; nullopt at the end, and where none is there yet. What it throws when the job is closed ends the
-    // work.
+    // Returns the next input, or nullopt at the end of the inputs. With Wait::no, returns nullopt too if no input has
+    // been added. Throws, to stop the work, if the job is closed.
     std::optional<Input> take(Wait wait) { return state_.take(wait); }
+    // Adds news for Python.
     void put(News news) { state_.put(std::move(news)); }
 
    private:
@@ -46,12 +47,13 @@ class Job {
     explicit Desk(State& state) : state_(state) {}
     State& state_;
   };
-  // Returns when the inputs end.
+  // A function that does the work. It returns at the end of the inputs.
   using Work = std::function<void(Desk& desk)>;
-  // Whether another input should be taken in, by those that the work has not taken, and how many have no news.
+  // A function that returns whether another input may be added. `waiting` are inputs that the work has not taken.
+  // `unanswered` is the number of inputs for which Python has got no news.
   using HasRoom = std::function<bool(const std::deque<Input>& waiting, std::size_t unanswered)>;
 
-  // `name` is that of the function in Python.
+  // `name` is the name of the Python function, for messages.
   Job(std::string name, HasRoom has_room, Work work)
       : state_(std::make_unique<State>(std::move(name), std::move(has_room), std::move(work))) {}
   ~Job() { close(); }
@@ -59,11 +61,12 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   enum class Event : std::uint8_t {
-    news,  // are there
-    room,  // for another input
-    end,   // of the news, after finish()
+    news,  // there is news
+    room,  // another input may be added
+    end,   // the work has ended, and all news was returned
   };
-  // Waits for the next event, with an eye on signals. Throws what has ended the work.
+  // Waits for the next event. Runs Python's signal handlers meanwhile. Throws the exception with which the work has
+  // ended.
   std::pair<Event, std::optional<News>> wait() {
     if (state_ == nullptr) return {Event::end, std::nullopt};
     return state_->wait();
@@ -71,11 +74,11 @@ class Job {
   void add(Input input) {
     if (state_ != nullptr) state_->add(std::move(input));
   }
-  // There are no more inputs.
+  // Ends the inputs.
   void finish() {
     if (state_ != nullptr) state_->finish();
   }
-  // Stops the work, and waits until it has. A job of a process that this one was forked from is left as it is.
+  // Stops the work, and waits for its thread. Does nothing in a forked process, which has no such thread.
   void close() {
     if (state_ == nullptr) return;
     if (!state_->is_ours()) return static_cast<void>(state_.release());
@@ -84,7 +87,7 @@ class Job {
   }
 
  private:
-  std::unique_ptr<State> state_;  // null when it is closed
+  std::unique_ptr<State> state_;  // null if the job is closed
 };
 
 template <class Input, class News>
@@ -182,7 +185,7 @@ class Job<Input, News>::State {
   std::condition_variable changed_;
   std::deque<Input> waiting_;
   std::deque<News> news_;
-  std::size_t unanswered_ = 0;  // inputs that were added, and for which no news were taken
+  std::size_t unanswered_ = 0;  // number of inputs for which wait() has returned no news
   bool is_finished_ = false;
   bool has_ended_ = false;
   std::atomic<bool> is_stopped_ = false;

@@ -16,8 +16,8 @@
 
 namespace encdec::python {
 
-// Takes the keywords that a function knows; the rest are of no one. None is as if it were not given, but where it is
-// asked after.
+// The keyword arguments of a call. A function takes those that it knows; finish() then throws if any are left. A value
+// of None counts as not given, unless is_none() is called for it.
 class Keywords {
  public:
   explicit Keywords(const nanobind::dict& keywords) {
@@ -33,7 +33,8 @@ class Keywords {
 
   bool is_none(std::string_view name) const { return std::ranges::find(nones_, name) != nones_.end(); }
 
-  // The value under either name, which is given once.
+  // Removes and returns the value of an argument that has two names; an invalid object if it is not given. Throws
+  // TypeError if both names are given.
   nanobind::object take(std::string_view name, std::string_view other = {}) {
     nanobind::object found;
     for (auto entry = values_.begin(); entry != values_.end();) {
@@ -60,7 +61,8 @@ class Keywords {
     read(source, "source_lang", "src_lang");
     read(target, "target_lang", "tgt_lang");
   }
-  // What this version does not do may be asked for with the value that changes nothing: False, or this number.
+  // Takes an argument that is not supported. Throws ConfigError unless it is not given, or has a value that changes
+  // nothing: False or `neutral`.
   void check_neutral(std::string_view name, const std::optional<double>& neutral = {}) {
     const nanobind::object value = take(name);
     if (!value.is_valid()) return;
@@ -69,11 +71,11 @@ class Keywords {
       is_neutral = value.ptr() == Py_False;
     } else if (neutral && nanobind::hasattr(value, "__float__")) {
       is_neutral = PyFloat_AsDouble(value.ptr()) == *neutral;
-      PyErr_Clear();  // of what is no number
+      PyErr_Clear();  // __float__ may raise
     }
     if (is_neutral) return;
     const auto got = nanobind::cast<std::string>(nanobind::str(nanobind::repr(value)));
-    throw ConfigError(fmt::format("{} is {}, which this version does not do", name, got));
+    throw ConfigError(fmt::format("{} is {}, which this version does not support", name, got));
   }
   void finish() const {
     if (values_.empty()) return;

@@ -17,7 +17,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// Inputs and results that are all in memory.
+// A stream whose inputs and results are all in memory.
 class ListStream final : public GenerateStream {
  public:
   ListStream(std::vector<GenerateInput> inputs, OnError on_error) : inputs_(std::move(inputs)), on_error_(on_error) {}
@@ -124,7 +124,7 @@ std::vector<std::string> notes_of(const Model& model) {
   return notes;
 }
 
-// A folder's name has any bytes.
+// Loads a model. `path` is bytes, because the name of a folder may not be UTF-8.
 Model load(nb::bytes path, nb::dict keywords) {
   const std::filesystem::path folder(std::string(path.c_str(), path.size()));
   const LoadOptions options = load_options(keywords);

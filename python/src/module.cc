@@ -17,8 +17,8 @@ namespace nb = nanobind;
 NB_MODULE(encdec_bindings, module) {
   using namespace encdec::python;
 
-  // nanobind registers a type once in a process: a module that is imported again, because the first one was removed
-  // from sys.modules, shares its contents.
+  // nanobind registers a type once per process. So if the module was removed from sys.modules and is imported again,
+  // the new module shares the contents of the first one.
   static nb::handle first;
   if (first.is_valid()) {
     for (auto [name, value] : nb::borrow<nb::dict>(first.attr("__dict__"))) {
@@ -26,7 +26,7 @@ NB_MODULE(encdec_bindings, module) {
     }
     return;
   }
-  // At exit, what a daemon thread was using is still referenced, in a forked process too. nanobind would call that
+  // At exit, objects that a daemon thread uses are still referenced, as in a forked process. nanobind would warn of
   // leaks.
   nb::set_leak_warnings(false);
   translate_errors();
@@ -63,8 +63,8 @@ int refuse_subinterpreters(PyObject* /*module*/) {
 
 }  // namespace
 
-// Adds a step in front of nanobind's own, which replaces the types of the interpreter that has imported the module
-// before.
+// Initialises the module, with refuse_subinterpreters() as the first step. Without it, nanobind's own step in a
+// subinterpreter would replace the types that the main interpreter uses.
 extern "C" NB_EXPORT PyObject* PyInit__encdec() {  // NOLINT(bugprone-reserved-identifier)
   static std::array<PyModuleDef_Slot, 8> slots = {{{Py_mod_exec, reinterpret_cast<void*>(&refuse_subinterpreters)}}};
   PyObject* result = PyInit_encdec_bindings();

@@ -4,10 +4,10 @@
 
 namespace encdec::python {
 
-// What becomes of a source that the model cannot take.
+// The treatment of a source that the model does not accept.
 enum class OnError : std::uint8_t {
-  raise,  // its error ends the call
-  null,   // its result has no hypotheses: None
+  raise,  // the call ends with an error
+  null,   // the result of the source is None
 };
 
 }  // namespace encdec::python

@@ -10,8 +10,8 @@
 
 namespace encdec::python {
 
-// Keyword arguments as the library's options. None leaves a value as it is. Throw TypeError for a wrong type or name,
-// ConfigError for what is out of range; the library checks the rest.
+// Return the options that keyword arguments set. None leaves an option at its default. Throw TypeError for an unknown
+// name or a wrong type, and ConfigError for a value out of range. The library checks the options further.
 GenerateOptions generate_options(const nanobind::dict& keywords);
 EmbedOptions embed_options(const nanobind::dict& keywords);
 ScoreOptions score_options(const nanobind::dict& keywords);
@@ -20,10 +20,10 @@ TranscribeOptions transcribe_options(const nanobind::dict& keywords);
 TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
 LoadOptions load_options(const nanobind::dict& keywords);
 
-// All names that generate_options() knows: the library's, and transformers' for the same.
+// Returns all names that generate_options() knows: the library's names, and transformers' names where they differ.
 std::vector<std::string> generate_option_names();
 
-// Settings that have a value, under the names that transformers gives them.
+// Returns the settings that have a value, with the names of transformers.
 nanobind::dict to_dict(const GenerateOptions& options);
 
 }  // namespace encdec::python

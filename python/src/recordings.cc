@@ -47,7 +47,7 @@ Sound sound_of_file(const std::string& path) {
 
 Sound sound_of_bytes(nb::object bytes, std::string name) {
   const std::shared_ptr<const Bytes> kept = copied(bytes);
-  // The reader has a view of them alone.
+  // The reader has only a view of the bytes, so the function that reads keeps them.
   const auto open = [kept, name] {
     return [kept, read = read_with(AudioReader(AudioInput(bytes_of(*kept), name)))](std::span<float> samples) {
       return read(samples);

@@ -9,18 +9,18 @@
 
 namespace encdec::python {
 
-// A recording from Python, which needs no Python any more. It is opened when it is read.
+// A recording from Python. It refers to no Python object, and is opened when it is read.
 struct Sound {
   Recording recording;
-  std::size_t bytes = 0;  // of memory
+  std::size_t bytes = 0;  // memory that it takes
 };
 
-// What AudioReader reads.
+// Returns a recording in a file of any format that AudioReader reads.
 Sound sound_of_file(const std::string& path);
-// Likewise, from memory: a buffer, which is copied.
+// Returns a recording in a buffer with the content of such a file. Copies the buffer.
 Sound sound_of_bytes(nanobind::object bytes, std::string name);
-// A buffer of little-endian samples, which are copied: float32, or int16. Throws InputError for what is no number,
-// ConfigError for a sampling rate that no recording has.
+// Returns a recording in a buffer of little-endian samples, float32 or int16. Copies the buffer. Throws InputError for
+// a sample that is not finite, and ConfigError for a sampling rate out of range.
 Sound sound_of_samples(nanobind::object samples, std::string name, nanobind::object sampling_rate, bool is_int16);
 
 }  // namespace encdec::python

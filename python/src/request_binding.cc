@@ -20,7 +20,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// A queue that ends before the interpreter does, whoever still knows it.
+// A request queue that Python closes before the interpreter ends, even if objects still refer to it.
 class ClosableQueue {
  public:
   ClosableQueue(const Model& model, int workers)
@@ -30,10 +30,11 @@ class ClosableQueue {
   ClosableQueue& operator=(const ClosableQueue&) = delete;
 
   std::shared_ptr<RequestQueue> get() const {
-    if (queue_ == nullptr) throw Error("the interpreter is about to end, expected no more requests");
+    if (queue_ == nullptr) throw Error("the interpreter is shutting down, expected no more requests");
     return queue_;
   }
-  // Handlers put events into inboxes and do not want the interpreter's lock, so that this may wait for them.
+  // Stops the queue and waits for its workers. They cannot be waiting for the interpreter's lock: their callbacks only
+  // add events to inboxes.
   void close() {
     std::shared_ptr<RequestQueue> last = std::exchange(queue_, nullptr);
     const nb::gil_scoped_release release;
@@ -44,7 +45,8 @@ class ClosableQueue {
   std::shared_ptr<RequestQueue> queue_;
 };
 
-// Inputs are read in the caller's thread: of a few that takes less time than a thread that signals could interrupt.
+// Calls `submit`, which tokenizes the inputs, without the interpreter's lock. For few inputs it runs on the calling
+// thread: that is faster than a helper thread, with which compute() reacts to signals.
 template <class Submit>
 Request submit_without_lock(std::size_t inputs, const Submit& submit) {
   constexpr std::size_t kFew = 64;
@@ -76,7 +78,7 @@ nb::object to_array(std::vector<float> values) {
   return encdec::python::to_array(Tensor(kept->data(), DataType::float32, {static_cast<Dim>(kept->size())}, kept));
 }
 
-// (request, source, kind, value)
+// Returns (request, source, kind, value).
 nb::object to_tuple(Event event) {
   const auto tuple = [&event](const char* kind, nb::object value) {
     return nb::make_tuple(event.request, event.source, kind, value);

@@ -22,7 +22,7 @@ nb::object to_python(const std::vector<std::vector<TokenScore>>& places) {
   return lists;
 }
 
-// The names of attention()'s `kinds`.
+// Returns the name of a kind in the argument `kinds` of attention().
 const char* key_of(AttentionKind kind) {
   return kind == AttentionKind::encoder_self ? "encoder" : kind == AttentionKind::decoder_self ? "decoder" : "cross";
 }

@@ -6,13 +6,14 @@
 
 namespace encdec::python {
 
-// What the library gives, as plain tuples: encdec/results.py makes objects of them.
+// Converts results to plain tuples, from which encdec/results.py builds objects.
 
-// ([hypothesis...], source_tokens, source_truncated); hypothesis: (text, token_ids, score, finish_reason, token_scores,
-// top_log_probs, attention). None where there are no hypotheses: the source was one that the model cannot take.
+// Returns ([hypothesis...], source_tokens, source_truncated). A hypothesis is (text, token_ids, score, finish_reason,
+// token_scores, top_log_probs, attention). Returns None if there are no hypotheses, because the model does not accept
+// the source.
 nanobind::object to_python(const GenerateResult& result);
 
-// (source, decoder_input, target, {kind: array [layers, heads, queries, keys]})
+// Returns (source, decoder_input, target, {kind: array [layers, heads, queries, keys]}).
 nanobind::object to_python(const AttentionMaps& maps);
 
 }  // namespace encdec::python

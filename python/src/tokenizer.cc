@@ -18,7 +18,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// A model's tokenizer, which it keeps.
+// The tokenizer of a model. Keeps the model alive.
 class ModelTokenizer {
  public:
   explicit ModelTokenizer(Model model) : model_(std::move(model)) {}
@@ -54,7 +54,7 @@ Dim vocabulary_size(const ModelTokenizer& tokenizer, bool is_target) {
   return is_target && config.has_decoder() ? config.decoder.vocabulary : config.input_stack().vocabulary;
 }
 
-// TextStream, and the tokenizer that it needs.
+// A TextStream that keeps its tokenizer alive.
 class ModelTextStream {
  public:
   explicit ModelTextStream(const ModelTokenizer& tokenizer) : tokenizer_(tokenizer), stream_(*tokenizer_) {}

@@ -23,12 +23,12 @@ namespace {
 
 namespace nb = nanobind;
 
-// Puts segments and the rest of their transcripts together.
+// A stream that collects the segments of each recording and writes whole transcripts.
 class WholeTranscripts : public TranscribeStream {
  public:
   explicit WholeTranscripts(OnError on_error) : on_error_(on_error) {}
 
-  // What calls this.
+  // Returns the options with a callback that passes segments to this stream.
   TranscribeOptions told(TranscribeOptions options) {
     options.on_segments = [this](std::size_t recording, std::span<const TranscriptSegment> segments) {
       add(recording, segments);
@@ -37,7 +37,7 @@ class WholeTranscripts : public TranscribeStream {
   }
 
  protected:
-  // nullopt: the recording cannot be read.
+  // Writes a transcript; nullopt if the recording cannot be read.
   virtual void write_whole(std::size_t recording, std::optional<Transcript> transcript) = 0;
   virtual void add(std::size_t recording, std::span<const TranscriptSegment> segments) {
     std::vector<TranscriptSegment>& all = segments_[recording];
@@ -61,7 +61,7 @@ class WholeTranscripts : public TranscribeStream {
   std::map<std::size_t, std::vector<TranscriptSegment>> segments_;
 };
 
-// Recordings and transcripts that are all in memory.
+// A stream whose recordings and transcripts are all in memory.
 class ListStream final : public WholeTranscripts {
  public:
   ListStream(std::vector<Recording> recordings, OnError on_error)
@@ -81,7 +81,7 @@ class ListStream final : public WholeTranscripts {
   std::size_t read_ = 0;
 };
 
-// Names of files have any bytes.
+// Returns the bytes of a file name, which may not be UTF-8.
 std::string plain(const nb::bytes& bytes) {
   return {bytes.c_str(), bytes.size()};
 }
@@ -94,13 +94,13 @@ OnError on_error(bool null_on_error) {
   return null_on_error ? OnError::null : OnError::raise;
 }
 
-// Transcripts in the order of the recordings, None for those that cannot be read.
+// Returns the transcripts in the order of the recordings, None for recordings that cannot be read.
 nb::list transcribe(const SpeechModel& model, nb::list sounds, nb::dict keywords, bool null_on_error) {
   const TranscribeOptions options = transcribe_options(keywords);
   std::vector<Recording> recordings;
   for (const nb::handle sound : sounds) recordings.push_back(nb::cast<const Sound&>(sound).recording);
   const auto transcripts = compute([&] {
-    // Better now than after hours.
+    // Opens all files first, so that a missing one is an error now and not after hours.
     if (!null_on_error) {
       for (const Recording& recording : recordings) recording.open();
     }
@@ -117,11 +117,11 @@ nb::list transcribe(const SpeechModel& model, nb::list sounds, nb::dict keywords
 
 struct TranscribeNews {
   std::size_t recording = 0;
-  // Segments are news where these are wanted; nothing: the recording cannot be read.
+  // Segments come only if they were requested. std::monostate: the recording cannot be read.
   std::variant<std::monostate, std::vector<TranscriptSegment>, Transcript> what = {};
 };
 
-// Of recordings that come one by one from Python.
+// A job that transcribes recordings as Python adds them.
 class TranscribeJob final : public Job<Sound, TranscribeNews> {
  public:
   TranscribeJob(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool tells_segments)
@@ -155,7 +155,8 @@ class TranscribeJob final : public Job<Sound, TranscribeNews> {
     bool tells_segments_;
   };
 
-  // Those that wait may take some memory, but one may always wait: the work stands still until it has it.
+  // Limits the number and the memory of the recordings that wait. One recording may always wait, whatever its size,
+  // because the work needs it to go on.
   static HasRoom room_for(const TranscribeOptions& options) {
     constexpr std::size_t kMostBytes = std::size_t{64} << 20, kMostOfWorker = 16;
     const std::size_t most = kMostOfWorker * static_cast<std::size_t>(std::max(options.workers, 1));
@@ -180,8 +181,12 @@ void start(TranscribeJob* job, const SpeechModel& model, const nb::dict& keyword
   new (job) TranscribeJob(model, transcribe_options(keywords), on_error(null_on_error), tells_segments);
 }
 
-// (recording, [segment...]), (recording, transcript), or (recording, None) where it cannot be read; True where there is
-// room for another recording, False at the end.
+// Waits for the next event. Returns one of:
+// - (recording, [segment...]),
+// - (recording, transcript),
+// - (recording, None) for a recording that cannot be read,
+// - True if the job can take another recording,
+// - False at the end.
 nb::object wait(TranscribeJob& job) {
   const auto [event, news] = job.wait();
   if (event != TranscribeJob::Event::news) return nb::bool_(event == TranscribeJob::Event::room);

@@ -10,7 +10,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// None takes the value away.
+// Reads an option for which None means no value.
 template <class T>
 void read_or_reset(Keywords& keywords, std::optional<T>& value, std::string_view name, std::string_view other = {}) {
   if (keywords.is_none(name) || (!other.empty() && keywords.is_none(other))) value.reset();
@@ -33,7 +33,7 @@ SpeechRules read_rules(Keywords& keywords) {
   throw ConfigError(fmt::format("rules is '{}', expected openai or transformers", word));
 }
 
-// Ids, and -1: one or a list; None for none.
+// Reads one token id or a list of them; -1 is allowed too. None means no tokens.
 void read_suppressed(Keywords& keywords, std::vector<std::int32_t>& tokens) {
   constexpr std::string_view kName = "suppress_tokens";
   if (keywords.is_none(kName)) tokens.clear();
@@ -63,7 +63,7 @@ void read_timestamps(Keywords& keywords, bool& timestamps) {
   read_value("timestamps", other, timestamps);
 }
 
-// A detector's file, as bytes; and faster-whisper's dict.
+// Reads vad_model, the path of a detector's file as bytes, and vad_parameters, a dict with the keys of faster-whisper.
 void read_voice_activity(Keywords& keywords, TranscribeOptions& options) {
   if (const nb::object file = keywords.take("vad_model"); file.is_valid()) {
     if (PyBytes_Check(file.ptr()) == 0) refuse_value("vad_model", file, "a path");
@@ -96,7 +96,7 @@ TranscribeOptions transcribe_options(const nb::dict& dict) {
   keywords.read(options.language, "language");
   read_task(keywords, options.task);
   keywords.read(options.temperatures, "temperature");
-  // As of openai: None for one of them.
+  // None means 1, as in openai-whisper.
   if (keywords.is_none("beam_size")) options.beam_size = 1;
   keywords.read(options.beam_size, "beam_size");
   if (keywords.is_none("best_of")) options.best_of = 1;

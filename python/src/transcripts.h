@@ -6,18 +6,18 @@
 
 namespace encdec::python {
 
-// Transcripts as plain tuples: encdec/transcript.py makes objects of them.
+// Converts transcripts to and from plain tuples, from which encdec/transcript.py builds objects.
 
-// Whether segments come with words.
+// Selects segments with or without words.
 enum class Words : bool { no, yes };
 
-// (id, seek, start, end, text, tokens, temperature, avg_logprob, compression_ratio, no_speech_prob, words); words:
-// [(word, start, end, probability)...], or None.
+// Returns (id, seek, start, end, text, tokens, temperature, avg_logprob, compression_ratio, no_speech_prob, words). The
+// last is [(word, start, end, probability)...], or None without words.
 nanobind::object to_python(const TranscriptSegment& segment, Words words);
-// (text, language, language_probability, duration, [segment...])
+// Returns (text, language, language_probability, duration, [segment...]).
 nanobind::object to_python(const Transcript& transcript, Words words);
 
-// The other way.
+// Converts such a tuple back to a transcript.
 Transcript transcript_from(nanobind::handle parts);
 
 }  // namespace encdec::python

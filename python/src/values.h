@@ -15,7 +15,8 @@
 
 namespace encdec::python {
 
-// Values of options from Python's objects, each by its type. TypeError names the option for another type.
+// Functions that read the value of an option from a Python object, one for each type of options. They throw TypeError,
+// with the name of the option, for an object of another type.
 
 [[noreturn]] inline void refuse_value(std::string_view name, nanobind::handle value, std::string_view expected) {
   const auto got = nanobind::cast<std::string>(nanobind::str(nanobind::repr(value)));
@@ -91,7 +92,7 @@ inline void read_value(std::string_view name, nanobind::handle value, Exponentia
   read_value(name, nanobind::object(value[1]), result.factor);
 }
 
-// One id stands for a list of it.
+// Reads a list of token ids, or one token id as a list.
 inline void read_value(std::string_view name, nanobind::handle value, TokenIds& result) {
   if (PyIndex_Check(value.ptr()) != 0 && !nanobind::hasattr(value, "__len__")) {
     result = {token_from(value, name)};
@@ -100,14 +101,14 @@ inline void read_value(std::string_view name, nanobind::handle value, TokenIds& 
   }
 }
 
-// As transformers' force_words_ids, too, where none of them is a list of alternatives.
+// Reads a list of lists of token ids. transformers' force_words_ids is such a list if no word has alternatives.
 inline void read_value(std::string_view name, nanobind::handle value, std::vector<TokenIds>& result) {
   if (PyList_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0)
     refuse_value(name, value, "lists of token ids");
   result = rows_from(value, name);
 }
 
-// One number stands for a list of it.
+// Reads a list of numbers, or one number as a list.
 inline void read_value(std::string_view name, nanobind::handle value, std::vector<double>& result) {
   result.clear();
   if (PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 || !nanobind::hasattr(value, "__iter__")) {

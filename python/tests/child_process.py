@@ -1,4 +1,4 @@
-"""Code that the tests run in an interpreter of its own."""
+"""Runs code of the tests in an interpreter of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
 
 
 def expect_ctrl_c_to_end(call: str, start: str, after: str, *arguments: Path) -> None:
-    """Within a fifth of a second; `after` must work then. `start` imports os, signal, threading and time."""
+    """Checks that Ctrl-C ends `call` within 0.2 s and that `after` runs then. `start` must import os, signal, threading
+    and time.
+    """
     code = f"""{start}
 def interrupt():
     time.sleep(0.7)
@@ -30,7 +32,7 @@ except KeyboardInterrupt:
 """
     done = run(code, *arguments)
     assert done.returncode == 0, done.stderr
-    # Machines that are shared may stand still for a while: the best of a few counts.
+    # Takes the best of up to four runs, because a shared machine may pause.
     seconds = [float(done.stdout)]
     while min(seconds) > 0.2 and len(seconds) < 4:
         seconds.append(float(run(code, *arguments).stdout))

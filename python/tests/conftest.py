@@ -1,4 +1,4 @@
-"""Models that the tests share: the bundled one, and random ones of tests/golden."""
+"""Models for the tests: the bundled one, and models with random weights from tests/golden."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def words() -> list[str]:
 
 @pytest.fixture(scope="session")
 def golden() -> Callable[[str], encdec.Model]:
-    """A checkpoint of tests/golden by name."""
+    """Returns the checkpoint in tests/golden with this name."""
     return lambda name: encdec.open_model(GOLDEN / name / "model")
 
 
@@ -47,7 +47,7 @@ def embedder(golden: Callable[[str], encdec.Model]) -> encdec.Model:
 
 @pytest.fixture(scope="session")
 def command() -> str:
-    """The command that the wheel has installed."""
+    """The path of the command that the wheel has installed."""
     found = shutil.which("encdec", path=sysconfig.get_path("scripts"))
     assert found is not None, "the wheel has no command encdec"
     return found

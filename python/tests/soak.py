@@ -1,7 +1,8 @@
-"""Random work for as long as wanted: python python/tests/soak.py [SECONDS] [SEED]
+"""Does random work for a given time: python python/tests/soak.py [SECONDS] [SEED]
 
-Models are made, used, awaited, cancelled, streamed, pickled and forked in any order; every result is compared. Prints what was done, and
-memory, open files and threads after each tenth of the time: models that were pickled stay, one for each choice of options. Ends with a traceback of all threads if something takes a minute.
+Loads, uses, awaits, cancels, streams, pickles and forks models in random order, and compares every result. Prints the
+number of steps, memory, open files and threads ten times. Unpickled models stay in memory, one for each choice of
+options. Ends with a traceback of all threads if one step takes a minute.
 """
 
 from __future__ import annotations

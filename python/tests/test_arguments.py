@@ -1,4 +1,4 @@
-"""What callers may give, and what they are told where it is wrong."""
+"""Arguments that callers may pass, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"seed": -1}, ValueError, "seed is -1"),
     ({"early_stopping": "sometimes"}, ValueError, "'sometimes', expected True, False or \"never\""),
     ({"early_stopping": 1}, TypeError, "early_stopping is 1"),
-    ({"penalty_alpha": 0.6}, ValueError, "this version does not do"),
+    ({"penalty_alpha": 0.6}, ValueError, "this version does not support"),
     ({"eos_token_id": "x"}, TypeError, "eos_tokens"),
     ({"eos_token_id": 10**6}, ValueError, "token id 1000000, expected 0 to 71"),
     ({"eos_token_id": 1, "eos_tokens": 1}, TypeError, "same option"),
@@ -54,7 +54,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"target_lang": "fr"}, ValueError, "knows no languages"),
     ({"target_lang": b"fr"}, TypeError, "target_lang"),
     ({"on_error": "shrug"}, ValueError, "on_error is 'shrug'"),
-    ({"prefix": ["a", "b"]}, ValueError, "prefix: 2 of them"),
+    ({"prefix": ["a", "b"]}, ValueError, "prefix: 2 prefixes for"),
     ({"prefix": [1, 2]}, TypeError, "prefix 1: list, expected str, as the source"),
 ]
 
@@ -276,7 +276,7 @@ def test_anything_is_taken_or_refused_politely(model: encdec.Model, embedder: en
         source = choose.choice(ANYTHING) if choose.random() < 0.5 else choose.choices(ANYTHING, k=choose.randint(0, 3))
         options = {name: choose.choice(ANYTHING) for name in choose.sample(names, choose.randint(0, 3))}
         if any(options.get(name) is not None for name in ("workers", "max_new_tokens", "max_length")):
-            continue  # threads and time
+            continue  # run on other threads, or depend on time
         function: Any = choose.choice(
             [model.generate, model.translate, embedder.embed, model.tokenizer and model.tokenizer.encode]
         )

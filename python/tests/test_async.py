@@ -1,4 +1,4 @@
-"""Awaiting: many tasks share one model, and what is cancelled is dropped."""
+"""asyncio: many tasks share one model, and cancelled requests are dropped."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_cancelling_a_task_cancels_its_sources(model: encdec.Model, words: list[
         with pytest.raises(asyncio.CancelledError):
             await task
         start = time.monotonic()
-        assert (await model.agenerate("cat"))[0].text == "K AE1 T"  # nothing is before it
+        assert (await model.agenerate("cat"))[0].text == "K AE1 T"  # no other request is left in the queue
         return time.monotonic() - start
 
     assert asyncio.run(cancel_soon()) < 5

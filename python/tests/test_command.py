@@ -1,4 +1,4 @@
-"""The package gives what the command gives, bit by bit, and what transformers gives."""
+"""The package returns the same results as the command, bit by bit, and the same as transformers."""
 
 from __future__ import annotations
 

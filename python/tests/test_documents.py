@@ -1,4 +1,4 @@
-"""Examples run, types are right, stubs are complete."""
+"""The examples in docstrings run, the types are right, and the stub is complete."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_stub_has_what_the_extension_has() -> None:
 
 
 def test_two_builds_of_one_checkout_share_no_folder() -> None:
-    """scikit-build-core makes a temporary build folder where the project names none."""
+    """scikit-build-core makes a temporary build folder if the project does not name one."""
     assert SettingsReader.from_file(ROOT / "pyproject.toml", {}).settings.build_dir == ""
 
 
@@ -82,7 +82,7 @@ def test_the_extension_shows_nothing_but_its_entry() -> None:
 
 
 def test_types_know_all_options_of_the_library() -> None:
-    """All but those that are only there to be refused."""
+    """The types have all options except the unsupported ones, which the library knows only to refuse them."""
     known = set(_options.GenerateOptions.__annotations__)
     assert known <= _options.GENERATE
     model = encdec.open_model(ROOT / "models/pretrained/english-pronunciation")

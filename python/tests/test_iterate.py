@@ -1,4 +1,4 @@
-"""generate_iter and stream: lazy, in order, and gone when nobody wants more."""
+"""generate_iter and stream: they read sources lazily, keep the order, and stop when they are closed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def threads_of_process() -> int:
 
 
 def settle(condition: Callable[[], bool]) -> bool:
-    """Whether it becomes true within ten seconds."""
+    """Returns whether `condition` becomes true within ten seconds."""
     end = time.monotonic() + 10
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)

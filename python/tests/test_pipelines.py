@@ -1,4 +1,4 @@
-"""The values that transformers 4's pipelines returned."""
+"""Pipelines return the values of the pipelines of transformers 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads, signals, forks, pickles, and the interpreter's end."""
+"""Threads, signals, forks, pickles, and the end of the interpreter."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_pools_of_processes(method: str, model: encdec.Model) -> None:
 def test_a_pickle_is_a_path_and_options(model: encdec.Model, path: Path) -> None:
     again = pickle.loads(pickle.dumps(model))
     assert again is not model and again.translate("cat") == model.translate("cat")
-    assert pickle.loads(pickle.dumps(model)) is again  # a process has each once
+    assert pickle.loads(pickle.dumps(model)) is again  # a process loads each model once
     reduced = pickle.loads(pickle.dumps(encdec.Model(path, precision="int8", workers=2)))
     assert reduced.precision == "int8" and "workers=2" in repr(reduced)
     assert len(pickle.dumps(model)) < 1000
@@ -265,7 +265,7 @@ expected = model.translate("cat")
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (200 << 20), -1))
 try:
-    model.generate(["a" * 60] * 256, num_beams=8, min_new_tokens=60, batch_size=256)  # keys and values of 500 MB
+    model.generate(["a" * 60] * 256, num_beams=8, min_new_tokens=60, batch_size=256)  # its keys and values take 500 MB
 except MemoryError:
     print("out of memory", flush=True)
 assert model.translate("cat") == expected

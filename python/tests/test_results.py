@@ -1,4 +1,4 @@
-"""Results: attention, arrays, tokenizers, what models tell of themselves."""
+"""Results: attention, arrays, tokenizers, and properties of models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_embeddings_are_arrays_that_own_their_memory(embedder: encdec.Model) -> 
     vectors = embedder.embed(texts)
     assert vectors.dtype == numpy.float32 and vectors.ndim == 2 and len(vectors) == 2
     assert vectors.flags.writeable and vectors.flags.c_contiguous
-    assert vectors.base is not None  # the tensor's memory, not a copy
+    assert vectors.base is not None  # shares the tensor's memory
     single = embedder.embed("the cat sat")
     assert single.shape == vectors.shape[1:] and single.tobytes() == vectors[0].tobytes()
     assert numpy.from_dlpack(vectors).tobytes() == vectors.tobytes()

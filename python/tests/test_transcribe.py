@@ -1,4 +1,4 @@
-"""Recordings in, transcripts out; with random weights, so that what is said is nonsense, but always the same."""
+"""Transcribing with random weights: the texts have no meaning, but are always the same."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_other_rates_and_channels_are_those_of_files(speech_model: encdec.Model)
         assert speech_model.transcribe(samples, sampling_rate=rate) == expected
         assert speech_model.transcribe({"raw": samples, "sampling_rate": rate}) == expected
     assert speech_model.transcribe(wav(numpy.stack([samples, samples], 1))) == speech_model.transcribe(samples)
-    with pytest.raises(TypeError, match="files tell their own"):
+    with pytest.raises(TypeError, match="files have their own"):
         speech_model.transcribe(wav(samples), sampling_rate=16_000)
     empty = speech_model.transcribe(numpy.zeros(0))
     assert (empty.text, empty.segments, empty.duration) == ("", [], 0)

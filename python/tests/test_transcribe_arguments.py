@@ -1,4 +1,4 @@
-"""What callers may give to transcribe, and what they are told where it is wrong."""
+"""Arguments that callers may pass to transcribe, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"vad_parameters": {"threshold": 0.5}}, ValueError, "vad_parameters without vad_model, expected both"),
     ({"vad_model": "/nowhere", "vad_parameters": 0.5}, TypeError, "vad_parameters is 0.5, expected a dict"),
     ({"vad_model": "/nowhere", "vad_parameters": {"hats": 1}}, TypeError, "hats"),
-    ({"fp16": True}, ValueError, "fp16 is True, which this version does not do"),
-    ({"verbose": True}, ValueError, "verbose is True, which this version does not do"),
+    ({"fp16": True}, ValueError, "fp16 is True, which this version does not support"),
+    ({"verbose": True}, ValueError, "verbose is True, which this version does not support"),
     ({"on_error": "shrug"}, ValueError, "on_error is 'shrug'"),
     ({"sampling_rate": 16_000.0}, TypeError, "sampling_rate is 16000.0, expected an integer"),
     ({"sampling_rate": 10}, ValueError, "sampling_rate is 10, expected 2000 to 768000"),

@@ -1,4 +1,4 @@
-"""Transcribing in threads and forked processes, under signals, and until the interpreter's end."""
+"""Transcribing in threads and forked processes, with signals, and at the end of the interpreter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from child_process import expect_ctrl_c_to_end, run
 from test_iterate import settle, threads_of_process
 from tiny_whisper import noise, wav
 
-TESTS = Path(__file__).parent  # where tiny_whisper is
+TESTS = Path(__file__).parent  # folder of tiny_whisper
 
 START = """
 import encdec, itertools, numpy, os, signal, sys, threading, time

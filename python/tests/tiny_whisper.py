@@ -1,4 +1,4 @@
-"""A checkpoint of Whisper with random weights, and recordings to make it talk."""
+"""A checkpoint of Whisper with random weights, and recordings for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import numpy.typing
 
-WIDTH, BANDS, POSITIONS, CONTEXT = 16, 20, 50, 48  # windows of a second
+WIDTH, BANDS, POSITIONS, CONTEXT = 16, 20, 50, 48  # a window is one second
 SPECIALS = ["endoftext", "startoftranscript", "en", "de", "fr", "translate", "transcribe", "startoflm", "startofprev"]
 SPECIALS += ["nospeech", "notimestamps", *(f"{i * 0.02:.2f}" for i in range(POSITIONS + 1))]
 
@@ -44,7 +44,7 @@ def make(folder: Path) -> Path:
 
 
 def noise(seconds: float, seed: int = 0) -> numpy.typing.NDArray[numpy.int16]:
-    """Samples whose loudness goes up and down."""
+    """Returns samples of noise whose loudness rises and falls."""
     count = round(seconds * 16_000)
     loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) / 3_000))
     return (loud * numpy.random.default_rng(seed).uniform(-1, 1, count)).astype(numpy.int16)
@@ -61,7 +61,7 @@ def wav(samples: numpy.typing.NDArray[Any], rate: int = 16_000) -> bytes:
 
 
 def _byte_pieces() -> list[str]:
-    """GPT-2's letters for bytes."""
+    """Returns the characters by which GPT-2's vocabulary writes bytes."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     return [*map(chr, shown), *(chr(256 + i) for i in range(256 - len(shown)))]
 

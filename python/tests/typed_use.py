@@ -1,4 +1,4 @@
-"""Read by mypy, not run: what callers write has the types that it should have."""
+"""Typical calls with their types. mypy checks this file; it is not run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_type

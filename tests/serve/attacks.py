@@ -1,8 +1,10 @@
-"""How long a good client waits beside one attacker of each kind: python tests/serve/attacks.py [PROGRAM]
+"""Measures how long a good client waits while the server is attacked: python tests/serve/attacks.py [PROGRAM]
 
-Starts a server for each attack, on a loopback port, and prints for each the median, the 99th percentile and the longest
-time of the good client's requests, how many of them failed, and the largest resident memory of the server. Takes less
-than a minute. Status 1 where a request failed or a server did not end within its time.
+Starts a server on a loopback port for each kind of attack. Prints for each:
+- the median, the 99th percentile and the maximum of the time of the good client's requests,
+- the number of these requests that failed,
+- the maximum resident memory of the server.
+Takes less than a minute. Exits with status 1 if a request failed or a server did not end in time.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ HOURS = form(recording(3 * 3600, 2000))
 
 
 class Server:
-    """One that serves a translator and a speech model."""
+    """A server with a translator and a speech model."""
 
     def __init__(self, program: str, *options: str) -> None:
         command = [program, "serve", "--port", "0", "--threads", "1", "--drain-timeout", str(DRAIN_SECONDS), *options]
@@ -103,7 +105,7 @@ def void(_: object) -> None:
 
 
 def announced(server: Server) -> None:
-    """Bodies that do not come."""
+    """Announces bodies and does not send them."""
     held = [server.open(head("/translate", "Transfer-Encoding: chunked")) for _ in range(32)]
     time.sleep(1)
     for connection in held:
@@ -111,7 +113,7 @@ def announced(server: Server) -> None:
 
 
 def deaf(server: Server) -> None:
-    """A large answer that is not read."""
+    """Requests large answers and does not read them."""
     body = json.dumps({"inputs": LONG_TEXT[:200_000]})
     held = [server.open(head("/tokenize", f"Content-Length: {len(body)}") + body.encode()) for _ in range(8)]
     time.sleep(1)
@@ -120,7 +122,7 @@ def deaf(server: Server) -> None:
 
 
 def ahead(server: Server) -> None:
-    """Work that is left behind, under bytes that are sent ahead."""
+    """Requests much work, sends more bytes ahead, and disconnects."""
     body = json.dumps({"inputs": ["photography"] * 200, "parameters": {"num_beams": 4, "min_new_tokens": 100}})
     data = head("/v1/generate", f"Content-Length: {len(body)}") + body.encode()
     server.open(data + b"x" * 40_000).close()

@@ -1,4 +1,4 @@
-"""`encdec serve` as a process, and what the command gives for the same lines."""
+"""Runs `encdec serve` as a process, and the other commands for the results to expect."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ GOLDEN = ROOT / "tests/golden"
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
 NUMBERS = ROOT / "models/pretrained/english-numbers"
 EMBEDDER = GOLDEN / "sentence_transformers/mean_normalized/model"
-WHISPER = GOLDEN / "whisper_formats/hugging_face"  # of random weights
+WHISPER = GOLDEN / "whisper_formats/hugging_face"  # random weights
 DECODER = GOLDEN / "gpt2/with_prefix/model"  # no tokenizer
 KEY = "a-key-of-the-tests"
 
-# Clients must not send what they find on this machine, nor by way of its proxies.
+# Clients must not send tokens that they find on this machine, and must not use its proxies.
 os.environ["HF_HUB_DISABLE_IMPLICIT_TOKEN"] = "1"
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 
-Options = dict[str, Any]  # of the command: {"num_beams": 2, "json": True} is --num-beams 2 --json
+Options = dict[str, Any]  # options of a command: {"num_beams": 2, "json": True} is --num-beams 2 --json
 StartServer = Callable[..., AbstractContextManager["Server"]]
 
 
@@ -51,7 +51,7 @@ class Server:
 
 @contextmanager
 def running(*arguments: str) -> Iterator[Server]:
-    """A server that serves; in the end it must stop at SIGTERM, with success."""
+    """Yields a running server. At the end it gets SIGTERM and must exit with status 0."""
     command = [str(PROGRAM), "serve", "--port", "0", "--threads", "1", "--quiet", *arguments]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -90,7 +90,7 @@ def model_arguments(models: dict[str, Path]) -> list[str]:
 
 @pytest.fixture(scope="session")
 def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A decoder-only model of random weights whose tokens are letters."""
+    """A decoder-only model with random weights whose tokens are letters."""
     folder = tmp_path_factory.mktemp("models") / "speller"
     shutil.copytree(DECODER, folder)
     end = {"content": "<|end|>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
@@ -110,7 +110,7 @@ def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def models(speller: Path) -> dict[str, Path]:
-    """By name, as on the command line; the last one has a name as on the hub."""
+    """Folders of models by name. The last name is like one of the Hugging Face hub."""
     return {
         "english-pronunciation": PRONUNCIATION,
         "embedder": EMBEDDER,
@@ -127,7 +127,7 @@ def server(models: dict[str, Path]) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def guarded(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that wants KEY."""
+    """A server that requires KEY."""
     keys = tmp_path_factory.mktemp("keys") / "keys"
     keys.write_text(f"# keys\nanother-key\n{KEY}\n", encoding="utf-8")
     with running("--api-key-file", str(keys), *model_arguments(models)) as server:
@@ -146,7 +146,7 @@ def words() -> list[str]:
 
 
 def run(command: str, folder: Path, lines: Sequence[str], options: Options) -> list[Any]:
-    """What the command writes, one JSON value for each line."""
+    """Runs a command and returns its output: one JSON value for each line."""
     words: list[str] = []
     for name, value in options.items():
         words += ["--" + name.replace("_", "-"), *([] if value is True else [str(value)])]
@@ -158,13 +158,13 @@ def run(command: str, folder: Path, lines: Sequence[str], options: Options) -> l
 
 
 def generate(folder: Path, lines: Sequence[str], **options: Any) -> list[list[Any]]:
-    """The hypotheses of each line, by `encdec generate`."""
+    """Returns the hypotheses of each line, by `encdec generate`."""
     rows = run("generate", folder, lines, {"json": True, **options})
     return [row["hypotheses"] for row in rows]
 
 
 def like(hypotheses: list[Any], served: list[Any]) -> list[Any]:
-    """Of the server's hypotheses, what the command's have."""
+    """Returns the server's hypotheses, with only the keys that the command's hypotheses have."""
     return [{name: each[name] for name in hypotheses[0]} for each in served]
 
 
@@ -177,7 +177,7 @@ def pronounced(*lines: str, **options: Any) -> list[str]:
 
 
 def embeddings(lines: Sequence[str], **options: Any) -> numpy.ndarray:
-    """float32 rows, by `encdec embed`."""
+    """Returns vectors by `encdec embed`, as float32 rows."""
     return numpy.array(run("embed", EMBEDDER, lines, options), dtype=numpy.float32)
 
 
@@ -186,7 +186,7 @@ def float32_bytes(rows: Any) -> bytes:
 
 
 def noise(seconds: float, seed: int = 0, rate: int = 16_000, channels: int = 1) -> bytes:
-    """A WAV file whose loudness goes up and down."""
+    """Returns a WAV file of noise whose loudness rises and falls."""
     count = round(seconds * rate)
     loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) * (5.0 / rate)))
     samples = loud[:, None] * numpy.random.default_rng(seed).uniform(-1, 1, (count, channels))

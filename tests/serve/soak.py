@@ -1,11 +1,18 @@
-"""Hostile clients beside ordinary ones, for as long as wanted: python tests/serve/soak.py [SECONDS] [SEED] [PROGRAM]
+"""Runs hostile clients beside ordinary ones for a given time: python tests/serve/soak.py [SECONDS] [SEED] [PROGRAM]
 
-Ordinary clients ask for texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts without a
-pause, and compare every answer with the one that they got alone. Others ask for the same and leave, run out of time or
-stop reading; send noise and damaged requests, reset their connections, send one byte at a time, or are processes of 200
-connections that are killed. The log goes to a full disk. Prints what was done, memory and open files after each tenth
-of the time, and how long /health took. The server gets SIGTERM while all of them ask: it must end within its time, and
-no answer may be cut. Ends with status 1 where an answer was wrong or cut, or the server did not end by itself.
+Ordinary clients request texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts without a
+pause. They compare each answer with the one that they got when there were no other clients.
+
+Hostile clients:
+- send the same requests and disconnect, let the time limit pass, or do not read the answer,
+- send noise and damaged requests,
+- reset their connections,
+- send one byte at a time,
+- run in processes with 200 connections each, which are killed.
+
+The log goes to a full disk. Prints the number of requests, memory and open files ten times, and at the end the times of
+/health. The server gets SIGTERM while all clients send requests. It must end in time, and no answer may be cut.
+Exits with status 1 if an answer was wrong or cut, or if the server did not end by itself.
 """
 
 from __future__ import annotations
@@ -53,7 +60,7 @@ def json_message(path: str, body: object, headers: str = "") -> bytes:
 
 
 def form_message(path: str, fields: dict[str, str], name: str, content: bytes, headers: str = "") -> bytes:
-    """A multipart form with a file."""
+    """Returns a request with a multipart form that has a file."""
     parts = [f'--b\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n' for key, value in fields.items()]
     parts.append(f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n')
     body = "".join(parts).encode() + content + b"\r\n--b--\r\n"
@@ -72,7 +79,7 @@ def noise(seconds: float, seed: int) -> bytes:
 
 
 def good_requests(headers: str = "") -> list[tuple[str, bytes]]:
-    """One of each kind, whose answers are always the same."""
+    """Returns a request of each kind. The answer to each is always the same."""
 
     def generate(inputs: object, parameters: dict[str, object], **others: object) -> bytes:
         body = {"model": "english-pronunciation", "inputs": inputs, "parameters": parameters, **others}
@@ -128,7 +135,7 @@ class Soak:
     async def answer(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kind: str, data: bytes
     ) -> tuple[int, bytes]:
-        """The answer to a good request; of a file, the file itself."""
+        """Returns the answer to a good request. For a translated file, fetches the file and returns it."""
         status, answer = await self.ask(reader, writer, data)
         if kind == "file" and status == 200:
             path = json.loads(answer)["translatedFileUrl"].removeprefix("http://x")
@@ -149,13 +156,13 @@ class Soak:
                     self.wrong.append(f"{kind}: {status} {answer[:200]!r}")
                 self.done[kind] += 1
         except (asyncio.IncompleteReadError, OSError) as error:
-            # An answer is whole, or none of it comes: then the request came too late.
+            # While the server ends, a late request may get no answer, but never a part of one.
             if not self.is_ending or (isinstance(error, asyncio.IncompleteReadError) and error.partial):
                 self.wrong.append(f"cut: {error!r}")
         writer.close()
 
     async def leave(self, until: float) -> None:
-        """Asks for what ordinary clients ask for, and does not wait for it."""
+        """Sends ordinary requests and does not wait for the answers."""
         while time.monotonic() < until:
             way = self.random.choice(["leave", "time", "deaf"])
             limit = f"X-Request-Timeout-Ms: {self.random.randint(1, 60)}\r\n" if way == "time" else ""
@@ -244,7 +251,7 @@ class Soak:
             writer.transport.abort()
 
     async def killed(self, until: float) -> None:
-        """Processes with 200 requests each that are stopped, and then killed."""
+        """Starts processes that send 200 requests each, stops them, and kills them."""
         whole = message("/v1/generate", json.dumps(BODIES[5]).encode())
         code = (
             "import socket, sys, time\n"

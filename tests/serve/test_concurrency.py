@@ -17,7 +17,7 @@ import pytest
 from conftest import PRONUNCIATION, Server, generate, like
 
 AT_ONCE = 64
-# Of both models.
+# Options that both models accept.
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"max_new_tokens": 3},
@@ -35,7 +35,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Case:
-    """A request, and its group: those that the command does in one run."""
+    """A request. The command computes all requests of a group in one run."""
 
     group: int
     lines: tuple[str, ...]
@@ -43,7 +43,7 @@ class Case:
 
 
 def make_cases(count: int, words: list[str], seed: int) -> list[Case]:
-    """Most have one line; some are streams, which have one result."""
+    """Makes random requests. Most have one line; some are streams, which have one result."""
     source = random.Random(seed)
     cases = []
     for i in range(count):
@@ -55,7 +55,7 @@ def make_cases(count: int, words: list[str], seed: int) -> list[Case]:
 
 
 def group_of(number: int) -> tuple[str, dict[str, Any], bool]:
-    """Model, options, and whether scores of tokens are asked for."""
+    """Returns the model of a group, its options, and whether it requests scores of tokens."""
     options = OPTIONS[number // 4]
     return ("english-pronunciation", "speller")[number % 2], options, number % 4 < 2
 
@@ -78,7 +78,7 @@ def results_of(case: Case, answer: str) -> list[Any]:
 
 
 def by_command(cases: list[Case], folders: dict[str, Path]) -> list[list[Any]]:
-    """Hypotheses of each line of each case."""
+    """Returns the hypotheses of each line of each case, by the command."""
     wanted: dict[Case, list[Any]] = {}
     for number in {case.group for case in cases}:
         group = [case for case in dict.fromkeys(cases) if case.group == number]
@@ -94,7 +94,7 @@ def by_command(cases: list[Case], folders: dict[str, Path]) -> list[list[Any]]:
 
 
 def ask(server: Server, cases: Iterable[Case]) -> list[list[Any]]:
-    """The same by the server, AT_ONCE at a time, each on a connection that is kept."""
+    """Returns the same by the server. Sends AT_ONCE requests at a time, on connections that are kept open."""
     cases = list(cases)
     results: list[list[Any]] = [[]] * len(cases)
     order = iter(range(len(cases)))
@@ -124,7 +124,7 @@ def check(cases: list[Case], got: list[list[Any]], wanted: list[list[Any]]) -> N
 
 @pytest.fixture
 def lines(words: list[str]) -> list[str]:
-    """That both models can read."""
+    """Lines that both models can read."""
     return [word for word in words if set(word) <= set("abcdefghijklmnopqrstuvwx")]
 
 
@@ -139,7 +139,7 @@ def test_mixed_requests(server: Server, lines: list[str], folders: dict[str, Pat
 
 
 def test_clients_that_go_away(server: Server, lines: list[str], folders: dict[str, Path]) -> None:
-    """Within a stream, before an answer, and within a request."""
+    """Clients disconnect within a stream, before an answer, and within a request."""
     cases = make_cases(300, lines, seed=2)
     leaving = make_cases(150, lines, seed=3)
 

@@ -1,4 +1,4 @@
-"""What only TCP has: clients with addresses, and ends of streams that may be those of clients."""
+"""Connections over TCP: clients have addresses, and a client that stops sending may still wait for its answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def metric(server: Server, name: str) -> float:
 
 
 def running(server: Server) -> float:
-    """Beside the asking itself."""
+    """Returns the number of running requests, without the one that asks for it."""
     return metric(server, "encdec_requests_running") - 1
 
 
@@ -41,7 +41,7 @@ def pronouncer(start_server: StartServer) -> Iterator[Server]:
 
 
 def test_clients_that_only_stop_sending(pronouncer: Server) -> None:
-    """They are asked by 100 Continue whether they are still there."""
+    """The server sends 100 Continue to find out if they are still connected."""
     with socket.create_connection(("127.0.0.1", pronouncer.port), timeout=120) as connection:
         connection.sendall(post(LONG) + post(b'{"inputs": "cat"}'))
         connection.shutdown(socket.SHUT_WR)
@@ -58,7 +58,7 @@ def test_clients_that_only_stop_sending(pronouncer: Server) -> None:
 
 @pytest.mark.parametrize("version", ["1.1", "1.0"])
 def test_clients_that_leave(pronouncer: Server, version: str) -> None:
-    """Whatever they sent ahead, also where it is too much for the system's buffers."""
+    """Clients disconnect after sending requests ahead, even more than the buffers of the system hold."""
     request = post(LONG, version)
     for ahead in (b"", b"x" * 40_000, request * 60):
         with socket.create_connection(("127.0.0.1", pronouncer.port), timeout=120) as connection:
@@ -76,7 +76,7 @@ def test_clients_that_leave(pronouncer: Server, version: str) -> None:
 
 
 def test_addresses_have_shares(start_server: StartServer) -> None:
-    """Of one address three of four requests."""
+    """One address may have three of four requests."""
     with start_server("--model", str(PRONUNCIATION), "--max-requests", "4", "--drain-timeout", "1") as server:
         connections = [socket.create_connection(("127.0.0.1", server.port), timeout=120) for _ in range(3)]
         for connection in connections:
@@ -98,7 +98,7 @@ def test_addresses_have_shares(start_server: StartServer) -> None:
 
 
 def test_crowds_that_leave(start_server: StartServer) -> None:
-    """Each with three requests, of which two wait behind the first."""
+    """Each client has sent three requests, two of them ahead."""
     body = LONG + b" " * (54_000 - len(LONG))
     with start_server("--model", str(PRONUNCIATION), "--max-requests", "100") as server:
         for _ in range(70):

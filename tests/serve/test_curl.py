@@ -1,4 +1,4 @@
-"""curl: what HTTP allows, and what no other client here sends."""
+"""curl: requests that HTTP allows and that the other clients in these tests do not send."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CAT = {"q": "cat", "source": "en", "target": "arpabet"}
 @dataclass
 class Answer:
     status: int
-    headers: dict[str, str]  # of the last answer; names in lower case
-    head: str  # all of them
+    headers: dict[str, str]  # headers of the last answer; names in lower case
+    head: str  # headers of all answers
     body: str
-    connections: int  # that were opened
+    connections: int  # number of connections that were opened
 
     @property
     def json(self) -> Any:
@@ -37,7 +37,7 @@ class Curl:
         self.folder = folder
 
     def all(self, *requests: list[str]) -> list[Answer]:
-        """The answers to requests one after the other, each an address and options."""
+        """Sends requests one after the other and returns the answers. A request is an address and options of curl."""
         words: list[str] = []
         for i, request in enumerate(requests):
             words += ["--next"] if i > 0 else []
@@ -50,7 +50,7 @@ class Curl:
         head = (self.folder / f"head-{i}").read_bytes().decode().removesuffix("\r\n\r\n")
         fields = [each.partition(":") for each in head.rpartition("\r\n\r\n")[2].split("\r\n")[1:]]
         body = self.folder / f"body-{i}"
-        # With -I, curl writes the header there.
+        # With -I, curl writes the headers into the output.
         text = body.read_bytes().decode() if body.exists() and "-I" not in request else ""
         body.unlink(missing_ok=True)
         status, connections = map(int, line.split())
@@ -81,7 +81,7 @@ def test_json(server: Server, curl: Curl) -> None:
 
 
 def test_json_that_is_called_a_form(server: Server, curl: Curl) -> None:
-    """As by `curl -d` alone."""
+    """`curl -d` without a header sends JSON with the type of a form."""
     answer = curl(server.url + "/v1/generate", "-d", '{"inputs": "cat"}')
     assert answer.json["results"][0]["hypotheses"][0]["text"] == pronounced("cat")[0]
 
@@ -122,7 +122,7 @@ def test_files(server: Server, curl: Curl, name: str, content: str, wanted: str,
     assert answer.headers["content-type"].startswith(media_type)
     assert answer.headers["content-disposition"].startswith("attachment")
     assert head.headers["content-length"] == answer.headers["content-length"]
-    assert curl(address).status == 404  # it is kept for one client
+    assert curl(address).status == 404  # a file can be fetched once
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_refused_files(server: Server, curl: Curl, fields: list[str], named: str
 
 
 def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl) -> None:
-    """As with LibreTranslate: who knows the address may have the file."""
+    """As with LibreTranslate, a client that knows the address of the file needs no key."""
     fields = ["-F", "file=cat;filename=a.txt", "-F", "source=en", "-F", "target=arpabet"]
     assert curl(guarded.url + "/translate_file", *fields).status == 403
     answer = curl(guarded.url + "/translate_file", *fields, "-F", f"api_key={KEY}")
@@ -153,7 +153,7 @@ def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl)
 
 @pytest.mark.parametrize("path", ["/", "/languages", "/v1/models", "/health", "/ready", "/info", "/openapi.json"])
 def test_head(server: Server, curl: Curl, path: str) -> None:
-    """A body behind the first answer would be taken for the second."""
+    """The answer must have no body, or the client would read the body as the next answer."""
     head, get = curl.all(["-I", server.url + path], [server.url + path])
     assert (head.status, head.connections) == (get.status, get.connections + 1) == (200, 1)
     assert head.headers["content-length"] == get.headers["content-length"] == str(len(get.body.encode()))

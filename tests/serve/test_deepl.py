@@ -73,7 +73,7 @@ def test_usage(client: deepl.DeepLClient) -> None:
 
 
 def test_a_connection_serves_many_calls(client: deepl.DeepLClient) -> None:
-    """GETs with a body between the others."""
+    """GET requests with a body between other requests."""
     for _ in range(3):
         assert len(client.get_target_languages()) == 1
         assert translated(client, "dog").text == pronounced("dog")[0]

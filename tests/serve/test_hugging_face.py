@@ -45,7 +45,7 @@ def test_translation(server: Server, path: str) -> None:
 
 
 def test_translation_with_languages(translator: InferenceClient) -> None:
-    """Those that /languages tells."""
+    """Languages in the spelling of /languages."""
     result = translator.translation("cat", src_lang="en", tgt_lang="arpabet")
     assert result.translation_text == pronounced("cat")[0]
     with pytest.raises(BadRequestError, match="xx"):
@@ -59,7 +59,7 @@ def test_translation_with_parameters(translator: InferenceClient) -> None:
 
 
 def test_summarization(server: Server) -> None:
-    """By any model that generates."""
+    """Any model that generates text answers."""
     client = for_task(server, "english-pronunciation", "summarization")
     result = client.summarization("cat", generate_parameters={"num_beams": 2})
     assert result.summary_text == pronounced("cat", num_beams=2)[0]
@@ -155,7 +155,7 @@ def test_options_of_feature_extraction(
     [
         (["a"], {"prompt_name": "nothing"}, "'nothing'"),
         (["a"], {"dimensions": 0}, "dimensions"),
-        (["a"], {"dimensions": 17}, "dimensions"),  # more than it has
+        (["a"], {"dimensions": 17}, "dimensions"),  # more than the vectors have
         (["a"], {"truncation_direction": "left"}, "truncation_direction"),
         (["a " * 100], {"truncate": False}, "tokens"),
         ([5], {"normalize": "perhaps"}, "normalize"),
@@ -171,7 +171,7 @@ def test_bad_options_of_feature_extraction(
 
 @pytest.mark.parametrize("path", ["/models/embedder/pipeline/feature-extraction", "/embed"])
 def test_no_texts(server: Server, path: str) -> None:
-    """400 for both: text-embeddings-inference has another status for what is empty."""
+    """The status is 400 for both. text-embeddings-inference has another status for an empty input."""
     with pytest.raises(BadRequestError, match="inputs"):
         client_of(server, path).feature_extraction([])
 

@@ -1,4 +1,4 @@
-"""libretranslatepy, and what other clients of LibreTranslate send."""
+"""libretranslatepy, and requests of other clients of LibreTranslate."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_key_in_the_body(guarded: Server) -> None:
 
 
 def test_languages_need_no_key(guarded: Server) -> None:
-    """As LibreTranslate's own; the client sends its key in the body of a GET."""
+    """LibreTranslate's /languages needs no key. Its client sends the key in the body of a GET request."""
     for key in (KEY, "wrong", None):
         assert LibreTranslateAPI(guarded.url, api_key=key).languages()[0]["code"] == "en"
     with urlopen(guarded.url + "/frontend/settings") as answer:

@@ -38,14 +38,14 @@ def client(server: Server) -> OpenAI:
 def embed(client: OpenAI, texts: Any, **options: Any) -> bytes:
     answer = client.embeddings.create(model="embedder", input=texts, **options)
     assert [each.index for each in answer.data] == list(range(len(answer.data)))
-    if options.get("encoding_format") == "base64":  # what was asked for is not decoded by the client
+    if options.get("encoding_format") == "base64":  # the client does not decode base64 that was requested
         return b"".join(base64.b64decode(cast(str, each.embedding), validate=True) for each in answer.data)
     return float32_bytes([each.embedding for each in answer.data])
 
 
 def test_embeddings_equal_those_of_the_command(client: OpenAI) -> None:
     wanted = embeddings(TEXTS).tobytes()
-    assert embed(client, TEXTS) == wanted  # base64, unless the client is told otherwise
+    assert embed(client, TEXTS) == wanted  # the client requests base64 by default
     assert embed(client, TEXTS, encoding_format="base64") == wanted
     assert embed(client, TEXTS, encoding_format="float") == wanted
 
@@ -253,7 +253,7 @@ def test_keys(guarded: Server) -> None:
         ({"input": 5}, "input"),
         ({"input": [1000]}, "1000"),
         ({"dimensions": 0}, "dimensions"),
-        ({"dimensions": 17}, "dimensions"),  # more than it has
+        ({"dimensions": 17}, "dimensions"),  # more than the vectors have
         ({"encoding_format": "int8"}, "encoding_format"),
     ],
 )
@@ -269,7 +269,7 @@ def test_bad_parameters_of_embeddings(client: OpenAI, options: dict[str, Any], n
     [
         ({"prompt": []}, "prompt"),
         ({"prompt": 5}, "prompt"),
-        ({"prompt": "abc" * 30}, "30"),  # positions
+        ({"prompt": "abc" * 30}, "30"),  # more tokens than positions
         ({"max_tokens": 0}, "max_tokens"),
         ({"max_tokens": 5000}, "4096"),
         ({"temperature": 3}, "temperature"),

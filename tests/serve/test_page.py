@@ -1,6 +1,6 @@
-"""The page of `encdec serve`, in a headless browser: skipped where Playwright and Chromium are not installed.
+"""The page of `encdec serve`, in a headless browser. Skipped if Playwright or Chromium is not installed.
 
-ENCDEC_CHROMIUM is a browser instead of Playwright's own: /usr/bin/chromium.
+ENCDEC_CHROMIUM is the path of a browser to use instead of Playwright's own, for example /usr/bin/chromium.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, url):
-    """Opens a page, that of `url` if no other is named; at the end checks that it asked nobody else and threw nothing."""
+    """Returns a function that opens a page. Checks at the end that pages have used no other server and thrown nothing."""
     contexts, hosts, known, errors = [], set(), {""}, []
 
     def open_page(address=url, color_scheme="light", viewport=None, wait=True):
@@ -50,14 +50,14 @@ def open_page(browser, url):
         page.on("console", lambda line: errors.append(line.text) if "Content Security Policy" in line.text else None)
         page.goto(address)
         known.add(urllib.parse.urlsplit(address).netloc)
-        if wait:
-            expect(page.locator("#translator")).to_be_visible()
+        if wait:  # until the example is translated
+            expect(page.locator("#result")).to_have_text("AH1 N D ER0 S T AE2 N D IH0 NG")
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert hosts <= known  # "" is of data: addresses
+    assert hosts <= known  # "" is the host of data: addresses
     assert not errors
 
 
@@ -70,20 +70,33 @@ def test_result_is_streamed(open_page):
     page = open_page()
     requests = []
     page.on("request", lambda request: requests.append(request))
-    # What is shown while it grows.
+    # Records each text of the result.
     page.evaluate("""() => {
       window.shown = [];
       const result = document.getElementById("result");
       new MutationObserver(() => shown.push(result.textContent)).observe(result, {childList: true});
     }""")
-    page.locator("#text").press_sequentially("understanding", delay=20)
-    expect(page.locator("#result")).to_have_text("AH1 N D ER0 S T AE2 N D IH0 NG")
-    expect(page.locator("#facts")).to_contain_text("15 tokens read, 12 written")
+    page.fill("#text", "")
+    page.locator("#text").press_sequentially("transformation", delay=20)
+    expect(page.locator("#result")).to_have_text("T R AE2 N S F ER0 M EY1 SH AH0 N")
+    expect(page.locator("#facts")).to_contain_text("16 tokens read, 13 written")
     shown = page.evaluate("shown")
     assert len(shown) > 3
     assert all(later.startswith(earlier) for earlier, later in zip(shown, shown[1:]))
     assert [urllib.parse.urlsplit(request.url).path for request in requests] == ["/v1/generate"]
     assert json.loads(requests[0].post_data)["stream"] is True
+
+
+def test_example_is_a_word_for_a_model_of_words(open_page):
+    page = open_page()
+    expect(page.locator("#text")).to_have_value("understanding")
+    expect(page.locator("#hint")).to_contain_text("This model reads one English word.")
+    page.route("**/languages", lambda route: route.fulfill(json=[{"code": "en", "name": "English", "targets": ["fr"]}]))
+    page.route("**/translate", lambda route: route.fulfill(json={"translatedText": "Bonjour !"}))
+    page.reload()
+    expect(page.locator("#result")).to_have_text("Bonjour !")
+    expect(page.locator("#text")).to_have_value("Good morning!")
+    expect(page.locator("#hint")).to_have_text("Runs when you pause, or at Ctrl+Enter.")
 
 
 def test_texts_of_several_sentences_are_cut(open_page):
@@ -103,8 +116,8 @@ def test_newer_text_aborts_older_request(open_page):
     page.route("**/v1/generate", lambda route: held.append(route) if not held else route.continue_())
     page.fill("#text", "older")
     page.wait_for_timeout(600)
-    page.fill("#text", "understanding")
-    expect(page.locator("#result")).to_have_text("AH1 N D ER0 S T AE2 N D IH0 NG")
+    page.fill("#text", "transformation")
+    expect(page.locator("#result")).to_have_text("T R AE2 N S F ER0 M EY1 SH AH0 N")
     assert len(failed) == 1 and "older" in failed[0]
     expect(page.locator("#translator-error")).to_be_empty()
 
@@ -142,7 +155,7 @@ def test_attention_is_read(open_page):
     cell.hover()
     expect(page.locator("#attention-reading")).to_have_text("▁EH1 looked at e with weight 0.605")
     expect(grid.locator("td.linked")).to_have_count(8)
-    # Another alternative, another map.
+    # Another alternative has another map.
     page.locator(".hypothesis").nth(1).click()
     expect(grid.locator("tbody th").nth(3)).to_have_text("▁AH0")
 
@@ -170,6 +183,22 @@ def test_similarities(open_page):
     expect(cells).to_have_count(9)
 
 
+def names_agree(page):
+    links = page.locator("nav a:not([hidden])")
+    heading = lambda link: page.locator(f"{link.get_attribute('href')} h2").text_content()
+    return links.count() > 1 and all(heading(link) == link.text_content() for link in links.all())
+
+
+def test_menu_has_the_names_of_the_sections(open_page, guarded):
+    assert names_agree(open_page())
+    page = open_page(guarded.url + "/", wait=False)  # has several models that generate
+    page.fill("#key-text", KEY)
+    page.keyboard.press("Enter")
+    page.select_option("#model", "english-pronunciation")
+    expect(page.locator("#translator h2")).to_have_text("Generate")
+    assert names_agree(page)
+
+
 @pytest.mark.parametrize("scheme, low, high", [("light", 200, 255), ("dark", 0, 60)])
 def test_colours_follow_the_system(open_page, scheme, low, high):
     page = open_page(color_scheme=scheme)
@@ -178,7 +207,7 @@ def test_colours_follow_the_system(open_page, scheme, low, high):
 
 
 def test_texts_contrast_with_what_is_behind(open_page):
-    """WCAG's 4.5 for every number of the similarities, in both modes."""
+    """Every number of the similarities has the contrast of 4.5 that WCAG requires, in both colour schemes."""
     for scheme in ["light", "dark"]:
         page = open_page(color_scheme=scheme)
         expect(page.locator("#similarities tbody td")).to_have_count(36)
@@ -210,6 +239,7 @@ def test_phone_needs_no_horizontal_scrolling(open_page):
     page.fill("#text", "understanding transformers " + "a" * 120)
     look_closer(page)
     expect(page.locator("#similarities tbody td")).to_have_count(36)
+    page.click("#reference > summary")
     for summary in page.locator(".call summary").all():
         summary.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -231,6 +261,7 @@ def test_keyboard_alone(open_page):
     tab_to("from")
     tab_to("to")
     tab_to("text")
+    page.keyboard.press("Control+A")
     page.keyboard.type("hello world")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#result")).to_have_text("HH EH1 L OW0 W ER2 L D")
@@ -278,7 +309,7 @@ def test_says_that_no_server_answers(open_page):
     page = open_page()
     page.route("**/*", lambda route: route.abort())
     page.fill("#text", "hello")
-    expect(page.locator("#translator-error")).to_have_text("The server does not answer. Does it still run?")
+    expect(page.locator("#translator-error")).to_have_text("The server does not answer. Is it still running?")
     page.unroute("**/*")
     page.locator("#text").press("Control+Enter")
     expect(page.locator("#result")).to_have_text("HH EH1 L OW0")
@@ -335,11 +366,23 @@ def test_texts_of_the_server_are_no_markup(open_page):
 def test_describes_the_api(open_page, url):
     page = open_page()
     expect(page.locator("#limits")).to_contain_text("4 MiB")
+    assert not [label for label in page.locator("#limits dt").all_text_contents() if "_" in label]
+    expect(page.locator("#calls")).to_be_hidden()
+    page.click("#reference > summary")
     page.locator(".call summary", has_text="/v1/embeddings").click()
     example = page.locator(".call[open] pre")
     expect(example).to_have_text(
         f"curl '{url}v1/embeddings' -H 'Content-Type: application/json' "
         """-d '{"model":"mini","input":["The cat sleeps.","A kitten naps."]}'""")
+
+
+def test_names_clients_of_what_is_loaded(open_page):
+    page = open_page()
+    expect(page.locator("#clients")).to_contain_text("OpenAI, Hugging Face, LibreTranslate, DeepL, and whisper.cpp")
+    page.route("**/languages", lambda route: route.fulfill(json=[]))
+    page.reload()
+    expect(page.locator("#clients")).to_contain_text("OpenAI, Hugging Face, and whisper.cpp")
+    expect(page.locator("#clients")).not_to_contain_text("DeepL")
 
 
 def test_hides_what_no_model_does(open_page):
@@ -380,7 +423,7 @@ def test_key_and_several_models(open_page, guarded):
     expect(page.locator("#start-error")).to_be_hidden()
     page.fill("#key-text", "wrong")
     page.keyboard.press("Enter")
-    expect(page.locator("#start-error")).to_contain_text("this key is not known here")
+    expect(page.locator("#start-error")).to_contain_text("unknown API key")
     page.fill("#key-text", KEY)
     page.keyboard.press("Enter")
     expect(page.locator("#translator")).to_be_visible()
@@ -404,7 +447,7 @@ def choose_recording(page, seconds=1.4):
 
 
 def said(*segments):
-    """A stream of a transcript: words of each segment, a second each."""
+    """Returns the stream of a transcript. Each segment is a list of words; each word takes a second."""
     events, second = [], 0
     for words in segments:
         spans = [{"word": f" {word}", "start": second + i, "end": second + i + .5} for i, word in enumerate(words)]
@@ -428,7 +471,7 @@ def test_recording_is_transcribed(open_page):
     expect(page.locator("#player")).to_be_visible()
     page.wait_for_function("document.getElementById('player').duration === 1.4")
     expect(page.locator("#listener-error")).to_be_hidden()
-    expect(page.locator("#task-choice")).to_be_hidden()  # it knows English alone
+    expect(page.locator("#task-choice")).to_be_hidden()  # an English-only model
 
 
 def test_transcript_follows_the_sound(open_page):
@@ -443,18 +486,34 @@ def test_transcript_follows_the_sound(open_page):
         expect(page.locator(".segment .now")).to_have_text(word)
     page.evaluate(seek, 2.7)  # between two words
     expect(page.locator(".segment .now")).to_have_count(0)
-    # Words and times play from where they are.
+    # A click on a word or a time plays the recording from there.
     place = "document.getElementById('player').currentTime"
     page.locator(".segment span span", has_text="four").click()
     page.wait_for_function(f"{place} >= 3 && {place} < 4")
     page.locator(".segment button").nth(0).click()
     page.wait_for_function(f"{place} < 1")
     page.evaluate("document.getElementById('player').pause()")
-    # As text, without times.
+    # The copied text has no times.
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("#copy-transcript")
     expect(page.locator("#copy-transcript")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == "One two\nthree four\n"
+
+
+@pytest.mark.parametrize("extension, content", [
+    ("srt", "1\n00:00:00,000 --> 00:00:02,000\nOne two\n\n2\n00:00:02,000 --> 00:00:04,000\nthree -> four\n\n"),
+    ("vtt", "WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nOne two\n\n00:00:02.000 --> 00:00:04.000\nthree -> four\n\n"),
+])
+def test_transcript_is_saved_as_subtitles(open_page, extension, content):
+    page = open_page()
+    expect(page.locator(f"#save-{extension}")).to_be_hidden()
+    answer_speech(page, ["One", "two"], ["three", "--> four"])
+    choose_recording(page, 4)
+    with page.expect_download() as saved:
+        page.click(f"#save-{extension}")
+    assert saved.value.suggested_filename == f"noise.{extension}"
+    with open(saved.value.path(), encoding="utf-8") as file:
+        assert file.read() == content
 
 
 def test_says_what_is_no_recording(open_page):
@@ -464,7 +523,8 @@ def test_says_what_is_no_recording(open_page):
     expect(page.locator(".segment")).to_have_count(1)
     page.unroute_all()
     page.set_input_files("#recording", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"text"})
-    expect(page.locator("#listener-error")).to_contain_text("'file'")
+    expect(page.locator("#listener-error")).to_have_text(
+        "The server cannot read “a.txt” as a recording. Try a WAV, FLAC, MP3 or Ogg file.")
     expect(page.locator(".segment")).to_have_count(0)
 
 

@@ -1,4 +1,4 @@
-"""SIGTERM ends a server at once where nothing runs. Time limits here are longer than the fixture waits for the end."""
+"""SIGTERM ends a server at once if no request runs. Time limits here are longer than the fixture waits for the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONG = [word for name in ("header", "body", "idle", "drain") for word in (f"--{n
 
 @pytest.mark.parametrize("closes", [False, True])
 def test_connections_that_are_kept(start_server: StartServer, closes: bool) -> None:
-    """The signal comes as soon as the client has read its answer, and as soon as it has gone."""
+    """The signal comes right after the client has read its answer, or right after it has disconnected."""
     for _ in range(10):
         with start_server("--model", f"embedder={EMBEDDER}", *LONG) as server:
             connection = HTTPConnection("127.0.0.1", server.port, timeout=60)

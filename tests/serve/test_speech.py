@@ -1,7 +1,7 @@
-"""Speech, by OpenAI's own client and as whisper.cpp's clients ask.
+"""Speech recognition, with OpenAI's own client and with requests like those of whisper.cpp's clients.
 
-The model is a small one of random weights. By hand, with another: ENCDEC_WHISPER is its folder, ENCDEC_RECORDING what it
-is to hear.
+The model is small and has random weights. To test another model by hand, set ENCDEC_WHISPER to its folder and
+ENCDEC_RECORDING to a recording.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def client(hearing: Server) -> OpenAI:
 
 
 def heard(folder: Path, file: Path, *words: str, output_format: str = "json") -> str:
-    """What the command writes."""
+    """Returns the output of `encdec transcribe`."""
     command = [PROGRAM, "transcribe", "--model", folder, "--threads", "1", "--quiet", "--output-format", output_format]
     return subprocess.run([*command, *words, file], stdout=subprocess.PIPE, text=True, check=True).stdout
 
@@ -80,7 +80,7 @@ def heard_json(folder: Path, file: Path, *words: str) -> Any:
 
 
 def post(server: Server, path: str, fields: dict[str, str], file: bytes, headers: dict[str, str] | None = None) -> bytes:
-    """As any client that knows forms with files. Raises urllib.error.HTTPError."""
+    """Sends a form with a file. Raises urllib.error.HTTPError."""
     boundary = "a-line-between-two-parts"
     parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()]
     parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n')
@@ -147,7 +147,7 @@ def test_words(client: OpenAI, whisper: Path, recording: Path) -> None:
     assert [each.model_dump() for each in answer.words or []] == words
     segments = [{key: each[key] for key in SEGMENT_KEYS} for each in wanted["segments"]]
     assert [each.model_dump() for each in answer.segments or []] == segments
-    # As openai/whisper writes them.
+    # The form of openai/whisper.
     own = ask(model="whisper", file=recording, response_format="verbose_json", extra_body={"word_timestamps": True})
     assert [each.model_dump() for each in own.segments or []] == wanted["segments"]
     assert own.words is None
@@ -195,7 +195,7 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
         return
     wanted = heard_json(whisper, recording, "--task", "translate")
     assert client.audio.translations.create(model="whisper", file=recording).text == wanted["text"].strip()
-    # Not a parameter there, whatever clients mean by it.
+    # Translations have no parameter "language": any value is ignored.
     more = {"language": "xx"}
     verbose = client.audio.translations.create(
         model="whisper", file=recording, response_format="verbose_json", extra_body=more
@@ -348,7 +348,7 @@ def test_models_that_do_something_else(client: OpenAI, hearing: Server, recordin
         with pytest.raises(urllib.error.HTTPError, match="40[04]") as error:
             urllib.request.urlopen(hearing.url + path, json.dumps(body).encode(), timeout=60)
         assert "transcribes recordings" in error.value.read().decode()
-    # Where none is named, those that do it.
+    # A request without a model's name is answered by a model that can.
     assert client.completions.create(model="", prompt="cat").choices[0].text == "K AE1 T"
 
 
@@ -366,7 +366,7 @@ def test_models(client: OpenAI, hearing: Server, is_multilingual: bool) -> None:
     assert "languages" not in listed["whisper"]
     assert "task" not in listed["embedder"]
     assert json.loads(get(hearing, "/info?model=whisper"))["model_type"] == {"transcription": {}}
-    assert [each["code"] for each in json.loads(get(hearing, "/languages"))] == ["en"]  # of texts
+    assert [each["code"] for each in json.loads(get(hearing, "/languages"))] == ["en"]  # languages of texts only
 
 
 def test_metrics(hearing: Server) -> None:
@@ -383,13 +383,13 @@ def test_long_bodies(hearing: Server, whisper: Path, tmp_path: Path) -> None:
     assert file.stat().st_size > 4 << 20
     answer = json.loads(post(hearing, "/v1/audio/transcriptions", {}, file.read_bytes()))
     assert answer["text"] == heard_json(whisper, file)["text"].strip()
-    for path in ("/translate", "/translate_file"):  # others may have less
+    for path in ("/translate", "/translate_file"):  # other routes have a smaller limit
         with pytest.raises((urllib.error.HTTPError, urllib.error.URLError), match="413|reset|pipe"):
             post(hearing, path, {}, file.read_bytes())
 
 
 def test_inference(hearing: Server, whisper: Path, recording: Path) -> None:
-    """whisper.cpp's clients."""
+    """Parameters of whisper.cpp's clients."""
     content = recording.read_bytes()
     wanted = heard_json(whisper, recording)
     lines = "".join(each["text"] + "\n" for each in wanted["segments"])

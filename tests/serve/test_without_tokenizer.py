@@ -1,4 +1,4 @@
-"""Models that have no tokenizer take token ids, and nothing that clients send ends the server."""
+"""Models without a tokenizer accept token ids, and no request ends the server."""
 
 from __future__ import annotations
 

@@ -381,7 +381,7 @@ TEST(Serve, ErrorsBehindSpacesAreCountedAsErrors) {
   if (!threads) GTEST_SKIP() << "no ptrace here";
   const std::string answer = server.post("/v2/translate", kDeepL, "X-Request-Timeout-Ms: 5500\r\n");
   EXPECT_EQ(status_of(answer), "200");
-  EXPECT_THAT(answer, HasSubstr(R"({"message":"not done within)"));
+  EXPECT_THAT(answer, HasSubstr(R"({"message":"the request took longer)"));
   EXPECT_EQ(server.metric(R"(encdec_requests_total{route="/v2/translate",status="504"})"), 1);
 }
 
@@ -399,7 +399,7 @@ TEST(Serve, AModelThatStandsStillIsSeen) {
   std::string answer;
   while (status_of(answer = server.get("/health")) == "200") std::this_thread::yield();
   EXPECT_EQ(status_of(answer), "503");
-  EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has given no sign of life for"));
+  EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has made no progress for"));
   server.forget_told();
   EXPECT_FALSE(server.tells_within(std::chrono::milliseconds(300)));  // the watchdog is not fed
   threads.go_on();

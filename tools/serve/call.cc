@@ -19,10 +19,10 @@
 namespace encdec::serve {
 namespace {
 
-// Bytes of a body from which on a request is large; see Turns.
+// A request with a longer body is large; see Turns.
 constexpr std::size_t kLargeBody = 64 << 10;
 
-// A client may want less time than it may have.
+// Returns the time by which a request must be answered: after `longest`, or earlier if the client asks for that.
 Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseconds longest) {
   const std::string_view text = request.headers["x-request-timeout-ms"];
   std::int64_t asked = 0;
@@ -59,7 +59,7 @@ Turns::Owner Call::owner() const {
 
 JsonObject Call::json() const {
   const std::string type = media_type(request().headers["content-type"]);
-  // Clients may leave it out, and curl -d calls everything a form.
+  // Other types are accepted as JSON: some clients send no type, and curl -d sends the type of a form.
   if (type == "multipart/form-data" || type.starts_with("image/") || type.starts_with("audio/")) {
     throw HttpError(415, fmt::format("a body of {}, expected application/json", type));
   }
@@ -84,7 +84,8 @@ void Call::check_inputs(std::size_t count) const {
 }
 
 void Call::check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const {
-  // Bytes of JSON: a token's text, id and score, and the same, with the names of the fields, for each candidate.
+  // Estimated bytes of JSON: kToken for the text, id and score of a token, kCandidate for each of its top_log_probs,
+  // which have names of fields too.
   constexpr std::size_t kToken = 8, kCandidate = 28;
   const GenerateOptions all = model.model().generation_config() | options;
   auto tokens = static_cast<std::size_t>(new_token_limit(all, 0));

@@ -21,74 +21,80 @@ namespace encdec::serve {
 class Downloads;
 class Metrics;
 
-// What handlers have in common.
+// The parts of the service that all handlers use.
 struct ServiceParts {
   const ServeSettings& settings;
   const ModelSet& models;
   Metrics& metrics;
   Downloads& downloads;
   UnreadAnswers& unread;
-  const std::atomic<bool>& has_stopped;  // nothing is answered any more
+  const std::atomic<bool>& has_stopped;  // requests are no longer answered
 };
 
-// One request on its way through a handler: a coroutine that runs on one of the service's threads at a time. What it
-// throws becomes the answer, in its protocol's form.
+// One request and its handler. The handler is a coroutine that runs on one thread of the service at a time. If it
+// throws, the exception is the answer, in the form of the route.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  // Runs on `turns`, within a CancellationScope: whatever takes long ends when the time of the request is over, the
-  // client has gone, or the service stops.
+  // The handler runs on `turns`, within a CancellationScope. Long computations in it are cancelled when the request's
+  // time is over, the client has disconnected, or the service stops.
   Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns);
 
   const ServiceParts& parts() const { return parts_; }
   const ServiceLimits& limits() const { return parts_.settings.limits; }
   const HttpRequest& request() const { return exchange_->request(); }
   const asio::any_io_executor& executor() const { return executor_; }
-  // The body, a JSON object. Throws HttpError, 400 or 415.
+  // Returns the body, which must be a JSON object. Throws HttpError, 400 or 415.
   JsonObject json() const;
-  // Words of the path that stand for the asterisks of the route's.
+  // Parts of the path that match the asterisks of the route's path.
   std::vector<std::string> path_words;
 
-  // Throws HttpError, 413, for more than a request may have.
+  // Throws HttpError, 413, for more inputs than a request may have.
   void check_inputs(std::size_t count) const;
-  // The same for more than an answer may have, before it is made.
+  // Throws HttpError, 413, if the answer could exceed --max-answer-bytes. Call it before generating.
   void check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const;
-  // Counts bytes of the answer as they are made. Throws HttpError, 413 for more than an answer may have, 503 where the
-  // answers that wait to be read leave no room.
+  // Counts bytes of the answer as they are made. Throws HttpError: 413 if the answer exceeds --max-answer-bytes, 503 if
+  // all unread answers together exceed --max-unread-bytes.
   void count(std::size_t bytes);
 
-  // Generates from all inputs. The results are in the order of the inputs; each is shown to `on_result`, if it is not
-  // empty, as it comes.
+  // Generates from all inputs and returns the results in the order of the inputs. Calls `on_result`, unless it is
+  // empty, for each result as soon as it is finished.
   using OnResult = std::function<void(std::size_t input, GenerateResult& result)>;
   asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                         GenerateOptions options, OnResult on_result = {});
   asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
                                                   EmbedOptions options);
-  // Generates, and tells tokens too: news by news, by next().
+  // Starts generating. Final tokens and results come as news, by next().
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
-  // Transcribes; the whole transcript, whose segments are shown to `on_segments`, if it is not empty, as they come.
+  // Starts transcribing.
   using OnSegments = std::function<void(std::span<const TranscriptSegment> segments)>;
   Work start(ServedModel& model, Recording recording, const TranscribeOptions& options);
+  // Waits for the end of `work` and returns the whole transcript. Calls `on_segments`, unless it is empty, for segments
+  // as soon as they are final.
   asio::awaitable<Transcript> transcript(Work& work, OnSegments on_segments = {});
 
-  // Answers.
+  // Answers with JSON.
   void respond(const WrittenJson& json, int status = 200);
-  // Answers with JSON: `begin`, the elements of a list, which have been counted, and `end`.
+  // Answers with JSON built from `begin`, the elements of a list with commas between them, and `end`. Bytes that were
+  // passed to count() before are not counted again.
   void respond_list(std::string begin, std::vector<std::string> elements, const std::string& end);
+  // Sends a whole answer.
   void answer(HttpResponse response);
-  // With an error, whatever was answered before.
+  // Answers with an error. If the answer has begun, the error is sent as its last part.
   void refuse(HttpResponse response);
-  // The client hears something every few seconds until it is answered, for those that give up soon: white space, with
-  // which JSON may begin, behind a head that says 200.
+  // Sends a space every five seconds until the answer, so that a client with a short timeout goes on waiting. JSON may
+  // begin with spaces. After the first space the answer has status 200, even if it is an error.
   void comfort();
-  // Answers with server-sent events (WHATWG HTML, section 9.2): of one line each, and the end.
+  // Answers with server-sent events of one line each (WHATWG HTML, section 9.2). Order of calls:
+  // begin_events (send_event or send_line)* finish.
   void begin_events();
   void send_event(const WrittenJson& json);
   void send_line(std::string_view line);
   void finish() { exchange_->finish(); }
 
-  // Nobody waits for the answer any more: what is connected to the slot is cancelled. From any thread.
+  // Cancels the handler, because the client has disconnected. Thread-safe.
   void abandon();
+  // Returns the slot through which abandon() cancels the coroutine of the handler.
   asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
@@ -101,18 +107,18 @@ class Call : public std::enable_shared_from_this<Call> {
 
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;
-  std::uint64_t client_;  // as RequestQueue::submit() has it
+  std::uint64_t client_;  // `client` of RequestQueue::submit()
   Clock::time_point deadline_;
   std::shared_ptr<std::atomic<bool>> is_abandoned_ = std::make_shared<std::atomic<bool>>(false);
   asio::any_io_executor executor_;
   std::shared_ptr<UnreadAnswers::Part> counted_;  // bytes of the answer so far
   asio::steady_timer comfort_;
-  bool has_spaces_ = false;  // the answer has begun with them
-  bool is_over_ = false;     // nothing is to be written behind the answer
+  bool has_spaces_ = false;  // comfort() has begun the answer
+  bool is_over_ = false;     // the answer is complete, so comfort() must send no more spaces
   asio::cancellation_signal abandoned_;
 };
 
-// Text that is one line of JSON; what is not UTF-8 is replaced.
+// Returns JSON as one line. Bytes that are not UTF-8 are replaced.
 std::string to_text(const WrittenJson& json);
 
 }  // namespace encdec::serve

@@ -12,10 +12,11 @@
 
 namespace encdec::serve {
 
-// Files that were translated, in memory until they are fetched; the oldest are dropped to make room. Thread-safe.
+// Translated files, kept in memory until they are fetched. If they take more than 64 MiB, the oldest are dropped.
+// Thread-safe.
 class Downloads {
  public:
-  // Returns the path of its address.
+  // Adds a file and returns the path to fetch it by, which cannot be guessed.
   std::string add(std::string content, const std::string& extension) {
     const std::lock_guard lock(mutex_);
     std::string name = random_id() + extension;
@@ -28,6 +29,7 @@ class Downloads {
     return "/download_file/" + name;
   }
 
+  // Returns the content of a file and, with Fetch::remove, removes the file. Returns nullopt for an unknown name.
   enum class Fetch { keep, remove };
   std::optional<std::string> find(const std::string& name, Fetch fetch) {
     const std::lock_guard lock(mutex_);
@@ -44,12 +46,12 @@ class Downloads {
   using File = std::pair<std::string, std::string>;  // name and content
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   static std::size_t bytes_of(const std::string& content) {
-    constexpr std::size_t kEntry = 256;  // its name, and what allocations take beside it
+    constexpr std::size_t kEntry = 256;  // estimate for the name and the overhead of allocations
     return content.size() + kEntry;
   }
 
   std::mutex mutex_;
-  std::deque<File> files_;  // the oldest first
+  std::deque<File> files_;  // oldest first
   std::size_t bytes_ = 0;
 };
 

@@ -41,7 +41,7 @@ void check_key(const std::string& key) {
   for (const Setting& setting : generation_settings()) {
     if (!setting.key().empty() && setting.key() == key) return;
   }
-  throw HttpError(400, fmt::format("'{}' is not a parameter of generation", key));
+  throw HttpError(400, fmt::format("unknown generation parameter '{}'", key));
 }
 
 void check_limit(std::string_view name, std::optional<int> value, int limit, std::string_view option) {
@@ -49,7 +49,7 @@ void check_limit(std::string_view name, std::optional<int> value, int limit, std
   throw HttpError(400, fmt::format("{} is {}, expected at most {} ({})", name, *value, limit, option));
 }
 
-// As the model spells it, whichever way the request does; nothing where it knows no other.
+// Reads a language in any spelling and returns the model's own code for it; empty if the model has no such codes.
 std::string language_of(const JsonObject& parameters, const char* name, const char* other,
                         const std::map<std::string, std::string>& known) {
   const std::string language = parameters.string(name).value_or(parameters.string(other).value_or(""));
@@ -99,7 +99,7 @@ std::vector<std::string> read_texts(const Call& call, const JsonObject& request,
   for (const GenerateInput& input : read_inputs(call, request, key, model)) {
     const auto* text = std::get_if<std::string>(&input.source);
     if (model.model().tokenizer() == nullptr) {
-      throw HttpError(400, fmt::format("model '{}' has no tokenizer, so it knows no texts", model.name()));
+      throw HttpError(400, fmt::format("model '{}' has no tokenizer, so it has no texts", model.name()));
     }
     texts.push_back(text != nullptr ? *text : model.model().tokenizer()->decode(std::get<TokenIds>(input.source)));
   }
@@ -110,10 +110,11 @@ GenerateOptions read_options(const JsonObject& parameters, const ServedModel& mo
   for (const auto& item : parameters.value().items()) check_key(item.key());
   StoredSettings read = read_generation_settings(parameters, model.model().config());
   if (!read.unsupported.empty()) {
-    throw HttpError(400, fmt::format("this version does not do {}", fmt::join(read.unsupported, ", ")));
+    throw HttpError(400, fmt::format("this version does not support {}", fmt::join(read.unsupported, ", ")));
   }
   GenerateOptions options = std::move(read.options);
-  // What a folder's file means when it says nothing is not what a request means.
+  // read_generation_settings() sets a default for a missing decoder_start_token_id, because generation_config.json
+  // needs one. A request without this parameter uses the model's value.
   if (!parameters.has("decoder_start_token_id")) options.decoder_start_token.reset();
   if (const auto seed = parameters.integer("seed", {.min = 0})) options.seed = static_cast<std::uint64_t>(*seed);
   if (const auto penalty = parameters.number("coverage_penalty")) {

@@ -10,30 +10,30 @@
 
 namespace encdec::serve {
 
-// What protocols say in JSON of generation. All throw HttpError, 400, or ConfigError.
+// Functions that read the JSON of requests for generation and embeddings. All throw HttpError, 400, or ConfigError.
 
-// A text, or a list of texts; token ids where `inputs` may be those: of one, or a list of lists.
-// No more than a request may have.
+// Reads the member `key`: a text, a list of texts, a list of token ids, or a list of such lists. Throws HttpError, 413,
+// for more inputs than a request may have.
 std::vector<GenerateInput> read_inputs(const Call& call, const JsonObject& request, const std::string& key,
                                        const ServedModel& model);
-// The same of texts; token ids become the text that they stand for.
+// Reads the same as texts: token ids are decoded.
 std::vector<std::string> read_texts(const Call& call, const JsonObject& request, const std::string& key,
                                     const ServedModel& model);
 
-// Settings by GenerationConfig's names, within the limits of this service, and the rest of GenerateOptions by its own:
-// src_lang, tgt_lang, max_source_tokens, long_sources, top_log_probs.
+// Reads generation options. Most have the names of transformers' GenerationConfig. The others have names of this
+// service: src_lang, tgt_lang, max_source_tokens, long_sources, top_log_probs, coverage_penalty, shortlist, seed.
 GenerateOptions read_options(const JsonObject& parameters, const ServedModel& model, const ServiceLimits& limits);
 
-// Throws HttpError for what is beyond them.
+// Throws HttpError, 400, if an option exceeds a limit.
 void check_options(const GenerateOptions& options, const ServiceLimits& limits);
 
-// EmbedOptions by text-embeddings-inference's names; `is_normal` is what a missing "normalize" means.
+// Reads embedding options by the names of text-embeddings-inference. `is_normal` is the default of "normalize".
 EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 
-// Whether it is a token of the model's, no part of a text: an end, a beginning, padding.
+// Returns whether a token is special, not part of a text: begin of sequence, end of sequence, padding.
 bool is_special(const Model& model, std::int32_t id);
 
-// [[0.1, ...]]: what protocols of embeddings answer.
+// Returns the vectors as a list of lists: [[0.1, ...], ...].
 WrittenJson vectors_json(const std::vector<EmbedResult>& results);
 
 }  // namespace encdec::serve

@@ -8,14 +8,14 @@
 
 namespace encdec::serve {
 
-// The key of "Authorization: Bearer KEY", "Authorization: DeepL-Auth-Key KEY" or "X-API-Key: KEY"; empty if there is
-// none.
+// Returns KEY of "Authorization: Bearer KEY", "Authorization: DeepL-Auth-Key KEY" or "X-API-Key: KEY". Returns an empty
+// text if there is no such header.
 std::string_view key_in(const HttpRequest& head);
 
-// Whether `given` is one of `keys`. Its time depends on the lengths only, not on the bytes.
+// Returns whether `given` is one of `keys`. The time depends on lengths only, not on bytes.
 bool is_among(std::string_view given, std::span<const std::string> keys);
 
-// The client that a request comes from: its key where that is one of `keys`, else its address.
+// Returns a name for the client of a request: its key if that is one of `keys`, else its address.
 std::string_view client_of(const HttpRequest& head, std::span<const std::string> keys);
 
 }  // namespace encdec::serve

@@ -63,7 +63,7 @@ class Load::Ticket final : public RequestTicket {
 
   Load& load_;
   Clients::value_type& client_;
-  std::list<Ticket*>::iterator place_;  // in arriving_, until the body is whole
+  std::list<Ticket*>::iterator place_;  // position in arriving_; valid until the whole body has arrived
   std::size_t bytes_ = 0;
   bool is_whole_ = false;
 };
@@ -88,7 +88,9 @@ void Load::check_requests(const Clients::value_type& client) const {
   }
 }
 
-// A body that is alone may exceed a limit: --max-body-bytes limits a single body.
+// Refuses arriving bodies until `bytes` more of the ticket's body are within the limits. Throws HttpError, 429, if no
+// other body can be refused. The only body of a client, or of all, may exceed a limit: --max-body-bytes limits one
+// body.
 void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   const auto& [name, client] = ticket.client();
   const std::size_t limit = limits_.request_bytes, share = share_of(limit, name);
@@ -109,8 +111,8 @@ void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   }
 }
 
-// Refuses the arriving body that has gone longest without progress, of one client, or of all where `client` is null.
-// Returns false if there is no other than `kept`.
+// Refuses the arriving body that has made no progress for the longest time. Considers the bodies of `client`, or of all
+// clients if `client` is null, except that of `kept`. Returns false if there is none.
 bool Load::refuse_slowest(const Ticket& kept, const Usage* client, const std::string& reason) {
   const auto slowest = std::ranges::find_if(arriving_, [&](const Ticket* ticket) {
     return ticket != &kept && ticket->bytes() > 0 && (client == nullptr || client == &ticket->client().second);

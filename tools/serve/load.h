@@ -14,9 +14,9 @@
 
 namespace encdec::serve {
 
-// Requests that wait or run, and the bytes of all bodies that have arrived, within --max-requests and
-// --max-request-bytes. One client has at most three quarters of each, so that it cannot keep all others out. Clients of
-// a Unix socket have no such share: a proxy sends there what many clients ask for. Not thread-safe.
+// Counts the requests that wait or run, and the bytes of all bodies that have arrived. Keeps them within --max-requests
+// and --max-request-bytes. One client may use at most three quarters of each limit, so that it cannot shut out all
+// other clients. A Unix socket has no such share: a proxy may send the requests of many clients to it. Not thread-safe.
 class Load {
  public:
   // Keeps references.
@@ -24,9 +24,9 @@ class Load {
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
-  // A ticket for a request of `client` (see client_of) whose body has not arrived; the load must outlive it. Throws
-  // HttpError, 429, where there are too many requests already. Room for bytes is made by refusing other bodies that
-  // have not arrived whole, first the one that has gone longest without progress.
+  // Returns a ticket for a request of `client` (see client_of) whose body has not arrived. The Load must outlive the
+  // ticket. Throws HttpError, 429, if there are too many requests already. If bytes of a body exceed a limit, other
+  // bodies that are still arriving are refused: first the body that has made no progress for the longest time.
   std::unique_ptr<RequestTicket> admit(std::string_view client);
 
  private:
@@ -48,9 +48,9 @@ class Load {
   Metrics& metrics_;
   Usage total_;
   Clients clients_;              // each has at least one ticket
-  std::list<Ticket*> arriving_;  // the one that has gone longest without progress first
+  std::list<Ticket*> arriving_;  // in the order of their last progress, oldest first
   Clock::time_point last_end_ = Clock::now();
-  double seconds_between_ends_ = 0.1;  // moving average of requests
+  double seconds_between_ends_ = 0.1;  // moving average of the time from the end of a request to the next one
 };
 
 }  // namespace encdec::serve

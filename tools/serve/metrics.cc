@@ -22,7 +22,7 @@ const prom::Histogram::BucketBoundaries kTokenSeconds = {0.0005, 0.001, 0.0025, 
 using Counters = prom::Family<prom::Counter>;
 using Histograms = prom::Family<prom::Histogram>;
 
-// Of a number that each model's queue tells.
+// Returns a metric with one value per model, which `value_of` takes from the status of the model's queue.
 template <class ValueOf>
 prom::MetricFamily queue_family(const char* name, const char* help, prom::MetricType type,
                                 const std::map<std::string, QueueStatus>& queues, const ValueOf& value_of) {
@@ -49,22 +49,23 @@ struct Metrics::Families {
   }
 
   prom::Registry registry;
-  Counters& requests = counter("encdec_requests_total", "Requests that were answered");
-  Counters& cut = counter("encdec_requests_abandoned_total", "Requests whose clients did not wait for the answer");
+  Counters& requests = counter("encdec_requests_total", "Answered requests");
+  Counters& cut =
+      counter("encdec_requests_abandoned_total", "Requests whose clients disconnected before the end of the answer");
   Histograms& seconds = histogram("encdec_request_seconds", "Time from a request's header to the end of its answer");
   prom::Gauge& running = gauge("encdec_requests_running", "Requests that wait or run");
-  prom::Gauge& connections = gauge("encdec_connections", "Connections that are open");
-  prom::Counter& refused = counter("encdec_connections_refused_total", "Connections that found no place").Add({});
-  prom::Gauge& memory = gauge("encdec_resident_bytes", "Memory of the process that is resident");
-  // By model.
-  Counters& read = counter("encdec_source_tokens_total", "Tokens that were read");
-  Counters& generated = counter("encdec_generated_tokens_total", "Tokens that were generated");
-  Counters& audio_seconds = counter("encdec_audio_seconds_total", "Seconds of recordings that were transcribed");
-  Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited for its turn");
+  prom::Gauge& connections = gauge("encdec_connections", "Open connections");
+  prom::Counter& refused =
+      counter("encdec_connections_refused_total", "Connections refused because there were too many").Add({});
+  prom::Gauge& memory = gauge("encdec_resident_bytes", "Resident memory of the process");
+  // Labelled with the name of the model.
+  Counters& read = counter("encdec_source_tokens_total", "Tokens of sources");
+  Counters& generated = counter("encdec_generated_tokens_total", "Generated tokens");
+  Counters& audio_seconds = counter("encdec_audio_seconds_total", "Seconds of transcribed recordings");
+  Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited in the queue");
   Histograms& first_token_seconds =
-      histogram("encdec_first_token_seconds", "Time to the first token, where tokens are told as they come");
-  Histograms& token_seconds =
-      histogram("encdec_token_seconds", "Time of a result for each token of its longest hypothesis");
+      histogram("encdec_first_token_seconds", "Time to the first token of a streamed answer");
+  Histograms& token_seconds = histogram("encdec_token_seconds", "Time of a result per token of its longest hypothesis");
 };
 
 void ModelMetrics::count_start(std::size_t source_tokens, double seconds) const {
@@ -129,13 +130,13 @@ std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) cons
     families.push_back(queue_family(name, help, type, queues, value_of));
   };
   using Type = prom::MetricType;
-  add("encdec_waiting_sources", "Sources whose turn has not come", Type::Gauge,
+  add("encdec_waiting_sources", "Sources that wait in the queue", Type::Gauge,
       [](const QueueStatus& status) { return static_cast<double>(status.waiting); });
   add("encdec_steps_total", "Steps of decoders, and passes over texts", Type::Counter,
       [](const QueueStatus& status) { return static_cast<double>(status.steps); });
-  add("encdec_step_rows_total", "Sequences in all steps: by encdec_steps_total, the mean batch", Type::Counter,
-      [](const QueueStatus& status) { return static_cast<double>(status.rows); });
-  add("encdec_silence_seconds", "Time since a busy model's last sign of life", Type::Gauge,
+  add("encdec_step_rows_total", "Sequences in all steps; divided by encdec_steps_total, the mean batch size",
+      Type::Counter, [](const QueueStatus& status) { return static_cast<double>(status.rows); });
+  add("encdec_silence_seconds", "Time since a busy model last made progress", Type::Gauge,
       [](const QueueStatus& status) { return status.silence.count(); });
   return prom::TextSerializer().Serialize(families);
 }

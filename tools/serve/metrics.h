@@ -15,24 +15,25 @@ class Histogram;
 
 namespace encdec::serve {
 
-// What is told of one model.
+// The metrics of one model.
 struct ModelMetrics {
   prometheus::Counter &read, &generated, &audio_seconds;
   prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds;
 
-  // A source of so many tokens has its turn, so many seconds after its request was read.
+  // Counts a source that a worker starts. `seconds` is the time that the source has waited in the queue.
   void count_start(std::size_t source_tokens, double seconds) const;
-  // The first of its tokens are certain, so many seconds after that.
+  // Counts the first final tokens of a source. `seconds` is the time since the request was submitted.
   void count_first_token(double seconds) const;
-  // So many were generated.
+  // Counts generated tokens.
   void count_tokens(std::size_t tokens) const;
-  // It is finished, so many seconds after its turn came, its longest hypothesis of so many tokens.
+  // Counts a finished source. `longest` is the number of tokens of its longest hypothesis. `seconds` is the time since
+  // a worker started the source.
   void count_result(std::size_t longest, double seconds) const;
-  // A recording of so many seconds was transcribed.
+  // Counts a transcribed recording. `seconds` is its length.
   void count_recording(double seconds) const;
 };
 
-// What a service tells Prometheus. All functions may be called from any thread.
+// The metrics of a service, for Prometheus. Thread-safe.
 class Metrics {
  public:
   Metrics();
@@ -40,16 +41,18 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // A request that was answered. `route` is a pattern, never what a client sent.
+  // Counts an answered request. `route` must be the path of a Route: paths that clients send would be too many labels.
   void count_request(std::string_view route, int status, double seconds, bool is_cut);
+  // Sets the number of requests that wait or run.
   void set_requests(std::size_t running);
-  // Connections that are open, and one that found no place.
+  // Sets the number of open connections.
   void set_connections(std::size_t open);
   void count_refused_connection();
-  // Those of a model; they last as long as this.
+  // Returns the metrics of a model. They refer to this object.
   ModelMetrics model(const std::string& name);
 
-  // The text that is scraped (text/plain; version=0.0.4), with what each model's queue does.
+  // Returns all metrics in the format that Prometheus reads (text/plain; version=0.0.4). `queues` has the status of
+  // each model's queue.
   std::string text(const std::map<std::string, QueueStatus>& queues) const;
 
  private:

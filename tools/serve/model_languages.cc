@@ -45,7 +45,7 @@ ModelLanguages ModelLanguages::of(const Model& model, const std::string& folder)
   const auto [source, target] = pair_of_files(folder);
   const std::vector<std::string> known = model.tokenizer()->languages();
   for (const std::string& code : known) languages.targets.emplace(canonical_language(code), code);
-  // Marian's are told the target alone.
+  // Marian models have tokens for target languages only.
   const bool is_marian = model.config().model_type == "marian";
   if (!is_marian) languages.sources = languages.targets;
   if (languages.sources.empty() && !source.empty()) add_all(languages.sources, source, '+');

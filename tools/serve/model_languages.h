@@ -8,16 +8,19 @@
 
 namespace encdec::serve {
 
-// What a model translates from and to: canonical codes, and what it is to be told for each, nothing where it knows no
-// other.
+// The languages that a model translates from and to. A key is a canonical code: "fr". Its value is the model's own code
+// for the language, "fra_Latn" for NLLB; empty if the model has no such codes.
 struct ModelLanguages {
   std::map<std::string, std::string> sources = {};
   std::map<std::string, std::string> targets = {};
 
-  // By what the tokenizer of a multilingual model knows; else by tokenizer_config.json's source_lang and target_lang;
-  // else by a folder's name as OPUS-MT's: "opus-mt-en-fr". None of it: no languages.
+  // Finds the languages of a model in the first of these places that has them:
+  // 1. the language tokens of the tokenizer,
+  // 2. source_lang and target_lang in tokenizer_config.json,
+  // 3. the name of the folder, if it is like those of OPUS-MT: "opus-mt-en-fr".
+  // Returns no languages if none of these places has any.
   static ModelLanguages of(const Model& model, const std::string& folder);
-  // As a user says: "en:fr", "en:de,fr".
+  // Parses the languages in --languages: "en:fr", "en:de,fr".
   static ModelLanguages told(const std::string& text);
 
   bool translates(const std::string& source, const std::string& target) const {

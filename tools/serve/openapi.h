@@ -4,7 +4,7 @@
 
 namespace encdec::serve {
 
-// The description of all addresses (OpenAPI 3.1).
+// The OpenAPI 3.1 description of all addresses, which GET /openapi.json returns.
 inline constexpr std::string_view kOpenApi =
 #include "serve_openapi.json.inc"
     ;

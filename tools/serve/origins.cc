@@ -10,7 +10,7 @@
 namespace encdec::serve {
 namespace {
 
-// "[::1]:8080": "[::1]"
+// Returns the host without its port: "[::1]" for "[::1]:8080".
 std::string name_of_host(std::string_view host) {
   const std::size_t name = host.starts_with('[') ? host.find(']') : 0;
   return lower_case(host.substr(0, host.find(':', name)));
@@ -36,7 +36,7 @@ void check_origin(const HttpRequest& head, std::span<const std::string> allowed)
   const bool is_own = site.empty() ? origin.size() > scheme && origin.substr(scheme + 3) == head.headers["host"]
                                    : site == "same-origin" || site == "none";
   if (is_own) return;
-  throw HttpError(403, fmt::format("a page of '{}' may not call here, see --cors-origin", origin));
+  throw HttpError(403, fmt::format("pages of '{}' may not send requests to this server; see --cors-origin", origin));
 }
 
 void check_host(const HttpRequest& head, std::span<const std::string> allowed) {

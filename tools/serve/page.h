@@ -4,7 +4,7 @@
 
 namespace encdec::serve {
 
-// The page at "/": one file of HTML that asks this server and nobody else.
+// The HTML page that GET / returns. It sends requests to this server only.
 inline constexpr std::string_view kPage =
 #include "serve_page.html.inc"
     ;

@@ -13,7 +13,7 @@
 namespace encdec::serve {
 namespace {
 
-// What JsonObject throws is the client's fault.
+// Calls `read`, which reads from a JsonObject. Rethrows its ConfigError as HttpError, 400.
 template <class Read>
 auto read_json_value(const Read& read) {
   try {
@@ -43,7 +43,8 @@ Parameters::Parameters(const Call& call) {
       }
     }
   } else if (request.method == "GET" ||
-             (type == "application/x-www-form-urlencoded" && !request.body.starts_with('{'))) {  // curl -d calls it so
+             (type == "application/x-www-form-urlencoded" &&
+              !request.body.starts_with('{'))) {  // JSON that curl -d sends has the type of a form
     form_ = parse_form(request.body);
     for (const auto& [name, value] : request.query) form_.add(name, value);
   } else {

@@ -10,26 +10,27 @@
 
 namespace encdec::serve {
 
-// As much of a value as a message has room for.
+// Returns the beginning of a value, short enough to be quoted in an error message.
 std::string_view shown(std::string_view value);
 
-// The parameters of a request, whichever way they came: a JSON object, a form, a multipart form or a query. Every
-// function throws HttpError, 400, naming what is wrong.
+// The parameters of a request: a JSON object, a form, a multipart form or a query. Each function throws HttpError, 400,
+// if a value is not as expected.
 class Parameters {
  public:
   explicit Parameters(const Call& call);
 
   bool has(const std::string& name) const;
   std::string text(const std::string& name, const std::string& otherwise = {}) const;
-  // One text or a list of them; `is_list` tells which. Empty if it is missing.
+  // Returns a text or a list of texts, and sets `is_list` to say which one the client has sent. Empty if missing.
   std::vector<std::string> texts(const std::string& name, bool& is_list) const;
   int number(const std::string& name, int otherwise, int min, int max) const;
-  // Nothing where it is missing or empty, as clients send what their users left out.
+  // Returns nullopt if the number is missing or empty: clients send an empty value for a field that the user left
+  // empty.
   std::optional<double> real(const std::string& name, double min, double max) const;
   bool flag(const std::string& name, bool otherwise) const;
-  // A file of a multipart form; null if there is none.
+  // Returns a file of a multipart form; null if there is none.
   const FormPart* file(const std::string& name) const;
-  // The same, and it is here no more.
+  // Removes a file of a multipart form and returns its content; nullopt if there is none.
   std::optional<std::string> take_file(const std::string& name);
   bool is_form() const { return !json_; }
 

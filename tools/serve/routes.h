@@ -8,30 +8,30 @@
 
 namespace encdec::serve {
 
-// A way that a protocol tells an error.
+// A function that writes an error in the form of a protocol.
 using ErrorForm = HttpResponse (*)(const HttpError& error, const HttpRequest& request);
 
-// One address, and who answers there.
+// A method and a path, and the handler for them.
 struct Route {
   std::string_view method;
-  std::string_view path;  // "/models/*/pipeline/*": an asterisk is any word
+  std::string_view path;  // an asterisk matches any word: "/models/*/pipeline/*"
   asio::awaitable<void> (*handle)(Call& call);
   ErrorForm error;
 
-  // Where a client says its key; a header always may have it.
+  // The place of the client's API key.
   enum class Key : std::uint8_t {
     in_header,
-    in_body,  // as api_key
-    none,     // whoever asks
+    in_body,  // in a header, or in the body as api_key
+    none,     // no key needed
   };
   Key key = Key::in_header;
 
-  // What its body may have, which limits its size.
+  // The kind of content in the body, which decides its maximum size.
   enum class Body : std::uint8_t { text, recording };
   Body body = Body::text;
 };
 
-// Those of each protocol, in the file of its name.
+// The routes of each protocol, from the file in protocols/ with its name.
 std::span<const Route> libretranslate_routes();
 std::span<const Route> openai_routes();
 std::span<const Route> openai_audio_routes();
@@ -41,9 +41,9 @@ std::span<const Route> hugging_face_routes();
 std::span<const Route> whisper_cpp_routes();
 std::span<const Route> native_routes();
 
-// {"error": "..."}, for addresses of no protocol.
+// Returns {"error": "..."}, the form for addresses that belong to no protocol.
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
-// {"error": {"message": "...", ...}}, as OpenAI's.
+// Returns {"error": {"message": "...", ...}}, the form of OpenAI's API.
 HttpResponse openai_error(const HttpError& error, const HttpRequest& request);
 
 }  // namespace encdec::serve

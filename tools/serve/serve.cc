@@ -29,7 +29,7 @@
 namespace encdec::serve {
 namespace {
 
-// Tells a service manager (sd_notify(3)), if one has started this process.
+// Reports `state` to the service manager that has started this process, if any (sd_notify(3)).
 void notify(std::string_view state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   sockaddr_un name = {};
@@ -45,13 +45,14 @@ void notify(std::string_view state) {
   ::close(descriptor);
 }
 
-// How often the service manager wants to hear that all is well (sd_watchdog_enabled(3)); 0 for never.
+// Returns the time between two reports that the service manager's watchdog expects: half of its timeout
+// (sd_watchdog_enabled(3)). Returns 0 if there is no watchdog.
 std::chrono::microseconds watchdog_interval() {
   const char* text = std::getenv("WATCHDOG_USEC");
   return std::chrono::microseconds(text != nullptr ? std::strtoll(text, nullptr, 10) / 2 : 0);
 }
 
-// Descriptors for so many connections, as far as the system lets it.
+// Raises the limit of open descriptors to suffice for `connections`, or as far as the system permits.
 void allow_connections(std::size_t connections) {
   constexpr rlim_t kOthers = 256;
   rlimit limit = {};
@@ -98,7 +99,7 @@ void serve(const ServeSettings& settings) {
   signals.async_wait([&](boost::system::error_code error, int signal) {
     if (error) return;
     is_signalled = true;
-    // Whatever the threads do: a second signal ends the process at once, and its time is limited.
+    // Plain signal handlers, because the threads may be blocked: a second signal, or an alarm, ends the process.
     signals.clear();
     std::signal(SIGINT, &exit_now);
     std::signal(SIGTERM, &exit_now);
@@ -130,7 +131,8 @@ void serve(const ServeSettings& settings) {
       for (const auto& model : service.models().all()) {
         names.push_back(model->name());
         if (model->translates_sentences() && model->languages().sources.empty()) {
-          spdlog::warn("{}: its languages are unknown, so nothing is translated by it; see --languages", model->name());
+          spdlog::warn("{}: its languages are unknown, so it is not used for translation; see --languages",
+                       model->name());
         }
       }
       spdlog::info("serving {} at {}", fmt::join(names, ", "), fmt::join(addresses, ", "));

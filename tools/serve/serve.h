@@ -6,11 +6,11 @@
 
 namespace encdec::serve {
 
-// Serves until SIGINT or SIGTERM, and then until all that was accepted is answered, but no longer than the limits say;
-// a second signal ends it at once. Throws what keeps it from listening or loading.
+// Serves until SIGINT or SIGTERM. After that signal it finishes the accepted requests, but for no longer than
+// ServiceLimits::drain_time. A second signal ends the process at once. Throws if it cannot listen or load a model.
 void serve(const ServeSettings& settings);
 
-// Ends the process with `status` when `time` has passed and it has not ended before, whatever its threads do.
+// Ends the process with `status` once `time` has passed, even if threads are blocked.
 void exit_within(std::chrono::seconds time, int status);
 
 }  // namespace encdec::serve

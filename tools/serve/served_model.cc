@@ -19,7 +19,8 @@ const char* what_it_does(const ServedModel& model) {
   return model.embeds() ? "embeds texts" : model.transcribes() ? "transcribes recordings" : "generates text";
 }
 
-// None where it transcribes, though its tokens may look like it.
+// Returns the languages that a model translates. A model that transcribes has none, although its tokenizer has tokens
+// for languages.
 ModelLanguages languages_of(const Model& model, const ModelSource& source) {
   if (!model.config().reads_sound()) {
     return source.languages.empty() ? ModelLanguages::of(model, source.folder) : ModelLanguages::told(source.languages);
@@ -61,7 +62,7 @@ ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const cha
                                      names.empty() ? "there is none" : fmt::format("{}", fmt::join(names, ", "))));
   }
   throw HttpError(404, names.empty() ? fmt::format("model '{}': no model here {}", name, what)
-                                     : fmt::format("model '{}': not here, expected {}", name, fmt::join(names, ", ")));
+                                     : fmt::format("unknown model '{}', expected {}", name, fmt::join(names, ", ")));
 }
 
 ServedModel& ModelSet::embedder(const std::string& name) const {

@@ -15,10 +15,10 @@
 
 namespace encdec::serve {
 
-// A model, and the queue in which all its requests meet.
+// A model with its request queue, its metrics and its languages.
 class ServedModel {
  public:
-  // Loads it. Throws as Model::load() does.
+  // Loads the model. Throws as Model::load() does.
   ServedModel(const ModelSource& source, const ServeSettings& settings, const ModelMetrics& metrics);
 
   const std::string& name() const { return name_; }
@@ -32,9 +32,9 @@ class ServedModel {
   // REQUIRES: transcribes().
   const SpeechModel& speech() const { return *speech_; }
   bool generates() const { return !embeds() && !transcribes(); }
-  // Whether its family was trained to translate sentences, not paragraphs.
+  // Returns whether the model's family is trained to translate single sentences.
   bool translates_sentences() const;
-  // In seconds since 1970.
+  // Returns the time of loading, in seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 
  private:
@@ -47,22 +47,24 @@ class ServedModel {
   std::int64_t loaded_at_;
 };
 
-// All that a service has, in the order in which they were named.
+// The models of a service, in the order of the command line.
 class ModelSet {
  public:
   void add(std::unique_ptr<ServedModel> model) { models_.push_back(std::move(model)); }
 
   const std::vector<std::unique_ptr<ServedModel>>& all() const { return models_; }
-  // By name, or the first of its kind where no name is said. Throws HttpError, 404.
+  // Each returns the model called `name` or, if the name is empty, the first model of the kind. Throws HttpError, 404,
+  // if there is none.
   ServedModel& embedder(const std::string& name) const;
   ServedModel& generator(const std::string& name) const;
   ServedModel& transcriber(const std::string& name) const;
   ServedModel& any(const std::string& name) const;
-  // One that translates from one canonical code to another; null if there is none.
+  // Returns the first model that translates from `source` to `target`, both canonical codes; null if there is none.
   ServedModel* translator(const std::string& source, const std::string& target) const;
-  // Canonical codes that any of them reads, in alphabetical order.
+  // Returns the canonical codes of all languages that some model translates from, in alphabetical order.
   std::vector<std::string> source_languages() const;
-  // What can be translated to, from anything or from there.
+  // Returns the canonical codes of all languages that some model translates to: from `source`, or from any language if
+  // `source` is unset.
   std::vector<std::string> target_languages(const std::optional<std::string>& source = {}) const;
 
  private:

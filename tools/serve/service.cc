@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::size_t kThreads = 2;
 
-// What stands in a path for the asterisks of a pattern, percent signs decoded; false if it is another path. A name may
-// have a slash in it.
+// Returns whether `path` matches `pattern`. Puts the parts of the path that match the asterisks into `words`, percent
+// signs decoded. An asterisk may match slashes.
 bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& words) {
   words.clear();
   for (;;) {
@@ -43,7 +43,7 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
   }
 }
 
-// Paths that are answered however busy the threads are.
+// Returns whether a path is answered on the network's thread, so that busy handlers do not delay it.
 bool is_probe(std::string_view path) {
   return path == "/health" || path == "/ping" || path == "/ready";
 }
@@ -56,7 +56,7 @@ HttpResponse with_retry(HttpResponse response, const HttpError& error) {
   return response;
 }
 
-// What an exception of a handler means to a client.
+// Returns the status and message that a client gets for an exception of a handler.
 HttpError http_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
@@ -99,7 +99,7 @@ void Service::load() {
     if (is_draining_) throw Error("stopped while loading");
   };
   const CancellationScope scope(check);
-  if (!settings_.vad_model.empty()) VoiceActivity::load(settings_.vad_model);  // as requests will do
+  if (!settings_.vad_model.empty()) VoiceActivity::load(settings_.vad_model);  // throws now, not in a request
   for (const ModelSource& source : settings_.models)
     models_.add(std::make_unique<ServedModel>(source, settings_, metrics_.model(source.name)));
   is_ready_ = true;
@@ -109,8 +109,8 @@ void Service::stop() {
   if (!turns_) return;
   has_stopped_ = true;
   turns_->stop();
-  models_ = {};    // whose workers put news into mailboxes
-  turns_.reset();  // with all that waits in it
+  models_ = {};    // before turns_, because their workers put news into mailboxes that use turns_
+  turns_.reset();  // destroys the handlers that wait
 }
 
 Service::Match Service::find_route(const HttpRequest& request) const {
@@ -129,7 +129,7 @@ Service::Match Service::find_route(const HttpRequest& request) const {
   return match;
 }
 
-// What must be answered however busy the threads are.
+// Answers, on the network's thread, probes and CORS preflight requests. Returns nullopt for other requests.
 std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) const {
   if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
     return HttpResponse{.status = 204,
@@ -140,7 +140,7 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
   }
   if (!is_probe(head.path)) return std::nullopt;
   if (head.method != "GET" && head.method != "HEAD") {
-    HttpResponse refused = plain_error(HttpError(405, head.method + " is not what this address takes"), head);
+    HttpResponse refused = plain_error(HttpError(405, head.method + " is not allowed here"), head);
     refused.headers.emplace_back("Allow", "GET");
     return refused;
   }
@@ -155,7 +155,7 @@ HttpResponse Service::health() const {
     const auto silence = model->status().silence;
     if (silence <= settings_.limits.stall_time) continue;
     const std::string problem =
-        fmt::format("model '{}' has given no sign of life for {:.0f} s", model->name(), silence.count());
+        fmt::format("model '{}' has made no progress for {:.0f} s", model->name(), silence.count());
     return {.status = 503, .body = to_text({{"status", "stalled"}, {"error", problem}})};
   }
   return {.body = R"({"status":"ok"})"};
@@ -169,7 +169,7 @@ const ModelSet& Service::ready_models() const {
 void Service::check_key(std::string_view given) const {
   if (is_among(given, settings_.keys)) return;
   if (given.empty()) throw HttpError(401, "no key, expected Authorization: Bearer KEY or X-API-Key: KEY");
-  throw HttpError(403, "this key is not known here");
+  throw HttpError(403, "unknown API key");
 }
 
 void Service::check_key(const HttpRequest& head, const Match& match) const {
@@ -190,9 +190,9 @@ HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (is_loopback_ && head.peer != "unix") check_host(head, settings_.allowed_hosts);
   check_origin(head, settings_.cors_origins);
   check_key(head, match);
-  if (match.route == nullptr) throw HttpError(404, "nothing here of that name; GET / tells what there is");
-  if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not what this address takes", head.method));
-  if (is_draining_) throw HttpError(503, "the server is about to end", 5);
+  if (match.route == nullptr) throw HttpError(404, "unknown path; see GET /openapi.json");
+  if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not allowed here", head.method));
+  if (is_draining_) throw HttpError(503, "the server is shutting down", 5);
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
     throw HttpError(503, "the models are still being loaded", 2);
   }
@@ -210,7 +210,7 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
   const auto call = std::make_shared<Call>(
       ServiceParts{settings_, ready_models(), metrics_, downloads_, unread_, has_stopped_}, exchange, *turns_);
   call->path_words = std::move(match.words);
-  // The connection may outlive the call, and the threads.
+  // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();
   };
@@ -227,7 +227,7 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& rout
     co_await route.handle(*call);
     co_return;
   } catch (const boost::system::system_error&) {
-    co_return;  // it was abandoned
+    co_return;  // the client has disconnected
   } catch (...) {
     failure = std::current_exception();
   }
@@ -237,8 +237,8 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& rout
   call->refuse(with_retry(route.error(error, call->request()), error));
 }
 
-// Replaces the folders of models by their names. A folder such as "." or "model" may be part of any word, and
-// reveals nothing.
+// Replaces the folders of models in a message by the names of the models. A folder such as "." or "model" is kept: it
+// may be part of any word, and it reveals nothing.
 HttpError Service::without_folders(const HttpError& error) const {
   std::string message = error.what();
   for (const ModelSource& model : settings_.models) {
@@ -255,7 +255,7 @@ HttpError Service::without_folders(const HttpError& error) const {
 
 HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error) {
   const Match match = find_route(request);
-  // Where nothing is, the form of what is near.
+  // For an unknown path, the form of a route with the same first word: "/v1/x" gets the form of "/v1/...".
   const std::string_view near = std::string_view(request.path).substr(0, request.path.find('/', 1));
   const auto neighbour = std::ranges::find_if(
       routes_, [near](const Route& route) { return near.size() > 1 && route.path.starts_with(near); });

@@ -18,21 +18,21 @@
 
 namespace encdec::serve {
 
-// All protocols over all models: who may ask what, and who answers.
+// The application behind the server: it loads the models, checks each request, and calls the handler of its route.
 class Service final : public HttpApplication {
  public:
-  // Keeps a reference. `is_loopback`: only processes of this machine can connect.
+  // Keeps a reference to `settings`. `is_loopback` says that only processes of this machine can connect.
   Service(const ServeSettings& settings, bool is_loopback);
   ~Service() override;
 
-  // Loads the models; until then requests are told to come later. Throws as Model::load() does.
+  // Loads the models. Until it returns, requests get status 503. Throws as Model::load() does.
   void load();
-  // From now on requests are refused; those that run go on.
+  // Refuses later requests. Requests that are accepted go on.
   void begin_draining() { is_draining_ = true; }
-  // Ends all that runs, while the server that it answers to is still there. Nothing is answered any more.
+  // Ends all requests without an answer. REQUIRES: the HttpServer still exists.
   void stop();
 
-  // Whether the process lives and its models make steps: what /health answers.
+  // Returns the answer of /health: 200, or 503 if a busy model makes no progress.
   HttpResponse health() const;
 
   Admission admit(const HttpRequest& head) override;
@@ -49,11 +49,11 @@ class Service final : public HttpApplication {
   struct Match {
     const Route* route = nullptr;
     std::vector<std::string> words;
-    std::string other_methods;  // that the path is known for: "GET, POST"
+    std::string other_methods;  // "GET, POST" if the path has routes, but none with the method of the request
   };
   Match find_route(const HttpRequest& request) const;
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
-  // None while they are loaded.
+  // Returns the models; none until all are loaded.
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head, const Match& match) const;
   void check_key(std::string_view given) const;
@@ -71,7 +71,7 @@ class Service final : public HttpApplication {
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> is_draining_ = false;
   std::atomic<bool> has_stopped_ = false;
-  std::optional<Turns> turns_;  // the handlers' threads
+  std::optional<Turns> turns_;  // the threads of the handlers
 };
 
 }  // namespace encdec::serve

@@ -10,52 +10,51 @@
 
 namespace encdec::serve {
 
-// A model of `--model NAME=DIR`.
+// A model given as `--model NAME=DIR`.
 struct ModelSource {
   std::string name;
   std::string folder;
-  std::string languages = {};  // as ModelLanguages::told; empty for what its files say
+  std::string languages = {};  // "en:de,fr", see ModelLanguages::told(); if empty, the model's files say its languages
 };
 
-// What requests may ask for.
+// Limits on requests and answers. Each is a maximum.
 struct ServiceLimits {
-  std::size_t inputs = 1024;             // texts of a request
-  std::size_t sentences = 16'384;        // of these, where texts are cut into them
-  int beams = 16;                        // and samples
-  int new_tokens = 4096;                 // of a result
-  int alternatives = 8;                  // beside the best translation
-  std::size_t requests = 512;            // that wait or run; one more is told to come later
-  std::size_t request_bytes = 64 << 20;  // of the bodies of all of these
-  std::size_t answer_bytes = 64 << 20;   // maximum of one answer
-  std::size_t unread_bytes = 256 << 20;  // maximum of all answers that are being made or wait to be read
-  std::size_t recording_bytes =
-      26 << 20;  // of the body of one with a recording: OpenAI's 25 MiB, and the form around it
-  std::size_t recording_seconds = 14'400;
-  std::chrono::milliseconds request_time{300'000};
-  std::chrono::seconds drain_time{30};
-  std::chrono::seconds stall_time{60};  // of silence of a busy model, after which /health gives the process up
+  std::size_t inputs = 1024;               // texts in one request
+  std::size_t sentences = 16'384;          // sentences in the texts of one request for a translation
+  int beams = 16;                          // beams or samples of one input
+  int new_tokens = 4096;                   // tokens of one result
+  int alternatives = 8;                    // further translations of one text
+  std::size_t requests = 512;              // requests that wait or run; a further one gets status 429
+  std::size_t request_bytes = 64 << 20;    // bodies of all requests that arrive, wait or run
+  std::size_t answer_bytes = 64 << 20;     // one answer
+  std::size_t unread_bytes = 256 << 20;    // all answers that are being made or wait to be read
+  std::size_t recording_bytes = 26 << 20;  // body with a recording: OpenAI's 25 MiB, and the form around the recording
+  std::size_t recording_seconds = 14'400;  // length of a recording
+  std::chrono::milliseconds request_time{300'000};  // time to answer one request
+  std::chrono::seconds drain_time{30};              // time to finish all requests before the process ends
+  std::chrono::seconds stall_time{60};              // time without progress of a busy model before /health reports 503
 };
 
-// What `encdec serve` is told.
+// The options of `encdec serve`.
 struct ServeSettings {
   std::vector<ModelSource> models;
   LoadOptions load = {};
   int workers = 1;
   int batch_size = 0;
-  std::string vad_model = {};  // TranscribeOptions::vad_model, for requests that want it; empty for none
+  std::string vad_model = {};  // TranscribeOptions::vad_model of requests with vad_filter; empty if there is none
 
-  std::string host = "127.0.0.1";
+  std::string host = "127.0.0.1";  // empty: listen on `unix_path` only
   int port = 8080;
-  std::string unix_path = {};  // empty for none; then a host counts only if it is named
+  std::string unix_path = {};  // path of a Unix socket to listen on; empty if there is none
 
   HttpLimits http = {};
   ServiceLimits limits = {};
-  std::vector<std::string> keys = {};           // any of them opens; none: open to all
-  std::string metrics_key = {};                 // of /metrics, which is open without one
-  std::vector<std::string> cors_origins = {};   // of pages that may call; "*" for all
-  std::vector<std::string> allowed_hosts = {};  // names that Host may have beside those of the loopback interface
+  std::vector<std::string> keys = {};           // accepted API keys; if empty, requests need no key
+  std::string metrics_key = {};                 // accepted key of /metrics; if empty, /metrics needs no key
+  std::vector<std::string> cors_origins = {};   // origins of other sites whose pages may send requests; "*": any
+  std::vector<std::string> allowed_hosts = {};  // names accepted in Host, besides those of the loopback interface
   bool log_json = false;
-  bool quiet = false;  // no line for each request
+  bool quiet = false;  // do not log requests
 };
 
 }  // namespace encdec::serve

@@ -16,7 +16,7 @@ std::size_t common_prefix(const TokenIds& a, const TokenIds& b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-// The tokens of a source: those of its text, and special ones around them.
+// The tokens of a source: the tokens of its text, with special tokens before and after them.
 class SourceTokens {
  public:
   SourceTokens(const Tokenizer& tokenizer, const std::string& text, const GenerateOptions& options)
@@ -29,13 +29,13 @@ class SourceTokens {
     end_ = std::max(begin_, ids_.size() - std::min(ids_.size(), specials.size() - begin_));
   }
 
-  // The token that begins there in the text, or has that within it.
+  // Returns the index of the token that contains the byte `place` of the text.
   std::size_t token_at(std::size_t place) const {
-    while (place > 0 && is_continuation(text_[place])) --place;  // hostile: within a character
+    while (place > 0 && is_continuation(text_[place])) --place;  // malformed HTML may have a tag within a character
     const TokenIds before = tokenizer_.encode(std::string_view(text_).substr(0, place), languages_);
     return std::clamp(common_prefix(before, ids_), begin_, end_);
   }
-  // Of the text, first and one behind the last.
+  // Return the index of the first token of the text, and one past the index of its last token.
   std::size_t begin() const { return begin_; }
   std::size_t end() const { return end_; }
 
@@ -47,7 +47,7 @@ class SourceTokens {
   std::size_t begin_ = 0, end_ = 0;
 };
 
-// Where the text of each token ends.
+// Returns, for each token, the position in the text where the token's text ends.
 std::vector<std::size_t> token_ends(const Tokenizer& tokenizer, const Hypothesis& hypothesis, std::size_t count) {
   std::vector<std::size_t> ends;
   std::size_t last = 0;
@@ -60,8 +60,8 @@ std::vector<std::size_t> token_ends(const Tokenizer& tokenizer, const Hypothesis
   return ends;
 }
 
-// Words as spaces tell them; in a language without spaces, what each token adds. Each stands for the source's token to
-// which most of the attention of its tokens goes.
+// Splits a hypothesis into words: at spaces or, in a language without spaces, at tokens. Aligns each word with the
+// token of the source that gets most attention from the tokens of the word.
 std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& hypothesis,
                                   const cli::LabelledAttention& mean, const SourceTokens& source, bool is_spaceless) {
   const std::string& text = hypothesis.text;

@@ -11,17 +11,17 @@
 
 namespace encdec::serve {
 
-// Transcripts as protocols of speech tell them: segments by openai/whisper's keys, with their words or without.
+// Returns segments with the keys of openai/whisper, with or without their words.
 enum class SegmentWords : std::uint8_t { none, with_probabilities };
 WrittenJson segments_json(std::span<const TranscriptSegment> segments, SegmentWords words);
-// Those of all segments, by OpenAI's keys: without the space before them.
+// Returns the words of all segments with the keys of OpenAI's API, without white space around each word.
 WrittenJson words_json(std::span<const TranscriptSegment> segments);
 
-// Without white space around it.
+// Returns the text of a transcript without white space around it.
 std::string text_of(const Transcript& transcript);
-// As subtitles: of srt or vtt.
+// Returns subtitles. REQUIRES: `format` is srt or vtt.
 HttpResponse subtitles_of(const Transcript& transcript, TranscriptFormat format, const TranscriptLineOptions& lines);
-// "english"; the code where no name is known.
+// Returns the English name of the language in lower case, for example "english"; its code if it has no name.
 std::string spoken_language(const Transcript& transcript);
 
 }  // namespace encdec::serve

@@ -15,12 +15,12 @@ namespace {
 
 using Ranges = TranscribeRanges;
 
-constexpr std::size_t kMostBytes = 64 << 10;  // of a text; models are told some 200 tokens of it
-constexpr int kMostWords = 10'000;            // characters, lines or words of a subtitle
+constexpr std::size_t kMostBytes = 64 << 10;  // maximum size of a text; models read about 200 tokens of it
+constexpr int kMostWords = 10'000;            // maximum of characters, lines or words of a subtitle
 
 using Names = std::initializer_list<const char*>;
 
-// Bodies may be large for the sake of recordings alone.
+// Returns a text of at most kMostBytes: only recordings may be large.
 std::string short_text(const Parameters& parameters, const char* name) {
   std::string text = parameters.text(name);
   if (text.size() <= kMostBytes) return text;
@@ -39,7 +39,7 @@ void read_real(const Parameters& parameters, Names names, const TranscribeRange&
   for (const char* name : names) value = parameters.real(name, min, range.max).value_or(value);
 }
 
-// "none" for none.
+// Reads a number, or "none", which resets `value`.
 void read_optional(const Parameters& parameters, Names names, const TranscribeRange& range,
                    std::optional<double>& value) {
   for (const char* name : names) {
@@ -51,7 +51,7 @@ void read_optional(const Parameters& parameters, Names names, const TranscribeRa
   }
 }
 
-// whisper.cpp's -1 is what it is without.
+// Reads a count. -1, which whisper.cpp's clients send, keeps the default.
 void read_count(const Parameters& parameters, const char* name, int max, int& value) {
   const std::string text = parameters.text(name);
   if (!text.empty() && text != "-1") value = parameters.number(name, value, 1, max);
@@ -65,7 +65,7 @@ void read_milliseconds(const Parameters& parameters, const char* name, int& valu
   if (!parameters.text(name).empty()) value = parameters.number(name, value, 0, std::numeric_limits<int>::max());
 }
 
-// "1,2.5": numbers with commas between them.
+// Reads numbers separated by commas: "1,2.5".
 template <class Number>
 std::vector<Number> numbers_of(const Parameters& parameters, const char* name) {
   const std::string text = short_text(parameters, name);
@@ -74,14 +74,14 @@ std::vector<Number> numbers_of(const Parameters& parameters, const char* name) {
     Number& number = numbers.emplace_back();
     const auto [stop, error] = std::from_chars(at, end, number);
     if (error != std::errc() || (stop != end && (*stop != ',' || stop + 1 == end))) {
-      throw HttpError(400, fmt::format("'{}' is '{}', expected numbers with commas between them", name, shown(text)));
+      throw HttpError(400, fmt::format("'{}' is '{}', expected numbers separated by commas", name, shown(text)));
     }
     at = stop == end ? end : stop + 1;
   }
   return numbers;
 }
 
-// "auto" is none, and "pt-BR" is pt: Whisper knows no countries.
+// Reads the language of a recording. Returns an empty text for "auto", and "pt" for "pt-BR": Whisper has no countries.
 std::string language_of(const Parameters& parameters) {
   const std::string language = short_text(parameters, "language");
   return language == "auto" ? std::string() : language.substr(0, language.find_first_of("-_"));
@@ -94,7 +94,7 @@ SpeechRules rules_of(const Parameters& parameters) {
   throw HttpError(400, fmt::format("'rules' is '{}', expected openai or transformers", shown(name)));
 }
 
-// This one, and where that gives no good text, those above it up to 1.
+// Returns the temperatures to try one after the other: the given one, then higher ones up to 1.
 std::vector<double> temperatures_of(const Parameters& parameters, SpeechRules rules) {
   const double first = parameters.real("temperature", 0, 1).value_or(0);
   double step = rules == SpeechRules::openai ? 0.2 : 0;
@@ -103,10 +103,11 @@ std::vector<double> temperatures_of(const Parameters& parameters, SpeechRules ru
   return fallback_temperatures(first, step < kLeastStep ? std::nullopt : std::optional(step));
 }
 
-// Only what is speech, by the detector that the service was given.
+// Reads the options of voice activity detection. `detector` is the file of --vad-model.
 void read_voice_activity(const Parameters& parameters, const std::string& detector, TranscribeOptions& options) {
   if (!parameters.flag("vad_filter", parameters.flag("vad", false))) return;
-  if (detector.empty()) throw HttpError(400, "'vad_filter' is true, expected false: the service has no --vad-model");
+  if (detector.empty())
+    throw HttpError(400, "'vad_filter' is true, expected false: the server was started without --vad-model");
   options.vad_model = detector;
   read_real(parameters, {"vad_threshold"}, {0, 1}, options.vad.threshold);
   read_milliseconds(parameters, "vad_min_speech_duration_ms", options.vad.min_speech_duration_ms);
@@ -134,7 +135,8 @@ AnswerFormat read_answer_format(const Parameters& parameters) {
 Parameters read_form(const Call& call) {
   const std::string type = media_type(call.request().headers["content-type"]);
   if (type == "multipart/form-data") return Parameters(call);
-  throw HttpError(415, fmt::format("a body of {}, expected multipart/form-data", type.empty() ? "no type" : type));
+  throw HttpError(
+      415, fmt::format("the body has {}, expected multipart/form-data", type.empty() ? "no type" : "type " + type));
 }
 
 Recording read_recording(Parameters& parameters, const ServiceLimits& limits) {

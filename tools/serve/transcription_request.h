@@ -11,23 +11,27 @@
 
 namespace encdec::serve {
 
-// What protocols of speech have in common. All throw HttpError, 400.
+// Functions that read requests for transcription. All throw HttpError, 400, unless another status is given.
 
-// As "response_format" says it.
+// The values of "response_format".
 enum class AnswerFormat : std::uint8_t { json, text, srt, vtt, verbose_json };
 AnswerFormat read_answer_format(const Parameters& parameters);
 
-// Those of a multipart form.
+// Reads the parameters of a multipart form. Throws HttpError, 415, for a body of another type.
 Parameters read_form(const Call& call);
-// Its file, as "file". What is no recording is refused at once; one that is longer than the limit, at the latest when
-// that much has been read: it may say less of itself.
+// Takes the recording from the file "file" of a form. Throws HttpError: 400 for a file that is not a recording, 413 for
+// a recording longer than the limit. Reading the samples throws 413 at the limit too, because a file may declare a
+// shorter length than it has.
 Recording read_recording(Parameters& parameters, const ServiceLimits& limits);
 
-// How to transcribe: the names of OpenAI's API; of openai/whisper, and so of faster-whisper and the servers around it;
-// and of whisper.cpp. What none of them knows is not looked at, as by all of these.
+// Reads transcription options by the names of three APIs:
+// - OpenAI's API,
+// - openai/whisper, which faster-whisper and its servers follow,
+// - whisper.cpp.
+// Ignores unknown parameters, as all three do.
 TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings);
 
-// How subtitles are broken into lines, by openai/whisper's names.
+// Reads how subtitles are broken into lines, by the names of openai/whisper.
 TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options);
 
 }  // namespace encdec::serve

@@ -16,66 +16,67 @@
 namespace encdec::serve {
 namespace parts_of_translation {
 
-// What all sentences of one model and one pair of languages share.
+// The sentences with one BatchKey, which are translated together.
 struct Batch {
   GenerateOptions options;
   std::vector<GenerateInput> inputs = {};
-  std::vector<TaggedSentence> tagged = {};  // of the inputs, if they are aligned
+  std::vector<TaggedSentence> tagged = {};  // one for each input if BatchKey::is_aligned, else empty
   std::vector<GenerateResult> results = {};
 };
 struct BatchKey {
   ServedModel* model = nullptr;
   std::string source;       // language
-  bool is_aligned = false;  // with what their tags need
+  bool is_aligned = false;  // the sentences have tags, so their results need attention
   auto operator<=>(const BatchKey&) const = default;
 };
 
-// A sentence of a text, and where its result stands.
+// A sentence of a text, and the place of its result.
 struct Piece {
   Sentence sentence;
-  std::size_t begin = 0;         // in its text
-  bool is_cut = false;           // at a tag: its space is as it stood
-  const Batch* batch = nullptr;  // null where it is only space
-  std::size_t result = 0;
+  std::size_t begin = 0;         // position in the text, in bytes
+  bool is_cut = false;           // the sentence was cut at a tag, so the space after this piece is kept
+  const Batch* batch = nullptr;  // null if the piece is only space
+  std::size_t result = 0;        // index in Batch::results
 };
 
-// A stretch of a text.
+// A part of an HTML text, and the sentences in it. A plain text is a single part.
 struct Stretch {
   HtmlPart part;
   std::vector<Piece> pieces;
 };
 
-// One of the texts.
+// A text of the request.
 struct Document {
   ServedModel* model = nullptr;
-  GenerateOptions options;  // of its sentences
+  GenerateOptions options;  // options for its sentences
   Translation translation;
   std::vector<Stretch> stretches;
 };
 
 void check_languages(const ModelSet& models) {
   if (!models.source_languages().empty()) return;
-  throw HttpError(400, "no model here has known languages, see --languages NAME=en:fr");
+  throw HttpError(400, "the languages of all models are unknown; see --languages NAME=en:fr");
 }
 
 [[noreturn]] void refuse_target(const ModelSet& models, const std::string& target) {
   check_languages(models);
-  throw HttpError(400, fmt::format("'{}' is not a language that anything is translated to here, expected one of {}",
-                                   target, fmt::join(models.target_languages(), ", ")));
+  throw HttpError(400, fmt::format("no model translates to '{}', expected one of {}", target,
+                                   fmt::join(models.target_languages(), ", ")));
 }
 
 [[noreturn]] void refuse_pair(const ModelSet& models, const std::string& source, const std::string& target) {
   check_languages(models);
   const auto sources = models.source_languages();
   if (std::ranges::find(sources, source) == sources.end()) {
-    throw HttpError(400, fmt::format("'{}' is not a language that is read here, expected one of {}", source,
-                                     fmt::join(sources, ", ")));
+    throw HttpError(400,
+                    fmt::format("no model translates from '{}', expected one of {}", source, fmt::join(sources, ", ")));
   }
-  throw HttpError(400, fmt::format("'{}' is not a language that '{}' is translated to, expected one of {}", target,
-                                   source, fmt::join(models.target_languages(source), ", ")));
+  throw HttpError(400, fmt::format("no model translates from '{}' to '{}', expected one of {}", source, target,
+                                   fmt::join(models.target_languages(source), ", ")));
 }
 
-// The languages that a text may be in: the one that is asked for, or all from which somebody translates there.
+// Returns the languages in which the texts may be: the requested one, or all from which a model translates to the
+// target.
 std::vector<std::string> sources_of(const ModelSet& models, const TranslateOptions& options) {
   if (!options.source.empty()) {
     if (models.translator(options.source, options.target) == nullptr)
@@ -101,30 +102,33 @@ GenerateOptions options_for(const Document& document, const TranslateOptions& op
   return generate;
 }
 
-// Whether a text is no longer than a model's positions, or its decoder's usual sentences.
+// Returns whether a text has at most kUsual tokens and at most as many as the encoder has positions.
 bool fits(const Model& model, const std::string& text, const EncodeOptions& languages) {
   const auto limit = model.config().encoder.position_limit();
-  // A token is a byte at least.
+  // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
   constexpr std::size_t kUsual = 512;
   const std::size_t most = limit ? std::min<std::size_t>(static_cast<std::size_t>(*limit), kUsual) : kUsual;
   return text.size() + 8 <= most || model.tokenizer()->encode(text, languages).size() <= most;
 }
 
-// The space behind a piece: none where the target's sentences have none, one where the source's had none.
+// Returns the space to write after a piece. The last piece, a piece cut at a tag, and white space other than one space
+// keep what the source has. After other pieces the target language decides: nothing if it is written without spaces,
+// else one space.
 std::string space_behind(const Piece& piece, bool is_last, bool is_spaceless) {
   const auto& [text, space] = piece.sentence;
   if (is_last || piece.is_cut || text.empty() || (space != " " && !space.empty())) return space;
   return is_spaceless ? "" : " ";
 }
 
-// The tags that stand within a sentence.
+// Returns the tags after position `begin` and before position `end` of a text.
 std::span<const InlineTag> tags_within(const HtmlPart& part, std::size_t begin, std::size_t end) {
   const auto first = std::ranges::upper_bound(part.tags, begin, {}, &InlineTag::place);
   const auto last = std::ranges::lower_bound(first, part.tags.end(), end, {}, &InlineTag::place);
   return {first, last};
 }
 
-// Cuts sentences with so many tags that they say nothing any more of words, and those that do not fit.
+// Splits a text into pieces to translate. Sentences that do not fit are cut. A sentence with more than kMostTags tags
+// is cut at its tags: so many tags cannot be placed by words.
 std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::string& language,
                              const std::function<bool(const std::string&)>& fits) {
   constexpr std::size_t kMostTags = 32;
@@ -155,6 +159,7 @@ std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::strin
   return pieces;
 }
 
+// Returns a translated text, built from the k-th hypothesis of each piece.
 std::string written(const Document& document, const TranslateOptions& options, std::size_t k) {
   const bool is_spaceless = is_written_without_spaces(options.target);
   std::string all;
@@ -168,7 +173,7 @@ std::string written(const Document& document, const TranslateOptions& options, s
       const Piece& piece = pieces[i];
       add_tags(piece.begin);
       if (piece.batch != nullptr) {
-        // The best where there are fewer.
+        // The last hypothesis if there are fewer than k + 1.
         const auto& hypotheses = piece.batch->results[piece.result].hypotheses;
         const std::string& text = hypotheses[std::min(k, hypotheses.size() - 1)].text;
         const bool has_tags = !piece.batch->tagged.empty();
@@ -183,11 +188,11 @@ std::string written(const Document& document, const TranslateOptions& options, s
   return all;
 }
 
-// All texts of a request, in batches.
+// The texts of a request, and the batches of their sentences.
 struct Plan {
   const Call& call;
   const TranslateOptions& options;
-  std::vector<std::string> sources;  // languages that the texts may be in
+  std::vector<std::string> sources;  // possible languages of the texts
   std::vector<Document> documents = {};
   std::map<BatchKey, Batch> batches = {};
   std::size_t sentences = 0;
@@ -246,7 +251,8 @@ void Plan::add(HtmlPart part, Document& document) {
   }
 }
 
-// Makes HTML of results with tags as they come, so that their attention need not be kept.
+// Returns a function that puts the tags into each result as soon as it is finished, so that attention is not kept for
+// all results at once. Returns an empty function for a batch without tags.
 Call::OnResult place_tags(const Batch& batch, const Model& model, bool is_spaceless) {
   if (batch.tagged.empty()) return {};
   return [&batch, &model, is_spaceless](std::size_t input, GenerateResult& result) {

@@ -39,7 +39,7 @@ void Turns::run_next() {
     const std::lock_guard lock(mutex_);
     is_large = !large_.empty() && large_running_ < std::max<std::size_t>(threads_ - 1, 1);
     Lane& lane = is_large ? large_ : small_;
-    if (lane.empty()) return;  // a large task that ends looks again
+    if (lane.empty()) return;  // only large tasks wait; the end of a running one posts run_next() again
     Client& client = lane.front();
     next = std::move(client.tasks.front());
     client.tasks.pop_front();

@@ -16,11 +16,11 @@ namespace encdec::serve {
 
 namespace asio = boost::asio;
 
-// Threads that read requests and write answers. Clients take turns, a task each, and the tasks of large requests leave
-// one thread to those of small ones.
+// Threads that run the handlers' tasks: parsing requests and writing answers. Clients take turns, one task each. Tasks
+// of large requests leave one thread free for tasks of small requests.
 class Turns {
  public:
-  // A request, as far as its turns depend on it.
+  // The request to which a task belongs.
   struct Owner {
     std::uint64_t client = 0;
     bool is_large = false;
@@ -32,11 +32,12 @@ class Turns {
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  // Begins no more tasks, and waits for those that run.
+  // Starts no more tasks, and waits for the running ones.
   void stop();
 
-  // Runs a request's tasks: an executor as Asio has them, to be used through a strand. It never runs them at once, but
-  // unless `never` was required a strand may: Asio cancels coroutines by what is gone if it runs later.
+  // An executor, in Asio's sense, for the tasks of one request. Use it through a strand. execute() returns before the
+  // task runs. Nevertheless the blocking property is `possibly`, so that a strand may run a task at once: Asio cancels
+  // a coroutine through state that would be destroyed before a later run.
   class Executor {
     using Blocking = asio::execution::blocking_t;
 
@@ -85,9 +86,9 @@ class Turns {
   };
   struct Client {
     std::uint64_t number = 0;
-    std::deque<Waiting> tasks = {};  // at least one
+    std::deque<Waiting> tasks = {};  // never empty
   };
-  using Lane = std::list<Client>;  // in the order of their turns
+  using Lane = std::list<Client>;  // the client with the next turn first
 
   void add(const Owner& owner, std::unique_ptr<Task> task);
   void run_next();

@@ -8,13 +8,13 @@
 
 namespace encdec::serve {
 
-// Bytes of answers that are being made or wait to be read by their clients. A client has at most three quarters of the
-// limit, unless it is alone. For any number of threads.
+// Counts the bytes of answers that are being made or wait to be read by their clients. A client may use at most three
+// quarters of the limit. A single answer may exceed the limit if there is no other. Thread-safe.
 class UnreadAnswers {
  public:
   explicit UnreadAnswers(std::size_t limit) : limit_(limit) {}
 
-  // The bytes of one answer, or of a piece of it; given back when it is destroyed.
+  // The bytes of one answer, or of a piece of an answer. The destructor subtracts them from the count.
   class Part {
    public:
     Part(UnreadAnswers& answers, std::uint64_t client) : answers_(answers), client_(client) {}
@@ -23,7 +23,7 @@ class UnreadAnswers {
     Part& operator=(const Part&) = delete;
 
     std::size_t bytes() const { return bytes_; }
-    // Throws HttpError, 503, where there is no room; never for an answer of at most kSmall bytes.
+    // Counts more bytes. Throws HttpError, 503, if that exceeds the limit. Never throws for up to kSmall bytes in all.
     void add(std::size_t bytes);
 
    private:
@@ -37,7 +37,7 @@ class UnreadAnswers {
   std::size_t limit_;
   std::mutex mutex_;
   std::size_t total_ = 0;
-  std::map<std::uint64_t, std::size_t> clients_;  // with more than none
+  std::map<std::uint64_t, std::size_t> clients_;  // bytes of each client that has any
 };
 
 }  // namespace encdec::serve

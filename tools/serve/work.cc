@@ -13,7 +13,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// A recording that cannot be read is the client's fault.
+// Returns an HttpError, 400, in place of a FileError: the client has sent the unreadable recording.
 std::exception_ptr fault_of_recording(std::exception_ptr failure) {
   try {
     std::rethrow_exception(failure);
@@ -26,14 +26,15 @@ std::exception_ptr fault_of_recording(std::exception_ptr failure) {
 
 }  // namespace
 
-// What becomes of each source; only the worker that has it looks.
+// The state of one source, which its callbacks keep for the metrics. Only the worker that computes the source uses it.
 struct Work::SourceState {
-  Clock::time_point since = Clock::now();  // it was submitted, then: its turn came
-  std::size_t tokens = 0;
-  bool has_told = false;
+  Clock::time_point since = Clock::now();  // time of submit(), then time when the worker started
+  std::size_t tokens = 0;                  // number of tokens of the source
+  bool has_told = false;                   // final tokens were put into the mailbox
 };
 
-// The model outlives its queue's handlers.
+// Called when a worker starts a source. The callbacks of a queue may refer to the metrics of its model, which outlives
+// the queue.
 void Work::count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens) {
   metrics.count_start(tokens, seconds_since(state.since));
   state = {.tokens = tokens};

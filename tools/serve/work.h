@@ -15,37 +15,43 @@
 
 namespace encdec::serve {
 
-// Tokens of a result that are certain, and the log-probability of each.
+// New final tokens of a result that is still being generated.
 struct CertainTokens {
   TokenIds ids;
-  std::vector<float> scores;
-  std::size_t source_tokens = 0;  // that were read for it
+  std::vector<float> scores;      // log-probability of each token
+  std::size_t source_tokens = 0;  // number of tokens of the source
 };
 
+// New final segments of a transcript that is still being made.
 using CertainSegments = std::vector<TranscriptSegment>;
 
 inline HttpError out_of_time() {
-  return {504, "not done within the time that a request may take"};
+  return {504, "the request took longer than it may (--request-timeout, X-Request-Timeout-Ms)"};
 }
 
-// What becomes of one source of a request: tokens or segments that are certain, or its end.
+// News about one source of a request. CertainTokens and CertainSegments may be followed by more news; the other kinds
+// are the last news about their source. Work::next() rethrows an exception_ptr instead of returning it.
 struct WorkNews {
   std::size_t source = 0;
   std::variant<CertainTokens, CertainSegments, GenerateResult, EmbedResult, Transcript, std::exception_ptr> what = {};
 };
 
-// A request in a queue, of one coroutine, which is told by its mailbox. Cancelled with it.
+// The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news with next(). The
+// destructor cancels it. Each function below submits as RequestQueue::submit() does, and counts the work in the metrics
+// of the model.
 class Work {
  public:
-  // As RequestQueue::submit(); the model counts what is done.
+  // Generates from all inputs in one request of the queue. News: a GenerateResult for each input.
   static Work generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                        const GenerateOptions& options, std::uint64_t client);
-  // The same with tokens, each input a request of its own, which can be dropped.
+  // Generates from each input in a request of its own, so that drop() can cancel the input. News for each input:
+  // CertainTokens, and at the end a GenerateResult.
   static Work stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                      const GenerateOptions& options, std::uint64_t client);
+  // Embeds all texts in one request of the queue. News: an EmbedResult for each text.
   static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                     const EmbedOptions& options, std::uint64_t client);
-  // Segments as they are certain, and at last the transcript without them.
+  // Transcribes a recording. News: CertainSegments, and at the end a Transcript without segments.
   static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                          const TranscribeOptions& options, std::uint64_t client);
   Work(Work&& other) noexcept = default;
@@ -54,9 +60,10 @@ class Work {
     for (const Request& request : requests_) request.cancel();
   }
 
-  // No more of an input of a stream.
+  // Cancels one input. REQUIRES: this was returned by stream().
   void drop(std::size_t input) const { requests_[input].cancel(); }
-  // The next news; rethrows a failure. Throws HttpError, 504, where none has come until then.
+  // Waits for news and returns it. Rethrows a failure of the work. Throws HttpError, 504, if no news comes by
+  // `deadline`.
   asio::awaitable<WorkNews> next(Clock::time_point deadline);
 
  private:

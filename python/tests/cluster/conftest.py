@@ -1,4 +1,4 @@
-"""What the tests on clusters share: the words, and what the command makes of them."""
+"""Fixtures for the tests on clusters: the words, and the results of the command for them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ EXAMPLES = Path(__file__).parents[3] / "examples/clusters"
 
 @pytest.fixture(scope="session")
 def lines(words: list[str]) -> list[str]:
-    """Words, and lines without any."""
+    """Lines with a word, and empty lines."""
     return [*words, "", *words[:50]]
 
 
 @pytest.fixture(scope="session")
 def expected(command: str, path: Path, lines: list[str]) -> list[str]:
-    """What the command gives for each."""
+    """The result of the command for each line."""
     call = [command, "generate", "--model", str(path), "--precision", "int8", "--quiet"]
     text = "".join(line + "\n" for line in lines)
     return subprocess.run(call, input=text, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
@@ -46,7 +46,7 @@ def example() -> Callable[..., str]:
 
 
 def run_example(name: str, *arguments: object, **environment: str) -> str:
-    """Runs one of the examples, as a user does, and gives what it prints."""
+    """Runs one of the examples, as a user does, and returns its output."""
     call = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
     done = subprocess.run(call, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr[-10_000:]
@@ -55,7 +55,7 @@ def run_example(name: str, *arguments: object, **environment: str) -> str:
 
 @pytest.fixture
 def check(expected: list[str], lines: list[str]) -> Callable[[Path], None]:
-    """Compares the rows of a folder with what the command gives."""
+    """Returns a function that compares the rows in a folder with the results of the command."""
 
     def compare(folder: Path) -> None:
         rows: list[dict[str, Any]] = pyarrow.parquet.read_table(folder).to_pylist()

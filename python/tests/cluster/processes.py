@@ -1,4 +1,4 @@
-"""What Linux tells of processes."""
+"""Reads information about processes from Linux's /proc."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ def title_of(process: int) -> str:
 
 
 def proportional_bytes(process: int) -> dict[str, int]:
-    """Memory of which each process that shares it has its part: Pss, and what of that is of files."""
+    """Returns the proportional set size of a process, and the part of it that belongs to files.
+
+    Memory that N processes share counts as 1/N for each.
+    """
     text = Path(f"/proc/{process}/smaps_rollup").read_text()
     return {name: int(size) << 10 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.MULTILINE)}

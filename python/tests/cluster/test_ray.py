@@ -1,4 +1,4 @@
-"""Ray: data and services on one and two nodes, which are processes of this machine."""
+"""Ray: data and services on one and two nodes, which are processes on this machine."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from processes import descendants, title_of
 pytestmark = pytest.mark.cluster
 
 EXAMPLES = Path(__file__).parents[3] / "examples/clusters"
-# Two CPUs each, whatever there is: reading needs one beside that of the actor, or the job waits for ever.
+# Each node has two CPUs, whatever the machine has. With one, the actor would occupy it, and reading would wait forever.
 NODE = {"num_cpus": 2, "object_store_memory": 100 << 20}
 ACTOR = "ray::MapWorker"
 
 
 @contextlib.contextmanager
 def nodes(*environments: dict[str, str]) -> Iterator[str]:
-    """The address of a cluster that has a node for each."""
+    """Yields the address of a cluster with one node for each environment."""
     head, *others = ({**NODE, "env_vars": environment} for environment in environments)
     cluster = Cluster(initialize_head=True, head_node_args={**head, "include_dashboard": False})
     try:
@@ -41,7 +41,7 @@ def nodes(*environments: dict[str, str]) -> Iterator[str]:
 
 
 def start(address: str, path: Path, table: Path, folder: Path, *arguments: object) -> subprocess.Popen[bytes]:
-    """The example for data, which writes FOLDER/out and tells in FOLDER/log what it does."""
+    """Starts the example for data, which writes FOLDER/out and logs to FOLDER/log."""
     given = [path, table, folder / "out", "--batch-size", 100, *arguments]
     call = [sys.executable, str(EXAMPLES / "ray_data.py"), *map(str, given)]
     with open(folder / "log", "wb") as log:
@@ -49,7 +49,7 @@ def start(address: str, path: Path, table: Path, folder: Path, *arguments: objec
 
 
 def actors() -> dict[int, str]:
-    """Processes of this test's clusters that generate, and what they are doing."""
+    """Returns the processes of this test's clusters that generate, with their titles, which say what they do."""
     titles = {process: title_of(process) for process in descendants(os.getpid())}
     return {process: title for process, title in titles.items() if title.startswith(ACTOR)}
 
@@ -80,7 +80,7 @@ def test_an_actor_that_is_killed_changes_nothing(
         with start(address, path, table, tmp_path, "--actors", 2) as job:
             while job.poll() is None:
                 now = actors()
-                at_work = [process for process, title in now.items() if title.endswith(".submit")]  # on a block
+                at_work = [process for process, title in now.items() if title.endswith(".submit")]  # works on a block
                 if at_work and not killed:
                     killed = at_work[0]
                     os.kill(killed, signal.SIGKILL)

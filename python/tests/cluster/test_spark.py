@@ -1,4 +1,4 @@
-"""Spark: in one process, and with two executors that are processes of this machine."""
+"""Spark: in one process, and with two executors that are processes on this machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_executors_give_what_the_command_gives(
     cache = tmp_path / "cache"
     run(example, master, path, table, tmp_path / "out", "--weights-cache", cache)
     check(tmp_path / "out")
-    assert len(list((tmp_path / "out").glob("*.parquet"))) >= 2  # each executor had a part
+    assert len(list((tmp_path / "out").glob("*.parquet"))) >= 2  # each executor has written a part
     assert len(list(cache.iterdir())) == 1
 
 

@@ -1,4 +1,4 @@
-"""Processes of a node that have one folder of packed weights."""
+"""Processes on one node that share a folder of packed weights."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ sys.stdin.readline()
 
 @pytest.fixture(scope="module")
 def large(path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled model, blown up to the sizes of Transformer-base, with random weights: 30 million."""
+    """The bundled model enlarged to the sizes of Transformer-base, with 30 million random weights."""
     folder = tmp_path_factory.mktemp("large")
     config = json.loads((path / "config.json").read_text())
     sizes = {config["d_model"]: 512, config["encoder_ffn_dim"]: 2048}
@@ -50,7 +50,10 @@ def large(path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start(count: int, model: Path, cache: Path) -> tuple[list[str], int, int]:
-    """So many processes load at the same time: what they say, their memory, and what of it is not of files."""
+    """Starts processes that load the model at the same time.
+
+    Returns their outputs, their memory, and the part of the memory that does not belong to files.
+    """
     call = [sys.executable, "-c", WORKER, str(model), str(cache)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     processes = [subprocess.Popen(call, text=True, **pipes) for _ in range(count)]  # type: ignore[call-overload]
@@ -77,5 +80,5 @@ def test_processes_that_start_together_share_what_one_packs(large: Path, tmp_pat
         print(f"{name}: {total >> 20} MiB, {anonymous >> 20} of it anonymous; the file has {packed.st_size >> 20} MiB")
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (packed.st_ino, packed.st_mtime_ns)
     assert set(first[0]) == set(again[0]) == set(alone[0]) and len(set(alone[0])) == 1
-    # Whatever else a process has, the packed weights are there once.
+    # The packed weights are in memory once for all processes.
     assert max(first[1], again[1]) < PROCESSES * alone[1] - (PROCESSES - 1.5) * packed.st_size

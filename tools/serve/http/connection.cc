@@ -32,13 +32,13 @@ namespace http = beast::http;
 using boost::system::error_code;
 
 constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
-constexpr std::size_t kReadBytes = 2048;           // at once, of what may be the beginning of a request
-constexpr std::size_t kBodyBytes = 16 << 10;       // at once, of a body
-constexpr std::size_t kReadAheadBytes = 32 << 10;  // of requests that have not had their turn
-constexpr std::size_t kSkippedBytes = 64 << 10;    // of a body that nobody wants; else the connection is closed
-constexpr std::chrono::seconds kLingerTime{2};     // for a client to read why it was refused
-constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
-constexpr std::chrono::milliseconds kWatchInterval{50};  // between looks at a client that is not read
+constexpr std::size_t kReadBytes = 2048;           // maximum of one read, except of a body
+constexpr std::size_t kBodyBytes = 16 << 10;       // maximum of one read of a body
+constexpr std::size_t kReadAheadBytes = 32 << 10;  // maximum of requests that wait in the buffer
+constexpr std::size_t kSkippedBytes = 64 << 10;    // maximum of a refused body that is read to keep the connection
+constexpr std::chrono::seconds kLingerTime{2};     // maximum time for a client to read a refusal
+constexpr std::size_t kLingerBytes = std::size_t{64} << 20;  // maximum read and discarded in that time
+constexpr std::chrono::milliseconds kWatchInterval{50};      // between two checks for a disconnected client
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 int status_of(error_code error) {
@@ -61,7 +61,7 @@ std::string message_of(error_code error, const HttpLimits& limits) {
   return "not HTTP/1.1: " + error.message();
 }
 
-// "http://host/path?query" is as good as "/path?query".
+// Returns "/path?query" for "http://host/path?query" (RFC 9112, section 3.2.2), and any other target unchanged.
 std::string_view origin_form(std::string_view target) {
   const std::size_t scheme = target.starts_with("http://") ? 7 : target.starts_with("https://") ? 8 : 0;
   if (scheme == 0) return target;
@@ -69,7 +69,7 @@ std::string_view origin_form(std::string_view target) {
   return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
-// What may go into a header, a log or a file's name as it is.
+// Returns whether `text` is safe in a header, a log line and a file name.
 bool is_plain_word(std::string_view text) {
   constexpr std::size_t kLongest = 128;
   return !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](unsigned char c) {
@@ -77,7 +77,8 @@ bool is_plain_word(std::string_view text) {
   });
 }
 
-// "example.org", "127.0.0.1:8080", "[::1]:8080" (RFC 9110, section 7.2, and RFC 3986, section 3.2.2).
+// Returns whether `text` is a valid Host field (RFC 9110, section 7.2, and RFC 3986, section 3.2.2). Examples:
+// "example.org", "127.0.0.1:8080", "[::1]:8080".
 bool is_host(std::string_view text) {
   constexpr std::string_view kOthers = "-._~%!$&'()*+,;=";
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
@@ -100,15 +101,15 @@ bool is_host(std::string_view text) {
   return port.empty() || (port.starts_with(':') && std::ranges::all_of(port.substr(1), is_digit));
 }
 
-// POLLERR and POLLHUP where the connection is gone, POLLRDHUP where the other side sends no more.
+// Returns events of poll(): POLLERR or POLLHUP if the connection is closed, POLLRDHUP if the client sends no more.
 short events_of(int socket) {
   pollfd polled = {.fd = socket, .events = POLLRDHUP, .revents = 0};
   ::poll(&polled, 1, 0);
   return polled.revents;
 }
 
-// Throws HttpError for what a proxy before this server may have understood in another way. `lines`: number of lines of
-// the header.
+// Throws HttpError for a header that a proxy in front of this server may have read differently. `lines` is the number
+// of lines of the header.
 void check_head(const http::request_header<>& head, std::size_t lines, const HttpLimits& limits) {
   std::size_t fields = 0, encodings = 0;
   for (const auto& field : head) {
@@ -137,7 +138,7 @@ void check_head(const http::request_header<>& head, std::size_t lines, const Htt
     throw HttpError(415, "a body with Content-Encoding, expected none");
   }
   const std::string_view target = origin_form({head.target().data(), head.target().size()});
-  if (!target.starts_with('/') && target != "*") throw HttpError(400, "a target that is no path");
+  if (!target.starts_with('/') && target != "*") throw HttpError(400, "the target of the request is not a path");
 }
 
 void read_head(const http::request_header<>& head, HttpRequest& request) {
@@ -156,7 +157,7 @@ void read_head(const http::request_header<>& head, HttpRequest& request) {
 
 }  // namespace
 
-// The answer to one request.
+// The state of the answer to one request.
 struct Connection::Writing {
   const HttpRequest& request;
   unsigned version = 11;
@@ -186,7 +187,7 @@ struct Connection::Writing {
 Connection::Connection(HttpServer& server, Stream stream, std::string peer)
     : server_(server), stream_(std::move(stream)), peer_(std::move(peer)), buffer_(kReadAheadBytes) {}
 
-// Counts lines, because Beast joins those of a folded field without a trace.
+// Counts lines, because Beast joins the lines of a folded field and does not report that.
 void Connection::Buffer::consume(std::size_t bytes) {
   const auto all = data();
   const std::string_view parsed(static_cast<const char*>(all.data()), std::min(bytes, all.size()));
@@ -199,12 +200,12 @@ asio::awaitable<void> Connection::run() {
   try {
     bool goes_on = true;
     while (goes_on && !server_.is_draining()) {
-      // Apart from each other: gcc 12 loses what a co_await within && gives.
+      // Separate statements: GCC 12 drops the result of a co_await inside &&.
       goes_on = co_await wait_for_request();
       if (goes_on) goes_on = co_await serve_request();
     }
   } catch (const std::exception&) {
-    // There is nobody to tell.
+    // The connection has failed, so no answer can be sent.
   }
   close();
 }
@@ -234,7 +235,7 @@ asio::awaitable<bool> Connection::serve_request() {
   HttpApplication& application = server_.application();
   http::request_parser<http::buffer_body> parser;
   parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-  parser.body_limit(boost::none);  // until it is known whose it is
+  parser.body_limit(boost::none);  // set below, when the path is known
   HttpRequest request;
   request.peer = peer_;
   Writing writing{.request = request};
@@ -310,8 +311,8 @@ asio::awaitable<bool> Connection::serve_request() {
   co_return goes_on;
 }
 
-// Reads a body piece by piece: it takes memory for what has arrived, not for what was announced. Returns false if the
-// client has gone. Throws HttpError if the body is malformed or finds no room.
+// Reads a body piece by piece, so that only bytes that have arrived take memory, whatever Content-Length announces.
+// Returns false if the client has disconnected. Throws HttpError if the body is malformed or exceeds a limit.
 template <class Parser>
 asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request, RequestTicket* ticket) {
   std::optional<HttpError> refused;
@@ -343,16 +344,16 @@ asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request
   co_return true;
 }
 
-// Returns when the client has gone. Reads what it sends ahead until the buffer is full. A client that has shut down its
-// sending side still waits for its answer: poll() distinguishes it from a closed client at a Unix socket, over TCP only
-// sending to it does.
+// Returns when the client has disconnected. Meanwhile reads the requests that the client sends ahead, until the buffer
+// is full. A client that has only shut down its sending side still waits for the answer. On a Unix socket poll()
+// distinguishes such a client from a disconnected one. Over TCP only sending to the client does.
 asio::awaitable<void> Connection::watch(const Writing& writing) {
   const int socket = stream_.socket().native_handle();
   bool is_open = true;  // the client may send more
   while (is_open && buffer_.size() + kReadBytes <= kReadAheadBytes) {
     const auto [error] = co_await stream_.socket().async_wait(asio::socket_base::wait_read, kResult);
     if (error) co_return;
-    // asio would report the end of the stream only once, and wait_for_request() needs it too.
+    // Not read by asio, which would report the end of the stream only here: wait_for_request() needs that report too.
     const ssize_t size = ::recv(socket, buffer_.prepare(kReadBytes).data(), kReadBytes, 0);
     if (size < 0 && errno != EAGAIN) co_return;
     buffer_.commit(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
@@ -367,13 +368,14 @@ asio::awaitable<void> Connection::watch(const Writing& writing) {
     if (error) co_return;
     if (peer_ == "unix" || writing.has_begun || std::exchange(asked, events) == events) continue;
     if (writing.version < 11) co_return;
-    // A client that has closed resets the connection when this arrives; one that waits skips it (RFC 9110,
+    // A disconnected client resets the connection when this arrives. A client that waits ignores it (RFC 9110,
     // section 15.2).
     ::send(socket, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
   }
 }
 
-// False where the connection cannot go on. Throws only where it is cancelled.
+// Writes the answer that a handler puts into `exchange`. Returns false if the connection must be closed. Throws only if
+// the coroutine is cancelled.
 asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Writing& writing) {
   using Kind = Exchange::Piece::Kind;
   Exchange::Piece piece = *co_await exchange->pieces_->take();
@@ -438,7 +440,8 @@ asio::awaitable<bool> Connection::answer(HttpResponse from, Writing& writing) {
   co_return writing.keep_alive && !error;
 }
 
-// A socket that is closed with bytes unread takes back what was written.
+// Gives the client time to read its answer. If a socket is closed while it has unread bytes, the system resets the
+// connection, and the client may lose the answer.
 asio::awaitable<void> Connection::linger() {
   error_code ignored;
   stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);

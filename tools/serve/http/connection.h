@@ -12,30 +12,30 @@
 
 namespace encdec::serve {
 
-// One client: its requests one after the other, whatever it sends ahead.
+// A connection to one client. Answers its requests one after the other, even if the client sends several ahead.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
 
   Connection(HttpServer& server, Stream stream, std::string peer);
 
-  // To its end; never throws.
+  // Serves requests until the connection is closed. Never throws.
   asio::awaitable<void> run();
   enum class State : std::uint8_t {
-    idle,       // between two requests
-    arriving,   // a request has begun but is not whole
-    answering,  // until the end of the answer
+    idle,       // waiting for the next request
+    arriving,   // part of a request has arrived
+    answering,  // a whole request has arrived, and its answer is not finished
     closed,
   };
   State state() const { return state_; }
-  // Time when it became idle, or when some of the arriving request was last read.
+  // Returns the time of the last change of state. While a body arrives, returns the time when a piece of it was read.
   Clock::time_point last_progress() const { return last_progress_; }
-  // At once.
+  // Closes the socket at once.
   void close();
 
  private:
   struct Writing;
-  // Bytes that have arrived, and how many lines of them were parsed.
+  // The bytes that have arrived and are not parsed, and the number of lines parsed since `lines` was set to 0.
   struct Buffer : boost::beast::flat_buffer {
     using basic_flat_buffer::basic_flat_buffer;
     void consume(std::size_t bytes);

@@ -12,7 +12,8 @@
 
 namespace encdec::serve {
 
-// A request and its answer, between the connection, on the network's thread, and whoever answers, on any.
+// A request and its answer. The connection uses it on the network's thread, the handler on any thread. Order of the
+// handler's calls: respond, or begin write* finish.
 class Exchange {
  public:
   // `network` is the connection's executor.
@@ -21,20 +22,22 @@ class Exchange {
 
   const HttpRequest& request() const { return request_; }
 
-  // Answers, once: all of it,
+  // Sends a whole answer.
   void respond(HttpResponse response) { put({Piece::Kind::whole, std::move(response)}); }
-  // or a beginning, pieces of the body, and the end.
+  // Sends the status and the headers of an answer whose body comes in pieces.
   void begin(HttpResponse head) { put({Piece::Kind::head, std::move(head)}); }
+  // Sends a piece of the body. `held` is kept until the piece has been written.
   void write(std::string bytes, std::shared_ptr<const void> held = {}) {
     put({Piece::Kind::body, {.body = std::move(bytes), .held = std::move(held)}});
   }
-  // `status` is what is told of it where the beginning promised too much.
+  // Ends the body. A `status` other than 200 replaces, in logs and metrics, the status that begin() has sent.
   void finish(int status = 200) { put({Piece::Kind::end, {.status = status}}); }
 
-  // Whether respond() or begin() was called.
+  // Returns whether respond() or begin() was called.
   bool is_answered() const { return is_answered_; }
 
-  // What the connection is to do when nobody waits for the answer any more; called on its thread.
+  // Callback set by the handler. The connection calls it, on the network's thread, if the client disconnects before the
+  // end of the answer.
   std::function<void()> on_abandoned;
 
  private:

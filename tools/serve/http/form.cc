@@ -17,7 +17,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// What stands before the first `end`, which goes with it; all of it where there is none.
+// Removes the beginning of `text` through the first `end`, and returns it without `end`. Removes and returns all of
+// `text` if `end` does not occur.
 std::string_view take_until(std::string_view& text, std::string_view end) {
   const std::size_t place = text.find(end);
   const std::string_view taken = text.substr(0, place);
@@ -95,15 +96,15 @@ std::string parameter_of(std::string_view header, std::string_view name) {
 
 std::vector<FormPart> parse_multipart(std::string_view body, std::string_view content_type) {
   const std::string boundary = parameter_of(content_type, "boundary");
-  if (boundary.empty() || boundary.size() > 70) throw HttpError(400, "multipart: no boundary of 1 to 70 bytes");
+  if (boundary.empty() || boundary.size() > 70) throw HttpError(400, "multipart: expected a boundary of 1 to 70 bytes");
   const std::string delimiter = "\r\n--" + boundary;
-  // The first one may stand at the very beginning.
+  // The first delimiter may have no line end before it, at the beginning of the body.
   if (body.starts_with(std::string_view(delimiter).substr(2))) {
     body.remove_prefix(delimiter.size() - 2);
   } else if (const std::size_t first = body.find(delimiter); first != std::string_view::npos) {
     body.remove_prefix(first + delimiter.size());
   } else {
-    throw HttpError(400, "multipart: the boundary is not there");
+    throw HttpError(400, "multipart: the boundary is not in the body");
   }
   std::vector<FormPart> parts;
   while (!body.starts_with("--")) {
@@ -113,7 +114,7 @@ std::vector<FormPart> parse_multipart(std::string_view body, std::string_view co
     take_until(body, "\r\n");
     FormPart part;
     for (;;) {
-      if (body.find("\r\n") == std::string_view::npos) throw HttpError(400, "multipart: it ends within a part");
+      if (body.find("\r\n") == std::string_view::npos) throw HttpError(400, "multipart: the body ends within a part");
       std::string_view line = take_until(body, "\r\n");
       if (line.empty()) break;
       if (lower_case(trimmed(take_until(line, ":"))) != "content-disposition") continue;
@@ -121,7 +122,7 @@ std::vector<FormPart> parse_multipart(std::string_view body, std::string_view co
       part.file_name = parameter_of(line, "filename");
     }
     const std::size_t end = body.find(delimiter);
-    if (end == std::string_view::npos) throw HttpError(400, "multipart: it ends within a part");
+    if (end == std::string_view::npos) throw HttpError(400, "multipart: the body ends within a part");
     part.content = body.substr(0, end);
     body.remove_prefix(end + delimiter.size());
     parts.push_back(std::move(part));

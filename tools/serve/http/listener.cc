@@ -28,7 +28,7 @@ constexpr int kBacklog = 1024;
   throw Error(fmt::format("{}: {}", address, reason));
 }
 
-// A number of the environment; -1 where there is none.
+// Returns the number in an environment variable, or -1 if the variable is unset or not a number.
 int number_of(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return -1;
@@ -64,11 +64,11 @@ std::vector<Listener> Listener::tcp(const std::string& host, int port) {
     if (info->ai_family == AF_INET6) {
       ::setsockopt(listener.descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     }
-    // A port that a server before this one has just left.
+    // Allows a port that another server has just released.
     ::setsockopt(listener.descriptor_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (listener.descriptor_ < 0 || ::bind(listener.descriptor_, info->ai_addr, info->ai_addrlen) != 0 ||
         ::listen(listener.descriptor_, kBacklog) != 0) {
-      // A system may know of addresses that it has not.
+      // A name may have addresses that this machine does not have.
       if (!listeners.empty() || info->ai_next != nullptr) continue;
       fail(address, std::strerror(errno));
     }
@@ -115,7 +115,7 @@ std::vector<Listener> Listener::inherited() {
       int is_listening = 0;
       socklen_t size = sizeof is_listening;
       if (::getsockopt(listener.descriptor_, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0 || !is_listening) {
-        fail(fmt::format("descriptor {} of LISTEN_FDS", listener.descriptor_), "expected a socket that listens");
+        fail(fmt::format("descriptor {} of LISTEN_FDS", listener.descriptor_), "expected a listening socket");
       }
       ::fcntl(listener.descriptor_, F_SETFD, FD_CLOEXEC);
       ::fcntl(listener.descriptor_, F_SETFL, ::fcntl(listener.descriptor_, F_GETFL) | O_NONBLOCK);

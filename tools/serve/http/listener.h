@@ -5,15 +5,17 @@
 
 namespace encdec::serve {
 
-// A socket that connections arrive at; closed with it. All functions throw Error, with the address and the system's
-// reason.
+// A listening socket, closed by the destructor. The functions that open one throw Error with the address and the
+// system's reason.
 class Listener {
  public:
-  // "127.0.0.1", "::1", "localhost"; port 0 for any. A name that stands for several addresses gives a socket for each.
+  // Listens on every address of `host`, which is a name or an address: "localhost", "127.0.0.1", "::1". With port 0
+  // listens on the first address only, on a free port.
   static std::vector<Listener> tcp(const std::string& host, int port);
-  // A file that is removed with it. A socket there that nobody listens at is replaced.
+  // Listens on a Unix socket. The destructor removes its file. A socket file without a listening process is replaced.
   static Listener unix_socket(const std::string& path);
-  // What a service manager has opened for this process (sd_listen_fds(3)), and forgets them.
+  // Takes the sockets that a service manager has opened for this process (sd_listen_fds(3)), and unsets the environment
+  // variables that name them.
   static std::vector<Listener> inherited();
 
   Listener(Listener&& other) noexcept;
@@ -21,17 +23,18 @@ class Listener {
   ~Listener();
 
   int descriptor() const { return descriptor_; }
+  // Returns whether this is a Unix socket.
   bool is_local() const;
-  // Whether only processes of this machine can connect.
+  // Returns whether only processes of this machine can connect.
   bool is_loopback() const;
-  // "http://127.0.0.1:8080", "unix:/run/encdec.sock"
+  // Returns the address, for example "http://127.0.0.1:8080" or "unix:/run/encdec.sock".
   std::string address() const;
 
  private:
   explicit Listener(int descriptor, std::string path = {}) : descriptor_(descriptor), path_(std::move(path)) {}
 
   int descriptor_;
-  std::string path_;  // to remove
+  std::string path_;  // file to remove; empty if there is none
 };
 
 }  // namespace encdec::serve

@@ -18,11 +18,11 @@ namespace encdec::serve {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-// Values from any threads for one coroutine, which waits for them without a thread.
+// A queue of values that any thread puts and one coroutine takes. The coroutine waits without blocking a thread.
 template <class T>
 class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
  public:
-  // That of the coroutine; it runs one thing at a time.
+  // `executor` is the coroutine's executor. It must run one function at a time.
   explicit Mailbox(const asio::any_io_executor& executor) : news_(executor) {}
 
   void put(T value) {
@@ -30,12 +30,12 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
       const std::lock_guard lock(mutex_);
       values_.push_back(std::move(value));
     }
-    // Behind the coroutine's own turn, so that it waits by then if it has found nothing.
+    // Posted to run after the coroutine's current step: a coroutine that has found no value waits by then.
     asio::post(news_.get_executor(), [self = this->shared_from_this()] { self->news_.cancel(); });
   }
 
-  // The next one, in order; nullopt if none has come until then. Throws operation_aborted where the coroutine is
-  // cancelled.
+  // Returns the oldest value, or nullopt if none has come by the time `until`. Throws operation_aborted if the
+  // coroutine is cancelled.
   asio::awaitable<std::optional<T>> take(Clock::time_point until = Clock::time_point::max()) {
     for (;;) {
       if (std::optional<T> value = next()) co_return value;

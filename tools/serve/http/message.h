@@ -10,20 +10,20 @@
 
 namespace encdec::serve {
 
-// Names and values in their order, of a header, a query or a form; a name may come more than once.
+// The names and values of a header, a query or a form, in order. A name may occur more than once.
 class Fields {
  public:
   using Field = std::pair<std::string, std::string>;
 
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
-  // The first of that name; null if there is none.
+  // Returns the value of the first field called `name`; null if there is none.
   const std::string* find(std::string_view name) const {
     for (const Field& field : fields_) {
       if (field.first == name) return &field.second;
     }
     return nullptr;
   }
-  // The same, or nothing.
+  // Returns the same value; empty if there is none.
   std::string_view operator[](std::string_view name) const {
     const std::string* value = find(name);
     return value != nullptr ? std::string_view(*value) : std::string_view();
@@ -40,22 +40,22 @@ class Fields {
 // A request of HTTP/1.1 (RFC 9112).
 struct HttpRequest {
   std::string method = {};  // "GET"
-  std::string path = {};    // without the query, as it came
+  std::string path = {};    // without the query; not decoded
   Fields query = {};        // percent signs decoded
   Fields headers = {};      // names in lower case
-  std::string body = {};    // as it came
-  std::string peer = {};    // the address that it came from, or "unix"
-  std::string id = {};      // X-Request-ID: the client's if it is a plain word, else made here
+  std::string body = {};    // not decoded
+  std::string peer = {};    // address of the client, or "unix"
+  std::string id = {};      // the client's X-Request-ID if that is a plain word, else a random one
 };
 
-// What is answered.
+// An answer to a request.
 struct HttpResponse {
   int status = 200;
   std::string body = {};
   std::string content_type = "application/json";
-  std::vector<Fields::Field> headers = {};  // beside those of the connection; no value comes from a client unchecked
-  std::vector<std::string> more = {};       // pieces of the body behind `body`; each is freed when it has been written
-  std::shared_ptr<const void> held = {};    // kept until all has been written
+  std::vector<Fields::Field> headers = {};  // further headers; a value sent by a client must be checked first
+  std::vector<std::string> more = {};       // pieces of the body that follow `body`; each is freed once it is written
+  std::shared_ptr<const void> held = {};    // kept until the whole answer is written
 
   std::size_t body_bytes() const {
     std::size_t bytes = body.size();
@@ -64,7 +64,7 @@ struct HttpResponse {
   }
 };
 
-// The message; where it is long, because it repeats what a client sent, only its beginning and its end.
+// Returns `message`, or only its first and last 1,024 bytes if it is longer: it may repeat what a client sent.
 inline std::string shortened(const std::string& message) {
   constexpr std::size_t kEnds = 1024;
   if (message.size() <= 2 * kEnds) return message;
@@ -77,10 +77,10 @@ inline std::string shortened(const std::string& message) {
   return message.substr(0, begin) + "..." + message.substr(end);
 }
 
-// A refusal with one line for the client. Protocols write it in their own form.
+// An error that is answered with an HTTP status and a message of one line. Each protocol has its own form of the body.
 class HttpError : public std::runtime_error {
  public:
-  // `retry_after`: seconds, or 0 where another try would not help.
+  // `retry_after` is the number of seconds after which a client may retry; 0 if a retry would not help.
   HttpError(int status, const std::string& message, int retry_after = 0)
       : std::runtime_error(shortened(message)), status_(status), retry_after_(retry_after) {}
   int status() const { return status_; }

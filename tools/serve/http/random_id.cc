@@ -10,7 +10,7 @@ namespace encdec::serve {
 
 std::string random_id() {
   std::array<std::uint64_t, 2> words = {};
-  [[maybe_unused]] const auto filled = ::getrandom(words.data(), sizeof words, 0);  // so few bytes never fail
+  [[maybe_unused]] const auto filled = ::getrandom(words.data(), sizeof words, 0);  // never fails for up to 256 bytes
   return fmt::format("{:016x}{:016x}", words[0], words[1]);
 }
 

@@ -4,7 +4,7 @@
 
 namespace encdec::serve {
 
-// 32 hexadecimal digits that nobody can guess.
+// Returns 32 random hexadecimal digits, which cannot be guessed.
 std::string random_id();
 
 }  // namespace encdec::serve

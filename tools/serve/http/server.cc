@@ -18,7 +18,7 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::chrono::milliseconds kShortage{100};  // of descriptors or memory: how long to wait for better times
+constexpr std::chrono::milliseconds kShortage{100};  // pause after accept() found no descriptor or no memory
 
 std::string address_of(const sockaddr_storage& name, socklen_t size) {
   std::array<char, NI_MAXHOST> host = {};
@@ -80,7 +80,7 @@ void HttpServer::add(int descriptor, std::string peer) {
   sockaddr_storage name = {};
   socklen_t size = sizeof name;
   ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &size);
-  const int on = 1;  // pieces of a stream go at once
+  const int on = 1;  // to send each piece of a stream at once
   if (name.ss_family != AF_UNIX) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   Connection::Stream stream(context_);
   stream.socket().assign(asio::generic::stream_protocol(name.ss_family, 0), descriptor);
@@ -94,8 +94,8 @@ void HttpServer::add(int descriptor, std::string peer) {
   });
 }
 
-// Closes the connection that has been idle longest. If none is idle, closes the one with an arriving request that has
-// gone longest without progress. False if there is none either.
+// Closes the connection that has been idle longest. If none is idle, closes the connection whose request arrives and
+// has made no progress for the longest time. Returns false if there is no such connection either.
 bool HttpServer::make_room() {
   const auto order = [](const auto& connection) { return std::pair(connection->state(), connection->last_progress()); };
   const auto first = std::ranges::min_element(connections_, {}, order);

@@ -18,68 +18,71 @@
 
 namespace encdec::serve {
 
-// What strangers may do to a server.
+// Limits on what one client may send, on the time it may take, and on the number of connections.
 struct HttpLimits {
   std::size_t header_bytes = 16 << 10;
   std::size_t header_fields = 100;
   std::size_t body_bytes = 4 << 20;
   std::size_t connections = 1024;
-  std::chrono::seconds header_time{10};  // for a request's header to arrive, once it has begun
-  std::chrono::seconds body_time{30};    // likewise for its body
-  std::chrono::seconds write_time{30};   // for a client to take a piece of an answer
-  std::chrono::seconds idle_time{75};    // between two requests; more than the 60 of usual proxies
+  std::chrono::seconds header_time{10};  // maximum time from the first bytes of a header to its end
+  std::chrono::seconds body_time{30};    // maximum time from there to the end of the body; see body_limit()
+  std::chrono::seconds write_time{30};   // maximum time for a client to receive one piece of an answer
+  std::chrono::seconds idle_time{75};    // maximum time between two requests; longer than the 60 s of common proxies
 };
 
-// An answer that was given, for logs and metrics.
+// An answer, finished or cut off, as logs and metrics report it.
 struct Answered {
   const HttpRequest& request;
   int status = 0;
-  std::size_t bytes = 0;  // of the body
-  double seconds = 0;     // since the header had arrived
-  bool is_cut = false;    // the client did not wait for its end
+  std::size_t bytes = 0;  // size of the body
+  double seconds = 0;     // time since the server began to read the request
+  bool is_cut = false;    // the client disconnected, or received too slowly, before the end of the answer
 };
 
-// The room that a request takes, given back by the destructor: add_bytes* complete.
+// A request's part of the limits on all requests. The destructor gives it back. Order of calls: add_bytes* complete.
 class RequestTicket {
  public:
   virtual ~RequestTicket() = default;
-  // More of the body has arrived. Throws HttpError if there is no room for it.
+  // Counts more bytes of the body, which have arrived. Throws HttpError if all bodies together exceed a limit.
   virtual void add_bytes(std::size_t bytes) = 0;
-  // All of the body has arrived. Throws HttpError if there is no room for the request.
+  // Counts the request, whose whole body has arrived. Throws HttpError if there are too many requests.
   virtual void complete() = 0;
-  // Called before complete() where the room of this body is given to another one: no more of it may be read.
+  // Callback that refuses this body, before complete(), because another body needs its bytes of the limit. The server
+  // must then read no more of this body.
   std::function<void(const HttpError&)> on_refused;
 };
 
-// What a server serves. All functions are called on the network's thread, which must not compute and must not wait.
+// An application that answers the requests of an HttpServer. Its functions are called on the network's thread and must
+// return at once: they may neither compute nor wait.
 class HttpApplication {
  public:
   virtual ~HttpApplication() = default;
 
-  // Decides on a request whose header has arrived: it is answered at once, or its body is read and it is handled.
-  // `ticket` is kept as long as the request lasts. Throws HttpError to refuse it.
+  // A decision about a request whose header has arrived.
   struct Admission {
-    std::optional<HttpResponse> answer = {};
-    std::unique_ptr<RequestTicket> ticket = {};
+    std::optional<HttpResponse> answer = {};     // sent at once; if unset, the body is read and handle() is called
+    std::unique_ptr<RequestTicket> ticket = {};  // kept until the request is answered
   };
+  // Throws HttpError to refuse the request.
   virtual Admission admit(const HttpRequest& head) = 0;
-  // Most bytes of a request's body, as far as it is known; it has as many times HttpLimits::body_time to arrive as it
-  // may have HttpLimits::body_bytes.
+  // Returns the maximum number of bytes of a request's body. The time for a body grows with this number: the body may
+  // take 3 times HttpLimits::body_time if the maximum is 3 times HttpLimits::body_bytes.
   virtual std::size_t body_limit(const HttpRequest& head) const = 0;
-  // Answers some time, on any thread.
+  // Starts the handler of a request. The handler may write the answer later and on any thread.
   virtual void handle(std::shared_ptr<Exchange> exchange) = 0;
-  // How the server itself refuses a request, as far as it is known.
+  // Returns the answer to a refused request. Members of `request` are empty if they could not be read.
   virtual HttpResponse refusal(const HttpRequest& request, const HttpError& error) = 0;
-  // What every answer has.
+  // Adds the headers that every answer has.
   virtual void add_headers(const HttpRequest& /*request*/, HttpResponse& /*response*/) {}
+  // Called after each answer.
   virtual void on_answered(const Answered& /*answered*/) {}
-  // Connections were opened or closed; `is_refused`: one found no place.
+  // Called when a connection was opened, closed or, if `is_refused`, refused because there are too many.
   virtual void on_connections(std::size_t /*open*/, bool /*is_refused*/) {}
 };
 
 class Connection;
 
-// HTTP/1.1 over TCP and unix sockets: any number of connections on one thread, which only moves bytes.
+// A server of HTTP/1.1 over TCP and Unix sockets. One thread serves all connections; it only reads and writes bytes.
 class HttpServer {
  public:
   HttpServer(HttpApplication& application, const HttpLimits& limits);
@@ -88,11 +91,11 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   void listen(Listener listener);
-  // Serves until drain() was called and all is answered, or until stop().
+  // Serves until drain() was called and all requests are answered, or until stop().
   void run();
-  // No more connections, and no more requests on those that there are; what is not answered after so long is cut off.
-  // May be called from any thread, like the next.
+  // Stops accepting connections and requests. Requests that are not answered after `longest` are cut off. Thread-safe.
   void drain(std::chrono::seconds longest);
+  // Makes run() return at once. Thread-safe.
   void stop();
 
   asio::io_context& context() { return context_; }
@@ -111,7 +114,7 @@ class HttpServer {
   std::list<std::shared_ptr<asio::posix::stream_descriptor>> listeners_;
   std::vector<Listener> sockets_;
   std::list<std::shared_ptr<Connection>> connections_;
-  asio::steady_timer deadline_{context_};  // of draining
+  asio::steady_timer deadline_{context_};  // end of draining
   bool is_draining_ = false;
 };
 

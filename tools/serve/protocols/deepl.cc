@@ -59,11 +59,11 @@ asio::awaitable<void> translate_texts(Call& call) {
                                  .target = target,
                                  .is_html = tags == "html",
                                  .split = split_of(parameters.text("split_sentences", "1"))};
-  call.comfort();  // its client gives up after ten seconds without a byte
+  call.comfort();  // DeepL's client gives up after ten seconds without a byte
   const auto translations = co_await translate(call, std::move(texts), options);
   Json list = Json::array();
   for (const Translation& translation : translations) {
-    // The client fails without billed_characters.
+    // DeepL's client fails if billed_characters is missing.
     list.push_back({{"detected_source_language", upper_case(translation.source)},
                     {"text", translation.text},
                     {"billed_characters", characters[list.size()]}});

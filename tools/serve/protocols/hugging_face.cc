@@ -25,7 +25,7 @@ HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) 
   return {.status = error.status(), .body = to_text({{"error", error.what()}, {"error_type", type}})};
 }
 
-// "parameters" without what is none of GenerationConfig's, and with what "generate_parameters" has.
+// The "parameters" of a request, divided into generation options and flags. "generate_parameters" in them is merged.
 class TaskParameters {
  public:
   explicit TaskParameters(const JsonObject& request) {
@@ -44,7 +44,7 @@ class TaskParameters {
   }
 
  private:
-  // Of the client and of transformers' pipelines.
+  // Parameters of the client and of transformers' pipelines that are not generation options.
   static constexpr std::array<std::string_view, 7> kFlags = {
       "details",    "return_full_text",   "clean_up_tokenization_spaces", "watermark", "decoder_input_details",
       "truncation", "generate_parameters"};
@@ -93,7 +93,7 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
   Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
   StoppedText stream(model.model().tokenizer());
-  // The last token's event has the whole text: each waits for the next news.
+  // The event of the last token also has the whole text. So each event is held until the next news.
   std::optional<Json> held;
   std::size_t index = 0;
   for (;;) {
@@ -124,7 +124,7 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
   }
 }
 
-// The member that a task's results have; null for a task that generates nothing.
+// Returns the key of the text in the results of a task; null for a task that does not generate.
 const char* result_key(std::string_view task) {
   if (task == "translation") return "translation_text";
   if (task == "summarization") return "summary_text";
@@ -175,7 +175,7 @@ asio::awaitable<void> run_task(Call& call, const JsonObject& request, const std:
   if (task == "feature-extraction") co_return co_await extract_features(call, request, name);
   if (result_key(task) == nullptr) {
     throw HttpError(404,
-                    "not a task here, expected translation, summarization, text-generation, "
+                    "unknown task, expected translation, summarization, text-generation, "
                     "text2text-generation or feature-extraction");
   }
   co_await generate(call, request, name, task);
@@ -186,7 +186,7 @@ asio::awaitable<void> named_task(Call& call) {
   co_await run_task(call, request, call.path_words[0], call.path_words[1]);
 }
 
-// What the model was made for.
+// Runs the task for which the model was trained.
 asio::awaitable<void> natural_task(Call& call) {
   const JsonObject request = call.json();
   const std::string name = call.path_words.empty() ? std::string() : call.path_words[0];

@@ -18,11 +18,12 @@ namespace libretranslate {
 using Json = WrittenJson;
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& request) {
-  // Its clients know no 401.
+  // Clients of LibreTranslate do not expect 401.
   return plain_error(error.status() == 401 ? HttpError(403, error.what()) : error, request);
 }
 
-// Its codes are ours but for the usual scripts of Chinese, where clients send "zh-Hans".
+// Returns a language with its canonical code. LibreTranslate's codes are the same, except "zh-Hans" for our "zh", which
+// canonical_language() accepts in requests.
 Json language_json(const std::string& code) {
   return {{"code", code}, {"name", language_name(code)}};
 }
@@ -42,7 +43,7 @@ asio::awaitable<void> translate_texts(Call& call) {
   const std::string source = required(parameters, "source"), target = required(parameters, "target");
   const std::string format = parameters.text("format", "text");
   if (format != "text" && format != "html") {
-    throw HttpError(400, fmt::format("'{}' is not a format, expected text or html", format));
+    throw HttpError(400, fmt::format("'format' is '{}', expected text or html", format));
   }
   const int alternatives = parameters.number("alternatives", 0, 0, call.limits().alternatives);
   if (parameters.is_form()) {
@@ -111,7 +112,7 @@ asio::awaitable<void> settings(Call& call) {
   co_return;
 }
 
-// The file's translation is the answer to the next request, by an address that nobody can guess.
+// Translates a file and returns an address from which the client fetches the translation. It cannot be guessed.
 asio::awaitable<void> translate_file(Call& call) {
   const Parameters parameters(call);
   const FormPart* file = parameters.file("file");
@@ -126,7 +127,7 @@ asio::awaitable<void> translate_file(Call& call) {
       .source = source == "auto" ? std::string() : source, .target = target, .is_html = is_html};
   const auto translations = co_await translate(call, std::move(texts), options);
   const std::string path = call.parts().downloads.add(translations.front().text, is_html ? ".html" : ".txt");
-  // At the address that the client knows this server by; a proxy in front says whether that is https.
+  // The address uses the name by which the client calls this server. A proxy in front says if that is by https.
   const Fields& headers = call.request().headers;
   const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
   call.respond({{"translatedFileUrl", host.empty() ? path : fmt::format("{}://{}{}", scheme, host, path)}});
@@ -135,7 +136,7 @@ asio::awaitable<void> translate_file(Call& call) {
 asio::awaitable<void> download_file(Call& call) {
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
   const std::optional<std::string> content = call.parts().downloads.find(call.path_words.front(), fetch);
-  if (!content) throw HttpError(404, "no such file; it can be fetched once, and only for some time");
+  if (!content) throw HttpError(404, "no such file; a translated file can be fetched once, and only for some time");
   const bool is_html = call.path_words.front().ends_with(".html");
   call.answer({.body = *content,
                .content_type = is_html ? "text/html; charset=utf-8" : "text/plain; charset=utf-8",

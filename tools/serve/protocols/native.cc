@@ -1,5 +1,5 @@
-// What no other protocol has: all of GenerateOptions, n-best lists with scores, and alignments; and the service's own
-// addresses.
+// encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
+// addresses of the service itself: /metrics, /openapi.json and the page at /.
 #include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ Json alignment_json(const Model& model, const Hypothesis& hypothesis, const Atte
           {"pharaoh", cli::to_pharaoh(cli::hard_alignment(model, attention, hypothesis))}};
 }
 
-// Text, since a tree of JSON would take ten times as much memory: there may be 100 scores of each token.
+// Returns JSON as text: a JSON tree with up to 100 scores for each token would take ten times as much memory.
 std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
                             bool has_scores) {
   Json json = {{"text", hypothesis.text},
@@ -100,7 +100,7 @@ asio::awaitable<void> generate(Call& call) {
     constexpr std::array<std::string_view, 7> kKeys = {"model",  "inputs",       "prefixes", "parameters",
                                                        "stream", "token_scores", "alignment"};
     if (std::ranges::find(kKeys, item.key()) == kKeys.end()) {
-      throw HttpError(400, fmt::format("'{}' is not known here, expected {}", item.key(), fmt::join(kKeys, ", ")));
+      throw HttpError(400, fmt::format("unknown key '{}', expected {}", item.key(), fmt::join(kKeys, ", ")));
     }
   }
   ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));

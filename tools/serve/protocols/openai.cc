@@ -66,7 +66,7 @@ Json model_json(const ServedModel& model) {
     return list;
   };
   Json json = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
-  if (model.transcribes()) {  // as speaches, which serves Whisper, says it
+  if (model.transcribes()) {  // keys of speaches, a server for Whisper
     json["task"] = "automatic-speech-recognition";
     json["language"] = model.speech().languages();
   }
@@ -89,7 +89,7 @@ asio::awaitable<void> one_model(Call& call) {
   co_return;
 }
 
-// What /v1/completions takes beside names of GenerationConfig.
+// Reads the options of /v1/completions, by the names of OpenAI's API.
 GenerateOptions completion_options(const JsonObject& request, const ServedModel& model, const ServiceLimits& limits) {
   GenerateOptions options;
   const auto read_int = [&](const char* key, int min, int max) -> std::optional<int> {
@@ -166,7 +166,7 @@ Json usage_json(std::size_t read, std::size_t generated) {
   return {{"prompt_tokens", read}, {"completion_tokens", generated}, {"total_tokens", read + generated}};
 }
 
-// "stop": a text or a list of up to four.
+// Reads "stop": a text or a list of up to four texts.
 std::vector<std::string> read_stops(const JsonObject& request) {
   constexpr std::size_t kMost = 4;
   std::vector<std::string> stops = request.strings("stop");
@@ -176,7 +176,7 @@ std::vector<std::string> read_stops(const JsonObject& request) {
   return stops;
 }
 
-// What is left of a result that ends where a stop is.
+// Cuts a hypothesis at the first stop text in it.
 void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hypothesis) {
   StoppedText text(model.tokenizer(), stops);
   const std::size_t count = text.push(hypothesis.token_ids);
@@ -189,14 +189,14 @@ void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hyp
   if (!hypothesis.top_log_probs.empty()) hypothesis.top_log_probs.resize(count);
 }
 
-// One result of a prompt, and its text as it grows. Nothing behind a stop is part of it.
+// A result that is built from the news about one prompt. It ends at the first stop text.
 class GrowingResult {
  public:
   GrowingResult(const Tokenizer* tokenizer, std::span<const std::string> stops) : text_(tokenizer, stops) {
     result_.hypotheses.emplace_back();
   }
 
-  // Takes news; the tokens that are new.
+  // Adds news. Returns the new tokens before the stop text.
   Hypothesis take(WorkNews news) {
     Hypothesis fresh;
     if (auto* tokens = std::get_if<CertainTokens>(&news.what)) {
@@ -228,8 +228,8 @@ class GrowingResult {
   bool is_done_ = false;
 };
 
-// As Call::generate(), for results that end where a stop is. Where each prompt has one result, of which only its own
-// tokens are told, nothing is generated behind that.
+// Generates like Call::generate(), and ends each result at a stop text. If each prompt has one result without
+// top_log_probs, generation stops there too. Otherwise the finished results are cut.
 asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedModel& model,
                                                             std::vector<GenerateInput> inputs, GenerateOptions options,
                                                             std::vector<std::string> stops) {
@@ -270,7 +270,7 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
     const Hypothesis fresh = growing.take(std::move(news));
     const std::string piece = growing.is_done() ? std::string() : growing.take_text();
     Json choice = Completion::choice(piece, 0, std::nullopt);
-    // Those of tokens that were not taken come with the result, too late.
+    // Log-probabilities are sent with new tokens. The last news is the result, without new tokens.
     const bool has_log_probs = options.top_log_probs > 0 && !fresh.token_ids.empty();
     if (has_log_probs) choice["logprobs"] = log_probs(model.model(), fresh);
     if (!piece.empty() || has_log_probs) call.send_event(completion.choices({std::move(choice)}));

@@ -22,13 +22,13 @@ struct Request {
   TranscribeOptions options = {};
   TranscriptLineOptions lines = {};
   AnswerFormat format = AnswerFormat::json;
-  bool has_segments = true;  // of verbose_json, like the next
-  bool has_words = false;
+  bool has_segments = true;  // verbose_json has "segments"
+  bool has_words = false;    // verbose_json has "words"
   SegmentWords segment_words = SegmentWords::none;
   bool is_stream = false;
 };
 
-// "timestamp_granularities[]": segments, words or both.
+// Reads "timestamp_granularities[]": segment, word or both.
 void read_granularities(const Parameters& parameters, Request& request) {
   std::vector<std::string> names;
   for (const char* key : {"timestamp_granularities[]", "timestamp_granularities"}) {
@@ -52,7 +52,7 @@ Request read_request(const Call& call, Parameters& parameters, SpeechTask task) 
   Request request{.recording = read_recording(parameters, call.limits())};
   TranscribeOptions& options = request.options = read_transcribe_options(parameters, call.parts().settings);
   options.task = task;
-  // Not a parameter there: clients that send it mean what is written, which is English.
+  // /v1/audio/translations has no "language". Clients that send it mean the language of the text: English.
   if (task == SpeechTask::translate) options.language.clear();
   request.format = read_answer_format(parameters);
   read_granularities(parameters, request);
@@ -91,7 +91,8 @@ HttpResponse response(const Request& request, const Transcript& transcript) {
   return {.body = to_text(json)};
 }
 
-// Tells segments as they come. The texts of all of them make up the whole; with verbose_json they have their times.
+// Returns a function that sends each segment as an event. The texts of all events together are the whole text. With
+// verbose_json an event has the whole segment, with its times.
 Call::OnSegments delta_sender(Call& call, const Request& request) {
   const bool is_verbose = request.format == AnswerFormat::verbose_json;
   return [&call, is_verbose, words = request.segment_words,

@@ -17,10 +17,10 @@ namespace tei {
 
 using Json = WrittenJson;
 
-constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer that are counted together
+constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
-  // Its clients know 422 and 424 where others have 400 and 500.
+  // text-embeddings-inference has 422 in place of 400, and 424 in place of 500.
   const auto [status, type] = [&]() -> std::pair<int, const char*> {
     switch (error.status()) {
       case 400: return {422, "Validation"};

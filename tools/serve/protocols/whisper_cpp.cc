@@ -14,11 +14,11 @@ namespace whisper_cpp {
 
 using Json = WrittenJson;
 
-// What its clients say in other words than openai/whisper's.
+// Reads the parameters that only whisper.cpp has.
 void read_own(const Parameters& parameters, const ServedModel& model, TranscribeOptions& options) {
   if (parameters.flag("translate", false)) options.task = SpeechTask::translate;
   if (parameters.flag("detect_language", false)) options.language.clear();
-  // Models that know English alone pay no attention to either.
+  // English-only models ignore both, as in whisper.cpp.
   if (model.speech().languages().size() == 1) {
     options.language.clear();
     options.task = SpeechTask::transcribe;
@@ -30,7 +30,7 @@ void read_own(const Parameters& parameters, const ServedModel& model, Transcribe
   if (length > 0) options.clip_timestamps.push_back(begin + length);
 }
 
-// A line for each segment.
+// Returns the text of each segment on a line of its own.
 std::string lines_of(const Transcript& transcript) {
   std::string lines;
   for (const TranscriptSegment& segment : transcript.segments) lines += replace_invalid_utf8(segment.text) + '\n';

@@ -19,11 +19,11 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// A tag: "<name attribute=value>" or "</name>".
+// A parsed tag: "<name attribute=value>" or "</name>".
 struct Tag {
   std::string name;  // in lower case
   bool is_end = false;
-  bool is_marked = false;  // as not to be translated
+  bool is_marked = false;  // the tag says that its element is not to be translated
 };
 
 bool has_word(std::string_view list, std::string_view word) {
@@ -37,7 +37,7 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-// Where the tag at the beginning of `text` ends, and what it says; the whole text where it does not end.
+// Parses the tag at the beginning of `text`. Returns its size; the size of the whole text if the tag has no end.
 std::size_t read_tag(std::string_view text, Tag& tag) {
   std::size_t place = text[1] == '/' ? 2 : 1;
   tag.is_end = place == 2;
@@ -74,19 +74,19 @@ bool is_void(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// Elements whose text is nobody's language.
+// Elements whose text is not in a human language.
 bool is_code(std::string_view name) {
   constexpr std::array<std::string_view, 8> kNames = {"code", "pre", "kbd", "samp", "var", "math", "svg", "template"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// Elements in which tags are text.
+// Elements whose content has no tags: everything up to the end tag is text.
 bool is_raw(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames = {"script", "style", "xmp", "iframe", "noembed", "noframes"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// Elements that are parts of a sentence.
+// Elements that may be parts of a sentence.
 bool is_inline(std::string_view name) {
   constexpr std::array<std::string_view, 30> kNames = {
       "a",     "abbr", "acronym", "b",      "bdi", "bdo", "big",   "cite", "data", "del",
@@ -95,7 +95,7 @@ bool is_inline(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// Where a raw element's end tag begins.
+// Returns the position of the end tag of the raw element `name`; the size of `text` if there is none.
 std::size_t raw_end(std::string_view text, const std::string& name) {
   for (std::size_t place = text.find("</"); place != std::string_view::npos; place = text.find("</", place + 2)) {
     if (lower_case(text.substr(place + 2, name.size())) == name) return place;
@@ -103,7 +103,8 @@ std::size_t raw_end(std::string_view text, const std::string& name) {
   return text.size();
 }
 
-// How many bytes of markup `text` begins with, which begins with '<'; 0 if that is a text's.
+// Returns the size of the comment, declaration or processing instruction at the beginning of `text`; 0 if there is
+// none. REQUIRES: `text` begins with '<'.
 std::size_t markup_without_name(std::string_view text) {
   const auto behind = [text](std::string_view end, std::size_t from) {
     const std::size_t place = text.find(end, from);
@@ -120,7 +121,7 @@ struct DestroyOutput {
   void operator()(GumboOutput* output) const { gumbo_destroy_output(&kGumboDefaultOptions, output); }
 };
 
-// Text without tags, its entities as characters: all that HTML knows.
+// Replaces all entities of HTML by their characters. REQUIRES: `text` has no tags.
 std::string without_entities(std::string_view text) {
   if (text.find('&') == std::string_view::npos) return std::string(text);
   GumboOptions options = kGumboDefaultOptions;
@@ -157,7 +158,7 @@ class Parts {
     }
     text.tags.push_back(std::move(added));
   }
-  // So many that a page has of them; what is more is markup, which takes no more memory than it has bytes.
+  // Returns whether more inline tags may be added. Later ones are added as markup, which takes less memory.
   bool takes_tags() const { return tags_ < kMostTags; }
   std::vector<HtmlPart> take() { return std::move(parts_); }
 
@@ -174,15 +175,15 @@ class Parts {
 
   std::vector<HtmlPart> parts_;
   std::size_t tags_ = 0;
-  std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text, by their tags
+  std::vector<std::pair<std::string, std::size_t>> open_;  // open inline elements of the last text: name, index of tag
 };
 
 }  // namespace
 
 std::vector<HtmlPart> parse_html(std::string_view html) {
   Parts parts;
-  std::string kept;       // the element that is not translated; empty for none
-  std::size_t depth = 0;  // of elements of that name in it, itself too
+  std::string kept;       // name of the current element that is not translated; empty if there is none
+  std::size_t depth = 0;  // number of open elements of that name, from the current element on
   while (!html.empty()) {
     const std::size_t less = std::min(html.find('<'), html.size());
     parts.add(kept.empty(), html.substr(0, less));

@@ -8,29 +8,32 @@
 
 namespace encdec::serve {
 
-// A tag within a text: of an element like <b>, <a> or <img>, which ends no sentence.
+// A tag of an inline element, such as <b>, <a> or <img>. It is part of a text and does not end a sentence.
 struct InlineTag {
-  std::size_t place = 0;  // bytes of the text before it
+  std::size_t place = 0;  // position in the text, in bytes
   std::string markup;
-  // The number of the tag that begins or ends its element; none for one that stands alone, or whose partner is not in
-  // the same text.
+  // Index in HtmlPart::tags of the other tag of the element. Unset for an element without end tag, or if the other tag
+  // is not in the same text.
   std::optional<std::size_t> partner = {};
 };
 
-// A stretch of a page: text to translate, without entities, or markup that stays as it is.
+// A part of an HTML text: text to translate, without entities, or markup to keep.
 struct HtmlPart {
   bool is_text = false;
   std::string content;
-  std::vector<InlineTag> tags = {};  // of a text, in order
+  std::vector<InlineTag> tags = {};  // inline tags of a text, in order
 };
 
-// The parts of an HTML text, cut where its tokens are (WHATWG HTML, section 13.2.5), in linear time. Tags and their
-// attributes, comments, scripts, styles and code are markup, as is what is marked as not to be translated
-// (translate="no", class "notranslate"); a text ends at every tag but those of inline elements, of which the first
-// 65,536 count. Written one after the other, texts by escape_html() with their tags between, they are the page again.
+// Splits an HTML text into parts, in linear time. Tokens are those of WHATWG HTML, section 13.2.5. Markup is:
+// - tags of elements that are not inline, with their attributes,
+// - comments, scripts, styles and code,
+// - elements that are not to be translated: translate="no" or class "notranslate",
+// - inline tags after the first 65,536 of them.
+// Everything else is text, with the inline tags in it. The parts written one after the other are the HTML text again,
+// if texts are written by escape_html() with their tags.
 std::vector<HtmlPart> parse_html(std::string_view html);
 
-// Text for a page: with entities.
+// Returns `text` with the characters &, < and > as entities.
 std::string escape_html(std::string_view text);
 
 }  // namespace encdec::serve

@@ -10,19 +10,19 @@
 namespace encdec::serve {
 namespace {
 
-// An element of the source, or a tag that stands alone.
+// An element of the source, or a tag without an element.
 struct Element {
   std::string_view begin_tag = {}, end_tag = {};
-  // Units that it has.
+  // Units inside the element: from `begin` to before `end`.
   std::size_t begin = 0;
   std::size_t end = std::numeric_limits<std::size_t>::max();
-  bool begins_here = true, ends_here = true;
+  bool begins_here = true, ends_here = true;  // its begin tag, its end tag is in this sentence
   std::vector<Element> children = {};
-  // Words that it gets, from [0] to before [1].
+  // Words put inside the element: from `first_word` to before `end_word`.
   std::size_t first_word = 0, end_word = 0;
 };
 
-// All that a text has, as the children of an element without tags.
+// Returns an element without tags whose descendants are all elements of the sentence.
 Element element_tree(std::span<const AlignedTag> tags) {
   std::vector<Element> open(1);
   const auto close = [&open](bool ends_here) {
@@ -42,7 +42,7 @@ Element element_tree(std::span<const AlignedTag> tags) {
           open.back().end_tag = tag.markup;
           open.back().end = tag.unit;
           close(true);
-        } else {  // of all that was before
+        } else {  // its element began in an earlier sentence, so it contains everything before this tag
           Element whole{.end_tag = tag.markup, .end = tag.unit, .begins_here = false};
           std::swap(whole.children, open.back().children);
           open.back().children.push_back(std::move(whole));
@@ -67,7 +67,7 @@ class Writer {
   }
 
  private:
-  // For the children, of their parent's words.
+  // Divides the words of `parent` among its children.
   void choose_words(Element& parent) {
     std::vector<bool> is_taken(words_.size());
     for (Element& child : parent.children) {
@@ -83,7 +83,7 @@ class Writer {
                              [](const Element& child) { return std::pair(child.first_word, child.end_word); });
   }
 
-  // The free words in a row with the largest sum, if that is above 0.
+  // Gives `child` the contiguous words with the largest sum among those not taken, if the sum is above 0.
   void choose_range(const Element& parent, const std::vector<bool>& is_taken, Element& child) const {
     int sum = 0, best = 0;
     std::size_t begin = parent.first_word;
@@ -104,7 +104,8 @@ class Writer {
     }
   }
 
-  // In front of the word for the first unit behind it; not within a sibling.
+  // Chooses the place of a child without words: in front of the word for the first unit after it, but not inside a
+  // sibling.
   void choose_place(const Element& parent, Element& child) const {
     std::size_t place = parent.end_word;
     for (std::size_t word = parent.end_word; word-- > parent.first_word;) {
@@ -134,7 +135,7 @@ class Writer {
     }
   }
 
-  // Elements without words have none in them either.
+  // Writes an element without words. Its descendants have no words either.
   void write_empty(const Element& element) {
     for (const Element& child : element.children) {
       html_ += child.begin_tag;
@@ -156,7 +157,7 @@ class Writer {
   std::string_view text_;
   std::span<const AlignedWord> words_;
   std::string html_;
-  std::size_t written_ = 0;  // bytes of the text
+  std::size_t written_ = 0;  // bytes of the text that are written
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ icu::Locale with_likely_script(icu::Locale locale) {
 }  // namespace
 
 std::string canonical_language(std::string_view code) {
-  constexpr std::size_t kMarks = 4;  // bytes of >> and <<
+  constexpr std::size_t kMarks = 4;  // size of ">>" and "<<"
   if (code.size() > kMarks && code.starts_with(">>") && code.ends_with("<<"))
     code = code.substr(2, code.size() - kMarks);
   std::string plain(code);
@@ -31,7 +31,7 @@ std::string canonical_language(std::string_view code) {
   if (plain.ends_with("_XX")) plain.resize(plain.size() - 3);
   const icu::Locale locale = icu::Locale::createCanonical(plain.c_str());
   const std::string language = locale.getLanguage();
-  constexpr std::size_t kLongest = 3;  // letters of ISO 639
+  constexpr std::size_t kLongest = 3;  // maximum size of an ISO 639 code
   if (locale.isBogus() != 0 || language.empty() || language.size() > kLongest) return lower_case(code);
   const std::string script = with_likely_script(locale).getScript();
   const bool is_usual = script == with_likely_script(icu::Locale(language.c_str())).getScript();

@@ -8,24 +8,27 @@
 
 namespace encdec::serve {
 
-// The spelling by which codes of models, clients and detectors are compared: ISO 639-1 where a language has one, else
-// 639-3, with the script where it is not the usual one. "fra_Latn", "fr_XX", ">>fra<<" and "FR-ca" are "fr", "zho_Hant"
-// and "zh-TW" are "zh-Hant". What is no such code stays, in lower case.
+// Returns the canonical form of a language code, by which codes of models, clients and detectors are compared. It is
+// the ISO 639-1 code, or the 639-3 code if there is none, with the script if that is not the usual one:
+// - "fr" for "fra_Latn", "fr_XX", ">>fra<<" and "FR-ca",
+// - "zh-Hant" for "zho_Hant" and "zh-TW".
+// Returns any other text in lower case.
 std::string canonical_language(std::string_view code);
 
-// In English: "French"; the code where it has no name.
+// Returns the English name of a language: "French". Returns the code if the language has no name.
 std::string language_name(const std::string& canonical);
 
-// Whether its sentences stand side by side without a space: Chinese, Japanese, Thai.
+// Returns whether the language has no spaces between sentences, like Chinese, Japanese and Thai.
 bool is_written_without_spaces(const std::string& canonical);
 
-// What a text may be written in.
+// A language in which a text may be written.
 struct DetectedLanguage {
-  std::string language;     // canonical
+  std::string language;     // canonical code
   double confidence = 0.0;  // 0 to 100
 };
 
-// The likeliest first, only of these; all with confidence 0 where the text tells nothing. Compact Language Detector 2.
+// Returns the languages `among`, most probable first, by Compact Language Detector 2. Languages that the detector does
+// not find in the text have confidence 0.
 std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among,
                                                bool is_html = false);
 

@@ -25,11 +25,11 @@ bool is_space(UChar32 c) {
   return u_isUWhiteSpace(c) != 0;
 }
 
-// Conversions within ICU's macros.
+// ICU's macros convert integers implicitly.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 
-// Where the white space at the end of a text begins.
+// Returns the position where the white space at the end of a text begins.
 std::size_t end_of_words(std::string_view text) {
   auto place = static_cast<std::int32_t>(text.size());
   while (place > 0) {
@@ -42,7 +42,7 @@ std::size_t end_of_words(std::string_view text) {
   return static_cast<std::size_t>(place);
 }
 
-// Where the white space at the beginning of a text ends.
+// Returns the position where the white space at the beginning of a text ends.
 std::size_t begin_of_words(std::string_view text) {
   std::int32_t place = 0;
   while (static_cast<std::size_t>(place) < text.size()) {
@@ -68,7 +68,7 @@ void add(std::vector<Sentence>& sentences, std::string_view text) {
   }
 }
 
-// Boundaries of one kind in a text, each a byte's place, the end included.
+// Returns the positions, in bytes, of the boundaries that `iterator` finds in a text, including the end of the text.
 std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_view text) {
   UErrorCode error = U_ZERO_ERROR;
   const std::unique_ptr<UText, CloseText> utext(
@@ -100,7 +100,7 @@ bool ends_clause(std::string_view text) {
   return false;
 }
 
-// The place next to the middle where `may_cut` holds; 0 if there is none.
+// Returns the position nearest to the middle for which `may_cut` is true; 0 if there is none.
 template <class MayCut>
 std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
   const std::size_t middle = text.size() / 2;
@@ -142,7 +142,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
   }
   std::unique_ptr<icu::BreakIterator> iterator;
   if (split != Split::newlines) iterator = make_iterator(language);
-  // Of the part that the text begins with, or its like.
+  // Takes the sentences of `part`: the beginning of the text, or a copy of the text with the same boundaries.
   const auto take_sentences = [&](std::string_view part) {
     std::size_t begin = 0;
     for (const std::size_t end : boundaries(*iterator, part)) take(end - std::exchange(begin, end));
@@ -161,7 +161,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     } else {
       take(line_end);
     }
-    take(begin_of_words(text));  // line ends, and what stands in front of the next line's words
+    take(begin_of_words(text));  // line ends, and white space before the next words
   }
   return sentences;
 }

@@ -8,26 +8,26 @@
 
 namespace encdec::serve {
 
-// A part of a text that is translated by itself, and the white space behind it, which is not.
+// A part of a text that is translated on its own, and the white space after it, which is not translated.
 struct Sentence {
-  std::string text;  // empty where only space stands there
+  std::string text;  // empty if there is only white space
   std::string space;
 };
 
-// Where a text may be cut.
+// The places at which a text is cut.
 enum class Split : std::uint8_t {
   never,
   newlines,
   sentences,
-  sentences_over_lines,  // where lines are no sentences
+  sentences_over_lines,  // ends of sentences, but not ends of lines
 };
 
-// Cuts at the ends of lines, and at those of sentences as the Unicode standard tells them (annex 29) with the
-// language's abbreviations (CLDR). Texts and spaces, one after the other, are the text again.
+// Cuts a text at the ends of lines and of sentences. Ends of sentences are those of Unicode annex 29, with the
+// abbreviations of the language (CLDR). The texts and spaces one after the other are the text again.
 std::vector<Sentence> split_text(std::string_view text, Split split, const std::string& language);
 
-// Cuts sentences that do not fit into parts that do: behind a comma or the like, else between words, else anywhere;
-// those that fit stay as they are.
+// Cuts each sentence that does not fit into parts that fit: after a comma or a similar mark, else between words, else
+// between any two characters.
 std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits);
 
 }  // namespace encdec::serve

@@ -33,7 +33,7 @@ std::string StoppedText::take() {
 
 void StoppedText::add(const std::string& piece) {
   text_ += piece;
-  // Of what is certain nothing belongs to a stop, so none begins before that.
+  // Final text contains no part of a stop text, so a stop text can only begin after it.
   std::size_t stop = std::string::npos;
   for (const std::string& text : stops_) stop = std::min(stop, text_.find(text, certain_));
   is_stopped_ = stop != std::string::npos;

@@ -10,21 +10,23 @@
 
 namespace encdec::serve {
 
-// The text of tokens that come one after the other, up to the first of some texts that end it and are no part of it.
+// The text of a stream of tokens, up to the first stop text. The stop text is not part of it. Order of calls:
+// push* finish, with take() at any time.
 class StoppedText {
  public:
-  // Keeps references. Without a tokenizer there is no text.
+  // Keeps references. If `tokenizer` is null, the text stays empty.
   explicit StoppedText(const Tokenizer* tokenizer, std::span<const std::string> stops = {});
 
-  // Takes tokens, none behind the one that ends the text. How many it took.
+  // Adds tokens until a stop text is complete. Returns the number of tokens added.
   std::size_t push(std::span<const std::int32_t> tokens);
-  // No more tokens come.
+  // Ends the stream of tokens.
   void finish();
   bool is_stopped() const { return is_stopped_; }
 
-  // What has become certain since the last call: what may be the beginning of a text that ends it waits.
+  // Returns the text that has become final since the last call. Text that may be the beginning of a stop text is not
+  // final yet.
   std::string take();
-  // All of it.
+  // Returns the whole text so far.
   const std::string& text() const { return text_; }
 
  private:
