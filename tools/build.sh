@@ -1,14 +1,37 @@
 #!/usr/bin/env bash
-# Installs missing packages and builds into build/release: everything, or only the targets given.
+# Installs what is missing and builds into build/release.
+#   ./tools/build.sh                everything
+#   ./tools/build.sh demo|serve     only encdec and encdec-demo, without or with the server
+#   ./tools/build.sh all TARGET...  these targets of everything
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+set=${1:-all}
+targets=("${@:2}")
 
-./tools/install_packages.sh
-# Configures again if the project was moved or copied: its old build folder would still build in the old place.
+# A smaller set leaves these out; a build folder that already has them keeps them.
+switches=(PICTURES SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
+if [[ $set == demo ]]; then switches+=(SERVER); fi
+if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
+
+cache=build/release/CMakeCache.txt
+# A build folder that was configured elsewhere, before the project was moved or copied, would build there.
 if [[ ! -f build/release/build.ninja ]] ||
-  ! grep --quiet --line-regexp --fixed-strings "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" build/release/CMakeCache.txt; then
+  ! grep --quiet --line-regexp --fixed-strings "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
+  ./tools/install_packages.sh "${set/#all/}"
   echo "Configuring build/release"
-  cmake --fresh --preset release
+  options=()
+  if [[ $set != all ]]; then options=("${switches[@]/%/=OFF}"); fi
+  cmake --fresh --preset release "${options[@]/#/-DENCDEC_}"
+else
+  wanted=()
+  if [[ $set == all ]]; then wanted=("${switches[@]}" SERVER); fi
+  if [[ $set == serve ]]; then wanted=(SERVER); fi
+  options=()
+  for switch in "${wanted[@]}"; do
+    if grep --quiet "^ENCDEC_$switch:BOOL=OFF" "$cache"; then options+=("-DENCDEC_$switch=ON"); fi
+  done
+  if [[ $set == all || ${#options[@]} -gt 0 ]]; then ./tools/install_packages.sh "${set/#all/}"; fi
+  if [[ ${#options[@]} -gt 0 ]]; then cmake --preset release "${options[@]}"; fi
 fi
-echo "Building ${*:-everything} in build/release"
-cmake --build --preset release ${@:+--target "$@"}
+echo "Building ${targets[*]:-everything} in build/release"
+cmake --build --preset release ${targets:+--target "${targets[@]}"}

@@ -16,6 +16,7 @@ test-12 test-13          ./tools/test.sh in a bare system
 gcc-12 gcc-13            preset ci: gcc, each file compiled alone, no warnings
 clang-12 clang-13        preset clang: the same with clang
 shared-12 shared-13      one libencdec.so, all tests
+minimal-12 minimal-13    the preset minimal in a system that has only its packages
 small-12 small-13        only the libraries, without the packages of tools and tests; the examples as a separate project
 pictures-12 pictures-13  without Pango
 make-12 make-13          make instead of ninja, installed
@@ -56,8 +57,15 @@ case_shared() {
   ready_system "$1"
   as_user 'cmake --preset release -DBUILD_SHARED_LIBS=ON
     cmake --build --preset release
-    readelf --dynamic build/release/libencdec.so | grep --fixed-strings "soname: [libencdec.so.0.1]"
+    readelf --dynamic build/release/libencdec.so | grep --fixed-strings "soname: [libencdec.so.0.2]"
     ctest --preset release -j2'
+}
+
+case_minimal() {
+  bare_system "$1"
+  as_root './tools/install_packages.sh minimal
+    cmake --workflow --preset minimal
+    [[ $(echo serendipity | build/minimal/bin/encdec-demo) == *"S EH2 R"* ]]'
 }
 
 case_small() {

@@ -8,9 +8,11 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-"$root/tools/build.sh" encdec encdec-demo </dev/null # keeps standard input for the demo
 words=models/pretrained/english-pronunciation speech=models/pretrained/english-numbers
-if [[ ${1:-} == --serve ]]; then
+set=demo
+if [[ ${1:-} == --serve ]]; then set=serve; fi
+"$root/tools/build.sh" "$set" </dev/null # keeps standard input for the demo
+if [[ $set == serve ]]; then
   exec "$root/build/release/bin/encdec" serve --model "$root/$words" --model "$root/$speech" "${@:2}"
 fi
 "$root/build/release/bin/encdec-demo" "$@"

@@ -1,22 +1,40 @@
 #!/usr/bin/env bash
-# Installs the missing Debian packages that building and testing need. Prints nothing if none is missing.
-#   ./tools/install_packages.sh --list   prints the names of all these packages instead
+# Installs the missing Debian packages of a build. Prints nothing if none is missing.
+#   ./tools/install_packages.sh                everything: building, testing, the Python package
+#   ./tools/install_packages.sh minimal        the preset minimal: the core, encdec-demo, encdec-bench and the core's tests
+#   ./tools/install_packages.sh demo           encdec and encdec-demo without the server, pictures and compressed audio
+#   ./tools/install_packages.sh serve          the same with the server
+#   ./tools/install_packages.sh [SET] --list   prints the names of the packages instead
 set -euo pipefail
 
 boost=libboost-dev
 # In Debian 12 the package libboost-dev is too old.
 if grep --quiet --no-messages VERSION_CODENAME=bookworm /etc/os-release; then boost=libboost1.81-dev; fi
 
+set=all
+case ${1:-} in minimal | demo | serve) set=$1 && shift ;; esac
+
 packages=(
   g++ cmake ninja-build pkg-config
-  libdnnl-dev libfmt-dev libspdlog-dev libhwy-dev nlohmann-json3-dev libcli11-dev
-  zlib1g-dev libyaml-dev libutf8proc-dev libpcre2-dev libxxhash-dev
-  libsndfile1-dev libmpg123-dev # recordings that are not WAV
-  libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
-  "$boost" libicu-dev libcld2-dev libgumbo-dev prometheus-cpp-dev # encdec serve
-  libbenchmark-dev libgtest-dev libgmock-dev
-  python3-dev python3-pip python3-venv # the Python package
+  libdnnl-dev libfmt-dev libhwy-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev libxxhash-dev
+  libcli11-dev # arguments of the programs
 )
+if [[ $set != minimal ]]; then
+  packages+=(libspdlog-dev zlib1g-dev libyaml-dev)
+fi
+if [[ $set == minimal || $set == all ]]; then
+  packages+=(libbenchmark-dev libgtest-dev libgmock-dev)
+fi
+if [[ $set == serve || $set == all ]]; then
+  packages+=("$boost" libicu-dev libcld2-dev libgumbo-dev prometheus-cpp-dev)
+fi
+if [[ $set == all ]]; then
+  packages+=(
+    libsndfile1-dev libmpg123-dev     # recordings that are not WAV
+    libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
+    python3-dev python3-pip python3-venv # the Python package
+  )
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install_packages.sh: no apt-get here; install the equivalents of: ${packages[*]}" >&2

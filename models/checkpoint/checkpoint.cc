@@ -45,13 +45,28 @@ constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"
                                                     {".index", "TensorFlow"},
                                                     {".pt", "PyTorch, under another name than pytorch_model.bin"}}};
 
+// Returns how to get a model from Hugging Face if a missing folder has the form of a model's name there, OWNER/NAME;
+// else an empty text.
+std::string download_hint(const fs::path& folder) {
+  const fs::path owner = folder.parent_path(), name = folder.filename();
+  if (owner.empty() || owner.has_parent_path() || name.empty() || owner.native().starts_with('.') ||
+      fs::exists(owner)) {
+    return "";
+  }
+  const std::string plain = printable(name.native());
+  return fmt::format("; from Hugging Face: hf download {}/{} --local-dir {}", printable(owner.native()), plain, plain);
+}
+
 // Returns the names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
   std::vector<std::string> names;
   // std::filesystem is not used: if memory runs out, libstdc++ lets std::bad_alloc end the program.
   const auto close = [](DIR* entries) { ::closedir(entries); };
   const std::unique_ptr<DIR, decltype(close)> entries(::opendir(folder.c_str()));
-  if (entries == nullptr) refuse(folder.string(), "{}", std::strerror(errno));
+  if (entries == nullptr) {
+    const int error = errno;
+    refuse(folder.string(), "{}{}", std::strerror(error), error == ENOENT ? download_hint(folder) : "");
+  }
   for (errno = 0; const dirent* entry = ::readdir(entries.get()); errno = 0) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);

@@ -8,13 +8,22 @@
 
 namespace encdec {
 
-// Returns the sorted cases of tests/golden that have this file, as family and folder: "bart/base".
+// Returns whether this build reads the format of a folder's weights: safetensors, or any with ENCDEC_FORMATS.
+inline bool can_read_weights(const std::filesystem::path& folder) {
+  if (ENCDEC_FORMATS || !std::filesystem::is_directory(folder)) return ENCDEC_FORMATS;
+  return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
+    return entry.path().native().find(".safetensors") != std::string::npos;
+  });
+}
+
+// Returns the sorted cases of tests/golden that have this file and weights that this build reads, as family and folder:
+// "bart/base".
 inline std::vector<std::string> golden_cases_with(std::string_view file) {
   std::vector<std::string> names;
   for (const auto& family : std::filesystem::directory_iterator(ENCDEC_GOLDEN_DIR)) {
     if (!family.is_directory()) continue;
     for (const auto& entry : std::filesystem::directory_iterator(family)) {
-      if (std::filesystem::exists(entry.path() / file)) {
+      if (std::filesystem::exists(entry.path() / file) && can_read_weights(entry.path() / "model")) {
         names.push_back(family.path().filename() / entry.path().filename());
       }
     }
