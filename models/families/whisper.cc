@@ -58,7 +58,7 @@ TransformerConfig whisper_config(const WhisperSizes& sizes) {
   TransformerConfig config;
   config.model_type = "whisper";
   config.model_dim = sizes.model_dim;
-  config.encoder.mel_bands = sizes.mel_bands;
+  config.encoder.frames = {.width = sizes.mel_bands, .per_row = kWhisperFramesPerRow};
   config.encoder.layers = sizes.encoder_layers;
   config.encoder.heads = static_cast<int>(sizes.encoder_heads);
   config.encoder.hidden_dim = sizes.encoder_hidden_dim;

@@ -4,6 +4,9 @@
 
 namespace encdec {
 
+// Log-mel frames of 10 ms in one row of the encoder.
+inline constexpr Dim kWhisperFramesPerRow = 2;
+
 // The sizes in which Whisper models (Radford et al. 2023) differ. The defaults are those of tiny.en.
 struct WhisperSizes {
   Dim mel_bands = 80;

@@ -76,7 +76,7 @@ class BatchDecoder {
 
   // Returns whether the encoder can read a job's source. If not, reports the failure to its client alone.
   bool is_readable(const DecodeJob& job) const {
-    if (!work_.session.model().config.reads_sound()) return true;
+    if (work_.session.model().config.source_kind() != SourceKind::frames) return true;
     try {
       work_.session.check_frames(job.prompt.frames);
       return true;
@@ -89,7 +89,7 @@ class BatchDecoder {
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
     std::span<const int> opened;
-    if (work_.session.model().config.reads_sound()) {
+    if (work_.session.model().config.source_kind() == SourceKind::frames) {
       std::vector<Tensor> sources;
       for (const DecodeJob& job : jobs) sources.push_back(job.prompt.frames);
       opened = work_.session.encode(sources).sources;

@@ -178,8 +178,8 @@ struct GenerateOptions {
 struct GenerateInput {
   std::variant<std::string, TokenIds> source;
   std::variant<std::monostate, std::string, TokenIds> prefix = {};  // beginning of the result
-  // Log-mel frames [F, mel bands] for models that read audio; `source` is then ignored. F is a multiple of
-  // kFramesPerRow.
+  // Frames for models that read frames: float32 [F, width], F a multiple of per_row (see FrameOptions). `source` is then
+  // ignored.
   Tensor frames = {};
 };
 

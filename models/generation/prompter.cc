@@ -14,13 +14,13 @@ const Tokenizer& tokenizer_of(const ModelParts& parts) {
 
 void expect_reader(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
-  if (!config.reads_sound()) return;
+  if (config.source_kind() == SourceKind::tokens) return;
   refuse<ConfigError>(parts.origin, "{} reads sound, expected recordings to transcribe", config.model_type);
 }
 
 void expect_sound(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
-  if (config.reads_sound()) return;
+  if (config.source_kind() == SourceKind::frames) return;
   refuse<ConfigError>(parts.origin, "{} reads text, expected a model that reads sound", config.model_type);
 }
 
@@ -105,11 +105,14 @@ TokenIds Prompter::truncated(const GenerateInput& input, TokenIds source) const 
 
 Prompt Prompter::sound_prompt(const Tensor& frames, const TokenIds& prefix, std::size_t number) const {
   const TransformerConfig& config = parts_.network.config;
-  if (!config.reads_sound()) {
+  if (config.source_kind() != SourceKind::frames) {
     refuse<ConfigError>(parts_.origin, "{} reads text, expected a text or token ids", config.model_type);
   }
   check_frames(frames, config.encoder, "source", number);
-  Prompt prompt{.frames = frames, .target = {*settings_.decoder_start_token}, .number = number};
+  Prompt prompt{.frames = frames,
+                .frames_per_row = config.encoder.frames.per_row,
+                .target = {*settings_.decoder_start_token},
+                .number = number};
   prompt.source_tokens = prompt.source_rows();
   prompt.target.insert(prompt.target.end(), prefix.begin(), prefix.end());
   prompt.prefix_length = prefix.size();

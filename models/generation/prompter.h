@@ -39,6 +39,7 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
 struct Prompt {
   TokenIds source = {};  // tokens for the encoder; empty for a decoder-only model
   Tensor frames = {};    // frames for an encoder that reads audio [F, mel bands], instead of `source`
+  Dim frames_per_row = 1;
   TokenIds target = {};  // the decoder's first tokens: start token and prefix, or a decoder-only model's whole prompt
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
   std::size_t number = 0;         // number of the source for messages, from 1
@@ -47,7 +48,7 @@ struct Prompt {
 
   // Returns the number of rows that the encoder computes.
   std::size_t source_rows() const {
-    return frames.empty() ? source.size() : static_cast<std::size_t>(frames.rows() / kFramesPerRow);
+    return frames.empty() ? source.size() : static_cast<std::size_t>(frames.rows() / frames_per_row);
   }
 };
 

@@ -164,7 +164,8 @@ class Model {
   ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 
-  // The same for models that read sound. Each source is frames [F, mel bands], F a multiple of kFramesPerRow.
+  // The same for models that read sound. Each source is frames, float32 [F, mel bands], where F is a
+  // multiple of config().encoder.frames.per_row.
   ForwardResult forward(std::span<const Tensor> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 

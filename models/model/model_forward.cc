@@ -92,7 +92,7 @@ ForwardResult Model::forward(std::span<const Tensor> sources, std::span<const To
   std::vector<Dim> rows;
   for (const Tensor& frames : sources) {
     check_frames(frames, config.encoder, "source", rows.size() + 1);
-    rows.push_back(frames.rows() / kFramesPerRow);
+    rows.push_back(frames.rows() / config.encoder.frames.per_row);
   }
   check_not_empty(targets, "target");
   check_rows(targets, config.decoder, "target");

@@ -37,8 +37,17 @@ enum class TargetLanguage : std::uint8_t {
   start_token,  // instead of the start token
 };
 
-// Audio frames in one row of an encoder.
-inline constexpr Dim kFramesPerRow = 2;
+// Kind of a stack's input.
+enum class SourceKind : std::uint8_t {
+  tokens,  // token ids: int32 [S]
+  frames,  // rows of numbers, such as log-mel frames: float32 [F, frames.width], F = S * frames.per_row
+};
+
+// Sizes of an input of frames.
+struct FrameOptions {
+  Dim width = 0;    // numbers in a frame; 0 if the stack reads tokens
+  Dim per_row = 1;  // frames in one row of the encoder
+};
 
 // Sizes and choices of one stack: an encoder or a decoder.
 struct StackConfig {
@@ -53,10 +62,11 @@ struct StackConfig {
   RelativePositions relative_positions = {};           // bias of self-attention by distance
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
-  // Mel bands of a frame if the stack reads sound; 0 if it reads tokens. A row has kFramesPerRow frames; two
-  // convolutions compute the embeddings from the frames (Radford et al. 2023, section 2.2).
-  Dim mel_bands = 0;
+  // Frames that the stack reads in place of tokens. Two convolutions compute the embeddings from the frames (Radford et
+  // al. 2023, section 2.2).
+  FrameOptions frames = {};
 
+  SourceKind source_kind() const { return frames.width > 0 ? SourceKind::frames : SourceKind::tokens; }
   // Returns the number of token ids that the stack can read: ids are less than this.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
   // Returns the maximum number of tokens in a sequence; nullopt if there is no limit.
@@ -93,7 +103,8 @@ struct TransformerConfig {
 
   bool has_encoder() const { return architecture != Architecture::decoder_only; }  // whether the model reads a source
   bool has_decoder() const { return architecture != Architecture::encoder_only; }  // whether the model writes a target
-  bool reads_sound() const { return encoder.mel_bands > 0; }                       // whether the source is sound
+  // Returns the kind of the source.
+  SourceKind source_kind() const { return input_stack().source_kind(); }
   // Returns the stack that reads the user's input: the encoder, or the decoder if there is no encoder.
   const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
 };

@@ -42,7 +42,7 @@ class StackBuilder {
   // graph. `memories` has one memory for each layer's cross-attention, or is empty if there is none.
   template <class SelfAttention>
   Edge add(Edge input, const OutputProjection& projection, const std::vector<Edge>& memories) {
-    Edge x = stack_.mel_bands > 0
+    Edge x = stack_.source_kind() == SourceKind::frames
                  ? add_embedded_frames(input)
                  : add_embedded_tokens(
                        input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, config_.model_dim}));
@@ -63,14 +63,14 @@ class StackBuilder {
 
   // Adds Whisper's two convolutions and the positions.
   Edge add_embedded_frames(Edge frames) {
-    Convolution1dOptions options{.input_width = stack_.mel_bands,
+    Convolution1dOptions options{.input_width = stack_.frames.width,
                                  .output_width = config_.model_dim,
                                  .padding = 1,
                                  .activation = Activation::gelu,
-                                 .positions_per_row = kFramesPerRow};
+                                 .positions_per_row = stack_.frames.per_row};
     Edge x = graph_.add<Convolution1d>(weights_ / "convolution_1", {frames}, options);
     options.input_width = config_.model_dim;
-    options.stride = kFramesPerRow;
+    options.stride = stack_.frames.per_row;
     x = graph_.add<Convolution1d>(weights_ / "convolution_2", {x}, options);
     PositionOptions positions = stack_.positions;
     positions.model_dim = config_.model_dim;
@@ -151,8 +151,9 @@ class StackBuilder {
 
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("encoder");
-  const Edge source = config.reads_sound()
-                          ? graph.input("source_frames", {kSourceRows, kFramesPerRow * config.encoder.mel_bands})
+  const FrameOptions& frames = config.encoder.frames;
+  const Edge source = config.source_kind() == SourceKind::frames
+                          ? graph.input("source_frames", {kSourceRows, frames.per_row * frames.width})
                           : graph.input("source_ids", {kSourceRows}, DataType::int32);
   StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
   const Edge x = encoder.add<MultiHeadAttention>(source, projection, {});

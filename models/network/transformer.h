@@ -29,7 +29,7 @@ struct Transformer {
   TransformerConfig config;  // configuration that the graphs were built for
   WeightScope weights;       // weights that the graphs were built from
   // The encoder; unset in a decoder-only model.
-  //   token ids: int32 [S], or frames: [S, kFramesPerRow * mel_bands]
+  //   token ids: int32 [S], or frames: [S, frames.per_row * frames.width]
   //   -> last hidden states [S, D], then a memory [S, 2*H*K] for the cross-attention of each decoder layer
   std::optional<Executor> encoder;
   // The decoder, for one or more tokens of each sequence; unset in an encoder-only model.

@@ -54,26 +54,26 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
   const Stopwatch stopwatch(encode_seconds_);
   encoder_state_->sequences.clear();
   frames_.clear();
+  const FrameOptions& frames = model_->config.encoder.frames;
   Dim rows = 0;
   for (const Tensor& source : sources) {
     check_frames(source);
-    const Dim own = source.rows() / kFramesPerRow;
+    const Dim own = source.rows() / frames.per_row;
     encoder_state_->sequences.push_back({.first_row = static_cast<int>(rows), .rows = static_cast<int>(own)});
     rows += own;
     frames_.insert(frames_.end(), source.data<float>(), source.data<float>() + source.elements());
   }
-  return run_encoder(
-      Tensor(frames_.data(), DataType::float32, {rows, kFramesPerRow * model_->config.encoder.mel_bands}));
+  return run_encoder(Tensor(frames_.data(), DataType::float32, {rows, frames.per_row * frames.width}));
 }
 
 void Session::check_frames(const Tensor& frames) const {
-  const Dim bands = model_->config.encoder.mel_bands;
-  if (!frames.empty() && frames.type() == DataType::float32 && frames.shape().rank() == 2 && frames.width() == bands &&
-      frames.rows() > 0 && frames.rows() % kFramesPerRow == 0) {
+  const auto [width, per_row] = model_->config.encoder.frames;
+  if (!frames.empty() && frames.type() == DataType::float32 && frames.shape().rank() == 2 && frames.width() == width &&
+      frames.rows() > 0 && frames.rows() % per_row == 0) {
     return;
   }
   throw InputError(fmt::format("frames of shape {}, expected [a multiple of {}, {}]",
-                               frames.empty() ? "nothing" : to_string(frames.shape()), kFramesPerRow, bands));
+                               frames.empty() ? "nothing" : to_string(frames.shape()), per_row, width));
 }
 
 Session::Encoded Session::run_encoder(const Tensor& input) {

@@ -45,7 +45,8 @@ class Session {
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads sound.
   Encoded encode(std::span<const Tensor> sources);
-  // Throws InputError unless `frames` is float32 [F, mel bands], where F is a positive multiple of kFramesPerRow.
+  // Throws InputError unless `frames` is float32 [F, width], where F is a positive multiple of per_row (see
+  // FrameOptions).
   void check_frames(const Tensor& frames) const;
   // Closes a source; its memory can then hold other sources. REQUIRES: all targets of the source are closed.
   void close_source(int source);

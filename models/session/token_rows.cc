@@ -28,14 +28,14 @@ void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::s
 }
 
 void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number) {
-  const Dim most = stack.positions.count * kFramesPerRow;
+  const auto [width, per_row] = stack.frames;
+  const Dim most = stack.positions.count * per_row;
   const bool fits = frames.type() == DataType::float32 && frames.shape().rank() == 2 && !frames.empty() &&
-                    frames.width() == stack.mel_bands && frames.rows() >= kFramesPerRow && frames.rows() <= most &&
-                    frames.rows() % kFramesPerRow == 0;
+                    frames.width() == width && frames.rows() >= per_row && frames.rows() <= most &&
+                    frames.rows() % per_row == 0;
   if (fits) return;
   throw InputError(fmt::format("{} {}: frames {} {}, expected float32 [{} to {}, a multiple of {}; {}]", what, number,
-                               to_string(frames.type()), to_string(frames.shape()), kFramesPerRow, most, kFramesPerRow,
-                               stack.mel_bands));
+                               to_string(frames.type()), to_string(frames.shape()), per_row, most, per_row, width));
 }
 
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number) {

@@ -18,8 +18,8 @@ void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack
 // Checks each row as check_tokens() does; rows are numbered from 1. Call this before any work, so that a bad row is
 // reported at once.
 void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what);
-// Throws InputError unless `frames` is float32 [F, mel bands], where F is a positive multiple of kFramesPerRow and at
-// most kFramesPerRow times the number of positions. The message begins as that of check_tokens().
+// Throws InputError unless `frames` is float32 [F, width], where F is a positive multiple of per_row and at most
+// per_row times the number of positions (see FrameOptions). The message begins as that of check_tokens().
 void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number);
 // Throws InputError if there are no tokens. The message begins as that of check_tokens().
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number);

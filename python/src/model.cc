@@ -145,7 +145,7 @@ void bind_model(nb::module_& module) {
       .def("content",
            [](const Model& model) { return to_string(compute([&] { return content_of(model.weights()); })); })
       .def("fingerprint", [](const Model& model) { return compute([&] { return model.fingerprint(); }); })
-      .def_prop_ro("reads_sound", [](const Model& model) { return model.config().reads_sound(); })
+      .def_prop_ro("reads_sound", [](const Model& model) { return model.config().source_kind() == SourceKind::frames; })
       .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
       .def_prop_ro("precision", [](const Model& model) { return std::string(to_string(model.precision())); })
       .def_prop_ro("notes", &notes_of)

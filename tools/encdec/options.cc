@@ -130,7 +130,7 @@ Model ModelArguments::load() const {
 
 Model ModelArguments::load_reader() const {
   Model model = load();
-  if (!model.config().reads_sound()) return model;
+  if (model.config().source_kind() == SourceKind::tokens) return model;
   throw ConfigError(
       fmt::format("{}: {} is a speech model, expected encdec transcribe", folder, model.config().model_type));
 }

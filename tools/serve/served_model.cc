@@ -22,7 +22,7 @@ const char* what_it_does(const ServedModel& model) {
 // Returns the languages that a model translates. A model that transcribes has none, although its tokenizer has tokens
 // for languages.
 ModelLanguages languages_of(const Model& model, const ModelSource& source) {
-  if (!model.config().reads_sound()) {
+  if (model.config().source_kind() == SourceKind::tokens) {
     return source.languages.empty() ? ModelLanguages::of(model, source.folder) : ModelLanguages::told(source.languages);
   }
   if (source.languages.empty()) return {};
@@ -36,7 +36,7 @@ ServedModel::ServedModel(const ModelSource& source, const ServeSettings& setting
     : name_(source.name),
       metrics_(metrics),
       model_(Model::load(source.folder, settings.load)),
-      speech_(model_.config().reads_sound() ? std::optional<SpeechModel>(model_) : std::nullopt),
+      speech_(model_.config().source_kind() == SourceKind::frames ? std::optional<SpeechModel>(model_) : std::nullopt),
       queue_(model_, {.workers = settings.workers, .batch_size = settings.batch_size}),
       languages_(languages_of(model_, source)),
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "encdec/engine/kernels/logits.h"
+#include "encdec/models/families/whisper.h"
 
 namespace encdec {
 namespace {
@@ -68,7 +69,7 @@ std::vector<WordTokens> split(const TranscriptionTask& task, std::int32_t langua
 // Returns the number of a window's positions that transformers uses: those with sound. If the sound ended n positions
 // before the window, transformers uses all but the last 2 * n.
 std::size_t positions_of(std::int64_t sound, std::int64_t positions) {
-  const std::int64_t half = (sound - (sound < 0 ? 1 : 0)) / kFramesPerRow;
+  const std::int64_t half = (sound - (sound < 0 ? 1 : 0)) / kWhisperFramesPerRow;
   return static_cast<std::size_t>(half >= 0 ? std::min(half, positions)
                                             : std::max<std::int64_t>(positions + 2 * half, 0));
 }
@@ -97,12 +98,12 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
     const float* row = logits.row(static_cast<std::int64_t>(begin + i));
     probabilities.push_back(static_cast<float>(probability_of(tokens, row, text[i])));
   }
-  const AlignmentAttention attention{
-      .heads = recording.heads(),
-      .tokens = input.size(),
-      .frames = std::min(place.frames / static_cast<std::size_t>(kFramesPerRow), static_cast<std::size_t>(positions)),
-      .stride = static_cast<std::size_t>(positions),
-      .sot_sequence = begin};
+  const AlignmentAttention attention{.heads = recording.heads(),
+                                     .tokens = input.size(),
+                                     .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
+                                                        static_cast<std::size_t>(positions)),
+                                     .stride = static_cast<std::size_t>(positions),
+                                     .sot_sequence = begin};
   TokenIds with_end = text;
   with_end.push_back(tokens.end_of_text);
   return find_alignment(attention, probabilities, split(task, language, with_end));

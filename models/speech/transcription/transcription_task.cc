@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/models/families/whisper.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
@@ -149,7 +150,11 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
 }
 
 DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
-  DecodeJob job{.prompt = {.frames = std::move(frames), .target = std::move(prompt), .number = 1}, .rules = rules_};
+  DecodeJob job{.prompt = {.frames = std::move(frames),
+                           .frames_per_row = kWhisperFramesPerRow,
+                           .target = std::move(prompt),
+                           .number = 1},
+                .rules = rules_};
   job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
   return job;
 }

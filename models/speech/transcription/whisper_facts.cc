@@ -16,7 +16,7 @@ std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char
 }
 
 LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
-  const Dim bands = config.encoder.mel_bands;
+  const Dim bands = config.encoder.frames.width;
   const Tensor* stored = checkpoint.weights->find(kMelFilters);
   if (stored == nullptr) return LogMel(static_cast<int>(bands));
   const Shape expected{bands, static_cast<Dim>(LogMel::kFrequencies)};

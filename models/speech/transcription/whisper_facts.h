@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/families/whisper.h"
 #include "encdec/models/network/config.h"
 #include "encdec/models/speech/features/log_mel.h"
 #include "encdec/models/speech/transcription/whisper_tokens.h"
@@ -18,7 +19,7 @@ struct WhisperFacts {
   WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer);
 
   // Returns the length of a window in frames of 10 ms.
-  std::size_t window_frames() const { return static_cast<std::size_t>(positions * kFramesPerRow); }
+  std::size_t window_frames() const { return static_cast<std::size_t>(positions * kWhisperFramesPerRow); }
 
   WhisperTokens tokens;
   LogMel mel;                                             // has no samples

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "encdec/models/families/whisper.h"
+
 namespace encdec {
 
 bool DecodedWindow::needs_fallback(const TranscribeOptions& options) const {
@@ -60,7 +62,7 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
       first = end;
     }
     // The text after the last pair of timestamps is incomplete. The next window starts at that pair.
-    cut.advance = cut.ends_in_time ? place.frames : static_cast<std::size_t>(steps(first - 1) * kFramesPerRow);
+    cut.advance = cut.ends_in_time ? place.frames : static_cast<std::size_t>(steps(first - 1) * kWhisperFramesPerRow);
     if (cut.advance == 0) cut.advance = place.frames;
     return cut;
   }

@@ -45,7 +45,7 @@ struct NamedShape {
 std::vector<NamedShape> all_tensors(const TransformerConfig& config) {
   const Dim width = config.model_dim;
   std::vector<NamedShape> all = {
-      {"encoder.convolution_1.weight", {width, config.encoder.mel_bands, 3}},
+      {"encoder.convolution_1.weight", {width, config.encoder.frames.width, 3}},
       {"encoder.convolution_1.bias", {width}},
       {"encoder.convolution_2.weight", {width, width, 3}},
       {"encoder.convolution_2.bias", {width}},
@@ -92,7 +92,7 @@ TEST_P(WhisperFormats, DescribeTheSameNetwork) {
   const TransformerConfig config = Described(GetParam().name).description.config;
   EXPECT_EQ(config.model_type, "whisper");
   EXPECT_EQ(config.model_dim, expected.model_dim);
-  EXPECT_EQ(config.encoder.mel_bands, 16);
+  EXPECT_EQ(config.encoder.frames.width, 16);
   EXPECT_EQ(config.encoder.layers, 2);
   EXPECT_EQ(config.encoder.heads, expected.encoder.heads);
   EXPECT_EQ(config.encoder.hidden_dim, expected.encoder.hidden_dim);

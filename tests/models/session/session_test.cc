@@ -22,17 +22,17 @@ Session session_of(const std::filesystem::path& folder) {
 
 TEST(Session, FramesOfAnotherShapeAreRefused) {
   Session session = session_of(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face");
-  const Dim bands = session.model().config.encoder.mel_bands;
-  const Tensor good = Tensor::allocate({4 * kFramesPerRow, bands});
+  const auto [bands, per_row] = session.model().config.encoder.frames;
+  const Tensor good = Tensor::allocate({4 * per_row, bands});
   const auto encode = [&](const Tensor& frames) {
     return failure([&] { session.encode(std::vector<Tensor>{good, frames}); });
   };
   EXPECT_THAT(encode({}), HasSubstr("frames of shape nothing, expected"));
   EXPECT_THAT(encode(Tensor::allocate({0, bands})), HasSubstr("expected"));
-  EXPECT_THAT(encode(Tensor::allocate({kFramesPerRow, bands + 1})), HasSubstr("expected"));
-  EXPECT_THAT(encode(Tensor::allocate({kFramesPerRow + 1, bands})), HasSubstr("expected"));
-  EXPECT_THAT(encode(Tensor::allocate({kFramesPerRow * bands})), HasSubstr("expected"));
-  EXPECT_THAT(encode(Tensor::allocate({kFramesPerRow, bands}, DataType::int32)), HasSubstr("expected"));
+  EXPECT_THAT(encode(Tensor::allocate({per_row, bands + 1})), HasSubstr("expected"));
+  EXPECT_THAT(encode(Tensor::allocate({per_row + 1, bands})), HasSubstr("expected"));
+  EXPECT_THAT(encode(Tensor::allocate({per_row * bands})), HasSubstr("expected"));
+  EXPECT_THAT(encode(Tensor::allocate({per_row, bands}, DataType::int32)), HasSubstr("expected"));
   EXPECT_EQ(encode(good), "no error");
 }
 
