@@ -21,7 +21,8 @@ Tensor filled(const Shape& shape, float value) {
   return tensor;
 }
 
-// Nodes that each use one to three earlier ones; every node that nobody uses is an output.
+// Returns a graph of nodes that each have one to three of the earlier nodes as inputs. Every node whose value no other
+// node uses is an output.
 Graph random_graph(RandomTensors& random, int nodes) {
   Graph graph("random");
   graph.input("x", {kBatch, 5});
@@ -29,9 +30,9 @@ Graph random_graph(RandomTensors& random, int nodes) {
   std::vector<bool> used(static_cast<std::size_t>(nodes + 2));
   for (int node = 0; node < nodes; ++node) {
     std::vector<Edge> inputs;
-    if (node == 0) inputs = {{0}, {1}};  // so that both inputs feed something
+    if (node == 0) inputs = {{0}, {1}};  // so that both inputs are used
     for (int i = 0; node > 0 && i < 1 + random.below(3); ++i) {
-      // Mostly recent ones, as in a real network.
+      // Mostly recent nodes, as in a real network.
       inputs.push_back({std::max(0, node + 1 - random.below(random.below(8) + 1))});
     }
     for (const Edge edge : inputs) used[static_cast<std::size_t>(edge.id)] = true;
@@ -43,7 +44,7 @@ Graph random_graph(RandomTensors& random, int nodes) {
   return graph;
 }
 
-// The values of all edges of a graph of toy layers, each in memory of its own.
+// Computes the value of each edge of a graph of toy layers, each in its own memory.
 std::vector<Tensor> evaluate(const Graph& graph, const std::vector<Tensor>& inputs, RunState& state) {
   std::vector<Tensor> values;
   std::size_t next_input = 0;
@@ -60,7 +61,7 @@ std::vector<Tensor> evaluate(const Graph& graph, const std::vector<Tensor>& inpu
   return values;
 }
 
-// From the first byte of all outputs of nodes to the last.
+// Returns the bytes from the lowest to the highest address of all node outputs.
 std::ptrdiff_t extent_of(const Executor& executor, const std::vector<Tensor>& inputs, RunState& state) {
   const std::byte *first = nullptr, *last = nullptr;
   state.observer = [&](const Graph::Node&, const Tensor& output) {
@@ -121,7 +122,7 @@ TEST(Executor, EverySymbolIsBoundToItsInput) {
   EXPECT_EQ(outputs[2].data<float>()[6], 4.0f);
 }
 
-TEST(Executor, InputsThatDoNotFitAreNamed) {
+TEST(Executor, InputsThatDoNotFitAreNamedInTheError) {
   Graph graph("strict");
   const Edge x = graph.input("x", {kSourceRows, 4});
   const Edge y = graph.input("y", {kSourceRows, 4});
@@ -172,7 +173,7 @@ TEST(Executor, ObserverSeesEveryNodeInOrderWithItsValue) {
   EXPECT_EQ(seen, expected);
 }
 
-TEST(Executor, RunObserverIsToldWhenEachNodeRanWhileItIsSet) {
+TEST(Executor, RunObserverGetsTheTimesOfEachNodeUntilItIsRemoved) {
   RandomTensors random(4);
   const Graph graph = random_graph(random, 3);
   const Executor executor(graph);
@@ -183,7 +184,7 @@ TEST(Executor, RunObserverIsToldWhenEachNodeRanWhileItIsSet) {
   state.run_observer = [&](const NodeRun& run) {
     EXPECT_EQ(&run.graph, &executor.graph());
     seen.push_back(run.node.name);
-    // Nodes run one after the other.
+    // The runs of nodes do not overlap in time.
     EXPECT_LE(last, run.begin);
     EXPECT_LE(run.begin, run.end);
     last = run.end;
@@ -196,7 +197,7 @@ TEST(Executor, RunObserverIsToldWhenEachNodeRanWhileItIsSet) {
   EXPECT_EQ(seen.size(), 3U);
 }
 
-TEST(Executor, ValuesThatOthersStillNeedAndOutputsAreNotOverwritten) {
+TEST(Executor, OutputsAndValuesStillInUseAreNotOverwritten) {
   Graph graph("long lives");
   const Edge x = graph.input("x", {kBatch, 5});
   const Edge early = graph.add("early", toy(2.0f), {x});
@@ -213,7 +214,7 @@ TEST(Executor, ValuesThatOthersStillNeedAndOutputsAreNotOverwritten) {
   EXPECT_TRUE(same_bits(filled({3, 5}, 13), outputs[1]));
 }
 
-TEST(Executor, OneExecutorServesSeveralThreads) {
+TEST(Executor, OneExecutorServesSeveralThreadsConcurrently) {
   RandomTensors random(5);
   const Graph graph = random_graph(random, 25);
   const Executor executor(graph);
@@ -247,7 +248,7 @@ TEST(RunState, ScratchPiecesOfOneNodeDoNotOverlap) {
   }
 }
 
-TEST(RunState, EachThreadHasScratchOfItsOwn) {
+TEST(RunState, EachThreadHasItsOwnScratch) {
   const Graph graph("empty");
   RunState state(graph, std::make_shared<ThreadTeam>(3));
   std::vector<float*> scratch;

@@ -64,7 +64,7 @@ TEST(Graph, NodeThatFeedsNoOutputIsNamed) {
             "graph 'small': node 'dead.end' feeds no output");
 }
 
-TEST(Graph, OrderHoldsEveryNodeAfterWhatItUses) {
+TEST(Graph, OrderHasEveryNodeAfterItsInputs) {
   Graph graph("small");
   const Edge x = graph.input("x", {1});
   const Edge a = graph.add("a", toy(), {x});

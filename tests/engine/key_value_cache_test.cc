@@ -15,7 +15,7 @@ namespace {
 TEST(CacheIndex, RowsAreUniqueAmongOpenSlots) {
   RandomTensors random(1);
   CacheIndex index;
-  std::map<int, int> lengths;  // of the open slots
+  std::map<int, int> lengths;  // length of each open slot
   for (int step = 0; step < 3000; ++step) {
     const int action = random.below(10);
     if (action == 0 && lengths.size() < 20) {
@@ -48,7 +48,7 @@ TEST(CacheIndex, RowsAreUniqueAmongOpenSlots) {
   }
 }
 
-TEST(CacheIndex, PagesOfClosedSlotsAreUsedAgain) {
+TEST(CacheIndex, PagesOfClosedSlotsAreReused) {
   CacheIndex index;
   std::int64_t limit = 0;
   for (int repetition = 0; repetition < 100; ++repetition) {
@@ -61,10 +61,10 @@ TEST(CacheIndex, PagesOfClosedSlotsAreUsedAgain) {
     ASSERT_EQ(index.row_limit(), limit);
     index.close_all();
   }
-  EXPECT_EQ(limit, 4 * 48);  // 40 positions lie on 3 pages of 16
+  EXPECT_EQ(limit, 4 * 48);  // 40 positions need 3 pages of 16
 }
 
-TEST(CacheIndex, PositionsOfAPageLieTogether) {
+TEST(CacheIndex, PositionsOfAPageAreContiguous) {
   CacheIndex index;
   const int first = index.open(), second = index.open();
   for (int i = 0; i < 2 * CacheIndex::kPageRows; ++i) {
@@ -80,7 +80,7 @@ TEST(CacheIndex, PositionsOfAPageLieTogether) {
   }
 }
 
-TEST(CacheIndex, ClosingTwiceGivesPagesBackOnce) {
+TEST(CacheIndex, ClosingTwiceFreesPagesOnce) {
   CacheIndex index;
   const int slot = index.open();
   index.append(slot, 5);
@@ -116,7 +116,7 @@ TEST(CacheIndex, ReorderGivesEachSlotThePositionsOfItsParent) {
   for (const int slot : slots) index.append(slot, 1);
   std::vector<std::vector<std::int32_t>> before;
   for (const int slot : slots) before.emplace_back(index.rows(slot).begin(), index.rows(slot).end());
-  const std::vector<std::size_t> order = {1, 0, 1, 3};  // a swap, a copy, one that stays
+  const std::vector<std::size_t> order = {1, 0, 1, 3};  // two slots swap parents, one gets a copy, one keeps its own
   std::vector<int> parents;
   for (const std::size_t parent : order) parents.push_back(slots[parent]);
   index.reorder(slots, parents);
@@ -125,7 +125,7 @@ TEST(CacheIndex, ReorderGivesEachSlotThePositionsOfItsParent) {
   }
 }
 
-TEST(CacheIndex, RowsOfAFamilyAreFreeWhenItsLastSequenceEnds) {
+TEST(CacheIndex, RowsOfAFamilyAreFreedWithItsLastSequence) {
   CacheIndex index;
   const int first = index.open();
   index.append(first, 16);
@@ -140,7 +140,7 @@ TEST(CacheIndex, RowsOfAFamilyAreFreeWhenItsLastSequenceEnds) {
   EXPECT_EQ(index.row_limit(), 32);
 }
 
-TEST(KeyValueCache, GrowthKeepsTheContents) {
+TEST(KeyValueCache, GrowingKeepsTheContents) {
   const KeyValueForm form{.heads = 3, .head_dim = 5};
   KeyValueCache cache;
   std::int64_t filled = 0;
@@ -168,7 +168,7 @@ TEST(KeyValueCache, GrowthKeepsTheContents) {
   }
 }
 
-TEST(KeyValueCache, KeepsBfloat16RoundedToNearest) {
+TEST(KeyValueCache, RoundsToTheNearestBfloat16) {
   const KeyValueForm form{.heads = 2, .head_dim = 3, .type = key_value_type(Precision::bfloat16)};
   EXPECT_EQ(form.bytes(), 2u * 6 * 2);
   KeyValueCache cache;

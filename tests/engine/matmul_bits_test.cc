@@ -1,4 +1,4 @@
-// What a row's bits depend on, and what not.
+// Tests which inputs the bits of a row depend on.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
   }
 }
 
-// oneDNN sums long rows in chunks, and one row alone may take another kernel: the sums must be the same all the same.
+// oneDNN sums long rows in chunks, and may use another kernel for a single row. The sums must still be equal.
 class LongRows : public testing::TestWithParam<Precision> {};
 
 TEST_P(LongRows, HaveTheSameBitsAloneAndInAnyBatch) {
@@ -91,7 +91,7 @@ TEST(MatMul, ATeamLargerThanTheWeightsWerePackedForGivesTheSameBits) {
   }
 }
 
-TEST(MatMul, ANotANumberStaysInItsRow) {
+TEST(MatMul, ANaNStaysInItsRow) {
   for (const int variant : {0, 1, 2, 3, 4, 5}) {
     const int threads = 1 + variant / 3;
     MatMulCase c = uniform_case(10, {64, 1100}, 40, true, true);

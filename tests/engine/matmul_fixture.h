@@ -20,7 +20,7 @@ namespace encdec {
 
 using reference::Matrix;
 
-// Row counts round the sizes of the pieces that a matmul is cut into.
+// Numbers of rows just below, at and above the sizes of the blocks that a matmul is divided into.
 inline constexpr std::array kRowCounts = {1, 2, 3, 7, 31, 32, 33, 63, 64, 100, 257, 300};
 
 struct MatMulWidths {
@@ -34,7 +34,8 @@ inline constexpr std::array kWidths = {
 
 inline constexpr std::array kPrecisions = {Precision::float32, Precision::bfloat16, Precision::int8};
 
-// By the definition: 8 bits of mantissa, or integers of -127 to 127 relative to the largest of a row.
+// Rounds to the precision by its definition: to a mantissa of 8 bits (bfloat16), or to integers from -127 to 127 times
+// 1/127 of the row's largest magnitude (int8).
 inline Tensor rounded(const Tensor& tensor, Precision precision) {
   Tensor result = Tensor::allocate(tensor.shape());
   copy_as_float(tensor, 0, tensor.elements(), result.data<float>());
@@ -56,7 +57,7 @@ inline Tensor rounded(const Tensor& tensor, Precision precision) {
   return result;
 }
 
-// A matmul with its operands, so that it can be run on any of its rows with any number of threads.
+// A matmul and its operands. It can be run on any range of its rows with any number of threads.
 struct MatMulCase {
   std::vector<Tensor> weights;
   std::vector<Tensor> biases;

@@ -25,29 +25,30 @@ TEST(MatMul, IsExactOnWholeNumbersForEveryShape) {
       const bool bias = random.below(2) == 0, residual = random.below(2) == 0;
       MatMulCase c = make_case(integers, widths, rows, bias, residual);
       if (random.below(2) == 0) c.activation = Activation::relu;
-      // A table so small that relu may leave nothing but zeros says nothing.
+      // With few outputs, relu might leave only zeros, so that the comparison would show little.
       if (rows * widths.output < 50) c.activation = Activation::identity;
       EXPECT_TRUE(equals(c.expected(), c.run(1 + random.below(3)))) << describe(c);
     }
   }
 }
 
-TEST(MatMul, MultipliesWhatItsPrecisionMakesOfTheOperands) {
+TEST(MatMul, MultipliesOperandsRoundedToItsPrecision) {
   RandomTensors random(17);
   for (const Precision precision : {Precision::bfloat16, Precision::int8}) {
     for (const MatMulWidths widths : kWidths) {
       for (const int rows : kRowCounts) {
         MatMulCase c = uniform_case(18, widths, rows, random.below(2) == 0, random.below(2) == 0);
         c.precision = precision;
-        if (rows * widths.output < 50) continue;  // too few to judge by
-        if (widths.input < 5) continue;           // the bound counts the roundings of sums, not those of scales
+        if (rows * widths.output < 50) continue;  // too few outputs to compare
+        if (widths.input < 5) continue;           // the bound counts the rounding of sums but not that of scales
         EXPECT_TRUE(is_close_to(c.expected(), c.run(1 + random.below(3)))) << describe(c);
       }
     }
   }
 }
 
-// Rows of whole numbers with 127 among them are their own integers, so nothing is rounded: every CPU gives these sums.
+// A row of whole numbers with a magnitude of up to 127 has scale 1 in int8, so that nothing is rounded: every CPU
+// computes the same exact sums.
 TEST(MatMul, SumsOfIntegersAreExactForEveryShape) {
   RandomTensors random(22);
   const auto integers = [&](const Shape& shape) {
@@ -65,7 +66,7 @@ TEST(MatMul, SumsOfIntegersAreExactForEveryShape) {
   }
 }
 
-// Sums of products of 16 bits would saturate, as would inputs of 8 bits without a sign.
+// A kernel with 16-bit sums of products, or with unsigned 8-bit inputs, would saturate here.
 TEST(MatMul, IntegersDoNotSaturate) {
   for (const float sign : {1.0f, -1.0f}) {
     MatMulCase c = uniform_case(19, {2048, 70}, 5, false, false);
@@ -79,7 +80,7 @@ TEST(MatMul, IntegersDoNotSaturate) {
   }
 }
 
-TEST(MatMul, RowsOfZerosAndTinyValuesGiveTheirBias) {
+TEST(MatMul, RowsOfZerosOrTinyValuesGiveTheBias) {
   for (const Precision precision : kPrecisions) {
     MatMulCase c = uniform_case(20, {70, 100}, 3, true, false);
     c.precision = precision;
@@ -94,7 +95,7 @@ TEST(MatMul, RowsOfZerosAndTinyValuesGiveTheirBias) {
   }
 }
 
-TEST(MatMul, GivesItsWeightsBackWhoeverPacksThem) {
+TEST(MatMul, ReturnsTheSameWeightsWhicheverThreadsPackThem) {
   const auto team = std::make_shared<ThreadTeam>(3);
   MatMulCase c = uniform_case(21, {130, 300}, 1, false, false);
   c.weights.push_back(RandomTensors(22).uniform({200, 130}));
@@ -151,7 +152,7 @@ TEST(MatMul, MergesWeightsOfAllStoredTypes) {
     for (const int width : {1, 48, 100, 257}) {
       MatMulCase c;
       c.input = random.uniform({40, width});
-      // Heights at which slices begin inside a weight, and one weight spans several slices.
+      // With these heights slices begin inside a weight, and one weight spans several slices.
       c.weights = {random.uniform({30, width}, 1.0, DataType::float16), random.uniform({1, width}),
                    random.uniform({333, width}, 1.0, DataType::bfloat16)};
       c.biases = {random.uniform({30}, 1.0, DataType::bfloat16), Tensor(),
@@ -174,7 +175,7 @@ TEST(MatMul, OneHalfPrecisionWeightIsWidenedExactly) {
   }
 }
 
-TEST(MatMul, NoRowsGiveNoRows) {
+TEST(MatMul, NoRowsGiveNoOutput) {
   const MatMulCase c = uniform_case(11, {64, 1100}, 4, true, false);
   RunState state(Graph("test"), std::make_shared<ThreadTeam>(2));
   EXPECT_EQ(c.run(c.matmul(2), state, 0, 0).rows(), 0);

@@ -14,7 +14,7 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
 }
 
-TEST(MemoryPlan, BuffersOfOneTimeNeverOverlap) {
+TEST(MemoryPlan, BuffersInUseAtTheSameTimeDoNotOverlap) {
   RandomTensors random(1);
   for (int repetition = 0; repetition < 500; ++repetition) {
     std::vector<Lifetime> buffers(static_cast<std::size_t>(1 + random.below(40)));
@@ -39,7 +39,7 @@ TEST(MemoryPlan, BuffersOfOneTimeNeverOverlap) {
       }
     }
     ASSERT_LE(arena, sum);
-    // No plan can do with less than what is alive at one step.
+    // No plan can use less memory than the buffers in use at one step.
     for (int step = 0; step < 26; ++step) {
       std::size_t alive = 0;
       for (const Lifetime& buffer : buffers) {
@@ -57,7 +57,7 @@ TEST(MemoryPlan, AChainNeedsTwoBuffers) {
   EXPECT_EQ(plan_memory(chain, offsets), 2u * 1024);
 }
 
-TEST(MemoryPlan, NothingNeedsNothing) {
+TEST(MemoryPlan, NoBuffersNeedNoMemory) {
   std::vector<std::size_t> offsets(3);
   EXPECT_EQ(plan_memory({}, offsets), 0u);
   EXPECT_TRUE(offsets.empty());

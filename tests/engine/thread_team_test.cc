@@ -33,9 +33,9 @@ TEST(ThreadTeam, RunsEveryItemOnceForThousandsOfLoops) {
   }
 }
 
-TEST(ThreadTeam, WhatItemsWriteIsThereWhenTheLoopReturns) {
+TEST(ThreadTeam, WritesOfItemsAreVisibleAfterTheLoop) {
   ThreadTeam team(3);
-  std::vector<int> values(100);  // plain memory: the loop's end must order it
+  std::vector<int> values(100);  // not atomic: the loop's end must order the writes
   for (int loop = 1; loop <= 2000; ++loop) {
     team.run(100, [&](int item, int) { values[static_cast<std::size_t>(item)] += item; });
     for (int item = 0; item < 100; ++item) ASSERT_EQ(values[static_cast<std::size_t>(item)], item * loop);
@@ -53,7 +53,7 @@ TEST(ThreadTeam, AThreadNumberIsUsedByOneThreadAtATime) {
   }
 }
 
-TEST(ThreadTeam, ExceptionsReachTheCallerAndTheOtherItemsAreStillDone) {
+TEST(ThreadTeam, AnExceptionReachesTheCallerAndTheOtherItemsStillRun) {
   for (int size = 1; size <= 4; ++size) {
     ThreadTeam team(size);
     for (int loop = 0; loop < 300; ++loop) {
@@ -69,20 +69,20 @@ TEST(ThreadTeam, ExceptionsReachTheCallerAndTheOtherItemsAreStillDone) {
         EXPECT_EQ(error.what(), "item " + std::to_string(bad));
       }
       ASSERT_EQ(done.load(), items - 1) << "size " << size;
-      team.run(items, [&](int, int) { done.fetch_sub(1); });  // the failure is forgotten
+      team.run(items, [&](int, int) { done.fetch_sub(1); });  // the failed run has no effect on the next
       ASSERT_EQ(done.load(), -1);
     }
   }
 }
 
-TEST(ThreadTeam, WhereAllItemsThrowOneExceptionComesOut) {
+TEST(ThreadTeam, IfAllItemsThrowTheCallerGetsOneException) {
   for (int size = 1; size <= 3; ++size) {
     ThreadTeam team(size);
     EXPECT_THROW(team.run(10, [](int item, int) { throw item; }), int);
   }
 }
 
-TEST(ThreadTeam, ItemsMayRunTeamsOfTheirOwn) {
+TEST(ThreadTeam, ItemsMayRunOtherTeams) {
   ThreadTeam outer(2);
   std::atomic<int> count = 0;
   for (int loop = 0; loop < 20; ++loop) {
@@ -94,7 +94,7 @@ TEST(ThreadTeam, ItemsMayRunTeamsOfTheirOwn) {
   EXPECT_EQ(count.load(), 20 * 4 * 5 * 6);
 }
 
-TEST(ThreadTeam, TeamsOfSeveralThreadsDoNotMeet) {
+TEST(ThreadTeam, TeamsOfSeveralThreadsDoNotInterfere) {
   std::vector<std::jthread> owners;
   for (int owner = 0; owner < 3; ++owner) {
     owners.emplace_back([owner] {
@@ -113,14 +113,14 @@ TEST(ThreadTeam, SleepingHelpersWakeForTheNextLoop) {
   std::atomic<int> count = 0;
   for (int loop = 0; loop < 30; ++loop) {
     team.run(5, [&](int, int) { count.fetch_add(1); });
-    // Longer than helpers spin before they sleep.
+    // Helpers sleep after a shorter time than this.
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
     while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
   }
   EXPECT_EQ(count.load(), 150);
 }
 
-TEST(ThreadTeam, TeamsThatNeverRunEndAtOnce) {
+TEST(ThreadTeam, TeamsThatNeverRunAreDestroyedAtOnce) {
   for (int i = 0; i < 100; ++i) ThreadTeam team(1 + i % 4);
 }
 

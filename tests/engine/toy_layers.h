@@ -8,7 +8,7 @@
 
 namespace encdec {
 
-// y = factor * (sum of all inputs) + 1, inputs of one shape: enough to tell any two orders of nodes apart.
+// y = factor * (sum of all inputs) + 1. All inputs have one shape. Any two orders of nodes give different values.
 class ToyLayer final : public Layer {
  public:
   explicit ToyLayer(float factor = 1.0f) : factor_(factor) {}
@@ -41,7 +41,7 @@ inline std::shared_ptr<const Layer> toy(float factor = 1.0f) {
   return std::make_shared<ToyLayer>(factor);
 }
 
-// y[r] = sum of row r: [R, W] -> [R]. Rows of another symbol may follow as a second input, which is ignored.
+// y[r] = sum of row r: [R, W] -> [R]. A second input, with any number of rows, may follow and is ignored.
 class RowSums final : public Layer {
  public:
   std::string_view kind() const override { return "row_sums"; }

@@ -10,7 +10,7 @@
 
 namespace encdec {
 
-// Queries, keys, values and the weights of additive scores.
+// Random queries, keys and values, and the weights of additive scores.
 struct AdditiveCase {
   AdditiveOptions options;
   std::map<std::string, Tensor> weights;
@@ -23,7 +23,7 @@ struct AdditiveCase {
     keys = random.uniform({sizes.batch, sizes.keys, sizes.key_dim});
     values = random.uniform({sizes.batch, sizes.keys, sizes.value_dim});
     for (const auto& [name, shape] : shapes()) {
-      // Sums of about 1, where tanh is neither the identity nor constant.
+      // With this limit sums are about 1, where tanh is neither the identity nor constant.
       weights[name] = random.uniform(shape, std::sqrt(3.0 / static_cast<double>(shape.last())));
     }
   }
@@ -43,7 +43,7 @@ struct AdditiveCase {
     return std::make_shared<L>(make_scope(weights), options);
   }
 
-  // Of the whole batch, one member below the other.
+  // Returns the scores of all members of the batch, stacked by rows.
   reference::Matrix expected_scores() const {
     return for_each_member(queries.shape()[0], [this](Dim b) { return expected_scores(b); });
   }

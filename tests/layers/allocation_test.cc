@@ -1,5 +1,5 @@
-// Memory over the life of a RunState: after the first runs the engine allocates nothing, and a failed allocation leaves
-// the state usable. This program replaces operator new.
+// Tests the memory use of a RunState: after the first runs the engine allocates nothing, and after a failed allocation
+// the state is still usable. This program replaces operator new.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::map<std::string, Tensor> under(const std::string& scope, const std::map<std
   return moved;
 }
 
-// A little Transformer of one encoder and one decoder layer, with every kind of layer in it.
+// A small Transformer of one encoder layer and one decoder layer, with every kind of layer in it.
 class LittleTransformer {
  public:
   explicit LittleTransformer(Precision precision = Precision::float32)
@@ -112,7 +112,7 @@ class LittleTransformer {
   Executor decoder_;
 };
 
-// Encodes three sources and decodes some steps; the buffers are the caller's, as in a server.
+// A translation of three sources. Its buffers are reused, as in a server.
 class Session {
  public:
   static constexpr int kSequences = 3;
@@ -145,7 +145,7 @@ class Session {
     memory_ = model_.encoder().run(inputs, encoder_)[0];
   }
 
-  // Only copies the last step's output if asked to, since a copy allocates.
+  // Decodes `steps` steps. Copies the last step's output to `output` unless that is null, because a copy allocates.
   void decode(int steps, Tensor* output = nullptr) {
     for (int step = 0; step < steps; ++step) {
       for (Sequence& sequence : decoder_.sequences) {
@@ -169,15 +169,15 @@ class Session {
   Tensor memory_;
 };
 
-TEST(Allocation, TheWatchSeesAllocations) {
+TEST(Allocation, TheWatchCountsAllocations) {
   const AllocationWatch watch;
   const Tensor tensor = Tensor::allocate({4});
-  EXPECT_GE(watch.count(), 2);  // the memory and its owner's count
+  EXPECT_GE(watch.count(), 2);  // the memory and the reference count of its owner
 }
 
-// Repeats a run until some in a row have not allocated; false if that takes too long: each thread of the team allocates
-// when it takes part for the first time, which the system's scheduler decides.
-bool falls_quiet(const std::function<void()>& run) {
+// Calls `run` until 20 calls in a row allocate nothing. Returns false if 2000 calls do not suffice. Each thread of the
+// team allocates when it first takes part, and the system's scheduler decides when that is.
+bool stops_allocating(const std::function<void()>& run) {
   constexpr int kQuietRuns = 20, kMostRuns = 2000;
   int quiet_runs = 0;
   for (int i = 0; i < kMostRuns && quiet_runs < kQuietRuns; ++i) {
@@ -192,9 +192,9 @@ TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslations) {
   for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
     const LittleTransformer model(precision);
     Session session(model);
-    EXPECT_TRUE(falls_quiet([&] {
+    EXPECT_TRUE(stops_allocating([&] {
       session.start();
-      session.decode(40);  // over the ends of pages of the cache
+      session.decode(40);  // several pages of the cache
     })) << to_string(precision);
   }
 }
@@ -202,11 +202,11 @@ TEST(Allocation, NothingIsAllocatedAfterTheFirstTranslations) {
 TEST(Allocation, NoLayerAllocatesAfterTheFirstRuns) {
   for (const bench::LayerSample& layer : bench::all_layers()) {
     bench::SampleRun run(layer.make(layer.sizes.front(), {.threads = kThreads}), kThreads);
-    EXPECT_TRUE(falls_quiet([&] { run.run(); })) << layer.name;
+    EXPECT_TRUE(stops_allocating([&] { run.run(); })) << layer.name;
   }
 }
 
-TEST(Allocation, PositionsBeyondTheTabulatedOnesAllocateNothing) {
+TEST(Allocation, PositionsBeyondTheTableAllocateNothing) {
   constexpr int kRows = 9;
   Graph graph("positions");
   const Edge x = graph.input("x", {kSourceRows, kModelDim}), step = graph.input("step", {1}, DataType::int32);
@@ -220,10 +220,10 @@ TEST(Allocation, PositionsBeyondTheTabulatedOnesAllocateNothing) {
   std::int32_t far_step = 1500;
   const std::array<Tensor, 2> inputs = {RandomTensors(5).uniform({kRows, kModelDim}),
                                         Tensor(&far_step, DataType::int32, {1})};
-  EXPECT_TRUE(falls_quiet([&] { executor.run(inputs, state); }));
+  EXPECT_TRUE(stops_allocating([&] { executor.run(inputs, state); }));
 }
 
-TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
+TEST(Allocation, ACacheThatGrowsWithinAPageAllocatesNothing) {
   const LittleTransformer model;
   Session session(model);
   session.start();
@@ -238,8 +238,8 @@ TEST(Allocation, AGrowingCacheAllocatesWithinAPageNothing) {
   EXPECT_EQ(fewest, 0);
 }
 
-// Lets each allocation of a first translation fail in turn, then asks the same state for the whole translation.
-TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
+// For each allocation of a first translation: makes it fail, then runs the whole translation on the same state.
+TEST(Allocation, AfterAFailedAllocationTheStateGivesTheSameBits) {
   const LittleTransformer model;
   Tensor expected;
   {
@@ -249,8 +249,8 @@ TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
   }
   int failures = 0;
   for (int nth = 0;; ++nth) {
-    ASSERT_LT(nth, 10000) << "no end";
-    // Both a fresh state, and one that has run with smaller sizes and has to grow.
+    ASSERT_LT(nth, 10000) << "a translation never succeeds";
+    // A new state, and a state that ran with smaller sizes before and must grow.
     for (const bool grown : {false, true}) {
       Session session(model);
       if (grown) {
@@ -282,9 +282,9 @@ TEST(Allocation, AfterAFailedOneTheStateGivesTheSameBits) {
   }
 }
 
-// A larger run gives the arena back before it asks for a larger one. If that fails, the plan of the smaller run must
-// not be taken for the one in force.
-TEST(Allocation, AfterAFailedGrowthTheOldSizesStillRun) {
+// A run that needs a larger arena frees the old arena first. If the new allocation then fails, the memory plan of the
+// earlier, smaller run must not be used for the next run.
+TEST(Allocation, AfterAFailedGrowthSmallRunsStillWork) {
   const LittleTransformer model;
   const Executor& encoder = model.encoder();
   const std::array<Tensor, 1> small = {RandomTensors(3).ids(100, kVocabulary)};
@@ -307,7 +307,7 @@ TEST(Allocation, AfterAFailedGrowthTheOldSizesStillRun) {
     }
     state.sequences = packed(std::array{100});
     const Tensor& output = encoder.run(small, state)[0];
-    ASSERT_TRUE(in_a_large_block(output.raw())) << "the output lies in memory that was given back, allocation " << nth;
+    ASSERT_TRUE(in_a_large_block(output.raw())) << "the output lies in freed memory, allocation " << nth;
     ASSERT_TRUE(same_bits(expected, output)) << "after allocation " << nth << " has failed";
   }
   EXPECT_GT(failures, 2);

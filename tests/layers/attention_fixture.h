@@ -23,7 +23,7 @@ struct AttentionSizes {
   Dim head_dim = 0;  // 0: model_dim / heads
 };
 
-// One of everything, primes, odd head sizes, heads that are together wider or narrower than the model, whole panels.
+// Sizes of 1, primes, odd head sizes, heads that together are wider or narrower than the model, and whole panels.
 inline constexpr std::array kAttentionSizes = {
     AttentionSizes{1, 1},      AttentionSizes{6, 3},     AttentionSizes{7, 1},  AttentionSizes{15, 5},
     AttentionSizes{16, 2},     AttentionSizes{20, 3, 5}, AttentionSizes{33, 1}, AttentionSizes{64, 2},
@@ -34,11 +34,12 @@ inline AttentionOptions options_for(const AttentionSizes& sizes, Residual residu
   return {.model_dim = sizes.model_dim, .heads = sizes.heads, .head_dim = sizes.head_dim, .residual = residual};
 }
 
-// Weights of all four projections: query, key, value [H*K, D] and output [D, H*K].
+// Returns random weights of all four projections: query, key, value [H*K, D] and output [D, H*K].
 inline std::map<std::string, Tensor> attention_weights(RandomTensors& random, const AttentionOptions& options,
                                                        DataType type = DataType::float32) {
   const Dim model_dim = options.model_dim, inner = options.inner_dim();
-  // Outputs about as large as inputs, so that scores differ but the largest does not hide the others.
+  // With this limit outputs are about as large as inputs, so that scores differ but the largest does not hide the
+  // others.
   const double limit = std::sqrt(3.0 / static_cast<double>(model_dim));
   std::map<std::string, Tensor> weights;
   for (const char* name : {"query", "key", "value"}) {
@@ -57,7 +58,7 @@ inline std::map<std::string, Tensor> only(const std::map<std::string, Tensor>& w
   return chosen;
 }
 
-// The four projections of a scope in which heads are together as wide as the model.
+// Returns the four projections in `scope`. REQUIRES: the heads together are as wide as the model.
 inline std::map<std::string, Tensor> square_attention_weights(const WeightScope& scope, Dim model_dim) {
   std::map<std::string, Tensor> weights;
   for (const std::string name : {"query", "key", "value", "output"}) {
@@ -67,12 +68,12 @@ inline std::map<std::string, Tensor> square_attention_weights(const WeightScope&
   return weights;
 }
 
-// A self-attention of class L, its weights, and packed sequences for it, with a residual where it adds one.
+// A self-attention layer of class L, its weights, packed sequences for it, and a residual if it adds one.
 template <class L, class Options>
 struct SelfAttentionCase {
   Options options;
   std::map<std::string, Tensor> weights;
-  std::vector<int> rows;  // of each sequence
+  std::vector<int> rows;  // number of rows of each sequence
   std::vector<Tensor> inputs;
 
   SelfAttentionCase(const Options& options_, std::vector<int> rows_) : options(options_), rows(std::move(rows_)) {}
@@ -96,7 +97,7 @@ struct SelfAttentionCase {
   }
 };
 
-// Each sequence alone has the bits that it has among the others.
+// Expects that each sequence has the same bits alone as in the batch.
 template <class Case>
 void expect_neighbours_do_not_change_a_bit(const Case& c) {
   const Tensor all = c.run(2);
@@ -108,21 +109,21 @@ void expect_neighbours_do_not_change_a_bit(const Case& c) {
   }
 }
 
-// A row of the second of three sequences that is not a number leaves the other two alone, bit by bit, and reaches the
-// given row of its own.
+// Puts a NaN into `poisoned_row`, a row of the second of three sequences. Expects that the other two sequences keep
+// their bits, and that the NaN reaches `reached_row`.
 template <class Case>
 void expect_a_nan_stays_in_its_sequence(Case c, int poisoned_row, int reached_row) {
   const Tensor clean = c.run(2);
   c.inputs[0] = copy_of(c.inputs[0]);
   c.inputs[0].row(poisoned_row)[5] = std::numeric_limits<float>::quiet_NaN();
   const Tensor poisoned = c.run(2);
-  const int behind = c.rows[0] + c.rows[1];
+  const int third = c.rows[0] + c.rows[1];
   EXPECT_TRUE(same_bits(clean.slice(0, c.rows[0]), poisoned.slice(0, c.rows[0])));
-  EXPECT_TRUE(same_bits(clean.slice(behind, c.rows[2]), poisoned.slice(behind, c.rows[2])));
+  EXPECT_TRUE(same_bits(clean.slice(third, c.rows[2]), poisoned.slice(third, c.rows[2])));
   EXPECT_TRUE(std::isnan(poisoned.row(reached_row)[0]));
 }
 
-// Attention of each of the packed sequences by itself.
+// Returns the attention of each packed sequence computed separately, stacked by rows.
 template <class AttendOne>
 reference::Matrix of_each_sequence(const Tensor& x, const std::vector<int>& rows, const AttendOne& attend_one) {
   std::vector<reference::Matrix> outputs;
@@ -140,7 +141,7 @@ inline reference::Matrix project(const std::map<std::string, Tensor>& weights, c
   return linear(x, reference::Matrix(weights.at(name + ".weight")), &bias);
 }
 
-// One sequence: its rows as queries, the source's as keys and values.
+// Returns the attention of one sequence: its rows are the queries, the source's rows the keys and values.
 inline reference::Matrix attend(const std::map<std::string, Tensor>& weights, const reference::Matrix& x,
                                 const reference::Matrix& source, int heads, const reference::ScoreOptions& options) {
   return project(weights, "output",

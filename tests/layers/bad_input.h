@@ -14,8 +14,8 @@
 
 namespace encdec {
 
-// Each tensor that a layer L(scope, options) takes is missed if it is not there, and refused if it has another shape or
-// is stored as integers; the message names it.
+// Expects that a layer L(scope, options) refuses each of its tensors if it is missing, has another shape or is stored
+// as integers, and that the message names the tensor.
 template <class L, class Options>
 void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights, const Options& options) {
   ASSERT_NO_THROW(L(make_scope(weights), options));
@@ -46,7 +46,8 @@ void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights
   }
 }
 
-// What a graph says of a layer with inputs of these shapes, without the node's name.
+// Returns the message of the ShapeError that a graph throws for a layer with inputs of these shapes, without the node's
+// name.
 inline std::string shape_error(std::shared_ptr<const Layer> layer, const std::vector<Shape>& inputs) {
   const std::string where = "graph 'test', node 'layer' (" + std::string(layer->kind()) + "): ";
   try {
@@ -58,7 +59,7 @@ inline std::string shape_error(std::shared_ptr<const Layer> layer, const std::ve
   return "no exception";
 }
 
-// Of a layer that takes ids of a vocabulary of 9.
+// Expects that `runner`, of a layer with a vocabulary of 9, refuses ids below 0 and above 8.
 inline void expect_ids_outside_a_vocabulary_of_9_are_refused(LayerRunner runner) {
   Tensor ids = Tensor::allocate({3}, DataType::int32);
   for (const std::int32_t id :

@@ -17,7 +17,7 @@ struct DenseSizes {
   Dim batch, queries, keys, query_dim, key_dim, value_dim;
 };
 
-// One of everything, primes, odd sizes, whole tiles and vectors, and one key more or less than those.
+// Sizes of 1, primes, odd sizes, whole tiles and vectors, and one key more or one less than those.
 inline constexpr std::array kDenseSizes = {
     DenseSizes{1, 1, 1, 1, 1, 1},    DenseSizes{2, 3, 5, 7, 7, 4},     DenseSizes{3, 2, 19, 13, 13, 11},
     DenseSizes{1, 4, 4, 16, 16, 16}, DenseSizes{2, 9, 17, 33, 33, 67}, DenseSizes{1, 8, 64, 64, 64, 64},
@@ -35,7 +35,7 @@ inline Tensor floats(const Shape& shape, std::vector<float> values) {
   return tensor;
 }
 
-// Lengths that mask nothing, something, all, and are out of range.
+// Returns lengths that mask no keys, some keys and all keys, and lengths out of range.
 inline Tensor some_lengths(const Shape& shape, Dim keys) {
   Tensor lengths = Tensor::allocate(shape, DataType::int32);
   const std::array<Dim, 6> choices = {keys, 0, keys / 2, 1, keys + 3, -1};
@@ -45,12 +45,13 @@ inline Tensor some_lengths(const Shape& shape, Dim keys) {
   return lengths;
 }
 
-// Member `b` of a dense batch, [R, D] of [B, R, D].
+// Returns member `b` of a dense batch: [R, D] of [B, R, D].
 inline Tensor member(const Tensor& batch, Dim b) {
   return batch.slice(b, 1).reshape({batch.shape()[1], batch.shape()[2]});
 }
 
-// Of one member's queries, from lengths of members or of rows; as many as there are keys where there are none.
+// Returns the length of each query of member `b`. `lengths` has one per member or one per query; without it, all
+// lengths are `keys`.
 inline std::vector<std::int32_t> lengths_of_rows(const std::optional<Tensor>& lengths, Dim b, Dim queries, Dim keys) {
   std::vector<std::int32_t> all;
   for (Dim q = 0; q < queries; ++q) {
@@ -63,7 +64,7 @@ inline std::vector<std::int32_t> lengths_of_rows(const std::optional<Tensor>& le
   return all;
 }
 
-// `of_member(b)` for every member, one below the other.
+// Returns `of_member(b)` of every member `b`, stacked by rows.
 template <class OfMember>
 reference::Matrix for_each_member(Dim batch, const OfMember& of_member) {
   std::vector<reference::Matrix> parts;
@@ -71,7 +72,7 @@ reference::Matrix for_each_member(Dim batch, const OfMember& of_member) {
   return reference::stack(parts);
 }
 
-// A layer as a graph of one node between inputs of such types, with threads of its own.
+// A graph of one layer with the given inputs and its own threads.
 class DenseRunner {
  public:
   DenseRunner(std::shared_ptr<const Layer> layer, std::vector<Tensor> inputs, int threads = 1)
@@ -81,7 +82,7 @@ class DenseRunner {
 
   Tensor run() { return copy_of(executor_.run(inputs_, state_).front()); }
 
-  // The weights of each row, one below the other.
+  // Returns the observed weights of each row, stacked by rows.
   Tensor observed_weights() {
     std::vector<float> all;
     Dim rows = 0;
@@ -114,8 +115,8 @@ inline Tensor run_dense(std::shared_ptr<const Layer> layer, std::vector<Tensor> 
   return DenseRunner(std::move(layer), std::move(inputs), threads).run();
 }
 
-// Bit by bit: threads do not matter, nor does the rest of the batch, nor the queries beside one. The inputs are
-// [B, ...], the first of them queries, and a [B, Q] input goes with it.
+// Expects that the bits of a row do not depend on the number of threads, on the rest of the batch, or on other queries.
+// The inputs are [B, ...]; the first input is the queries, and a [B, Q] input has one number per query.
 inline void expect_rows_are_independent(const std::shared_ptr<const Layer>& layer, const std::vector<Tensor>& inputs) {
   const Tensor all = run_dense(layer, inputs, 1);
   EXPECT_TRUE(same_bits(all, run_dense(layer, inputs, 3)));
@@ -141,7 +142,8 @@ inline void expect_rows_are_independent(const std::shared_ptr<const Layer>& laye
   }
 }
 
-// A golden value is float64 rounded to float32: within the reference's bounds and half a unit in its last place.
+// Compares with a golden value, which is a float64 rounded to float32: the bounds are the reference's plus half a unit
+// in the last place.
 inline testing::AssertionResult golden_is_within(reference::Matrix expected, const Tensor& golden) {
   for (std::size_t i = 0; i < expected.errors.size(); ++i) {
     expected.errors[i] += std::abs(expected.values[i]) * 0x1p-24 + 0x1p-149;

@@ -1,4 +1,5 @@
-// Attention weights of checkpoints in tests/golden: what transformers tells with output_attentions=True.
+// Compares the attention weights of the checkpoints in tests/golden with those that transformers returns with
+// output_attentions=True.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@
 namespace encdec {
 namespace {
 
-// The reference computes in float32 itself; users are promised 1e-5.
+// The reference itself computes in float32. The documentation promises 1e-5.
 constexpr double kTolerance = 2e-6;
 
 const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
@@ -41,7 +42,7 @@ double difference(const Tensor& found, const Tensor& expected) {
   return worst;
 }
 
-// The mean of [L, H, Q, K] over layers and heads: [1, 1, Q, K].
+// Returns the mean of [L, H, Q, K] over layers and heads: [1, 1, Q, K].
 Tensor mean_of(const Tensor& weights) {
   const Shape& shape = weights.shape();
   Tensor mean = Tensor::allocate({1, 1, shape[2], shape[3]});
@@ -71,7 +72,7 @@ class AttentionGolden : public testing::TestWithParam<std::string> {
     return Model::load(kGolden / GetParam() / "model", {.threads = threads, .precision = precision});
   }
 
-  // As transformers was asked: the decoder reads all of the decoder's input. What would follow it does not matter.
+  // As for the reference, the decoder reads the whole decoder input. A token after it would not change the weights.
   AttentionMaps attention(const Model& model, const AttentionSelection& selection = {}) const {
     if (!model.config().has_decoder()) return model.attention_ids(source_, {}, {.selection = selection});
     if (!model.config().has_encoder()) return model.attention_ids(decoder_input_, {}, {.selection = selection});
@@ -98,7 +99,7 @@ TEST_P(AttentionGolden, EveryHeadOfEveryLayerEqualsTheReference) {
   }
 }
 
-TEST_P(AttentionGolden, ChoicesAreOfTheSameMaps) {
+TEST_P(AttentionGolden, SelectionsAreTakenFromTheSameMaps) {
   const Model model = load();
   for (const AttentionMap& all : attention(model).maps) {
     const AttentionMap mean = attention(model, {.kinds = {all.kind},
@@ -116,7 +117,7 @@ TEST_P(AttentionGolden, ChoicesAreOfTheSameMaps) {
   }
 }
 
-TEST_P(AttentionGolden, EveryPrecisionTellsWeightsThatAddUpToOne) {
+TEST_P(AttentionGolden, InEveryPrecisionWeightsAddUpToOne) {
   for (const Precision precision : {Precision::bfloat16, Precision::int8}) {
     for (const AttentionMap& map : attention(load(precision)).maps) {
       EXPECT_LE(difference(map.weights, *expected_->find(stored_name(map.kind))), 0.2) << to_string(map.kind);
@@ -135,7 +136,7 @@ TEST_P(AttentionGolden, NumberOfThreadsDoesNotChangeABit) {
   }
 }
 
-TEST_P(AttentionGolden, WhatWasGeneratedIsReadAgain) {
+TEST_P(AttentionGolden, GenerationReturnsTheAttentionOfItsResult) {
   for (const Precision precision : {Precision::float32, Precision::int8}) {
     const Model model = load(precision);
     if (!model.config().has_decoder()) return;
@@ -151,7 +152,7 @@ TEST_P(AttentionGolden, WhatWasGeneratedIsReadAgain) {
       const auto results = model.generate_ids(sources, options);
       for (std::size_t i = 0; i < sources.size(); ++i) {
         const Hypothesis& hypothesis = results[i].hypotheses.front();
-        EXPECT_EQ(hypothesis.token_ids, plain[i].hypotheses.front().token_ids) << "asking changes nothing";
+        EXPECT_EQ(hypothesis.token_ids, plain[i].hypotheses.front().token_ids) << "attention changes no token";
         const AttentionMaps expected = model.attention_ids(sources[i], hypothesis.token_ids, {.selection = selection});
         EXPECT_EQ(hypothesis.attention.target, expected.target);
         ASSERT_EQ(hypothesis.attention.maps.size(), 1u);
@@ -170,7 +171,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& instance) {
 INSTANTIATE_TEST_SUITE_P(Families, AttentionGolden, testing::ValuesIn(golden_cases_with("attention.safetensors")),
                          test_name);
 
-// What refuses to be asked.
+// Returns the error of a request for attention.
 std::string message_of(const std::string& family, const AttentionSelection& selection, const TokenIds& source,
                        const TokenIds& target) {
   const Model model = Model::load(kGolden / family / "model", {.threads = 1});
@@ -182,7 +183,7 @@ std::string message_of(const std::string& family, const AttentionSelection& sele
   return "no exception";
 }
 
-TEST(Attention, RefusesWhatTheModelDoesNotHave) {
+TEST(Attention, RefusesMapsThatTheModelDoesNotHave) {
   using Of = AttentionChoice::Of;
   EXPECT_EQ(message_of("bert/base", {.kinds = {AttentionKind::cross}}, {4, 5}, {}),
             "cross-attention is asked for, but bert has none");
@@ -197,12 +198,12 @@ TEST(Attention, RefusesWhatTheModelDoesNotHave) {
   EXPECT_THAT(message_of("marian/odd_sizes", {}, {4}, {1'000'000}), testing::HasSubstr("target 1: token id 1000000"));
 }
 
-TEST(Attention, MapsTooLargeForMemoryAreRefusedBeforeTheyAreMade) {
+TEST(Attention, MapsTooLargeForMemoryAreRefusedBeforeTheyAreComputed) {
   const TokenIds longest(40'000, 4);
   EXPECT_THAT(message_of("t5/v1_1", {}, longest, {5}), testing::HasSubstr("choose a kind, a layer or a head"));
 }
 
-TEST(Attention, AModelWithoutATargetHasTheEncodersMapOnly) {
+TEST(Attention, WithoutATargetTheEncodersMapIsAvailable) {
   const Model model = Model::load(kGolden / "marian/odd_sizes/model", {.threads = 1});
   const AttentionMaps found =
       model.attention_ids({4, 5, 6}, {}, {.selection = {.kinds = {AttentionKind::encoder_self}}});

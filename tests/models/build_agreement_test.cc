@@ -1,5 +1,5 @@
-// What a kind of instructions computes is the same to the bit in every build: whatever the compiler, and the versions
-// of oneDNN, Highway and the C library.
+// Tests that all builds compute the same bits with the same instruction set: with any compiler and any versions of
+// oneDNN, Highway and the C library.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,13 +18,14 @@
 namespace encdec {
 namespace {
 
-// Kernels of one kind round in one way: what they do to a vector depends on its width.
+// Returns a name of the instruction set. Kernels with the same name round in the same way; the width of vectors is a
+// part of the name.
 std::string instructions(Precision precision) {
   const backend::InstructionSets& cpu = backend::instruction_sets();
   const std::string target = kernels::vector_target();
   const std::string vectors = target.starts_with("avx3") ? "avx512" : target.starts_with("sse") ? "sse4" : target;
   if (precision == Precision::float32) return vectors;
-  if (precision == Precision::int8) return vectors + (cpu.avx512_bfloat16 ? " bf16" : "");  // attention
+  if (precision == Precision::int8) return vectors + (cpu.avx512_bfloat16 ? " bf16" : "");  // for attention
   return vectors + (cpu.amx ? " amx" : cpu.avx512_bfloat16 || kernels::has_matrix_products() ? " bf16" : "");
 }
 
@@ -62,7 +63,7 @@ std::string hash_of_outputs(Precision precision) {
   return text;
 }
 
-// Of builds with gcc 12, Highway 1.0.3 and oneDNN 2.6.3; those of NEON emulated by QEMU 7.2.
+// Hashes of builds with gcc 12, Highway 1.0.3 and oneDNN 2.6.3. Those of NEON were computed under QEMU 7.2.
 const std::map<std::string, std::string> kHashes = {
     {"float32 avx512", "c377e48697bd680760cb7d0299eef5cb"},
     {"float32 avx2", "cc44e537235fd958cc4708585725fba3"},

@@ -1,4 +1,5 @@
-// A source's result is the same, bit by bit, whatever it is decoded with: other sources, batch sizes, threads, workers.
+// Tests that a source has the same result, bit by bit, with any other sources, batch size, number of threads and number
+// of workers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ namespace {
 constexpr int kVocabulary = RandomMarian::kVocabulary;
 constexpr std::int32_t kEnd = RandomMarian::kEnd;
 #if defined(__SANITIZE_THREAD__)
-constexpr int kSources = 60, kLongestSource = 50;  // what takes a minute takes an hour there
+constexpr int kSources = 60, kLongestSource = 50;  // the thread sanitizer is about 60 times slower
 #else
 constexpr int kSources = 500, kLongestSource = 200;
 #endif
@@ -36,7 +37,7 @@ std::vector<GenerateInput> random_inputs() {
   };
   std::vector<GenerateInput> inputs;
   for (int i = 0; i < kSources; ++i) {
-    // Most are short, as in real text; the length is no function of the place.
+    // Most sources are short, as in real text. The length does not depend on the position.
     const int length = 1 + random.below(random.below(4) == 0 ? kLongestSource : 25);
     GenerateInput input{some_ids(length)};
     if (random.below(5) == 0) input.prefix = some_ids(1 + random.below(4));
@@ -47,7 +48,7 @@ std::vector<GenerateInput> random_inputs() {
   return inputs;
 }
 
-// All of a result's numbers, to the last bit.
+// Returns all numbers of a result as bytes.
 std::string bytes_of(const GenerateResult& result) {
   std::string bytes;
   const auto append = [&](const auto* data, std::size_t count) {
@@ -70,15 +71,15 @@ std::vector<std::string> generate(const Model& model, std::span<const GenerateIn
   return all;
 }
 
-// What a source is decoded with.
-struct Company {
+// How sources are batched and run.
+struct Execution {
   int batch_size;
   int threads;
   int workers;
 };
 
-// Against batches of one, one thread and one worker. Batches of one take the longest.
-constexpr std::array<Company, 8> kCompanies = {
+// Each is compared with batches of one source, one thread and one worker. Batches of one source take the longest.
+constexpr std::array<Execution, 8> kExecutions = {
     {{1, 2, 2}, {7, 1, 1}, {7, 1, 2}, {7, 2, 1}, {64, 1, 1}, {64, 1, 2}, {64, 2, 1}, {64, 2, 2}}};
 
 struct Search {
@@ -104,38 +105,38 @@ class Determinism : public testing::TestWithParam<Search> {
     models_.push_back(load(checkpoint, 2, GetParam().precision));
   }
 
-  std::vector<Model> models_;  // with 1 thread and with 2
+  std::vector<Model> models_;  // with 1 thread and with 2 threads
 };
 
-TEST_P(Determinism, ASourceGetsTheSameBytesInEveryCompany) {
+TEST_P(Determinism, ASourceGetsTheSameBytesHoweverItIsRun) {
   const std::vector<GenerateInput> inputs = random_inputs();
   GenerateOptions options = GetParam().options;
   options.batch_size = 1;
   options.workers = 1;
   const auto expected = generate(models_[0], inputs, options);
   RandomTensors random(13);
-  for (const Company& company : kCompanies) {
-    options.batch_size = company.batch_size;
-    options.workers = company.workers;
-    const Model& model = models_[static_cast<std::size_t>(company.threads - 1)];
+  for (const Execution& execution : kExecutions) {
+    options.batch_size = execution.batch_size;
+    options.workers = execution.workers;
+    const Model& model = models_[static_cast<std::size_t>(execution.threads - 1)];
     const auto order = random.permutation(kSources);
     std::vector<GenerateInput> shuffled;
     for (const int i : order) shuffled.push_back(inputs[static_cast<std::size_t>(i)]);
-    // Two calls, so that not all sources are sorted into batches together.
+    // Two calls, so that other sources are batched together than in a single call.
     const auto split = static_cast<std::size_t>(random.below(kSources));
     auto found = generate(model, std::span(shuffled).first(split), options);
     std::ranges::move(generate(model, std::span(shuffled).subspan(split), options), std::back_inserter(found));
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       ASSERT_EQ(found[i], expected[static_cast<std::size_t>(order[i])])
-          << "source " << order[i] << ", batch size " << company.batch_size << ", threads " << company.threads
-          << ", workers " << company.workers;
+          << "source " << order[i] << ", batch size " << execution.batch_size << ", threads " << execution.threads
+          << ", workers " << execution.workers;
     }
   }
 }
 
-// Else equal bytes would prove little.
-TEST_P(Determinism, TheResultsAreOfManyLengthsAndTokens) {
+// Without this, equal bytes would show little.
+TEST_P(Determinism, TheResultsHaveManyLengthsAndTokens) {
   std::set<std::size_t> lengths;
   std::set<std::int32_t> tokens;
   std::size_t ended = 0;
@@ -151,7 +152,7 @@ TEST_P(Determinism, TheResultsAreOfManyLengthsAndTokens) {
   EXPECT_LE(ended, kSources * 9u / 10);
 }
 
-// As in large models: oneDNN's matmuls of so many inputs are others.
+// As in large models: for matmuls with this many inputs oneDNN uses other kernels.
 constexpr RandomMarian::HiddenDims kWide = {.encoder = 2048, .decoder = 4096};
 
 const std::array kSearches = {

@@ -1,5 +1,6 @@
-// A oneDNN that gives a row other bits in other company, as its versions may: the promise of equal bits holds, and a
-// note says what multiplies. This program's dnnl_primitive_execute stands before that of the library.
+// Tests a oneDNN that computes other bits for a row if other rows are beside it, as some versions do. The engine must
+// still give equal bits, and report in a note what multiplies instead. This program's dnnl_primitive_execute overrides
+// that of the library.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,9 +20,10 @@
 
 namespace {
 
-// Matrices of so many inputs are multiplied wrongly: the last bit of the first output depends on the number of rows.
+// Matrices with these numbers of inputs are multiplied wrongly: the last bit of the first output depends on the number
+// of rows.
 constexpr dnnl::memory::dim kOneRowDiffers = 700;
-constexpr std::array<dnnl::memory::dim, 2> kSomeRowsDiffer = {701, 128};  // 128: the bundled model's
+constexpr std::array<dnnl::memory::dim, 2> kSomeRowsDiffer = {701, 128};  // 128 inputs exist in the bundled model
 int executions = 0;
 
 bool is_faulty(dnnl::memory::dim rows, dnnl::memory::dim inputs) {
@@ -70,7 +72,7 @@ class FaultyOneDnn : public testing::Test {
     if (backend::backend_for(Precision::float32, 512).name != "onednn") GTEST_SKIP() << "oneDNN is not used here";
   }
 
-  // Whether each row of a product has the bits that it has alone, and among fewer rows.
+  // Expects that each row of a product has the same bits alone and among fewer rows.
   static void expect_rows_agree(Dim inputs, Residual residual) {
     RandomTensors random(1);
     const std::vector<WeightMatrix> weights = {WeightMatrix(random.uniform({kOutputs, inputs}))};
@@ -93,21 +95,21 @@ class FaultyOneDnn : public testing::Test {
   }
 };
 
-TEST_F(FaultyOneDnn, OneRowIsComputedAsTwoWhereItDiffersAlone) {
+TEST_F(FaultyOneDnn, ASingleRowThatDiffersIsComputedAsTwo) {
   for (const Residual residual : {Residual::none, Residual::add}) expect_rows_agree(kOneRowDiffers, residual);
   EXPECT_EQ(backend::backend_for(Precision::float32, kOneRowDiffers).name, "onednn");
   EXPECT_EQ(backend::disagreements(), "");
 }
 
-TEST_F(FaultyOneDnn, OurOwnKernelMultipliesWhereRowsDiffer) {
+TEST_F(FaultyOneDnn, OurOwnKernelIsUsedIfRowsDiffer) {
   expect_rows_agree(kSomeRowsDiffer[0], Residual::add);
   EXPECT_EQ(backend::backend_for(Precision::float32, kSomeRowsDiffer[0]).name, "panels");
   const int before = executions;
   expect_rows_agree(kSomeRowsDiffer[0], Residual::none);
-  EXPECT_EQ(executions, before) << "oneDNN was asked again";
+  EXPECT_EQ(executions, before) << "oneDNN was used again";
 }
 
-TEST_F(FaultyOneDnn, AModelSaysSo) {
+TEST_F(FaultyOneDnn, AModelReportsIt) {
   const Model model = Model::load(ENCDEC_PRETRAINED_DIR "/english-pronunciation", {.threads = 1});
   EXPECT_THAT(model.precision_note(), testing::ContainsRegex("oneDNN [0-9.]+, the bits of a row depend .*128"));
   EXPECT_EQ(model.generate({"hello"}).front().hypotheses.front().text, "HH EH1 L OW0");

@@ -1,4 +1,5 @@
-// Checkpoints of tests/golden under many options: what transformers generates from each source alone.
+// Compares what the checkpoints of tests/golden generate, under many options, with what transformers generates from
+// each source alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@
 namespace encdec {
 namespace {
 
-// Of a score, or of 1 where it is smaller.
+// Relative to a score, or to 1 if the score is smaller.
 constexpr double kTolerance = 1e-4;
 
 const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
@@ -30,7 +31,7 @@ struct Case {
   nlohmann::json settings() const { return content.value("settings", nlohmann::json::object()); }
 };
 
-// For messages of gtest.
+// Names a case in the messages of GoogleTest.
 void PrintTo(const Case& golden, std::ostream* stream) {
   *stream << golden.checkpoint << ' ' << golden.name();
 }
@@ -52,7 +53,8 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-// The checkpoint with the case's settings in its generation_config.json. One for all cases that have the same.
+// Returns the checkpoint with the case's settings in its generation_config.json. Cases with equal settings share a
+// model.
 const Model& model_of(const Case& golden) {
   static std::map<std::string, Model> models;
   const nlohmann::json changed = golden.settings();
@@ -68,7 +70,7 @@ const Model& model_of(const Case& golden) {
   return models.emplace(key, Model::load(copy.path(), {.threads = 2})).first->second;
 }
 
-// Options by transformers' names.
+// A reader of options by the names that transformers gives them.
 class OptionReader {
  public:
   explicit OptionReader(const nlohmann::json& given) : given_(given) {}
@@ -144,7 +146,7 @@ class GenerationGolden : public testing::TestWithParam<Case> {
   const nlohmann::json& rows() const { return GetParam().content["rows"]; }
 };
 
-TEST_P(GenerationGolden, EachSourceGetsWhatTransformersGivesItAlone) {
+TEST_P(GenerationGolden, EachSourceGivesWhatTransformersGeneratesFromItAlone) {
   const Model& model = model_of(GetParam());
   GenerateOptions options = OptionReader(GetParam().content["options"]).read();
   options.batch_size = 1;
@@ -186,7 +188,7 @@ TEST_P(GenerationGolden, ABatchGivesTheSameBytesAsEachSourceAlone) {
   }
 }
 
-TEST_P(GenerationGolden, TokenScoresAreThoseOfTeacherForcing) {
+TEST_P(GenerationGolden, TokenScoresEqualThoseOfTeacherForcing) {
   const Model& model = model_of(GetParam());
   const auto inputs = inputs_of(rows());
   const auto results = model.generate_inputs(inputs, OptionReader(GetParam().content["options"]).read());

@@ -1,4 +1,4 @@
-// Checkpoints of tests/golden: what transformers computes, node by node, and what it generates.
+// Compares the checkpoints of tests/golden with transformers: each node's output, and greedy generation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace encdec {
 namespace {
 
-// Of the largest value; the reference itself computes in float32.
+// Relative to the largest value. The reference itself computes in float32.
 constexpr double kTolerance = 2e-5;
 
 const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
@@ -25,7 +25,7 @@ std::vector<std::string> case_names() {
   return golden_cases_with("expected.safetensors");
 }
 
-// Rows of ids, padded with -1 in the file; none if they are not there.
+// Returns rows of ids, which are padded with -1 in the file; empty if the tensor is missing.
 std::vector<TokenIds> id_rows(const WeightStore& store, const std::string& name) {
   std::vector<TokenIds> rows;
   if (store.find(name) == nullptr) return rows;
@@ -37,7 +37,7 @@ std::vector<TokenIds> id_rows(const WeightStore& store, const std::string& name)
   return rows;
 }
 
-// The largest difference relative to the largest expected value; infinite where the shapes differ.
+// Returns the largest difference relative to the largest expected value; infinite if the shapes differ.
 double difference(const Tensor& found, const Tensor& expected) {
   if (found.shape() != expected.shape()) return std::numeric_limits<double>::infinity();
   double largest = 0, worst = 0;
@@ -93,7 +93,7 @@ TEST_P(Golden, EveryNodeEqualsTheReference) {
   EXPECT_EQ(compared, static_cast<std::size_t>(std::ranges::count_if(expected_.tensors(), is_node)));
 }
 
-// Of models that generate.
+// The golden models that generate.
 class GoldenGreedy : public Golden {};
 
 TEST_P(GoldenGreedy, TokensEqualTheReferenceAloneAndInAnyBatch) {
@@ -103,7 +103,7 @@ TEST_P(GoldenGreedy, TokensEqualTheReferenceAloneAndInAnyBatch) {
     const Model model = load(threads);
     for (const int batch_size : {1, 3, 64}) {
       GenerateOptions options{.num_beams = 1, .batch_size = batch_size};
-      // Formats without generation settings; the reference stops at transformers' default.
+      // These formats have no generation settings, and the reference stops at the default of transformers.
       const bool has_settings =
           model.format() != CheckpointFormat::ctranslate2 && model.format() != CheckpointFormat::npz;
       if (!has_settings) options.max_new_tokens = 20;

@@ -8,7 +8,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/model.h"
 
-// Models of tests/golden/marian, and what tests of them share.
+// The models of tests/golden/marian, and helpers of their tests.
 namespace encdec::model_cases {
 
 inline const std::filesystem::path kMarianCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian";

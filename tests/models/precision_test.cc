@@ -1,4 +1,4 @@
-// Models in reduced precisions: how near they are to float32, and which of them `automatic` takes.
+// Tests how near reduced precisions are to float32, and which precision `automatic` selects.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ double divergence_from_float32(const std::filesystem::path& folder, Precision pr
   return divergence(probe(reference.network()), probe(reduced.network()), reference.config().architecture);
 }
 
-// One checkpoint of each family. Random weights are hard to round: nothing in them is redundant.
-TEST(Precision, ReducedOnesStayNearFloat32) {
+// One checkpoint of each family. Random weights are the hardest to round, because they have no redundancy.
+TEST(Precision, ReducedPrecisionsStayNearFloat32) {
   for (const char* name :
        {"bart/base", "bert/base", "blenderbot/base", "gpt2/with_prefix", "m2m_100/untied", "marian/shared_swish",
         "mbart/untied", "mt5/tied", "pegasus/stored_positions", "t5/v1_0", "t5/v1_1"}) {
@@ -42,27 +42,27 @@ TEST(Precision, ReducedOnesStayNearFloat32) {
   }
 }
 
-TEST(Precision, AutomaticTakesInt8WhereItKeepsTheResults) {
+TEST(Precision, AutomaticSelectsInt8IfItKeepsTheResults) {
   const Model model = Model::load(kPronunciation, {.precision = Precision::automatic});
   EXPECT_EQ(model.precision(), Precision::int8);
   EXPECT_EQ(model.precision_note(), "precision auto: int8");
 }
 
-TEST(Precision, AutomaticLeavesInt8WhereItDoesNot) {
+TEST(Precision, AutomaticAvoidsInt8IfItChangesTheResults) {
   const RandomMarian checkpoint(RandomMarian::Outliers::weights);
   EXPECT_GT(divergence_from_float32(checkpoint.folder(), Precision::int8), kNegligibleDivergence);
   const Precision expected = backend::multiplies_in(Precision::bfloat16) ? Precision::bfloat16 : Precision::float32;
   EXPECT_EQ(Model::load(checkpoint.folder(), {.precision = Precision::automatic}).precision(), expected);
 }
 
-TEST(Precision, ANoteSaysWhereTheCpuHasNoInstructions) {
+TEST(Precision, ANoteReportsMissingInstructions) {
   const Model model = Model::load(kPronunciation, {.precision = Precision::bfloat16});
   EXPECT_EQ(model.precision_note().empty(), backend::multiplies_in(Precision::bfloat16)) << model.precision_note();
   EXPECT_EQ(Model::load(kPronunciation).precision_note(), "");
   EXPECT_EQ(Model::load(kPronunciation, {.precision = Precision::int8}).precision_note(), "");
 }
 
-TEST(Precision, ReducedOnesSayWhatTheBundledModelSays) {
+TEST(Precision, InReducedPrecisionsTheBundledModelGivesTheSameText) {
   const std::vector<std::string> words = {"attention", "transformer", "engine", "hello", "quantity", "beam"};
   const auto said = [&](Precision precision) {
     std::vector<std::string> texts;
@@ -76,7 +76,7 @@ TEST(Precision, ReducedOnesSayWhatTheBundledModelSays) {
   EXPECT_EQ(said(Precision::int8), expected);
 }
 
-TEST(Precision, DivergenceOfEqualProbesIsZeroAndOfNotANumberIsSuch) {
+TEST(Precision, DivergenceIsZeroForEqualProbesAndNaNForNaN) {
   const Model model = Model::load(kPronunciation);
   const Tensor logits = probe(model.network());
   EXPECT_EQ(divergence(logits, logits, Architecture::encoder_decoder), 0.0);

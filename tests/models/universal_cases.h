@@ -27,7 +27,7 @@ struct Sizes {
 inline constexpr std::array kSizes = {Sizes{1, 1, 1}, Sizes{6, 3, 7}, Sizes{7, 1, 13}, Sizes{15, 5, 31},
                                       Sizes{32, 2, 64}};
 
-// Which kinds of loops there are.
+// Kinds of loops: a fixed number of steps, or adaptive halting, where halted positions are transformed on or copied.
 enum class Loop { fixed, transformed, copied };
 inline constexpr std::array kLoops = {Loop::fixed, Loop::transformed, Loop::copied};
 

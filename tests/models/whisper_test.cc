@@ -1,4 +1,4 @@
-// A small model of Whisper in every format, made by tests/golden/make_whisper.py, as transformers computes it.
+// Compares a small Whisper model in every format with transformers. tests/golden/make_whisper.py makes the files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ const std::filesystem::path kFormats = std::filesystem::path(ENCDEC_GOLDEN_DIR) 
 
 struct WhisperCase {
   const char* folder;
-  const char* weights;  // as which they are stored
+  const char* weights;  // the type of the stored weights
 };
 
 std::string name_of(const testing::TestParamInfo<WhisperCase>& info) {
@@ -32,7 +32,7 @@ const WeightStore& golden() {
   return *store;
 }
 
-// What the encoder reads, [bands, frames] as transformers has it, the other way round.
+// Returns the encoder's input [frames, bands]. transformers has it as [bands, frames].
 std::vector<Tensor> frames() {
   const Tensor& stored = *golden().find("input_features");
   const Dim bands = stored.shape()[1], count = stored.shape()[2];
@@ -102,7 +102,7 @@ TEST(Whisper, FramesAreChecked) {
   for (const Shape& shape : {Shape{42, 16}, {0, 16}, {40, 15}, {640}}) EXPECT_NE(message(shape), "");
 }
 
-TEST(Whisper, GoesOnFromFramesAsFromTokens) {
+TEST(Whisper, ContinuesAPrefixFromFrames) {
   const Model model = Model::load(kFormats / "hugging_face");
   std::vector<GenerateInput> inputs;
   for (const Tensor& source : frames())
@@ -116,7 +116,7 @@ TEST(Whisper, GoesOnFromFramesAsFromTokens) {
   EXPECT_EQ(alone[0].hypotheses[0].score, results[1].hypotheses[0].score);
 }
 
-TEST(Whisper, SaysThatItDoesNotReadText) {
+TEST(Whisper, RefusesText) {
   const Model model = Model::load(kFormats / "hugging_face");
   const std::string expected = "whisper reads sound, expected recordings to transcribe";
   const TokenIds tokens{1, 2};

@@ -17,7 +17,7 @@
 namespace encdec::cli {
 namespace {
 
-// An image, read back.
+// A PNG image that is decoded again.
 class Image {
  public:
   explicit Image(std::string png) : png_(std::move(png)) {
@@ -37,7 +37,7 @@ class Image {
     return {static_cast<std::uint8_t>(pixel >> 16), static_cast<std::uint8_t>(pixel >> 8),
             static_cast<std::uint8_t>(pixel)};
   }
-  // Pixels that have the colour.
+  // Returns the number of pixels of this color.
   int count(const Color& color) const {
     int pixels = 0;
     for (int y = 0; y < height(); ++y) {
@@ -73,7 +73,7 @@ std::string message(const LabelledAttention& attention) {
   return "";
 }
 
-// Every query attends to all keys alike: an image that is packed fast.
+// Returns attention in which every query attends to all keys equally. Its image compresses fast.
 LabelledAttention uniform_attention(int layers, int heads, const std::vector<std::string>& tokens) {
   LabelledAttention attention = random_attention(layers, heads, tokens, tokens);
   const auto keys = static_cast<float>(tokens.size());
@@ -88,7 +88,7 @@ TEST(AttentionImage, IsAPng) {
 TEST(AttentionImage, CellsHaveTheColorsOfTheirWeights) {
   const LabelledAttention attention = attention_of({"a", "b"}, {"c", "d", "e"}, {0, 0.1F, 0.8F, 0.3F, 0.4F, 0.2F});
   const Image image(png(attention));
-  // The darkest cell, inside the lines between cells, gives the place of the others.
+  // The darkest cell (found inside its grid lines) locates the others.
   const Color darkest = color_of(ColorMap::blues, 1);
   int x = 0, y = 0;
   while (y < image.height() && !(image.at(x, y) == darkest && image.at(x + 25, y + 25) == darkest)) {
@@ -109,19 +109,19 @@ TEST(AttentionImage, ShowsAllLayersAndHeadsOfAllKinds) {
   const std::vector<std::string> tokens(3, "a");
   const LabelledAttention all = uniform_attention(2, 3, tokens);
   const Color darkest = color_of(ColorMap::blues, 1);
-  const int map = 9 * 15 * 15;  // pixels of a map without lines, at least
+  const int map = 9 * 15 * 15;  // minimum number of pixels of a map, without grid lines
   EXPECT_GE(Image(png(all)).count(darkest), 6 * map);
   const LabelledAttention kinds[] = {all, all, all};
   EXPECT_GE(Image(draw_png(kinds)).count(darkest), 18 * map);
   EXPECT_GT(Image(draw_png(kinds)).height(), 2 * Image(png(all)).height());
 }
 
-TEST(AttentionImage, IsTheSameAgain) {
+TEST(AttentionImage, IsReproducible) {
   const LabelledAttention attention = random_attention(2, 2, hostile_tokens(), hostile_tokens());
   EXPECT_EQ(png(attention), png(attention));
 }
 
-TEST(AttentionImage, HostileTokensAreDrawnInSilence) {
+TEST(AttentionImage, HostileTokensAreDrawnWithoutMessages) {
   testing::internal::CaptureStderr();
   const std::string text = png(random_attention(1, 1, hostile_tokens(), hostile_tokens()));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -138,7 +138,7 @@ TEST(AttentionImage, ManyTokensGetSmallCells) {
   EXPECT_LE(static_cast<std::int64_t>(grid.width()) * grid.height(), std::int64_t{64} << 20);
 }
 
-TEST(AttentionImage, WhatCannotBeDrawnIsNamed) {
+TEST(AttentionImage, NamesWhatCannotBeDrawn) {
   EXPECT_THAT(
       message(uniform_attention(2, 500, {"t"})),
       testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
@@ -146,7 +146,7 @@ TEST(AttentionImage, WhatCannotBeDrawnIsNamed) {
   EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
 }
 
-TEST(ColorMap, EndsAndMiddleAreTheTables) {
+TEST(ColorMap, EndsAndMiddleMatchTheTables) {
   EXPECT_EQ(color_of(ColorMap::blues, 0), (Color{255, 255, 255}));
   EXPECT_EQ(color_of(ColorMap::blues, 1), (Color{0, 43, 100}));
   EXPECT_EQ(color_of(ColorMap::blues, 0.5), (Color{49, 150, 221}));
@@ -154,9 +154,9 @@ TEST(ColorMap, EndsAndMiddleAreTheTables) {
   EXPECT_EQ(color_of(ColorMap::viridis, 2), (Color{253, 231, 37}));
 }
 
-// Suites of such a name run first, so that fontconfig has not read its settings yet, which it does once in a process.
-// The default style of death tests forks: an emulated program could not start itself anew.
-TEST(AttentionImageDeathTest, AMachineWithoutFontsIsTold) {
+// Suites whose names end with DeathTest run first. fontconfig reads its settings once per process, and must not have
+// read them yet. Death tests fork here (the default style): an emulated program could not start itself anew.
+TEST(AttentionImageDeathTest, AMachineWithoutFontsIsReported) {
   const TempFolder folder;
   const std::string settings = folder.write("fonts.conf", "<fontconfig><dir>/nonexistent</dir></fontconfig>");
   EXPECT_EXIT(

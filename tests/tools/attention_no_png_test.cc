@@ -1,4 +1,4 @@
-// encdec attention --output FILE.png, in a build without images.
+// Tests encdec attention --output FILE.png in a build without images.
 #include <gtest/gtest.h>
 
 #include "tests/tools/command.h"

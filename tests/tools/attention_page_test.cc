@@ -23,7 +23,7 @@ std::string page_of(const std::vector<AttentionExample>& examples) {
   return text;
 }
 
-// What browsers take for data: from the start tag of a script to the first "</script".
+// Returns what browsers read as data: from the start tag of a script to the first "</script".
 std::vector<Json> data_of(const std::string& page) {
   constexpr std::string_view kStart = "<script type=\"application/json\"";
   std::vector<Json> result;
@@ -48,7 +48,7 @@ std::size_t count(const std::string& text, std::string_view part) {
   return found;
 }
 
-TEST(AttentionPage, HoldsWhatItIsGiven) {
+TEST(AttentionPage, ContainsItsInput) {
   for (const int keys : {1, 2, 3, 4, 5, 50}) {
     LabelledAttention attention = random_attention(2, 3, {"▁a", "b"}, std::vector<std::string>(std::size_t(keys), "k"));
     const auto data = data_of(page_of({{"title", {attention}, {0, 0}}}));
@@ -68,7 +68,7 @@ TEST(AttentionPage, HoldsWhatItIsGiven) {
   }
 }
 
-TEST(AttentionPage, WeightsAreRoundedNotCut) {
+TEST(AttentionPage, WeightsAreRoundedNotTruncated) {
   const auto data = data_of(page_of({{"", {attention_of({"q"}, {"a", "b", "c"}, {1.0005F, 0, 0.7F / 65535})}, {}}}));
   EXPECT_THAT(weights_of(data[0].at("attentions").at(0)), testing::ElementsAre(1.0, 0.0, 1.0 / 65535));
 }
@@ -82,7 +82,7 @@ TEST(AttentionPage, LongMapsAreWrittenInPieces) {
   EXPECT_LE(longest, std::size_t{1} << 17);
 }
 
-TEST(AttentionPage, KeepsExamplesAndKindsApart) {
+TEST(AttentionPage, KeepsExamplesAndKindsSeparate) {
   LabelledAttention self = random_attention(1, 1, {"s"}, {"s"});
   self.map.kind = AttentionKind::encoder_self;
   const LabelledAttention cross = random_attention(1, 1, {"t"}, {"s"});
@@ -112,7 +112,7 @@ TEST(AttentionPage, HostileTextStaysData) {
   }
 }
 
-TEST(AttentionPage, AsksNobodyForAnything) {
+TEST(AttentionPage, LoadsNothingFromElsewhere) {
   const std::string page = page_of({});
   EXPECT_THAT(page, testing::HasSubstr("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"));
   for (const char* part : {"http:", "https:", " src=", "url(", "@import", "innerHTML", "document.write", "eval("}) {
@@ -120,7 +120,7 @@ TEST(AttentionPage, AsksNobodyForAnything) {
   }
 }
 
-TEST(AttentionPage, WhatDoesNotFitIsNamedBeforeAnythingIsWritten) {
+TEST(AttentionPage, InvalidWeightsAreNamedBeforeAnythingIsWritten) {
   std::size_t written = 0;
   AttentionPage page([&](std::string_view piece) { written += piece.size(); });
   const std::size_t before = written;

@@ -1,4 +1,4 @@
-// encdec attention --output FILE.png, in a build with images.
+// Tests encdec attention --output FILE.png in a build with images.
 #include <gtest/gtest.h>
 
 #include "tests/tools/command.h"
@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-TEST(AttentionPng, IsWrittenWhole) {
+TEST(AttentionPng, IsWrittenCompletely) {
   const TemporaryFolder folder;
   const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
                                             "the dog", "--output", folder.path("map.png")});

@@ -22,7 +22,7 @@ LabelledAttention small() {
   return attention_of({"▁Die", "Katze"}, {"▁The", "猫", "!"}, {0.8F, 0.2F, 0, 0, 0.4F, 0.6F});
 }
 
-TEST(AttentionTerminal, WithoutColorsWeightsAreInk) {
+TEST(AttentionTerminal, WithoutColorsWeightsAreCharacters) {
   EXPECT_EQ(drawn(small(), {Colors::none, 80}),
             "cross-attention, layer 3, mean of heads\n"
             "\n"
@@ -44,12 +44,12 @@ TEST(AttentionTerminal, TruecolorCellsAreSpacesOnColor) {
                                  "\x1b[48;2;95;200;96m  \x1b[0m\n"));
 }
 
-TEST(AttentionTerminal, NeighboursOfOneColorShareIt) {
+TEST(AttentionTerminal, NeighboursOfTheSameColorShareOneCode) {
   EXPECT_THAT(drawn(attention_of({"q"}, {"a", "b"}, {0.5F, 0.5F}), {Colors::cube, 80}),
               testing::HasSubstr("\nq \x1b[48;5;220m    \x1b[0m\n"));
 }
 
-TEST(AttentionTerminal, WideMapsGoOnBelow) {
+TEST(AttentionTerminal, WideMapsContinueBelow) {
   EXPECT_EQ(drawn(attention_of({"ab", "c"}, {"1", "2", "3"}, {1, 0, 0, 0, 0, 1}), {Colors::none, 7}),
             "cross-attention, layer 3, mean of heads\n"
             "\n"
@@ -64,7 +64,7 @@ TEST(AttentionTerminal, WideMapsGoOnBelow) {
             "weight 0   ..::--==++**##%%@@ 1\n");
 }
 
-TEST(AttentionTerminal, ATerminalOfOneColumnGetsOneCellAPanel) {
+TEST(AttentionTerminal, ATerminalOfOneColumnGetsOneKeyPerPanel) {
   const std::string text = drawn(small(), {Colors::none, 1});
   EXPECT_THAT(text, testing::HasSubstr("… @@\n"));
 }
@@ -81,11 +81,11 @@ TEST(AttentionTerminal, EachLayerAndHeadHasItsTitle) {
   EXPECT_THAT(drawn(attention, {}), testing::StartsWith("cross-attention, mean of layers and heads\n"));
 }
 
-TEST(AttentionTerminal, WeightsOfZeroAloneAreDrawn) {
+TEST(AttentionTerminal, MapsOfZerosAreDrawn) {
   EXPECT_THAT(drawn(attention_of({"q"}, {"k"}, {0}), {}), testing::EndsWith("@@ 0\n"));
 }
 
-TEST(AttentionTerminal, NothingOfTokensControlsTheTerminal) {
+TEST(AttentionTerminal, TokensCannotControlTheTerminal) {
   const LabelledAttention attention = random_attention(1, 1, hostile_tokens(), hostile_tokens());
   for (const Colors colors : {Colors::none, Colors::cube, Colors::truecolor}) {
     std::string text = drawn(attention, {colors, 80});
@@ -100,7 +100,7 @@ TEST(AttentionTerminal, NothingOfTokensControlsTheTerminal) {
   }
 }
 
-TEST(AttentionTerminal, WhatDoesNotFitIsNamed) {
+TEST(AttentionTerminal, InvalidWeightsAreNamed) {
   const auto message = [](const LabelledAttention& attention) -> std::string {
     try {
       drawn(attention, {});

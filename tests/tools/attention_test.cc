@@ -1,4 +1,4 @@
-// encdec attention, and generate --attention: what the model looked at, as numbers and alignments.
+// Tests encdec attention, and generate --attention: weights as numbers, alignments and pictures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// Written by users, computed by transformers: the promise of the command.
+// Bound on the difference from transformers that the documentation of the command promises.
 constexpr double kTolerance = 1e-5;
 
 std::string other_golden(std::string_view name) {
   return (std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model").string();
 }
 
-// Numbers of nested arrays, one after another.
+// Returns the numbers of nested arrays, one after another.
 std::vector<float> flat(const json& numbers) {
   std::vector<float> all;
   if (!numbers.is_array()) return {numbers.get<float>()};
@@ -50,7 +50,7 @@ std::string ids_of(const Tensor& ids, std::int64_t first) {
 
 class Attention : public testing::Test {
  protected:
-  // Of a command that writes map.json.
+  // Runs a command that writes map.json, and returns the contents.
   json map(std::vector<std::string> arguments, const std::string& input = {}) const {
     arguments.insert(arguments.begin(), "attention");
     arguments.insert(arguments.end(), {"--quiet", "--output", folder_.path("map.json")});
@@ -63,7 +63,7 @@ class Attention : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(Attention, NumbersEqualTheReference) {
+TEST_F(Attention, NumbersMatchTheReference) {
   for (const char* name : {"marian/odd_sizes", "t5/few_buckets", "gpt2/without_prefix", "bert/base", "mbart/fifty"}) {
     const auto expected = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "attention.safetensors";
     const bool has_source = std::string(name).find("gpt2") == std::string::npos;
@@ -71,7 +71,7 @@ TEST_F(Attention, NumbersEqualTheReference) {
     std::vector<std::string> arguments = {"--model", other_golden(name), "--token-ids"};
     if (has_source) arguments.push_back(ids_of(read_tensor(expected, "source_ids"), 0));
     if (has_target && has_source) {
-      // What follows the decoder's input does not matter.
+      // A token after the decoder's input does not change the weights.
       arguments.push_back(ids_of(read_tensor(expected, "decoder_input_ids"), 1) + "4");
     }
     if (!has_source) {
@@ -90,7 +90,7 @@ TEST_F(Attention, NumbersEqualTheReference) {
   }
 }
 
-TEST_F(Attention, TokensAreSpelledAsTheVocabularyDoes) {
+TEST_F(Attention, TokensAreSpelledAsInTheVocabulary) {
   const json cross = map({"--model", golden_model("text"), "the cat", "the dog"})["cross"];
   EXPECT_EQ(cross["keys"].back(), "</s>");
   EXPECT_EQ(cross["queries"].back(), "</s>");
@@ -104,7 +104,7 @@ TEST_F(Attention, TokensAreSpelledAsTheVocabularyDoes) {
   EXPECT_EQ(line + "\n", pieces.output);
 }
 
-TEST_F(Attention, LinesOfFilesAreTheSameAsArguments) {
+TEST_F(Attention, FilesAndArgumentsGiveTheSame) {
   const std::string model = golden_model("text");
   const json typed = map({"--model", model, "the cat", "the dog"});
   EXPECT_EQ(
@@ -113,7 +113,7 @@ TEST_F(Attention, LinesOfFilesAreTheSameAsArguments) {
   EXPECT_EQ(map({"--model", model, "--target", folder_.path("t")}, "the cat\n"), typed);
 }
 
-TEST_F(Attention, WithoutATargetItIsThatOfWhatIsGenerated) {
+TEST_F(Attention, WithoutATargetItGeneratesOne) {
   const std::string source = split_lines(golden_sources("odd_sizes")).front();
   const std::string generated = split_lines(golden_outputs("odd_sizes")).front();
   const std::vector<std::string> model = {"--model", golden_model("odd_sizes"), "--token-ids"};
@@ -123,7 +123,7 @@ TEST_F(Attention, WithoutATargetItIsThatOfWhatIsGenerated) {
   EXPECT_EQ(map(without), map(with_target));
 }
 
-TEST_F(Attention, LayersAndHeadsAreChosen) {
+TEST_F(Attention, LayersAndHeadsAreSelected) {
   const std::vector<std::string> base = {"--model", golden_model("shared_swish"), "--token-ids", "4 5 6 7", "8 9"};
   const auto with = [&](const std::vector<std::string>& options) {
     std::vector<std::string> arguments = base;
@@ -146,7 +146,7 @@ TEST_F(Attention, LayersAndHeadsAreChosen) {
               1e-6);
 }
 
-// Sees to it that nothing but the arguments decides about colours.
+// Runs encdec attention with only the arguments deciding about colors.
 Finished in_terminal(std::vector<std::string> arguments) {
   ::unsetenv("NO_COLOR");
   ::setenv("COLUMNS", "100", 1);
@@ -167,7 +167,7 @@ TEST_F(Attention, ATerminalShowsTheMainMap) {
   }
 }
 
-TEST_F(Attention, PagesAreWrittenWhole) {
+TEST_F(Attention, PagesAreWrittenCompletely) {
   const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
                                             "the dog", "--output", folder_.path("map.html")});
   EXPECT_EQ(finished.status, 0) << finished.errors;
@@ -178,7 +178,7 @@ TEST_F(Attention, PagesAreWrittenWhole) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"map.html"});
 }
 
-TEST_F(Attention, WrongUsageIsToldInOneLine) {
+TEST_F(Attention, WrongUsageIsReportedInOneLine) {
   const std::string text = golden_model("text"), output = folder_.path("map.json");
   const auto attention = [&](std::vector<std::string> arguments, const std::string& input = {}) {
     arguments.insert(arguments.begin(), {"attention", "--quiet", "--model"});
@@ -191,7 +191,7 @@ TEST_F(Attention, WrongUsageIsToldInOneLine) {
   EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));
-  EXPECT_TRUE(failed(attention({text, "a", "--target", "le chat"}), 1, {"le chat: no such file", "behind the source"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--target", "le chat"}), 1, {"le chat: no such file", "after the source"}));
   EXPECT_TRUE(failed(attention({text}, ""), 1, {"standard input: no line"}));
   EXPECT_TRUE(failed(attention({text, "", "--output", output}), 1, {"source: empty"}));
   EXPECT_TRUE(failed(attention({text, "a", "--layer", "7", "--output", output}), 1,
@@ -206,7 +206,7 @@ TEST_F(Attention, WrongUsageIsToldInOneLine) {
   EXPECT_EQ(folder_.partial(), "");
 }
 
-// Of generate.
+// Attention written by encdec generate.
 class AttentionOfResults : public Attention {
  protected:
   std::string attention_of(std::string_view model, const std::string& sources, const std::string& name,
@@ -232,7 +232,7 @@ TEST_F(AttentionOfResults, WeightsAreThoseOfTheResult) {
   }
 }
 
-TEST_F(AttentionOfResults, AlignmentsNameTheKeyThatGetsMost) {
+TEST_F(AttentionOfResults, AlignmentsNameTheKeyWithTheLargestWeight) {
   const std::string sources = golden_sources("odd_sizes");
   const auto weights = split_lines(attention_of("odd_sizes", sources, "a.json"));
   const auto alignments = split_lines(attention_of("odd_sizes", sources, "a.align"));
@@ -251,7 +251,7 @@ TEST_F(AttentionOfResults, AlignmentsNameTheKeyThatGetsMost) {
   }
 }
 
-TEST_F(AttentionOfResults, LinesKeepTheirPlacesWhateverTheBatch) {
+TEST_F(AttentionOfResults, LinesKeepTheirOrderInAnyBatch) {
   const std::string sources = "4 5 6\n\n7 8\n";
   const std::string alone = attention_of("odd_sizes", sources, "1", {"--batch-size", "1", "--num-beams", "3"});
   EXPECT_EQ(split_lines(alone).size(), 3u);
@@ -272,7 +272,7 @@ TEST_F(AttentionOfResults, APageHasAnExampleForEachResult) {
   for (const char* title : {"4 5 6 \u2192 ", "7 8 \u2192 "}) EXPECT_THAT(page, HasSubstr(title));
 }
 
-TEST_F(AttentionOfResults, EveryHypothesisHasItsOwn) {
+TEST_F(AttentionOfResults, EveryHypothesisHasItsOwnWeights) {
   const Finished finished = run_generate("odd_sizes",
                                          {"--token-ids", "--json", "--num-beams", "3", "--num-return-sequences", "3",
                                           "--attention", folder_.path("a.json")},
@@ -284,7 +284,7 @@ TEST_F(AttentionOfResults, EveryHypothesisHasItsOwn) {
   }
 }
 
-TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneTellOfIt) {
+TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneHaveWeights) {
   for (const char* precision : {"bfloat16", "int8", "auto"}) {
     attention_of("odd_sizes", "4 5 6\n", "a", {"--precision", precision});
     EXPECT_THAT(folder_.read("a"), testing::MatchesRegex("[0-2]-0( [0-2]-[0-9]+)*\n"));
@@ -299,7 +299,7 @@ TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneTellOfIt) {
   EXPECT_EQ(hypothesis["weights"][0][0][0][3], 0) << "a token does not see what comes after it";
 }
 
-TEST_F(AttentionOfResults, WrongUsageIsToldInOneLine) {
+TEST_F(AttentionOfResults, WrongUsageIsReportedInOneLine) {
   const auto generate = [&](const std::vector<std::string>& options) {
     std::vector<std::string> arguments = {"generate", "--model", golden_model("text")};
     arguments.insert(arguments.end(), options.begin(), options.end());

@@ -1,4 +1,4 @@
-// encdec bench: one JSON object.
+// Tests encdec bench.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace encdec {
 namespace {
 
-TEST(Bench, TellsItsFiguresForGreedyAndBeamSearch) {
+TEST(Bench, ReportsItsFiguresForGreedyAndBeamSearch) {
   for (const char* beams : {"1", "4"}) {
     const Finished finished =
         encdec_command({"bench", "--model", golden_model("text"), "--source-length", "5", "--target-length", "40",
@@ -27,7 +27,7 @@ TEST(Bench, TellsItsFiguresForGreedyAndBeamSearch) {
       ASSERT_TRUE(figures.contains(key)) << key;
       EXPECT_GT(figures[key].get<double>(), 0) << key;
     }
-    // Tokens of the best hypotheses, however many beams there are.
+    // Only the tokens of the best hypotheses count, with any number of beams.
     EXPECT_NEAR(figures["tokens_per_second"].get<double>() * figures["best_seconds"].get<double>(), 3 * 40, 1e-6);
   }
 }
@@ -41,14 +41,14 @@ std::string checksum(const std::vector<std::string>& options) {
   return nlohmann::json::parse(finished.output)["generated_token_ids_checksum"];
 }
 
-TEST(Bench, ChecksumTellsTheGeneratedTokensApart) {
+TEST(Bench, ChecksumDependsOnTheGeneratedTokens) {
   const std::string one = checksum({});
   EXPECT_EQ(one.size(), 16U);
   EXPECT_EQ(one, checksum({"--threads", "2"}));
   EXPECT_NE(one, checksum({"--seed", "2"}));
 }
 
-TEST(Bench, ThereIsNoTimeBetweenStepsWhereThereIsOneStep) {
+TEST(Bench, WithOneStepThereIsNoTimeBetweenSteps) {
   const Finished finished =
       encdec_command({"bench", "--model", golden_model("text"), "--target-length", "1", "--repetitions", "1"});
   ASSERT_EQ(finished.status, 0) << finished.errors;
@@ -59,7 +59,7 @@ TEST(Bench, ThereIsNoTimeBetweenStepsWhereThereIsOneStep) {
 
 TEST(Bench, ProfileHasEveryRunOfEveryNodeInOrderWithinACall) {
   constexpr int kSteps = 6, kCalls = 2;
-  constexpr double kRounding = 1e-3;  // of a nanosecond clock's sums, in microseconds
+  constexpr double kRounding = 1e-3;  // microseconds; sums of times in nanoseconds are rounded
   const TempFolder folder;
   const std::string model = golden_model("text");
   const Finished finished =
@@ -71,7 +71,7 @@ TEST(Bench, ProfileHasEveryRunOfEveryNodeInOrderWithinACall) {
   std::ifstream file(folder / "trace.json");
   const auto trace = nlohmann::json::parse(file);
   std::map<int, std::string> tracks;
-  std::map<std::string, int> runs;  // "graph: node"
+  std::map<std::string, int> runs;  // key: "graph: node"
   double call_begin = 0, call_end = 0, calls = 0, nodes = 0;
   std::vector<std::pair<double, double>> spans;
   for (const auto& event : trace["traceEvents"]) {
@@ -117,7 +117,7 @@ TEST(Bench, ProfileHasEveryRunOfEveryNodeInOrderWithinACall) {
   EXPECT_EQ(runs, expected);
 }
 
-TEST(Bench, ProfileWithoutAFileIsATableOnStandardErrorAlone) {
+TEST(Bench, ProfileWithoutAFileIsATableOnStandardErrorOnly) {
   const Finished finished = encdec_command(
       {"bench", "--model", golden_model("text"), "--target-length", "4", "--repetitions", "1", "--profile"});
   ASSERT_EQ(finished.status, 0) << finished.errors;

@@ -1,4 +1,4 @@
-// From a recording to what was said in it, by the bundled speech model: spoken numbers and commands.
+// Tests transcription with the bundled speech model, of spoken numbers and commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,13 +19,13 @@ using testing::HasSubstr;
 
 const std::string kNumbers = ENCDEC_PRETRAINED_DIR "/english-numbers";
 
-// What was said in a clip, and when.
+// What was spoken in a clip, and when.
 struct Utterance {
   double start, end;
   std::string text;
 };
 
-// By the name of the clip, from the list that comes with them.
+// Returns the utterances of each clip by its name, from the list beside the clips.
 std::map<std::string, std::vector<Utterance>> clips() {
   std::map<std::string, std::vector<Utterance>> all;
   for (const std::string& line : split_lines(read_file(kNumbers + "/clips/clips.tsv"))) {
@@ -41,7 +41,7 @@ std::string path_of(const std::string& clip) {
   return kNumbers + "/clips/" + clip;
 }
 
-// The samples of a clip, without their header.
+// Returns the samples of a clip without the header.
 std::string samples_of(const std::string& clip) {
   constexpr std::size_t kHeader = 44;
   return read_file(path_of(clip)).substr(kHeader);
@@ -61,7 +61,7 @@ std::string text_of(const std::vector<Utterance>& utterances) {
   return text;
 }
 
-TEST(BundledSpeech, IsHeardInEveryPrecision) {
+TEST(BundledSpeech, IsTranscribedCorrectlyInEveryPrecision) {
   ASSERT_EQ(clips().size(), 3u);
   for (const auto& [clip, said] : clips()) {
     for (const char* precision : {"float32", "bfloat16", "int8"}) {
@@ -70,7 +70,7 @@ TEST(BundledSpeech, IsHeardInEveryPrecision) {
   }
 }
 
-TEST(BundledSpeech, SegmentsAndWordsHaveTheirTimes) {
+TEST(BundledSpeech, SegmentsAndWordsHaveTheRightTimes) {
   constexpr double kNear = 0.2;  // seconds
   for (const auto& [clip, said] : clips()) {
     for (const bool words : {false, true}) {
@@ -99,7 +99,7 @@ TEST(BundledSpeech, SegmentsAndWordsHaveTheirTimes) {
   }
 }
 
-TEST(BundledSpeech, EveryDoorHearsTheSame) {
+TEST(BundledSpeech, EveryWayOfInputGivesTheSameText) {
   const std::string said = text_of(clips().at("timer.wav"));
   const std::string samples = samples_of("timer.wav");
   EXPECT_EQ(transcribe({"-"}, read_file(path_of("timer.wav"))), said);
@@ -113,7 +113,7 @@ TEST(BundledSpeech, EveryDoorHearsTheSame) {
   EXPECT_EQ(transcribe({"-"}, twice.bytes()), said);
 }
 
-TEST(BundledSpeech, ManyClipsAreThoseOfEachAlone) {
+TEST(BundledSpeech, ManyClipsGiveTheSameAsEachAlone) {
   std::string alone;
   std::vector<std::string> together{"--output-format", "json", "--word-timestamps"};
   for (const auto& [clip, said] : clips()) {
@@ -123,8 +123,8 @@ TEST(BundledSpeech, ManyClipsAreThoseOfEachAlone) {
   EXPECT_EQ(transcribe(together), alone);
 }
 
-// Longer than the model's window, which is six seconds.
-TEST(BundledSpeech, ALongRecordingIsHeardWindowByWindow) {
+// Longer than the model's window of six seconds.
+TEST(BundledSpeech, ALongRecordingIsTranscribedWindowByWindow) {
   std::string samples;
   std::vector<std::string> said;
   for (int i = 0; i < 4; ++i) {
@@ -133,15 +133,15 @@ TEST(BundledSpeech, ALongRecordingIsHeardWindowByWindow) {
       for (const Utterance& utterance : utterances) said.push_back(utterance.text);
     }
   }
-  const auto heard =
+  const auto found =
       split_lines(transcribe({"--no-condition-on-previous-text", "-"}, WavFile{.samples = samples}.bytes()));
-  ASSERT_EQ(heard.size(), said.size());
+  ASSERT_EQ(found.size(), said.size());
   std::size_t right = 0;
-  for (std::size_t i = 0; i < said.size(); ++i) right += heard[i] == said[i] ? 1 : 0;
-  EXPECT_GE(right + 2, said.size());  // its word error rate for long files is some 5 %
+  for (std::size_t i = 0; i < said.size(); ++i) right += found[i] == said[i] ? 1 : 0;
+  EXPECT_GE(right + 2, said.size());  // the word error rate for long files is about 5 %
 }
 
-TEST(BundledSpeech, SilenceAndNoiseSayNothing) {
+TEST(BundledSpeech, SilenceAndNoiseGiveNoText) {
   std::minstd_rand random(7);
   std::string noise;
   for (int i = 0; i < 5 * 16'000; ++i) noise += raw(std::vector{static_cast<std::int16_t>(random() % 600)});
@@ -149,7 +149,7 @@ TEST(BundledSpeech, SilenceAndNoiseSayNothing) {
   EXPECT_EQ(transcribe({"-"}, WavFile{.samples = noise}.bytes()), "");
 }
 
-TEST(BundledSpeech, TheDemoHearsIt) {
+TEST(BundledSpeech, TheDemoTranscribesIt) {
   const Finished sample = run({{kEncdecDemo}, "", {}, {}});
   EXPECT_EQ(sample.status, 0) << sample.errors;
   const Finished files = run({{kEncdecDemo, "--speech", path_of("pause.wav")}, "", {}, {}});

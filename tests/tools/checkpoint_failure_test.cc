@@ -1,4 +1,4 @@
-// Damaged checkpoint folders: one clear line, and no output file.
+// Tests damaged checkpoint folders: the command prints one clear line and writes no output file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ void change_config(const TemporaryFolder& folder, const char* key, const json& v
   folder.write("config.json", config.dump());
 }
 
-// Changes the header of model.safetensors; the bytes of the tensors stay.
+// Changes the header of model.safetensors and keeps the bytes of the tensors.
 void change_header(const TemporaryFolder& folder, const std::function<void(json&)>& change) {
   const std::string file = folder.read("model.safetensors");
   std::uint64_t size = 0;
@@ -143,7 +143,7 @@ TEST_P(DamagedCheckpoint, GivesOneLineAndNoOutput) {
   const Finished generated =
       encdec_command({"generate", "--model", model.path(""), "--output", work.path("out")}, "a\n");
   EXPECT_TRUE(failed(generated, 1, message));
-  // What is whole but not supported can be inspected all the same.
+  // An intact but unsupported checkpoint can still be inspected.
   if (std::string_view(GetParam().name) != "UnknownFamily") {
     EXPECT_TRUE(failed(encdec_command({"inspect", "--model", model.path("")}), 1, message));
   }

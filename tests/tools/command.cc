@@ -28,7 +28,7 @@ int check(int result, const char* what) {
 
 pid_t start(std::vector<std::string> arguments, const std::array<int, 3>& standard,
             const std::vector<int>& closed = {}) {
-  // A program for another CPU runs by way of an emulator; shells are this machine's.
+  // Programs built for another CPU run in an emulator. Shells run directly.
   const bool is_ours = arguments.front() == kEncdec || arguments.front() == kEncdecDemo;
   if (is_ours && !kEmulator.empty()) arguments.insert(arguments.begin(), kEmulator);
   std::vector<char*> pointers;
@@ -60,7 +60,7 @@ int memory_file() {
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor, text.data(), text.size());
-    if (count < 0 && errno == EPIPE) return;  // the program has ended: its status tells
+    if (count < 0 && errno == EPIPE) return;  // the program has ended; its status says why
     if (count < 0) check(-1, "write");
     text.remove_prefix(static_cast<std::size_t>(count));
   }

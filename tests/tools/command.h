@@ -10,25 +10,25 @@
 
 namespace encdec {
 
-// How a program ended and what it wrote.
+// The exit status of a program and its output.
 struct Finished {
-  int status = -1;     // exit status; 128 + the signal if one has ended it
+  int status = -1;     // exit status; 128 + the number of the signal that ended the program
   std::string output;  // standard output
   std::string errors;  // standard error
 };
 
-// What to run, the program first. One that hangs is ended by SIGALRM after four minutes, forty
-// in an emulator.
+// A command to run, the program first. A program that hangs is ended by SIGALRM after four minutes, or forty minutes in
+// an emulator.
 struct Command {
   std::vector<std::string> arguments;
   std::string input;                  // standard input
   std::filesystem::path output_file;  // where standard output goes instead of Finished::output
-  std::vector<int> closed;            // of 0, 1 and 2: standard streams that the program does not get
+  std::vector<int> closed;            // which of the standard streams 0, 1 and 2 are closed
 };
 
 Finished run(const Command& command);
 
-// A program that is talked to while it runs.
+// A running program, to which a test writes and from which it reads.
 class Process {
  public:
   explicit Process(std::vector<std::string> arguments);
@@ -38,14 +38,14 @@ class Process {
 
   void write(std::string_view text);
   void close_input();
-  // The next line of its standard output, without the line end; what there is of it if the program ends.
+  // Returns the next line of the program's standard output without the line end. Returns the rest if the program ends.
   std::string read_line();
-  // The next bytes of it, fewer only if the program ends.
+  // Returns the next `bytes` bytes of standard output; fewer only if the program ends.
   std::string read(std::size_t bytes);
   void close_output();
   void send(int signal);
   int id() const { return process_; }
-  // Closes its input and waits for its end.
+  // Closes the program's standard input and waits for its end.
   Finished wait();
 
  private:
@@ -55,11 +55,11 @@ class Process {
   int errors_ = -1;
 };
 
-// True for a program that failed with `status`, wrote nothing to standard output and exactly one line to standard
-// error, which begins with "encdec: " and has all of `parts` in it.
+// Returns success if the program failed with `status`, wrote nothing to standard output, and wrote one line to standard
+// error that begins with "encdec: " and contains all of `parts`.
 testing::AssertionResult failed(const Finished& finished, int status, const std::vector<std::string>& parts);
 
-// The path of a program of this build, and a run of encdec.
+// Paths of the programs of this build. encdec_command() runs encdec.
 extern const std::string kEncdec;
 extern const std::string kEncdecDemo;
 Finished encdec_command(std::vector<std::string> arguments, std::string input = {});

@@ -1,4 +1,4 @@
-// encdec-demo: words in, pronunciations out, whatever its standard input is.
+// Tests encdec-demo: it prints pronunciations of words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(Demo, PronouncesStandardInput) {
   EXPECT_THAT(finished.output, HasSubstr("\n2 words, "));
 }
 
-TEST(Demo, HasASampleForAnEmptyInput) {
+TEST(Demo, UsesASampleForAnEmptyInput) {
   const Finished finished = run({{kEncdecDemo}, "", {}, {}});
   EXPECT_EQ(finished.status, 0) << finished.errors;
   EXPECT_THAT(finished.output, HasSubstr("\n12 words, "));
@@ -44,7 +44,7 @@ TEST(Demo, WorksWithAnyModelThatHasATokenizer) {
                             .output));
 }
 
-TEST(Demo, SaysWhatIsWrong) {
+TEST(Demo, ReportsErrors) {
   const Finished finished = run({{kEncdecDemo, "--model", "/nowhere/model"}, "", {}, {}});
   EXPECT_EQ(finished.status, 1);
   EXPECT_TRUE(finished.errors.starts_with("encdec-demo: /nowhere/model")) << finished.errors;

@@ -1,4 +1,4 @@
-// Manual pages and shells' completion: made from the options, so they have all of them, and shells can use them.
+// Tests manual pages and shell completion, which are generated from the options.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   return finished.output;
 }
 
-// What the lines of a help begin with that match.
+// Returns the first group of `pattern` in each line of `help` that matches.
 std::vector<std::string> matches(const std::string& help, const std::string& pattern) {
   std::vector<std::string> found;
   const std::regex regex(pattern);
@@ -46,7 +46,7 @@ std::vector<std::string> subcommands_of_encdec() {
   return names;
 }
 
-// Of the page of a program: what stands under a heading, as it is read.
+// Returns a section of a manual page as plain text.
 std::string section(const std::string& page, const std::string& heading) {
   const std::size_t begin = page.find("\n.SH " + heading + "\n");
   EXPECT_NE(begin, std::string::npos) << heading;
@@ -60,7 +60,7 @@ void expect_options(const std::string& text, const std::string& help) {
   for (const std::string& option : options) EXPECT_THAT(text, HasSubstr("\\fB" + option + "\\fR")) << help;
 }
 
-TEST(ManualPage, HasEveryOptionThatHelpTells) {
+TEST(ManualPage, HasEveryOptionOfTheHelp) {
   const std::string page = output_of(kEncdec, {"--man"});
   expect_options(section(page, "OPTIONS"), output_of(kEncdec, {"--help"}));
   for (const std::string& name : subcommands_of_encdec()) {
@@ -72,7 +72,7 @@ TEST(ManualPage, HasEveryOptionThatHelpTells) {
   expect_options(section(output_of(kEncdecDemo, {"--man"}), "OPTIONS"), output_of(kEncdecDemo, {"--help"}));
 }
 
-TEST(ManualPage, TellsValuesDefaultsAndWhatMustBeGiven) {
+TEST(ManualPage, ShowsValuesDefaultsAndRequiredOptions) {
   const std::string page = output_of(kEncdec, {"--man"});
   const std::string generate = section(page, "ENCDEC GENERATE");
   EXPECT_THAT(generate, HasSubstr("\\fBencdec generate\\fR \\fB--model\\fR \\fIDIR\\fR [\\fIOPTION\\fR]...\n"));
@@ -87,7 +87,7 @@ TEST(ManualPage, TellsValuesDefaultsAndWhatMustBeGiven) {
   EXPECT_THAT(section(output_of(kEncdecDemo, {"--man"}), "SYNOPSIS"), HasSubstr("[\\fIwords\\fR...]"));
 }
 
-TEST(ManualPage, IsDrawnWithoutWarnings) {
+TEST(ManualPage, IsFormattedWithoutWarnings) {
   const std::string groff = "/usr/bin/groff";
   if (!std::filesystem::exists(groff)) GTEST_SKIP() << "no groff";
   for (const std::string& page : {output_of(kEncdec, {"--man"}), output_of(kEncdecDemo, {"--man"})}) {
@@ -115,7 +115,7 @@ TEST(Completion, CanBeReadByItsShell) {
   }
 }
 
-TEST(Completion, HasEveryOptionThatHelpTellsInEachShell) {
+TEST(Completion, HasEveryOptionOfTheHelpInEachShell) {
   const auto expect = [](const std::string& script, const std::vector<std::string>& options, const std::string& form) {
     EXPECT_GE(options.size(), 1u);
     for (const std::string& option : options) {
@@ -140,7 +140,7 @@ TEST(Completion, ForAnUnknownShellIsWrongUsage) {
   EXPECT_TRUE(failed(encdec_command({"--completion", "tcsh"}), 2, {"'tcsh'", "bash, zsh or fish"}));
 }
 
-// What an interactive bash calls encdec with when these lines are typed, with tabs in them.
+// Types these lines, with tabs, into an interactive bash. Returns the arguments of each call of encdec.
 std::vector<std::string> called_by_bash(const std::string& typed) {
   const TemporaryFolder folder;
   const std::string settings = folder.write("settings", output_of(kEncdec, {"--completion", "bash"}) +
@@ -155,7 +155,7 @@ std::vector<std::string> called_by_bash(const std::string& typed) {
   return matches(finished.output, "^(<.*>)$");
 }
 
-TEST(BashCompletion, CompletesCommandsOptionsAndWords) {
+TEST(BashCompletion, CompletesCommandsOptionsAndValues) {
   EXPECT_THAT(called_by_bash("encdec gen\t\n"
                              "encdec generate --prec\tbf\t\n"
                              "encdec embed --precision=i\t\n"
@@ -182,12 +182,12 @@ TEST(BashCompletion, CompletesFilesAndFolders) {
                                    "<generate><--model><" + base + "model folder/>"));
 }
 
-TEST(BashCompletion, LeavesANumberToItsUser) {
+TEST(BashCompletion, CompletesNothingForANumber) {
   EXPECT_THAT(called_by_bash("encdec generate --threads --qui\t\n"),
               testing::ElementsAre("<generate><--threads><--qui>"));
 }
 
-TEST(FishCompletion, CompletesCommandsOptionsAndWords) {
+TEST(FishCompletion, CompletesCommandsOptionsAndValues) {
   const std::string fish = "/usr/bin/fish";
   if (!std::filesystem::exists(fish)) GTEST_SKIP() << "no fish";
   const TemporaryFolder folder;

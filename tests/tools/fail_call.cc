@@ -1,11 +1,11 @@
-// Preloaded into a program (LD_PRELOAD), makes one of its calls fail as if memory, the disk or the system had run out.
-// Calls count from the start of main, over all threads, but for those of oneDNN and OpenMP where they cannot fail. Or
-// cuts a file off while the program looks at it.
-//   ENCDEC_FAIL_CALL     memory (malloc, new and their like), mmap, read, write, open, fsync or rename
-//   ENCDEC_FAIL_AT       the number of the call that fails, 0 for none
-//   ENCDEC_FAIL_FOREVER  if set, all calls after it fail too
-//   ENCDEC_FAIL_COUNT    a file that gets the number of calls when the program ends
-//   ENCDEC_CUT_MAPPED    a file that is cut off, to nothing, as soon as it is mapped; a path without links
+// A library for LD_PRELOAD that makes one call of a program fail, as if memory, the disk or the system had run out.
+// Calls are counted from the start of main, over all threads. Calls by oneDNN and OpenMP in functions that cannot
+// report failure are not counted. The library can also truncate a file while the program has it mapped.
+//   ENCDEC_FAIL_CALL     memory (malloc, new and similar), mmap, read, write, open, fsync or rename
+//   ENCDEC_FAIL_AT       number of the call that fails; 0 for none
+//   ENCDEC_FAIL_FOREVER  if set, all later calls fail too
+//   ENCDEC_FAIL_COUNT    file to which the number of calls is written at the program's end
+//   ENCDEC_CUT_MAPPED    file that is truncated to nothing as soon as it is mapped; a path without links
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <cstdio>
 #include <cstring>
 
-// glibc's own names of its allocator: looking up those that are replaced here would allocate.
+// The allocation functions under glibc's own names. Looking up the replaced ones with dlsym would allocate.
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
@@ -68,7 +68,7 @@ Result call_onednn(const char* name, Arguments... arguments) {
   return next<Result(Arguments...)>(name)(arguments...);
 }
 
-void cut_if_asked(int file) {
+void cut_if_requested(int file) {
   if (cut_path == nullptr || file < 0) return;
   char link[32], path[PATH_MAX] = {};
   std::snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
@@ -139,7 +139,7 @@ int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
 void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
   if (fails("mmap")) return failure(ENOMEM, MAP_FAILED);
   void* mapped = reinterpret_cast<void*>(::syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
-  cut_if_asked(file);
+  cut_if_requested(file);
   return mapped;
 }
 void* mmap64(void* address, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
@@ -193,8 +193,8 @@ DIR* opendir(const char* path) {
   return fails("open") ? failure<DIR*>(EMFILE, nullptr) : next<decltype(opendir)>("opendir")(path);
 }
 
-// What oneDNN makes, in versions 2 and 3: without memory these end the program, so encdec sees to it that there is
-// some.
+// Functions of oneDNN 2 and 3 that end the program if an allocation fails. encdec makes sure that there is enough
+// memory before it calls them.
 int dnnl_primitive_desc_iterator_create(void* made, void* operation, void* attributes, void* engine, void* hint) {
   return call_onednn("dnnl_primitive_desc_iterator_create", made, operation, attributes, engine, hint);
 }
@@ -233,7 +233,7 @@ int dnnl_memory_create_v2(void* made, void* description, void* engine, int count
   return call_onednn("dnnl_memory_create_v2", made, description, engine, count, handles);
 }
 
-// OpenMP's likewise: a thread's first call makes its settings.
+// The same for OpenMP: a thread's first call allocates its settings.
 void omp_set_num_threads(int count) {
   call_onednn<void>("omp_set_num_threads", count);
 }

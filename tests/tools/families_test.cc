@@ -1,4 +1,5 @@
-// The commands on checkpoints of other kinds than Marian's: encoder-only, decoder-only, other formats, none at all.
+// Tests the commands on checkpoints of other families and formats than Marian's: encoder-only, decoder-only, and
+// unsupported ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ json inspect(const std::string& folder) {
   return json::parse(finished.output);
 }
 
-TEST(InspectFamilies, TellsFamilyFormatAndArchitecture) {
+TEST(InspectFamilies, ReportsFamilyFormatAndArchitecture) {
   struct Row {
     const char* name;
     const char* family;
@@ -52,7 +53,7 @@ TEST(InspectFamilies, TellsFamilyFormatAndArchitecture) {
   EXPECT_TRUE(inspect(model("ctranslate2/marian_int8"))["stored"].contains("int8"));
 }
 
-TEST(InspectFamilies, SaysOfAnUnsupportedFamilyWhatIsThereAndWhyItDoesNotRun) {
+TEST(InspectFamilies, ReportsWhatAnUnsupportedFolderHasAndWhyItDoesNotRun) {
   const TemporaryFolder folder;
   std::filesystem::copy(model("bert/base"), folder.path("model"));
   folder.write("model/config.json", R"({"model_type": "reformer"})");
@@ -66,7 +67,7 @@ TEST(InspectFamilies, SaysOfAnUnsupportedFamilyWhatIsThereAndWhyItDoesNotRun) {
   EXPECT_THAT(generated.errors, HasSubstr("config.json: model_type 'reformer' is not supported"));
 }
 
-TEST(ForwardFamilies, AnEncoderOnlyModelGivesItsLastHiddenState) {
+TEST(ForwardFamilies, AnEncoderOnlyModelReturnsItsLastHiddenState) {
   const TemporaryFolder folder;
   const auto expected = kGolden / "bert/base/expected.safetensors";
   const std::string sources = folder.write("ids", join_lines(id_lines(read_tensor(expected, "source_ids"))));
@@ -118,7 +119,7 @@ TEST(GenerateFamilies, AnEncoderOnlyModelIsRefused) {
   }
 }
 
-TEST(GenerateFamilies, LanguagesOfAModelThatKnowsNoneAreRefusedByTheNamesOfOptions) {
+TEST(GenerateFamilies, LanguageOptionsOfAModelWithoutLanguagesAreRefusedByName) {
   const std::string gpt2 = model("gpt2/with_prefix");
   const TemporaryFolder folder;
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
@@ -133,7 +134,7 @@ TEST(GenerateFamilies, LanguagesOfAModelThatKnowsNoneAreRefusedByTheNamesOfOptio
   }
 }
 
-TEST(GenerateFamilies, ADecoderOnlyModelGivesTheContinuationAlone) {
+TEST(GenerateFamilies, ADecoderOnlyModelReturnsOnlyTheContinuation) {
   const auto expected = kGolden / "gpt2/with_prefix/expected.safetensors";
   const Finished finished = encdec_command({"generate", "--model", model("gpt2/with_prefix"), "--token-ids", "--quiet"},
                                            join_lines(id_lines(read_tensor(expected, "target_ids"))));
@@ -141,7 +142,7 @@ TEST(GenerateFamilies, ADecoderOnlyModelGivesTheContinuationAlone) {
   EXPECT_EQ(finished.output, join_lines(id_lines(read_tensor(expected, "greedy_ids"))));
 }
 
-TEST(GenerateFamilies, AVocabularyWithoutTokenizerTakesAndGivesTokensBetweenSpaces) {
+TEST(GenerateFamilies, AVocabularyWithoutATokenizerReadsAndWritesTokensBetweenSpaces) {
   const Finished finished =
       encdec_command({"generate", "--model", model("ctranslate2/marian"), "--max-new-tokens", "5", "--json", "--quiet"},
                      "no such tokens\n\n");
@@ -152,7 +153,7 @@ TEST(GenerateFamilies, AVocabularyWithoutTokenizerTakesAndGivesTokensBetweenSpac
   EXPECT_EQ(json::parse(lines[1])["hypotheses"][0]["text"], "");
 }
 
-TEST(GenerateFamilies, AFolderOfAnOldConverterPutsItsOwnTokensAroundASource) {
+TEST(GenerateFamilies, AFolderOfAnOldConverterAddsItsOwnTokensToASource) {
   const std::string old = model("ctranslate2_old/revision_4");
   const Finished ids = encdec_command({"tokenize", "--model", old}, "\u2581w5 new\n");
   EXPECT_EQ(ids.output, "0 5 3 2\n") << ids.errors;
@@ -165,7 +166,7 @@ TEST(GenerateFamilies, AFolderOfAnOldConverterPutsItsOwnTokensAroundASource) {
   EXPECT_EQ(hypothesis({}, "\u2581w5 new\n")["token_ids"], hypothesis({"--token-ids"}, "0 5 3 2\n")["token_ids"]);
 }
 
-TEST(GenerateFamilies, LanguagesAreRefusedWhereTheModelKnowsNone) {
+TEST(GenerateFamilies, LanguagesAreRefusedIfTheModelHasNone) {
   for (const char* option : {"--source-lang", "--target-lang"}) {
     EXPECT_TRUE(failed(encdec_command({"generate", "--model", model("ctranslate2/marian"), option, "fra_Latn"}, "a\n"),
                        1, {"the model knows no languages by name"}));
@@ -184,7 +185,7 @@ TEST(GenerateFamilies, ForcesTheFirstToken) {
   EXPECT_TRUE(failed(generate("1000"), 1, {"forced_bos_token: token id 1000"}));
 }
 
-TEST(Embed, WritesOneArrayForEachLine) {
+TEST(Embed, WritesOneArrayPerLine) {
   const auto folder = kGolden / "sentence_transformers/mean_normalized";
   const json expected = json::parse(read_file(folder / "expected.json"));
   std::string input;
@@ -206,7 +207,7 @@ TEST(Embed, WritesOneArrayForEachLine) {
   }
 }
 
-TEST(Embed, CutsScalesAndPrompts) {
+TEST(Embed, TruncatesNormalizesAndPrompts) {
   const std::string model = std::string(ENCDEC_GOLDEN_DIR) + "/sentence_transformers/first_token/model";
   const auto embedded = [&](std::vector<std::string> options, const std::string& text) {
     options.insert(options.begin(), {"embed", "--quiet", "--model", model});
@@ -225,13 +226,13 @@ TEST(Embed, CutsScalesAndPrompts) {
                      {"prompt 'poem' is not known, expected one of [document, query]"}));
 }
 
-TEST(Embed, RefusesWhatHasADecoderAndWhatIsNotUtf8) {
+TEST(Embed, RefusesDecodersAndInvalidUtf8) {
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", model("t5/v1_1")}, "a\n"), 1, {"t5 has a decoder"}));
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "sentence_transformers/no_modules/model"}, "\xff\n"),
                      1, {"standard input:1", "UTF-8"}));
 }
 
-TEST(TokenizeFamilies, LanguagesComeWhereTheModelExpectsThem) {
+TEST(TokenizeFamilies, LanguagesAreWhereTheModelExpectsThem) {
   const std::string nllb = kGolden / "tokenizer_native/nllb_saved";
   const auto tokenize = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"tokenize", "--model", nllb, "--pieces"});

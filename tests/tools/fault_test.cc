@@ -1,7 +1,7 @@
-// Memory and the system run out at any point of a run: a run that ends with status 1 says so in one line, one that ends
-// with 0 has lost nothing, and no output file has its name without being whole. Each call of a kind is made to fail in
-// turn, alone and with all that follow. Without ENCDEC_ALL_FAULTS in the environment, of many calls a sample, always
-// the same: all of them take hours.
+// Tests runs in which memory or the system runs out at any point. A run that ends with status 1 prints one line, a run
+// that ends with 0 has lost nothing, and an output file with its final name is complete. Each call of a kind fails in
+// turn, alone and with all later calls. By default only a sample of the calls is tried, always the same. With
+// ENCDEC_ALL_FAULTS in the environment all calls are tried, which takes hours.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace encdec {
 namespace {
 
 const bool kIsEmulated = !std::string(ENCDEC_EMULATOR).empty();
-constexpr long kSample = 16;  // of the calls of a kind
+constexpr long kSample = 16;  // number of calls of a kind that are tried by default
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kCannotRun = "sanitizers have an allocator of their own";
@@ -29,7 +29,7 @@ constexpr const char* kCannotRun = "allocations of glibc are replaced";
 const char* const kCannotRun = kIsEmulated ? "an emulator would be preloaded too" : nullptr;
 #endif
 
-// Where the library is that makes calls fail, by a path that has no space: the loader takes one for the end of a name.
+// Returns a path without spaces of the library that makes calls fail. The loader ends a name at a space.
 std::string fail_call_library() {
   static const TemporaryFolder folder;
   const std::string link = folder.path("fail_call.so");
@@ -37,19 +37,20 @@ std::string fail_call_library() {
   return link;
 }
 
-// A run of encdec; in its arguments, "OUT" is a file in a folder of its own, and "IN" one that holds its input.
+// A run of encdec. In its arguments, "OUT" becomes a file in a separate folder, and "IN" a file that contains the
+// input.
 struct Case {
   const char* name;
   std::vector<std::string> arguments;
   std::string input;
-  bool is_repeatable = true;  // writes the same each time
+  bool is_repeatable = true;  // every run writes the same
 };
 
 struct Ended {
   Finished finished;
   bool has_file = false;
   std::string file;
-  long calls = 0;  // of the kind that may fail
+  long calls = 0;  // number of calls of the kind that may fail
 };
 
 struct Fault {
@@ -82,7 +83,7 @@ Ended run_with(const Case& test, const Fault& fault) {
   return ended;
 }
 
-// What is wrong with how a run has ended, given how it ends without a fault; empty if nothing.
+// Returns what is wrong with the end of a run, compared with a run without a fault; empty if nothing is.
 std::string wrong_with(const Ended& ended, const Ended& expected, bool is_repeatable) {
   const Finished& finished = ended.finished;
   const bool is_whole = !ended.has_file || ended.file == expected.file;
@@ -102,7 +103,7 @@ std::string wrong_with(const Ended& ended, const Ended& expected, bool is_repeat
 
 class Faults : public testing::TestWithParam<Case> {};
 
-TEST_P(Faults, EndInOneLineAndLoseNothing) {
+TEST_P(Faults, EndWithOneLineAndLoseNothing) {
   if (kCannotRun != nullptr) GTEST_SKIP() << kCannotRun;
   const Case& test = GetParam();
   const bool all = std::getenv("ENCDEC_ALL_FAULTS") != nullptr;
@@ -121,7 +122,7 @@ TEST_P(Faults, EndInOneLineAndLoseNothing) {
                            << (fault.forever ? " and all after it" : "") << ": status " << ended.finished.status
                            << ", errors '" << ended.finished.errors << "'";
     }
-    // Faults reach the program.
+    // Checks that faults reach the program.
     const bool must_fail = call == std::string_view("memory") || call == std::string_view("write");
     EXPECT_TRUE(!must_fail || failures > 0) << call;
   }
@@ -142,8 +143,8 @@ INSTANTIATE_TEST_SUITE_P(
              "5 6 0\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-// What the program writes to standard error when this file of a copy of a model is cut off as soon as it is mapped; the
-// file's path in it is FILE.
+// Copies a model, and truncates the file `name` of the copy as soon as the program maps it. Returns what the program
+// writes to standard error, with the file's path replaced by FILE.
 std::string errors_of_cut(std::vector<std::string> program, const std::string& model, const std::string& name) {
   const TemporaryFolder folder;
   std::filesystem::copy(golden_model("../" + model), folder.path("model"));

@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// An empty folder that goes away with the object.
+// An empty folder that is deleted with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -20,13 +20,13 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   std::string path(std::string_view name) const { return (folder_ / name).string(); }
-  // Writes a file, returns its path.
+  // Writes a file and returns its path.
   std::string write(std::string_view name, std::string_view content) const;
   std::string read(std::string_view name) const;
   bool has(std::string_view name) const { return std::filesystem::exists(folder_ / name); }
-  // The name of the unfinished output in it; empty if there is none.
+  // Returns the name of the unfinished output file in the folder; empty if there is none.
   std::string partial() const;
-  // Names of what is in it, in order.
+  // Returns the names of all entries, sorted.
   std::vector<std::string> names() const;
 
  private:
@@ -35,19 +35,19 @@ class TemporaryFolder {
 
 std::string read_file(const std::filesystem::path& path);
 
-// Of tests/golden/marian.
+// Data of tests/golden/marian.
 std::filesystem::path golden_folder(std::string_view name);
 std::string golden_model(std::string_view name);
 std::vector<std::string> golden_names();
 nlohmann::json golden_tokenizer(std::string_view name);
 
-// A tensor of a .safetensors file. Throws if there is none.
+// Reads a tensor of a .safetensors file. Throws if the tensor does not exist.
 Tensor read_tensor(const std::filesystem::path& file, std::string_view name);
 
-// The rows of an int32 matrix as lines of ids; -1 ends a row.
+// Returns the rows of an int32 matrix as lines of ids. -1 ends a row.
 std::vector<std::string> id_lines(const Tensor& ids);
 
-// A JSON list of ids likewise.
+// Returns a JSON list of ids as a line.
 std::string ids_line(const nlohmann::json& ids);
 
 std::string join_lines(const std::vector<std::string>& lines);

@@ -1,4 +1,4 @@
-// encdec forward: logits and encoder states of given tokens, as a .safetensors file.
+// Tests encdec forward: logits and encoder states of given tokens in a .safetensors file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ class ForwardGolden : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Marian, ForwardGolden, testing::ValuesIn(golden_names()),
                          [](const auto& test) { return test.param; });
 
-TEST_P(ForwardGolden, TensorsAreThoseOfTransformers) {
+TEST_P(ForwardGolden, TensorsMatchTransformers) {
   const auto file = golden_folder(GetParam()) / "expected.safetensors";
   const std::string sources = join_lines(id_lines(read_tensor(file, "source_ids")));
   const std::string targets = join_lines(id_lines(read_tensor(file, "target_ids")));
@@ -91,7 +91,7 @@ TEST(Forward, BadInputIsNamedAndLeavesNoFile) {
   }
 }
 
-TEST(Forward, OutputMustBeAFileThatCanBeWritten) {
+TEST(Forward, OutputMustBeAWritableFile) {
   const TemporaryFolder folder;
   const std::string ids = folder.write("ids", "5 0\n");
   const auto to = [&](const char* output) {

@@ -8,10 +8,10 @@
 
 namespace encdec {
 
-// `encdec generate --quiet` with a golden checkpoint: greedily, unless the options have --num-beams.
+// Runs `encdec generate --quiet` with a golden checkpoint. The search is greedy unless the options contain --num-beams.
 Finished run_generate(std::string_view model, std::vector<std::string> options, std::string input);
 
-// Lines of ids: what the golden checkpoint gets, and what greedy search of transformers makes of them.
+// The sources of a golden checkpoint as lines of ids, and what transformers generates from them by greedy search.
 std::string golden_sources(std::string_view model);
 std::string golden_outputs(std::string_view model);
 

@@ -1,4 +1,4 @@
-// encdec generate: what it says, and what it leaves behind, when it cannot go on.
+// Tests the errors of encdec generate, and the files that it leaves behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST_P(GenerateBadLine, IsNamedAndLinesBeforeItAreKept) {
   EXPECT_EQ(folder.read(folder.partial()), expected);
 }
 
-TEST(GenerateFailure, NothingIsLeftWhereNothingWasFinished) {
+TEST(GenerateFailure, NothingIsLeftIfNothingWasFinished) {
   const TemporaryFolder folder;
   folder.write("out", "old");
   const Finished finished = run_text_model({"--output", folder.path("out"), "--stats", folder.path("stats")}, "\xff\n");
@@ -103,12 +103,12 @@ TEST(GenerateFailure, ClosedStandardStreamsAreErrors) {
       "--model", golden_model("text"), "--output", folder.path("out")};
   EXPECT_TRUE(failed(run({arguments, "", {}, {0}}), 1, {"standard input", "cannot read"}));
   EXPECT_TRUE(failed(run({{arguments.begin(), arguments.end() - 2}, "20 0\n", {}, {1}}), 1, {"standard output"}));
-  // Messages must not end up in the output.
+  // Messages must not be written into the output.
   EXPECT_EQ(run({arguments, "20 0\nx\n", {}, {2}}).status, 1);
   EXPECT_EQ(folder.read(folder.partial()), run_text_model({"--token-ids"}, "20 0\n").output);
 }
 
-TEST(GenerateFailure, ReaderThatGoesAwayEndsItSilently) {
+TEST(GenerateFailure, AReaderThatClosesThePipeEndsItSilently) {
   Process process({kEncdec, "generate", "--model", golden_model("odd_sizes"), "--token-ids"});
   process.write("3 0\n");
   process.read_line();
@@ -119,7 +119,7 @@ TEST(GenerateFailure, ReaderThatGoesAwayEndsItSilently) {
   EXPECT_EQ(finished.errors, "");
 }
 
-TEST(GenerateFailure, SignalStopsItAndKeepsWhatWasDone) {
+TEST(GenerateFailure, ASignalStopsItAndKeepsFinishedLines) {
   for (const int signal : {SIGINT, SIGTERM}) {
     Process process({kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text")});
     process.write("a\n");
@@ -130,7 +130,7 @@ TEST(GenerateFailure, SignalStopsItAndKeepsWhatWasDone) {
   }
 }
 
-TEST(GenerateFailure, SignalLeavesThePartialFile) {
+TEST(GenerateFailure, ASignalLeavesThePartialFile) {
   const TemporaryFolder folder;
   const std::string output = folder.path("out");
   Process process(
@@ -147,8 +147,8 @@ TEST(GenerateFailure, SignalLeavesThePartialFile) {
   EXPECT_THAT(folder.names(), ElementsAre(folder.partial()));
 }
 
-// Far more lines than can be done before the signal comes.
-TEST(GenerateFailure, SignalLeavesWholeLinesOfSeveralWorkers) {
+// Far more lines than can be finished before the signal arrives.
+TEST(GenerateFailure, ASignalLeavesCompleteLinesOfSeveralWorkers) {
   const TemporaryFolder folder;
   const std::vector<std::string> options = {"--token-ids", "--num-beams",      "2", "--max-new-tokens",
                                             "64",          "--min-new-tokens", "64"};
@@ -191,7 +191,7 @@ TEST(GenerateFailure, TextNeedsATokenizer) {
   EXPECT_TRUE(failed(finished, 1, {golden_model("untied"), "--token-ids"}));
 }
 
-TEST(GenerateFailure, EndlessLineIsRefused) {
+TEST(GenerateFailure, AnEndlessLineIsRefused) {
   const TemporaryFolder folder;
   const std::string input = folder.write("in", "a\n" + std::string(17u << 20, 'b'));
   EXPECT_TRUE(failed(run_text_model({"--input", input, "--output", folder.path("out")}), 1, {input + ":2", "bytes"}));

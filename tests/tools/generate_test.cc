@@ -1,4 +1,4 @@
-// encdec generate: what it gives, line by line.
+// Tests the output of encdec generate.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ class GenerateGolden : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Marian, GenerateGolden, testing::ValuesIn(golden_names()),
                          [](const auto& test) { return test.param; });
 
-TEST_P(GenerateGolden, TokenIdsAreThoseOfTransformers) {
+TEST_P(GenerateGolden, TokenIdsMatchTransformers) {
   const Finished finished = run_generate(GetParam(), {"--token-ids"}, golden_sources(GetParam()));
   EXPECT_EQ(finished.output, golden_outputs(GetParam()));
   EXPECT_EQ(finished.errors, "");
@@ -71,7 +71,7 @@ TEST(Generate, AWeightsCacheIsFilledOnceAndChangesNothing) {
   }
 }
 
-TEST(Generate, TextIsThatOfTransformers) {
+TEST(Generate, TextMatchesTransformers) {
   for (const char* name : {"text", "text_separate"}) {
     std::vector<std::string> sources, outputs;
     const json expected = golden_tokenizer(name);
@@ -99,13 +99,13 @@ TEST(Generate, BundledModelPronouncesACat) {
   EXPECT_EQ(finished.status, 0) << finished.errors;
 }
 
-TEST(Generate, EmptyLineGivesAnEmptyLineInItsPlace) {
+TEST(Generate, AnEmptyLineGivesAnEmptyLineInItsPlace) {
   const std::string a = run_generate("text", {}, "a\n").output,
                     b = run_generate("text", {}, "A small bird sings.\n").output;
   EXPECT_EQ(run_generate("text", {}, "\na\n\n\nA small bird sings.\n\n").output, fmt::format("\n{}\n\n{}\n", a, b));
 }
 
-TEST(Generate, EmptyLineGivesAnEmptyHypothesis) {
+TEST(Generate, AnEmptyLineGivesAnEmptyHypothesis) {
   EXPECT_EQ(run_generate("text", {"--json"}, "\n").output, R"({"hypotheses":[{"text":"","token_ids":[],"score":0.0}]})"
                                                            "\n");
   EXPECT_EQ(run_generate("untied", {"--json", "--token-ids"}, "\n").output,
@@ -113,7 +113,7 @@ TEST(Generate, EmptyLineGivesAnEmptyHypothesis) {
             "\n");
 }
 
-TEST(Generate, EmptyInputGivesAnEmptyOutputFile) {
+TEST(Generate, AnEmptyInputGivesAnEmptyOutputFile) {
   const TemporaryFolder folder;
   const std::string input = folder.write("in", "");
   const Finished finished = run_generate("text", {"--input", input, "--output", folder.path("out")}, {});
@@ -129,8 +129,8 @@ TEST(Generate, LinesMayEndWithCrLfOrTheEndOfTheFile) {
   EXPECT_EQ(run_generate("text", {}, "\r\n").output, "\n");
 }
 
-// More lines than are read at a time, in an order in which lengths change all the time.
-TEST(Generate, LongInputKeepsItsOrder) {
+// More lines than are read at a time, with lengths that change from line to line.
+TEST(Generate, ALongInputKeepsItsOrder) {
   const auto sources = split_lines(golden_sources("shared_swish"));
   const auto outputs = split_lines(golden_outputs("shared_swish"));
   std::string input, expected;
@@ -167,7 +167,7 @@ TEST(Generate, NewTokensAreLimited) {
   EXPECT_EQ(count({"--max-new-tokens", "90", "--min-new-tokens", "90"}), 90u);
 }
 
-TEST(Generate, LineOfTenThousandTokensIsALineLikeOthers) {
+TEST(Generate, ALineOfTenThousandTokensIsProcessedLikeOthers) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += "the ";
   const Finished finished = run_generate("text", {"--max-new-tokens", "2"}, "a\n" + text + "\na\n");
@@ -177,7 +177,7 @@ TEST(Generate, LineOfTenThousandTokensIsALineLikeOthers) {
   EXPECT_EQ(lines[0], lines[2]);
 }
 
-TEST(Generate, SlowInputIsAnsweredAsItComes) {
+TEST(Generate, SlowInputIsAnsweredLineByLine) {
   const auto sources = split_lines(golden_sources("odd_sizes"));
   const auto outputs = split_lines(golden_outputs("odd_sizes"));
   Process process({kEncdec, "generate", "--quiet", "--token-ids", "--model", golden_model("odd_sizes")});
@@ -218,7 +218,7 @@ TEST(Generate, StatsHaveTheirKeys) {
                                         stats["decode_seconds"].get<double>());
 }
 
-TEST(Generate, SettingsThatAreNotFollowedAreNoted) {
+TEST(Generate, IgnoredSettingsAreReported) {
   const TemporaryFolder folder;
   std::filesystem::copy(golden_model("text"), folder.path("model"));
   json settings = json::parse(folder.read("model/generation_config.json"));
@@ -231,7 +231,7 @@ TEST(Generate, SettingsThatAreNotFollowedAreNoted) {
   EXPECT_EQ(loud.output, encdec_command({"generate", "--quiet", "--model", golden_model("text")}, "a\n").output);
 }
 
-TEST(Generate, OutputFileGetsItsNameWhenItIsComplete) {
+TEST(Generate, TheOutputFileGetsItsNameWhenItIsComplete) {
   const TemporaryFolder folder;
   folder.write("out", "old\n");
   const std::string input = folder.write("in", golden_sources("text"));
@@ -245,14 +245,14 @@ TEST(Generate, OutputFileGetsItsNameWhenItIsComplete) {
   EXPECT_THAT(folder.names(), ElementsAre("in", "link", "out"));
 }
 
-TEST(Generate, OutputFileMayBeTheInputFile) {
+TEST(Generate, TheOutputFileMayBeTheInputFile) {
   const TemporaryFolder folder;
   const std::string file = folder.write("file", golden_sources("text"));
   EXPECT_EQ(run_generate("text", {"--token-ids", "--input", file, "--output", file}, {}).status, 0);
   EXPECT_EQ(folder.read("file"), golden_outputs("text"));
 }
 
-TEST(Generate, OutputThroughALinkToNothingIsWrittenWhereItLeads) {
+TEST(Generate, OutputThroughADanglingLinkIsWrittenToItsTarget) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("later", folder.path("link"));
   std::filesystem::create_symlink("link", folder.path("first"));
@@ -262,7 +262,7 @@ TEST(Generate, OutputThroughALinkToNothingIsWrittenWhereItLeads) {
   EXPECT_EQ(folder.read("later"), run_generate("text", {}, "a\n").output);
 }
 
-// Bytes that a user types at a terminal, which a program has as its standard input.
+// Runs encdec with a terminal as standard input, in which a user has typed `typed`.
 Finished run_with_typed(const std::string& typed, std::vector<std::string> arguments) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) throw std::runtime_error("no terminal");
@@ -276,7 +276,7 @@ Finished run_with_typed(const std::string& typed, std::vector<std::string> argum
   return finished;
 }
 
-TEST(Generate, SaysAtATerminalOnceHowItsInputEnds) {
+TEST(Generate, AtATerminalItSaysOnceHowItsInputEnds) {
   const std::string model = golden_model("text"), note = "encdec: info: reading lines from the terminal; ";
   const Finished finished = run_with_typed("a\na\n\x04", {"generate", "--num-beams", "1", "--model", model});
   EXPECT_EQ(finished.status, 0);

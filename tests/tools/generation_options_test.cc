@@ -1,4 +1,4 @@
-// encdec generate: options that say what to generate, and the files that some of them read.
+// Tests the generation options of encdec generate, and the files that some of them read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using Ids = std::vector<std::int32_t>;
 constexpr const char* kModel = "text";
 constexpr std::int32_t kEnd = 0;
 
-// What the options make of each golden source, in the notation of --json.
+// Returns the hypotheses of all golden sources with these options, as --json writes them.
 std::vector<json> hypotheses(std::vector<std::string> options) {
   options.insert(options.end(), {"--token-ids", "--json"});
   const Finished finished = run_generate(kModel, std::move(options), golden_sources(kModel));
@@ -72,7 +72,7 @@ TEST(GenerationOptions, MoreHypothesesThanBeamsAreAnError) {
                      {"num_return_sequences", "3"}));
 }
 
-TEST(GenerationOptions, TheFolderSaysHowManyBeamsUnlessAnOptionDoes) {
+TEST(GenerationOptions, TheFolderSetsTheNumberOfBeamsUnlessAnOptionDoes) {
   const auto run = [](std::vector<std::string> options) {
     options.insert(options.begin(), {"generate", "--quiet", "--token-ids", "--model", golden_model(kModel)});
     return encdec_command(std::move(options), golden_sources(kModel)).output;
@@ -81,7 +81,7 @@ TEST(GenerationOptions, TheFolderSaysHowManyBeamsUnlessAnOptionDoes) {
   EXPECT_EQ(run({"--num-beams", "1"}), golden_outputs(kModel));
 }
 
-TEST(GenerationOptions, TokenScoresAreOfEachTokenAndAddUpToTheGreedyScore) {
+TEST(GenerationOptions, TokenScoresAddUpToTheGreedyScore) {
   for (const json& hypothesis : hypotheses({"--token-scores"})) {
     const std::vector<double> scores = hypothesis["token_scores"];
     EXPECT_EQ(scores.size(), hypothesis["token_ids"].size());
@@ -93,7 +93,7 @@ TEST(GenerationOptions, TokenScoresAreOfEachTokenAndAddUpToTheGreedyScore) {
   EXPECT_FALSE(hypotheses({}).front().contains("token_scores"));
 }
 
-TEST(GenerationOptions, LikeliestTokensAreToldForEachPlace) {
+TEST(GenerationOptions, LikeliestTokensAreListedForEachPosition) {
   for (const json& hypothesis : hypotheses({"--top-log-probs", "3", "--max-new-tokens", "3"})) {
     const json& places = hypothesis["top_log_probs"];
     ASSERT_EQ(places.size(), hypothesis["token_ids"].size());
@@ -110,7 +110,7 @@ TEST(GenerationOptions, LikeliestTokensAreToldForEachPlace) {
   }
 }
 
-TEST(GenerationOptions, RulesOfRepetitionAreFollowed) {
+TEST(GenerationOptions, RepetitionOptionsAreApplied) {
   const auto free = generated({"--max-new-tokens", "40", "--min-new-tokens", "40"});
   EXPECT_TRUE(std::ranges::any_of(free, [](const Ids& ids) { return repeats(ids, 2); }));
   for (const char* beams : {"1", "3"}) {
@@ -121,7 +121,7 @@ TEST(GenerationOptions, RulesOfRepetitionAreFollowed) {
   EXPECT_NE(generated({"--repetition-penalty", "5", "--min-new-tokens", "20"}), generated({"--min-new-tokens", "20"}));
 }
 
-TEST(GenerationOptions, TokensThatAreSuppressedAreNotGenerated) {
+TEST(GenerationOptions, SuppressedTokensAreNotGenerated) {
   const std::int32_t first = generated({}).front().front();
   const std::string id = std::to_string(first);
   EXPECT_THAT(generated({"--suppress-tokens", id}), Each(Not(Contains(first))));
@@ -152,7 +152,7 @@ TEST(GenerationOptions, BadWordsFileBansPhrases) {
   }
 }
 
-TEST(GenerationOptions, BeamsHaveTheNameOfTranscribeToo) {
+TEST(GenerationOptions, BeamsHaveTheSameNameAsInTranscribe) {
   const auto output = [](const char* option) {
     return encdec_command({"generate", "--quiet", "--model", golden_model(kModel), "--json", option, "3"}, "a\n")
         .output;
@@ -170,7 +170,7 @@ TEST(GenerationOptions, BadWordsMayBeTexts) {
   EXPECT_FALSE(finished.output.starts_with(word)) << finished.output;
 }
 
-TEST(GenerationOptions, ForceWordsFileMakesThemAppear) {
+TEST(GenerationOptions, PhrasesOfTheForceWordsFileAppear) {
   const TemporaryFolder folder;
   for (const Ids& ids : generated({"--num-beams", "4", "--force-words-file", folder.write("force", "17 5\n33\n")})) {
     EXPECT_TRUE(contains(ids, {17, 5})) << testing::PrintToString(ids);
@@ -178,7 +178,7 @@ TEST(GenerationOptions, ForceWordsFileMakesThemAppear) {
   }
 }
 
-TEST(GenerationOptions, ShortlistFileHasTheOnlyTokens) {
+TEST(GenerationOptions, OnlyTokensOfTheShortlistFileAreGenerated) {
   const TemporaryFolder folder;
   const std::string file = folder.write("shortlist", "17 5\n33\n40 41 42\n");
   for (const Ids& ids : generated({"--shortlist-file", file})) {
@@ -186,7 +186,7 @@ TEST(GenerationOptions, ShortlistFileHasTheOnlyTokens) {
   }
 }
 
-TEST(GenerationOptions, SamplingDependsOnTheSeedAlone) {
+TEST(GenerationOptions, SamplesDependOnTheSeedOnly) {
   const std::vector<std::string> sample = {"--do-sample", "--temperature",    "2", "--top-k",
                                            "0",           "--max-new-tokens", "20"};
   const auto with = [&](std::vector<std::string> more) {
@@ -206,7 +206,7 @@ TEST(GenerationOptions, SamplingCanBeTurnedOff) {
   EXPECT_NE(generated({"--temperature", "100", "--top-k", "0", "--do-sample"}), generated({}));
 }
 
-TEST(GenerationOptions, EachIsTakenByTheCommand) {
+TEST(GenerationOptions, EachOptionIsAccepted) {
   for (const std::vector<std::string>& options :
        std::vector<std::vector<std::string>>{{"--num-beams", "3", "--length-penalty", "-1.5"},
                                              {"--num-beams", "3", "--early-stopping", "true"},
@@ -220,7 +220,7 @@ TEST(GenerationOptions, EachIsTakenByTheCommand) {
   }
 }
 
-// Of batch size, threads and workers.
+// Expects the same result with any batch size, number of threads and number of workers.
 TEST(GenerationOptions, BeamSearchDoesNotDependOnHowItIsComputed) {
   const auto run = [](std::vector<std::string> options) {
     options.insert(options.end(), {"--token-ids", "--json", "--token-scores", "--num-beams", "4",
@@ -237,7 +237,7 @@ TEST(GenerationOptions, BeamSearchDoesNotDependOnHowItIsComputed) {
   }
 }
 
-// Without either option: a file of several workers' size and a pipe, which is one worker's.
+// Without options for threads and workers: a file large enough for several workers, and a pipe, which gets one worker.
 TEST(GenerationOptions, ResultsDoNotDependOnTheSplitOfCpus) {
   ::setenv("ENCDEC_THREADS", "3", 1);
   std::string sources;
@@ -260,7 +260,7 @@ struct BadFile {
   std::vector<std::string> message;
 };
 
-TEST(GenerationOptions, WhatIsWrongInAFileIsNamedByItsLine) {
+TEST(GenerationOptions, ErrorsInFilesAreNamedWithTheirLine) {
   for (const auto& [option, content, options, message] : {
            BadFile{"--bad-words-file", "5\n6 x\n", {"--token-ids"}, {":2: token 2 is 'x', expected an integer"}},
            BadFile{"--bad-words-file", "5\n179\n", {"--token-ids"}, {":2: token 1 is '179'", "0 to 178"}},
@@ -283,7 +283,7 @@ TEST(GenerationOptions, WhatIsWrongInAFileIsNamedByItsLine) {
   }
 }
 
-TEST(GenerationOptions, TokensOutsideTheVocabularyAreNamedByTheirOption) {
+TEST(GenerationOptions, TokensOutsideTheVocabularyAreNamedWithTheirOption) {
   EXPECT_TRUE(failed(run_generate(kModel, {"--suppress-tokens", "3 999"}, "a\n"), 1,
                      {"--suppress-tokens: token 2 is '999', expected an integer from 0 to 178"}));
   EXPECT_TRUE(failed(run_generate(kModel, {"--forced-eos-token", "nothing"}, "a\n"), 1,

@@ -1,4 +1,4 @@
-// encdec inspect: what is in a folder.
+// Tests encdec inspect: it shows what a checkpoint folder contains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string inspect(std::string_view model, std::vector<std::string> options) {
   return finished.output;
 }
 
-TEST(Inspect, SizesAreThoseOfTheConfig) {
+TEST(Inspect, SizesMatchTheConfig) {
   const json config = json::parse(read_file(golden_model("odd_sizes") + "/config.json"));
   const json found = json::parse(inspect("odd_sizes", {"--json"}));
   EXPECT_EQ(found["family"], "marian");
@@ -66,14 +66,14 @@ TEST(Inspect, WeightsAddUp) {
   }
 }
 
-TEST(Inspect, StoredPrecisionIsTold) {
+TEST(Inspect, StoredPrecisionIsShown) {
   const json half = json::parse(inspect("gelu_new_float16", {"--json"}));
   EXPECT_EQ(half["stored"].size(), 1u);
   EXPECT_EQ(half["stored"]["float16"]["parameters"], half["parameters"]);
   EXPECT_THAT(inspect("silu_bfloat16", {}), HasSubstr("bfloat16"));
 }
 
-TEST(Inspect, GenerationSettingsAreTold) {
+TEST(Inspect, GenerationSettingsAreShown) {
   EXPECT_THAT(inspect("text", {}), HasSubstr("num_beams 4"));
   const json generation = json::parse(inspect("forced_bos", {"--json"}))["generation"];
   EXPECT_EQ(generation["min_length"], 6);
@@ -81,7 +81,7 @@ TEST(Inspect, GenerationSettingsAreTold) {
   EXPECT_FALSE(generation.contains("num_beams"));
 }
 
-TEST(Inspect, SettingsThatAreNotFollowedAreNoted) {
+TEST(Inspect, IgnoredSettingsAreReported) {
   const TemporaryFolder folder;
   std::filesystem::copy(golden_model("text"), folder.path("model"));
   json settings = json::parse(folder.read("model/generation_config.json"));
@@ -108,7 +108,7 @@ TEST(Inspect, GraphIsTextOrDot) {
   EXPECT_EQ(std::ranges::count(dot, '{'), std::ranges::count(dot, '}'));
 }
 
-TEST(Inspect, GraphStandsAlone) {
+TEST(Inspect, GraphExcludesOtherOutput) {
   for (const char* other : {"--json", "--weights"}) {
     EXPECT_TRUE(failed(encdec_command({"inspect", "--model", golden_model("text"), "--graph", "dot", other}), 2,
                        {"--graph", other}));

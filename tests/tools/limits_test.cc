@@ -1,4 +1,4 @@
-// What the tools do when the system around them refuses: threads, files that are not there, room for output.
+// Tests the tools when the system fails them: no more threads, missing files, no space for output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A run of encdec in a shell that has done `before`, such as setting limits.
+// Runs encdec in a shell that first runs `before`, for example to set limits.
 Finished run_after(const std::string& before, std::vector<std::string> arguments, std::string input = {},
                    const std::string& output_file = {}) {
   std::vector<std::string> all = {"/bin/sh", "-c", before + "; exec \"$@\"", "sh", kEncdec};
@@ -32,13 +32,13 @@ Finished run_after(const std::string& before, std::vector<std::string> arguments
   return run({std::move(all), std::move(input), output_file, {}});
 }
 
-// A model of one's own to break.
+// Copies a model, which the test may then damage.
 std::string copy_of_model(const TemporaryFolder& folder, std::string_view name) {
   fs::copy(golden_model(name), folder.path("model"), fs::copy_options::recursive);
   return folder.path("model");
 }
 
-TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
+TEST(Limits, ThreadsThatCannotBeStartedAreReportedInOneLine) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need address space";
 #endif
@@ -46,7 +46,7 @@ TEST(Limits, ThreadsThatCannotBeStartedAreOneLine) {
   EXPECT_TRUE(failed(run_after("ulimit -v 400000", arguments, "a\n"), 1, {"of 64 cannot be started", "ulimit -u"}));
 }
 
-TEST(Limits, ThreadsDoNotTakeAddressSpaceForHeapsWhereItIsLimited) {
+TEST(Limits, ThreadsReserveNoHeapsIfAddressSpaceIsLimited) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need address space";
 #endif
@@ -59,7 +59,7 @@ TEST(Limits, ThreadsDoNotTakeAddressSpaceForHeapsWhereItIsLimited) {
   EXPECT_EQ(finished.status, 0) << finished.errors;
 }
 
-TEST(Limits, OfTwoThatWriteOneFileTheLastStaysWhole) {
+TEST(Limits, OfTwoWritersOfOneFileTheLastWins) {
   const TemporaryFolder folder;
   const auto start = [&] {
     return Process({kEncdec, "generate", "--quiet", "--num-beams", "1", "--token-ids", "--model", golden_model("text"),
@@ -77,7 +77,7 @@ TEST(Limits, OfTwoThatWriteOneFileTheLastStaysWhole) {
   EXPECT_THAT(folder.names(), testing::ElementsAre("out"));
 }
 
-TEST(Limits, LinksThatLeadNowhereAreNotAbsence) {
+TEST(Limits, DanglingLinksAreNotTreatedAsMissingFiles) {
   for (const char* name : {"tokenizer_config.json", "generation_config.json", "config.json", "source.spm"}) {
     const TemporaryFolder folder;
     const std::string model = copy_of_model(folder, "text"), file = model + "/" + name;
@@ -92,14 +92,14 @@ TEST(Limits, LinksThatLeadNowhereAreNotAbsence) {
   }
 }
 
-TEST(Limits, FilesThatCannotBeFoundAreNotCalledOne) {
+TEST(Limits, FilesThatCannotBeOpenedAreNotCalledTheSameFile) {
   const TemporaryFolder folder;
   fs::create_symlink(folder.path("loop"), folder.path("loop"));
   EXPECT_TRUE(failed(run_generate("text", {"--output", folder.path("loop/a"), "--stats", folder.path("loop/b")}, "a\n"),
                      1, {folder.path("loop/a") + ": cannot open for writing: Too many levels of symbolic links"}));
 }
 
-TEST(Limits, OutputThatIsLostIsAnError) {
+TEST(Limits, OutputThatCannotBeWrittenIsAnError) {
   const std::vector<std::vector<std::string>> commands = {
       {"--help"},
       {"--version"},
@@ -122,7 +122,7 @@ TEST(Limits, OutputThatIsLostIsAnError) {
   }
 }
 
-TEST(Limits, FilesThatMayNotGrowAreOneLine) {
+TEST(Limits, FilesThatReachTheSizeLimitAreReportedInOneLine) {
   const TemporaryFolder folder;
   std::string input;
   for (int line = 0; line < 2000; ++line) input += "a\n";
@@ -132,7 +132,7 @@ TEST(Limits, FilesThatMayNotGrowAreOneLine) {
   EXPECT_THAT(folder.names(), testing::ElementsAre(folder.partial()));
 }
 
-TEST(Limits, AFileThatIsCutWhileItIsReadIsOneLine) {
+TEST(Limits, AFileThatIsTruncatedWhileItIsReadIsReportedInOneLine) {
   const TemporaryFolder folder;
   const std::string model = copy_of_model(folder, "untied"), weights = model + "/model.safetensors";
   Process process({kEncdec, "generate", "--quiet", "--token-ids", "--num-beams", "1", "--model", model});
@@ -143,7 +143,7 @@ TEST(Limits, AFileThatIsCutWhileItIsReadIsOneLine) {
   EXPECT_TRUE(failed(process.wait(), 1, {weights + ": has become shorter while it was read"}));
 }
 
-TEST(Limits, AWeightsCacheThatIsCutWhileItIsInUseIsOneLine) {
+TEST(Limits, AWeightsCacheThatIsTruncatedWhileInUseIsReportedInOneLine) {
   const TemporaryFolder folder;
   const std::vector<std::string> options = {"--token-ids", "--weights-cache", folder.path("cache")};
   ASSERT_EQ(run_generate("untied", options, "5 6 0\n").status, 0);
@@ -159,7 +159,7 @@ TEST(Limits, AWeightsCacheThatIsCutWhileItIsInUseIsOneLine) {
   EXPECT_TRUE(failed(process.wait(), 1, {cache.string() + ": has become shorter while it was read"}));
 }
 
-TEST(Limits, ASignalThatIsNoBusErrorEndsTheProgramAsItDoes) {
+TEST(Limits, ASigbusFromOutsideEndsTheProgram) {
   Process process({kEncdec, "generate", "--quiet", "--token-ids", "--num-beams", "1", "--model", golden_model("text")});
   process.write("5 6 0\n");
   EXPECT_FALSE(process.read_line().empty());
@@ -167,7 +167,7 @@ TEST(Limits, ASignalThatIsNoBusErrorEndsTheProgramAsItDoes) {
   EXPECT_EQ(process.wait().status, 128 + SIGBUS);
 }
 
-// Puts a value in place of the first elements of a tensor.
+// Sets the first `count` elements of a tensor to `value`.
 void put(const std::string& model, std::string_view name, float value, Dim count) {
   const fs::path path = fs::path(model) / "model.safetensors";
   std::vector<NamedTensor> tensors;
@@ -180,7 +180,7 @@ void put(const std::string& model, std::string_view name, float value, Dim count
   write_safetensors(path, tensors);
 }
 
-TEST(Limits, LogitsThatAreNotNumbersAreTracedToTheirOrigin) {
+TEST(Limits, NaNLogitsAreTracedToTheirOrigin) {
   const std::string bias = "model.decoder.layers.0.fc1.bias", weight = "model.encoder.layers.0.fc2.weight";
   const TemporaryFolder folder;
   const std::string model = copy_of_model(folder, "untied");
@@ -207,7 +207,7 @@ TEST(Limits, LogitsThatAreNotNumbersAreTracedToTheirOrigin) {
   }
 }
 
-TEST(Limits, LayersThatConfigJsonLeavesOutAreANote) {
+TEST(Limits, LayersMissingFromConfigJsonAreReported) {
   const TemporaryFolder folder;
   const std::string model = copy_of_model(folder, "odd_sizes"), config = model + "/config.json";
   auto settings = nlohmann::json::parse(read_file(config));
@@ -231,15 +231,15 @@ TEST(Limits, ALongSourceIsAnErrorOrTruncated) {
   EXPECT_TRUE(failed(run_generate("text", {"--long-sources", "cut"}, ""), 2, {"error", "truncate"}));
 }
 
-TEST(Limits, MessagesHaveNothingThatTurnsOrHidesText) {
+TEST(Limits, MessagesContainNoControlOrDirectionCharacters) {
   const std::string name =
       "a\xe2\x80\xae"
-      "b\xc2\x9b\x1b[31m\xc3";  // a right-to-left override, two escapes, half a letter
+      "b\xc2\x9b\x1b[31m\xc3";  // a right-to-left override, two escapes, an incomplete character
   const Finished finished = encdec_command({"inspect", "--model", "/nowhere/" + name});
   EXPECT_TRUE(failed(finished, 1, {"/nowhere/a?b??[31m\xef\xbf\xbd: No such file or directory"})) << finished.errors;
 }
 
-TEST(Limits, ASignalEndsAWaitForAPipe) {
+TEST(Limits, ASignalEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
   for (const char* option : {"--input", "--output"}) {

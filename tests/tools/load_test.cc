@@ -1,4 +1,4 @@
-// Tests which requests are admitted, and which are refused to make room.
+// Tests which requests are admitted, and which requests are refused to free space.
 #include "serve/load.h"
 
 #include <gmock/gmock.h>
@@ -16,16 +16,16 @@ using testing::IsEmpty;
 
 class LoadTest : public testing::Test {
  protected:
-  // A request of `client`, and why it was refused.
-  struct Asked {
+  // A request of `client`, and why it was refused; empty if it was not.
+  struct Arrival {
     std::unique_ptr<RequestTicket> ticket;
     std::string refused;
   };
-  std::unique_ptr<Asked> ask(const std::string& client) {
-    auto asked = std::make_unique<Asked>();
-    asked->ticket = load_.admit(client);
-    asked->ticket->on_refused = [&refused = asked->refused](const HttpError& error) { refused = error.what(); };
-    return asked;
+  std::unique_ptr<Arrival> admit(const std::string& client) {
+    auto arrival = std::make_unique<Arrival>();
+    arrival->ticket = load_.admit(client);
+    arrival->ticket->on_refused = [&refused = arrival->refused](const HttpError& error) { refused = error.what(); };
+    return arrival;
   }
   static std::string error_of(const std::function<void()>& call) {
     try {
@@ -51,11 +51,11 @@ class LoadTest : public testing::Test {
   Load load_{limits_, metrics_};
 };
 
-TEST_F(LoadTest, OnlyWholeRequestsCount) {
-  std::vector<std::unique_ptr<Asked>> arriving;
-  for (int i = 0; i < 100; ++i) arriving.push_back(ask("a"));
+TEST_F(LoadTest, OnlyCompleteRequestsCount) {
+  std::vector<std::unique_ptr<Arrival>> arriving;
+  for (int i = 0; i < 100; ++i) arriving.push_back(admit("a"));
   EXPECT_TRUE(is_running(0));
-  const auto whole = ask("a");
+  const auto whole = admit("a");
   whole->ticket->complete();
   EXPECT_TRUE(is_running(1));
   whole->ticket.reset();
@@ -65,32 +65,32 @@ TEST_F(LoadTest, OnlyWholeRequestsCount) {
   EXPECT_TRUE(is_running(3));
 }
 
-TEST_F(LoadTest, AClientHasThreeQuartersOfTheRequests) {
-  std::vector<std::unique_ptr<Asked>> running;
+TEST_F(LoadTest, AClientMayHaveThreeQuartersOfTheRequests) {
+  std::vector<std::unique_ptr<Arrival>> running;
   for (const char* client : {"a", "a", "a", "b"}) {
-    running.push_back(ask(client));
+    running.push_back(admit(client));
     running.back()->ticket->complete();
     if (running.size() == 3) {
-      EXPECT_EQ(error_of([&] { ask("a"); }),
+      EXPECT_EQ(error_of([&] { admit("a"); }),
                 "this client has 3 requests that wait or run, expected at most 3 of the 4 of --max-requests");
     }
   }
-  EXPECT_EQ(error_of([&] { ask("c"); }), "4 requests wait or run, expected at most 4 (--max-requests)");
+  EXPECT_EQ(error_of([&] { admit("c"); }), "4 requests wait or run, expected at most 4 (--max-requests)");
   running.erase(running.begin());
-  EXPECT_THAT(error_of([&] { ask("a")->ticket->complete(); }), IsEmpty());
+  EXPECT_THAT(error_of([&] { admit("a")->ticket->complete(); }), IsEmpty());
 }
 
-TEST_F(LoadTest, AProxyHasAllRequests) {
-  std::vector<std::unique_ptr<Asked>> running;
+TEST_F(LoadTest, AProxyMayHaveAllRequests) {
+  std::vector<std::unique_ptr<Arrival>> running;
   for (int i = 0; i < 4; ++i) {
-    running.push_back(ask("unix"));
+    running.push_back(admit("unix"));
     running.back()->ticket->complete();
   }
-  EXPECT_THAT(error_of([&] { ask("unix"); }), HasSubstr("4 requests wait or run"));
+  EXPECT_THAT(error_of([&] { admit("unix"); }), HasSubstr("4 requests wait or run"));
 }
 
-TEST_F(LoadTest, AClientHasThreeQuartersOfTheBytes) {
-  const auto running = ask("a"), more = ask("a"), other = ask("b");
+TEST_F(LoadTest, AClientMayHaveThreeQuartersOfTheBytes) {
+  const auto running = admit("a"), more = admit("a"), other = admit("b");
   running->ticket->add_bytes(700);
   running->ticket->complete();
   EXPECT_EQ(error_of([&] { more->ticket->add_bytes(51); }),
@@ -101,8 +101,8 @@ TEST_F(LoadTest, AClientHasThreeQuartersOfTheBytes) {
   EXPECT_THAT(more->refused, IsEmpty());
 }
 
-TEST_F(LoadTest, ABodyMayHaveAllTheRoomForItself) {
-  const auto large = ask("a"), other = ask("b");
+TEST_F(LoadTest, ASingleBodyMayUseAllSpace) {
+  const auto large = admit("a"), other = admit("b");
   large->ticket->add_bytes(600);
   large->ticket->add_bytes(600);
   large->ticket->complete();
@@ -110,8 +110,8 @@ TEST_F(LoadTest, ABodyMayHaveAllTheRoomForItself) {
             "requests of 1200 bytes wait or run, expected at most 1000 (--max-request-bytes)");
 }
 
-TEST_F(LoadTest, TheBodyThatHasGoneLongestWithoutProgressMakesRoom) {
-  const auto empty = ask("a"), first = ask("a"), second = ask("b"), third = ask("c");
+TEST_F(LoadTest, TheBodyThatHasGoneLongestWithoutProgressIsRefusedFirst) {
+  const auto empty = admit("a"), first = admit("a"), second = admit("b"), third = admit("c");
   first->ticket->add_bytes(300);
   second->ticket->add_bytes(300);
   third->ticket->add_bytes(300);
@@ -120,18 +120,18 @@ TEST_F(LoadTest, TheBodyThatHasGoneLongestWithoutProgressMakesRoom) {
   EXPECT_THAT(second->refused, HasSubstr("more slowly than others: requests of 950 bytes"));
   EXPECT_THAT(first->refused, IsEmpty());
   EXPECT_THAT(empty->refused, IsEmpty());
-  // Its room is there at once.
+  // The space of the refused body is free at once.
   third->ticket->add_bytes(250);
   EXPECT_THAT(first->refused, IsEmpty());
-  // One that is whole stays.
+  // A complete request is not refused.
   first->ticket->complete();
   empty->ticket->complete();
   EXPECT_THAT(error_of([&] { third->ticket->add_bytes(1); }), HasSubstr("requests of 1000 bytes"));
   EXPECT_THAT(first->refused, IsEmpty());
 }
 
-TEST_F(LoadTest, AClientMakesRoomForItselfFirst) {
-  const auto other = ask("b"), first = ask("a"), second = ask("a");
+TEST_F(LoadTest, AClientsOwnRequestsAreRefusedFirst) {
+  const auto other = admit("b"), first = admit("a"), second = admit("a");
   other->ticket->add_bytes(100);
   first->ticket->add_bytes(500);
   second->ticket->add_bytes(300);

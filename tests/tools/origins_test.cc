@@ -20,7 +20,7 @@ bool takes_host(const std::string& host, const std::vector<std::string>& allowed
   }
 }
 
-TEST(Origins, AServerOfThisMachineAloneHasALocalName) {
+TEST(Origins, AServerWithoutANameAnswersOnlyToLocalNames) {
   for (const char* host :
        {"localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.2:80", "[::1]:8080", "a.localhost", ""}) {
     EXPECT_TRUE(takes_host(host)) << host;

@@ -1,4 +1,4 @@
-// encdec generate --prefix-file: what each result begins with.
+// Tests encdec generate --prefix-file, which sets how each result begins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ TEST(Prefix, ResultsBeginWithTheirLine) {
   }
 }
 
-// What greedy search would have said anyway changes nothing.
-TEST(Prefix, OfTheResultItselfGivesTheResult) {
+// A prefix that greedy search generates anyway changes nothing.
+TEST(Prefix, APrefixOfTheResultGivesTheResult) {
   const TemporaryFolder folder;
   std::vector<std::string> prefixes;
   for (const std::string& line : split_lines(golden_outputs("text"))) prefixes.push_back(first_words(line, 1));
@@ -59,7 +59,7 @@ TEST(Prefix, MayBeText) {
   EXPECT_EQ(lines[2], "");  // nothing to generate from
 }
 
-TEST(Prefix, FileMustHaveAsManyLinesAsTheInput) {
+TEST(Prefix, TheFileMustHaveAsManyLinesAsTheInput) {
   const TemporaryFolder folder;
   const std::string a = run_generate("text", {}, "a\n").output;
   for (const auto& [prefixes, input, shorter, longer] :
@@ -73,7 +73,7 @@ TEST(Prefix, FileMustHaveAsManyLinesAsTheInput) {
   }
 }
 
-TEST(Prefix, BadLineIsNamed) {
+TEST(Prefix, ABadLineIsNamed) {
   const TemporaryFolder folder;
   EXPECT_TRUE(failed(run_generate("text", {"--token-ids", "--prefix-file", folder.write("prefix", "1 x\n")}, "5 0\n"),
                      1, {folder.path("prefix") + ":1: token 2 is 'x'"}));

@@ -1,4 +1,4 @@
-// encdec score: how likely the model finds given targets.
+// Tests encdec score: the log-probability of given targets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class Score : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(Score, OfWhatWasGeneratedIsItsScore) {
+TEST_F(Score, OfGeneratedTargetsEqualsThatOfGeneration) {
   std::vector<json> generated;
   std::vector<std::string> targets;
   for (const std::string& line :
@@ -54,7 +54,7 @@ TEST_F(Score, OfWhatWasGeneratedIsItsScore) {
   }
 }
 
-TEST_F(Score, IsTheSumOfItsTokensScores) {
+TEST_F(Score, IsTheSumOfItsTokenScores) {
   for (const json& scored : scores("a\nHello world\n", "the cat\nthe dog sat\n")) {
     double sum = 0;
     for (const double token : scored["token_scores"].get<std::vector<double>>()) {
@@ -84,7 +84,7 @@ TEST_F(Score, DoesNotDependOnHowItIsComputed) {
   }
 }
 
-TEST_F(Score, OfAnEmptyTargetIsThatOfItsEnd) {
+TEST_F(Score, OfAnEmptyTargetIsTheScoreOfTheEndToken) {
   const auto scored = scores("a\n", "\n");
   EXPECT_EQ(scored.front()["token_scores"].size(), 1u);
   EXPECT_LT(scored.front()["score"], 0);
@@ -101,7 +101,7 @@ TEST_F(Score, OfAnEmptySourceIsNull) {
   EXPECT_EQ(run_score("\na\n\n", "x\nthe cat\n\n").output, null + alone + null);
 }
 
-TEST_F(Score, FilesMustHaveAsManyLines) {
+TEST_F(Score, FilesMustHaveTheSameNumberOfLines) {
   const std::string alone = run_score("a\n", "b\n").output;
   for (const auto& [sources, targets] : {std::pair{"a\n", "b\nc\n"}, std::pair{"a\nb\n", "b\n"}}) {
     const Finished finished = run_score(sources, targets);
@@ -111,7 +111,7 @@ TEST_F(Score, FilesMustHaveAsManyLines) {
   }
 }
 
-TEST_F(Score, BadLineIsNamedAndLinesBeforeItAreKept) {
+TEST_F(Score, ABadLineIsNamedAndEarlierLinesAreKept) {
   const std::string alone = run_score("a\n", "b\n").output;
   const Finished source = run_score("a\n\xff\n", "b\nb\n");
   EXPECT_EQ(source.output, alone);
@@ -123,8 +123,8 @@ TEST_F(Score, BadLineIsNamedAndLinesBeforeItAreKept) {
       failed(run_score("5\n", "179\n", {"--token-ids"}), 1, {folder_.path("targets") + ":1: token 1 is '179'"}));
 }
 
-// Not by its number among the lines that were read at once.
-TEST_F(Score, LineThatTheModelRefusesIsNamed) {
+// The line's number counts from the start of the file, not from the start of the lines that were read together.
+TEST_F(Score, ALineThatTheModelRefusesIsNamed) {
   const std::string model = std::string(ENCDEC_GOLDEN_DIR) + "/bart/base/model";
   std::string sources = "\n", targets = "\n";
   for (int i = 0; i < 299; ++i) {
@@ -140,7 +140,7 @@ TEST_F(Score, LineThatTheModelRefusesIsNamed) {
   EXPECT_TRUE(failed({finished.status, "", finished.errors}, 1, {"standard input:301: ", "5000 tokens"}));
 }
 
-TEST_F(Score, NothingIsScoredWhereThereIsNothing) {
+TEST_F(Score, AnEmptyInputGivesNoScores) {
   EXPECT_EQ(run_score("", "").status, 0);
   EXPECT_EQ(run_score("", "").output, "");
 }

@@ -34,7 +34,7 @@ std::vector<std::string> arguments(const std::string& socket, const std::vector<
 
 }  // namespace
 
-Notified::Notified(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+NotifySocket::NotifySocket(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
   const sockaddr_un name = name_of(path);
   if (::bind(socket_, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) throw std::runtime_error(path);
   timeval longest = {.tv_sec = 60, .tv_usec = 0};
@@ -42,18 +42,18 @@ Notified::Notified(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGR
   ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
 }
 
-Notified::~Notified() {
+NotifySocket::~NotifySocket() {
   ::unsetenv("NOTIFY_SOCKET");
   ::close(socket_);
 }
 
-std::string Notified::wait() const {
+std::string NotifySocket::wait() const {
   std::array<char, 64> text = {};
   const ssize_t size = ::recv(socket_, text.data(), text.size(), 0);
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
-bool Notified::comes_within(std::chrono::milliseconds time) const {
+bool NotifySocket::comes_within(std::chrono::milliseconds time) const {
   pollfd waited = {.fd = socket_, .events = POLLIN, .revents = 0};
   return ::poll(&waited, 1, static_cast<int>(time.count())) > 0;
 }
@@ -75,7 +75,7 @@ Connection::~Connection() {
 void Connection::send(std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t size = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (size <= 0) return;  // the server has closed: what it said is there to be read
+    if (size <= 0) return;  // the server has closed the connection; its answer can still be read
     bytes.remove_prefix(static_cast<std::size_t>(size));
   }
 }

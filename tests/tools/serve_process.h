@@ -10,82 +10,83 @@
 
 namespace encdec {
 
-// One connection to a server, for bytes of any kind.
+// A connection to a server, for arbitrary bytes.
 class Connection {
  public:
-  // At a Unix socket. Throws where nobody listens.
+  // Connects to a Unix socket. Throws if no server listens there.
   explicit Connection(const std::string& path);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   void send(std::string_view bytes) const;
-  // No more is sent.
+  // Closes the sending direction.
   void shut() const;
-  // An answer of HTTP: its head, and so much of a body as the head says. Less where the server closes before.
+  // Returns the next HTTP answer: its head, and a body of the length that the head gives. Returns less if the server
+  // closes the connection before.
   std::string receive();
-  // Until this has come; false where the server closes before.
+  // Waits until `text` has arrived. Returns false if the server closes the connection before.
   bool wait_for(std::string_view text);
-  // All until the server closes.
+  // Returns everything until the server closes the connection.
   std::string receive_all();
 
  private:
   bool fill();
 
   int socket_ = -1;
-  std::string received_;  // and not given yet
+  std::string received_;  // and not yet returned
 };
 
-// A socket at which programs that are started now tell that they are ready (sd_notify(3)).
-class Notified {
+// A socket to which programs that are started later send notifications to a service manager (sd_notify(3)).
+class NotifySocket {
  public:
-  explicit Notified(const std::string& path);
-  ~Notified();
-  Notified(const Notified&) = delete;
-  Notified& operator=(const Notified&) = delete;
+  explicit NotifySocket(const std::string& path);
+  ~NotifySocket();
+  NotifySocket(const NotifySocket&) = delete;
+  NotifySocket& operator=(const NotifySocket&) = delete;
 
-  // The next that is told; empty if there is nothing for a minute.
+  // Returns the next notification; empty if none comes within a minute.
   std::string wait() const;
-  // Whether something is told by then.
+  // Returns true if a notification comes within `time`.
   bool comes_within(std::chrono::milliseconds time) const;
 
  private:
   int socket_;
 };
 
-// `encdec serve` with small models, at a Unix socket; ready when it is constructed.
+// `encdec serve` with small models at a Unix socket. The constructor returns when the server is ready.
 class ServeProcess {
  public:
-  // At a socket of its own if none is named.
+  // Listens at `socket`, or at a socket of its own if that is empty.
   explicit ServeProcess(const std::vector<std::string>& more = {}, const std::string& socket = {});
 
   const std::string& socket() const { return socket_; }
   void send(int signal) { process_.send(signal); }
   int process() const { return process_.id(); }
   Finished wait() { return process_.wait(); }
-  // What it tells its service manager next.
-  std::string told() const { return ready_.wait(); }
-  void forget_told() const {
-    while (tells_within(std::chrono::milliseconds(0))) told();
+  // Returns the server's next notification to its service manager.
+  std::string notification() const { return ready_.wait(); }
+  void discard_notifications() const {
+    while (notifies_within(std::chrono::milliseconds(0))) notification();
   }
-  bool tells_within(std::chrono::milliseconds time) const { return ready_.comes_within(time); }
+  bool notifies_within(std::chrono::milliseconds time) const { return ready_.comes_within(time); }
 
-  // What it answers on a connection of its own.
+  // Returns the answer, on a separate connection.
   std::string get(const std::string& path, const std::string& headers = {}) const;
   std::string post(const std::string& path, const std::string& body, const std::string& headers = {}) const;
-  // What a metric says; 0 if it is not there.
+  // Returns the value of a metric; 0 if it does not exist.
   double metric(const std::string& name) const;
 
  private:
   TemporaryFolder folder_;
   std::string socket_;
-  Notified ready_;
+  NotifySocket ready_;
   Process process_;
 };
 
-// The text of a POST of JSON.
+// Returns the text of a POST request with a JSON body.
 std::string post_text(const std::string& path, const std::string& body, const std::string& headers = {});
-// "200" of an answer, and what stands behind its head.
+// The status of an answer, such as "200", and its body.
 std::string status_of(const std::string& answer);
 std::string body_of(const std::string& answer);
 

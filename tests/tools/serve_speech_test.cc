@@ -1,4 +1,5 @@
-// encdec serve with recordings: a small random model, whose text is noise, but the same noise as the command's.
+// Tests encdec serve with recordings, by a small random model. Its text is meaningless, but must be the same as the
+// command's.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ using testing::StartsWith;
 const std::string kWhisper = std::string(ENCDEC_GOLDEN_DIR) + "/whisper_formats/hugging_face";
 const std::string kPath = "/v1/audio/transcriptions";
 
-// Sound of some kind, 16-bit samples.
+// Returns a WAV file of noise with 16-bit samples.
 std::string sound(double seconds, std::uint32_t rate = 16'000) {
   std::vector<std::int16_t> samples(static_cast<std::size_t>(seconds * rate));
   std::uint32_t state = 1;
@@ -35,7 +36,7 @@ std::string sound(double seconds, std::uint32_t rate = 16'000) {
   return WavFile{.rate = rate, .samples = raw(samples)}.bytes();
 }
 
-// A POST of a form with a file, as clients of all these protocols send it.
+// Returns a POST request with a form and a file, as clients of all these protocols send it.
 std::string form_text(const std::string& path, const std::string& file, const std::vector<std::string>& fields = {},
                       const std::string& headers = {}) {
   std::string body;
@@ -61,7 +62,7 @@ json json_of(const std::string& answer) {
   return json::parse(body_of(answer));
 }
 
-TEST(ServeSpeech, AnswersAreTheCommands) {
+TEST(ServeSpeech, AnswersEqualTheCommandsOutput) {
   const ServeProcess server({"--model", kWhisper});
   const TemporaryFolder folder;
   const std::string file = sound(1.7), path = folder.write("a.wav", file);
@@ -73,7 +74,7 @@ TEST(ServeSpeech, AnswersAreTheCommands) {
   EXPECT_EQ(verbose["segments"], wanted["segments"]);
   EXPECT_EQ(verbose["language"], "english");
   EXPECT_EQ(verbose["duration"], 1.7);
-  // Windows begin elsewhere where words have times.
+  // With word timestamps, windows begin at other positions. These two answers have none.
   EXPECT_EQ(json_of(answer_to(server, form_text(kPath, file)))["text"],
             json_of(answer_to(server, form_text(kPath, file, {"response_format=verbose_json"})))["text"]);
   const json inference =
@@ -95,7 +96,7 @@ TEST(ServeSpeech, AnswersAreTheCommands) {
   EXPECT_EQ(last["segments"], wanted["segments"]);
 }
 
-TEST(ServeSpeech, WhatCannotBeIsRefusedInTheProtocolsForm) {
+TEST(ServeSpeech, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   const ServeProcess server({"--model", kWhisper});
   const auto expect = [&](const std::string& request, const std::string& status,
                           const std::vector<std::string>& parts) {
@@ -114,7 +115,7 @@ TEST(ServeSpeech, WhatCannotBeIsRefusedInTheProtocolsForm) {
   expect(form_text(kPath, file, {"temperature=-1"}), "400", {"'temperature' is '-1'", invalid});
   expect(form_text(kPath, file, {"timestamp_granularities[]=word"}), "400", {"verbose_json", invalid});
   expect(form_text(kPath, file, {"vad_filter=true"}), "400", {"--vad-model", invalid});
-  expect(form_text("/v1/audio/translations", file), "400", {"English alone", invalid});
+  expect(form_text("/v1/audio/translations", file), "400", {"knows only English", invalid});
   expect(form_text("/inference", file, {"response_format=xml"}), "400", {R"({"error":"'response_format')"});
   expect(post_text(kPath, "{}"), "415", {"multipart/form-data", invalid});
   expect(post_text("/v1/completions", R"({"model":"hugging_face","prompt":"x"})"), "404", {"transcribes recordings"});
@@ -124,7 +125,7 @@ TEST(ServeSpeech, WhatCannotBeIsRefusedInTheProtocolsForm) {
   EXPECT_EQ(models[1]["language"], json::parse(R"(["en"])"));
 }
 
-TEST(ServeSpeech, BodiesWithRecordingsHaveALimitOfTheirOwn) {
+TEST(ServeSpeech, BodiesWithRecordingsHaveTheirOwnLimit) {
   const ServeProcess server({"--model", kWhisper, "--max-body-bytes", "1000", "--max-recording-bytes", "100000"});
   const std::string small = sound(1.0), large = sound(4.0);
   EXPECT_EQ(status_of(answer_to(server, form_text(kPath, small))), "200");
@@ -138,18 +139,18 @@ TEST(ServeSpeech, BodiesWithRecordingsHaveALimitOfTheirOwn) {
   EXPECT_EQ(json_of(server.get("/info"))["limits"]["max_recording_bytes"], 100'000);
 }
 
-TEST(ServeSpeech, RecordingsHaveALimitOfLength) {
+TEST(ServeSpeech, TheLengthOfRecordingsIsLimited) {
   const ServeProcess server({"--model", kWhisper, "--max-recording-seconds", "2"});
   EXPECT_EQ(status_of(answer_to(server, form_text(kPath, sound(2.0)))), "200");
   const auto refused = AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 2 s (--max-recording-seconds)"));
   EXPECT_THAT(answer_to(server, form_text(kPath, sound(2.1))), refused);
-  // Its head says nothing of its length.
+  // The header of this file does not give its length.
   const std::string samples = raw(std::vector<std::int16_t>(40'000));
   EXPECT_THAT(answer_to(server, form_text(kPath, WavFile{.samples = samples, .data_size = 0xffff'ffff}.bytes())),
               refused);
 }
 
-TEST(ServeSpeech, AClientThatGoesAwayIsNotWorkedFor) {
+TEST(ServeSpeech, WorkForAClientThatDisconnectsIsCancelled) {
   const ServeProcess server({"--model", kWhisper});
   const std::string tokens = "encdec_generated_tokens_total{model=\"hugging_face\"}";
   {
@@ -157,13 +158,13 @@ TEST(ServeSpeech, AClientThatGoesAwayIsNotWorkedFor) {
     gone.send(form_text(kPath, sound(600)));
     while (server.metric(tokens) == 0) std::this_thread::yield();
   }
-  while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();  // the asking itself
+  while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();  // this request for metrics itself
   EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/audio/transcriptions\"}"), 1);
   EXPECT_EQ(server.metric("encdec_audio_seconds_total{model=\"hugging_face\"}"), 0);
   EXPECT_EQ(status_of(answer_to(server, form_text(kPath, sound(0.5)))), "200");
 }
 
-TEST(ServeSpeech, ClientsWithShortTimeLimitsStopNobodyElse) {
+TEST(ServeSpeech, ClientsWithShortTimeoutsDoNotDisturbOthers) {
   const ServeProcess server({"--model", kWhisper});
   const std::string file = sound(2.0);
   std::vector<std::thread> clients;
@@ -180,8 +181,8 @@ TEST(ServeSpeech, ClientsWithShortTimeLimitsStopNobodyElse) {
   EXPECT_EQ(status_of(answer_to(server, form_text(kPath, file))), "200");
 }
 
-// A recording of hours, to which no one listens to its end in a few seconds, holds up nobody behind it.
-TEST(ServeSpeech, NobodyListensForARequestWhoseTimeIsOver) {
+// A recording of hours takes far longer to transcribe than its timeout. The next request must not wait for it.
+TEST(ServeSpeech, ATimeoutStopsTheTranscription) {
   const ServeProcess server({"--model", kWhisper});
   const std::string hours = WavFile{.rate = 2000, .bits = 8, .samples = std::string(25'000'000, 'x')}.bytes();
   const std::string late = answer_to(server, form_text(kPath, hours, {}, "X-Request-Timeout-Ms: 100\r\n"));

@@ -1,4 +1,4 @@
-// encdec serve as clients meet it, and as nobody should treat it.
+// Tests encdec serve, with well-behaved and with hostile clients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
@@ -33,7 +33,7 @@ using testing::StartsWith;
 
 const std::string kCat = R"({"q":"cat","source":"en","target":"arpabet"})";
 const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
-// Takes a while: many long results that nobody may shorten.
+// Takes a while: many long results that cannot end early.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kLongInputs = 10;
 #else
@@ -45,7 +45,7 @@ const std::string kLong = [] {
   return request.dump();
 }();
 
-// The client waits for kContinue before it sends the body.
+// A client with kExpect waits for kContinue before it sends the body.
 const std::string kExpect = "Expect: 100-continue\r\n", kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 json answer_of(const std::string& answer) {
@@ -67,7 +67,7 @@ TEST(Serve, ProtocolsAgree) {
   EXPECT_EQ(status_of(server.get("/openapi.json")), "200");
 }
 
-TEST(Serve, WhatItsDescriptionShowsIsDone) {
+TEST(Serve, EveryExampleOfItsDescriptionWorks) {
   const ServeProcess server(
       {"--model", std::string(ENCDEC_GOLDEN_DIR) + "/sentence_transformers/mean_normalized/model"});
   std::size_t examples = 0;
@@ -106,13 +106,13 @@ TEST(Serve, StreamsEndWithTheWholeResult) {
   EXPECT_EQ(json::parse(last)["result"]["hypotheses"][0]["text"], text);
 }
 
-TEST(Serve, WhatIsNotThereIsRefusedInTheProtocolsForm) {
+TEST(Serve, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   const ServeProcess server;
   const auto expect = [](const std::string& answer, const std::string& status, const std::string& part) {
     EXPECT_EQ(status_of(answer), status) << answer;
     EXPECT_THAT(body_of(answer), HasSubstr(part));
   };
-  expect(server.get("/nothing"), "404", "GET / tells");
+  expect(server.get("/nothing"), "404", "see GET /openapi.json");
   const std::string wrong = server.get("/translate");
   expect(wrong, "405", "GET");
   EXPECT_THAT(wrong, HasSubstr("Allow: POST"));
@@ -130,13 +130,13 @@ TEST(Serve, WhatIsNotThereIsRefusedInTheProtocolsForm) {
   expect(server.post("/v1/generate", R"({"inputs":[[99999]]})"), "400", "token id 99999");
   expect(server.post("/v1/generate", R"({"inputs":"x","extra":1})"), "400", "'extra'");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"tgt_lang":"xx"}})"), "400", "one of arpabet");
-  // Not where it lies.
+  // The error must not name the folder of the model.
   const std::string prefixed = server.post("/v1/generate", R"({"inputs":"x","prefixes":["\u0000ZZ"]})");
   EXPECT_THAT(prefixed, Not(HasSubstr(ENCDEC_PRETRAINED_DIR)));
   EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","parameters":{"src_lang":"eng_Latn"}})")), "200");
 }
 
-TEST(Serve, BodiesAreHostile) {
+TEST(Serve, HostileBodiesAreRefused) {
   const ServeProcess server({"--max-body-bytes", "100000"});
   std::string nested(70, '[');
   nested = "{\"q\":" + nested + std::string(70, ']') + "}";
@@ -177,7 +177,7 @@ TEST(Serve, BodiesAreHostile) {
             "200");
 }
 
-TEST(Serve, HeadsAreHostile) {
+TEST(Serve, HostileHeadsAreRefused) {
   const ServeProcess server;
   const std::string body = "\r\nContent-Type: application/json\r\n";
   const std::string many = [] {
@@ -239,12 +239,12 @@ TEST(Serve, HeadsAreHostile) {
     connection.shut();
     const std::string answer = connection.receive_all();
     EXPECT_EQ(status_of(answer), status) << bytes.substr(0, 200);
-    EXPECT_EQ(answer.find("HTTP/1.1 ", 1), std::string::npos) << bytes;  // nothing behind it was taken for a request
+    EXPECT_EQ(answer.find("HTTP/1.1 ", 1), std::string::npos) << bytes;  // the rest was not read as a request
   }
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
 }
 
-TEST(Serve, RequestsOfOneConnectionAreAnsweredInTheirOrder) {
+TEST(Serve, RequestsOfOneConnectionAreAnsweredInOrder) {
   const ServeProcess server;
   Connection connection(server.socket());
   std::string all;
@@ -261,7 +261,7 @@ TEST(Serve, RequestsOfOneConnectionAreAnsweredInTheirOrder) {
   EXPECT_THAT(body_of(head), IsEmpty());
 }
 
-TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
+TEST(Serve, WorkForAClientThatDisconnectsIsCancelled) {
   const ServeProcess server;
   const std::string request = post_text("/v1/generate", kLong);
   std::string requests;  // more than the server reads ahead
@@ -271,7 +271,7 @@ TEST(Serve, AClientThatGoesAwayIsNotWorkedFor) {
     {
       const Connection gone(server.socket());
       gone.send(request + ahead);
-      while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();  // that and the asking itself
+      while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();  // one is for the metrics
     }
     while (server.metric("encdec_requests_running") > 1) std::this_thread::yield();
     EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}"), ++count);
@@ -295,7 +295,7 @@ TEST(Serve, AClientThatOnlyStopsSendingGetsItsAnswers) {
   }
 }
 
-// The size of a process' address space, in bytes.
+// Returns the size of a process's address space in bytes.
 std::size_t address_space_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/statm");
   std::size_t pages = 0;
@@ -303,7 +303,7 @@ std::size_t address_space_of(pid_t process) {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-TEST(Serve, AfterAShortageOfMemorySmallRequestsAreAnswered) {
+TEST(Serve, AfterAMemoryShortageSmallRequestsAreAnswered) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "sanitizers reserve the address space";
 #endif
@@ -321,14 +321,14 @@ TEST(Serve, AfterAShortageOfMemorySmallRequestsAreAnswered) {
 
 std::set<pid_t> threads_of(pid_t process) {
   std::set<pid_t> threads;
-  std::error_code error;  // there may be no /proc
+  std::error_code error;  // /proc may not exist
   for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", error)) {
     threads.insert(std::stoi(task.path().filename()));
   }
   return threads;
 }
 
-// Threads of a child that stand still: those that are not among `others`.
+// A guard that stops the threads of a child process, except those in `others`.
 class StoppedThreads {
  public:
   StoppedThreads(pid_t process, const std::set<pid_t>& others) {
@@ -357,10 +357,10 @@ class StoppedThreads {
   bool has_stopped_ = false;
 };
 
-TEST(Serve, ClientsOfDeepLAreKeptWaiting) {
+TEST(Serve, ClientsOfDeepLGetSpacesWhileTheyWait) {
   const ServeProcess server;
   const std::set<pid_t> others = threads_of(server.process());
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // the model has its threads
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // starts the threads of the model
   StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
   Connection connection(server.socket());
@@ -373,7 +373,7 @@ TEST(Serve, ClientsOfDeepLAreKeptWaiting) {
   EXPECT_EQ(answer_of(answer)["translations"][0]["text"], "K AE1 T");
 }
 
-TEST(Serve, ErrorsBehindSpacesAreCountedAsErrors) {
+TEST(Serve, ErrorsAfterSuchSpacesAreCountedAsErrors) {
   const ServeProcess server;
   const std::set<pid_t> others = threads_of(server.process());
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
@@ -385,7 +385,7 @@ TEST(Serve, ErrorsBehindSpacesAreCountedAsErrors) {
   EXPECT_EQ(server.metric(R"(encdec_requests_total{route="/v2/translate",status="504"})"), 1);
 }
 
-TEST(Serve, AModelThatStandsStillIsSeen) {
+TEST(Serve, AStalledModelIsReported) {
   ::setenv("WATCHDOG_USEC", "100000", 1);
   const ServeProcess server({"--stall-timeout", "1"});
   ::unsetenv("WATCHDOG_USEC");
@@ -400,22 +400,22 @@ TEST(Serve, AModelThatStandsStillIsSeen) {
   while (status_of(answer = server.get("/health")) == "200") std::this_thread::yield();
   EXPECT_EQ(status_of(answer), "503");
   EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has made no progress for"));
-  server.forget_told();
-  EXPECT_FALSE(server.tells_within(std::chrono::milliseconds(300)));  // the watchdog is not fed
+  server.discard_notifications();
+  EXPECT_FALSE(server.notifies_within(std::chrono::milliseconds(300)));  // the watchdog is not fed
   threads.go_on();
   while (status_of(server.get("/health")) == "503") std::this_thread::yield();
-  EXPECT_EQ(server.told(), "WATCHDOG=1");
+  EXPECT_EQ(server.notification(), "WATCHDOG=1");
 }
 
 TEST(Serve, FeedsItsWatchdog) {
   ::setenv("WATCHDOG_USEC", "100000", 1);
   ServeProcess server;
   ::unsetenv("WATCHDOG_USEC");
-  EXPECT_EQ(server.told(), "WATCHDOG=1");
-  EXPECT_EQ(server.told(), "WATCHDOG=1");
+  EXPECT_EQ(server.notification(), "WATCHDOG=1");
+  EXPECT_EQ(server.notification(), "WATCHDOG=1");
 }
 
-TEST(Serve, LimitsAreNamed) {
+TEST(Serve, ErrorsNameTheLimits) {
   const ServeProcess server({"--max-requests", "1", "--max-inputs", "101"});
   Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong, "X-Request-Timeout-Ms: 300000\r\n"));
@@ -431,7 +431,7 @@ TEST(Serve, LimitsAreNamed) {
   EXPECT_THAT(server.post("/v1/generate", inputs.dump()), AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("--max-inputs")));
 }
 
-TEST(Serve, WhatAnAnswerMayTakeIsKnownBeforeItIsMade) {
+TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
   const ServeProcess server({"--max-answer-bytes", "100000"});
   const json costly = {
       {"inputs", {"cat", "dog"}},
@@ -450,13 +450,13 @@ TEST(Serve, WhatAnAnswerMayTakeIsKnownBeforeItIsMade) {
               AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("(--max-answer-bytes)")));
 }
 
-TEST(Serve, AnswersThatNobodyReadsAreLimited) {
+TEST(Serve, UnreadAnswersAreLimited) {
   const ServeProcess server({"--max-unread-bytes", "1000000"});
-  const json letters = {{"inputs", std::string(30'000, 'a')}};  // some two million bytes of answer
+  const json letters = {{"inputs", std::string(30'000, 'a')}};  // about two million bytes of answer
   {
     Connection deaf(server.socket());
     deaf.send(post_text("/tokenize", letters.dump()));
-    EXPECT_TRUE(deaf.wait_for("HTTP/1.1 200"));  // and reads no more
+    EXPECT_TRUE(deaf.wait_for("HTTP/1.1 200"));  // the client reads no further
     const std::string answer = server.post("/tokenize", letters.dump());
     EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"), HasSubstr("--max-unread-bytes")));
     EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
@@ -465,7 +465,7 @@ TEST(Serve, AnswersThatNobodyReadsAreLimited) {
   }
 }
 
-TEST(Serve, BodiesThatDoNotArriveKeepNobodyOut) {
+TEST(Serve, BodiesThatDoNotArriveDoNotBlockOthers) {
   const ServeProcess server({"--max-requests", "4", "--max-request-bytes", "100000"});
   std::deque<Connection> clients;
   for (int i = 0; i < 40; ++i) {
@@ -475,10 +475,10 @@ TEST(Serve, BodiesThatDoNotArriveKeepNobodyOut) {
     EXPECT_EQ(clients.back().receive(), kContinue);
   }
   EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
-  EXPECT_EQ(server.metric("encdec_requests_running"), 1);  // the asking itself
+  EXPECT_EQ(server.metric("encdec_requests_running"), 1);  // this request for metrics itself
 }
 
-TEST(Serve, TheSlowestBodyMakesRoom) {
+TEST(Serve, TheSlowestBodyIsRefusedFirst) {
   const ServeProcess server({"--max-request-bytes", "100000"});
   const std::string half = post_text("/v1/completions", R"({"prompt":"cat"})" + std::string(100'000, ' '), kExpect);
   const std::size_t head = half.find("\r\n\r\n") + 4;
@@ -486,7 +486,7 @@ TEST(Serve, TheSlowestBodyMakesRoom) {
   slow.send(half.substr(0, head));
   EXPECT_EQ(slow.receive(), kContinue);
   slow.send(half.substr(head, 60'000));
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(status_of(server.get("/health")), "200");  // by now the server has read it
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(status_of(server.get("/health")), "200");  // now the server has read the body
   EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat"})" + std::string(60'000, ' '))), "200");
   const std::string answer = slow.receive_all();
   EXPECT_EQ(status_of(answer), "429");
@@ -494,7 +494,7 @@ TEST(Serve, TheSlowestBodyMakesRoom) {
                             HasSubstr("Retry-After: ")));
 }
 
-TEST(Serve, AKeyHasAShareOfTheRequests) {
+TEST(Serve, AKeyMayHaveOnlyAShareOfTheRequests) {
   const TemporaryFolder folder;
   const ServeProcess server({"--max-requests", "2", "--api-key-file", folder.write("keys", "first\nsecond\n")});
   const Connection busy(server.socket());
@@ -505,7 +505,7 @@ TEST(Serve, AKeyHasAShareOfTheRequests) {
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer second\r\n")), "200");
 }
 
-TEST(Serve, KeysOpen) {
+TEST(Serve, RequestsNeedAKey) {
   const TemporaryFolder folder;
   const ServeProcess server({"--api-key-file",
                              folder.write("keys",
@@ -534,7 +534,7 @@ TEST(Serve, KeysOpen) {
   EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: third\r\n")), "200");
 }
 
-TEST(Serve, OtherPagesMayCallOnlyIfTheyAreNamed) {
+TEST(Serve, OtherPagesNeedPermission) {
   const std::string origin = "Origin: https://a.example\r\n";
   const ServeProcess closed, open({"--cors-origin", "https://a.example"});
   EXPECT_THAT(closed.get("/languages", origin), Not(HasSubstr("Access-Control-Allow-Origin")));
@@ -545,12 +545,12 @@ TEST(Serve, OtherPagesMayCallOnlyIfTheyAreNamed) {
   EXPECT_THAT(refused, AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("--cors-origin")));
   EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: null\r\n")), "403");
   EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: http://x\r\n")), "200");  // its own page
-  // By way of a proxy that gives another Host.
+  // Through a proxy that changes the Host.
   EXPECT_EQ(status_of(closed.post("/translate", kCat, origin + "Sec-Fetch-Site: same-origin\r\n")), "200");
   EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: http://x\r\nSec-Fetch-Site: cross-site\r\n")), "403");
 }
 
-TEST(Serve, ErrorsTellNoFolderAndChangeNoWord) {
+TEST(Serve, ErrorsNameNoFolderAndKeepWords) {
   const TemporaryFolder folder;
   std::filesystem::create_directory_symlink(std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation",
                                             folder.path("t"));
@@ -564,7 +564,7 @@ TEST(Serve, ErrorsTellNoFolderAndChangeNoWord) {
   EXPECT_THAT(refused, HasSubstr("'parameters.top_p'"));
 }
 
-TEST(Serve, AFileIsFetchedOnceByAnAddressOfItsOwn) {
+TEST(Serve, AFileCanBeFetchedOnceAtItsOwnAddress) {
   const ServeProcess server;
   const auto translate = [&](const std::string& headers) {
     const std::string body =
@@ -584,7 +584,7 @@ TEST(Serve, AFileIsFetchedOnceByAnAddressOfItsOwn) {
   EXPECT_EQ(status_of(server.get(path)), "404");
 }
 
-TEST(Serve, WhatClientsAskForNamesNoMetric) {
+TEST(Serve, PathsOfClientsDoNotBecomeMetrics) {
   const ServeProcess server;
   const std::string preflight = "/made-up HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n";
   for (const std::string method : {"OPTIONS", "GET", "MADEUP"}) {
@@ -598,7 +598,7 @@ TEST(Serve, WhatClientsAskForNamesNoMetric) {
   EXPECT_THAT(metrics, AllOf(HasSubstr("route=\"-\""), Not(HasSubstr("made-up"))));
 }
 
-TEST(Serve, MetricsTellWhatTheModelsDo) {
+TEST(Serve, MetricsShowWhatTheModelsDo) {
   const ServeProcess server;
   const json three = {{"inputs", {"cat", "dog", "photography"}}};
   EXPECT_EQ(status_of(server.post("/v1/generate", three.dump())), "200");
@@ -610,7 +610,7 @@ TEST(Serve, MetricsTellWhatTheModelsDo) {
   EXPECT_EQ(server.metric("encdec_waiting_sources" + model), 0);
   const double tokens = server.metric("encdec_generated_tokens_total" + model);
   double rows = 0;
-  while (rows < tokens) rows = server.metric("encdec_step_rows_total" + model);  // a step is told of behind its results
+  while (rows < tokens) rows = server.metric("encdec_step_rows_total" + model);  // a step is counted after its results
   EXPECT_EQ(rows, tokens);
   const double steps = server.metric("encdec_steps_total" + model);
   EXPECT_LT(steps, rows);
@@ -619,19 +619,19 @@ TEST(Serve, MetricsTellWhatTheModelsDo) {
   EXPECT_EQ(server.metric("encdec_connections_refused_total"), 0);
 }
 
-TEST(Serve, IdsAreTheClientsOrOurs) {
+TEST(Serve, RequestIdsComeFromTheClientOrTheServer) {
   const ServeProcess server;
   EXPECT_THAT(server.get("/health", "X-Request-ID: a.B-1_2\r\n"), HasSubstr("X-Request-ID: a.B-1_2\r\n"));
   EXPECT_THAT(server.get("/health", "X-Request-ID: a b\r\n"), Not(HasSubstr("a b")));
 }
 
-TEST(Serve, WhatWasAcceptedIsFinishedBeforeItEnds) {
-  ServeProcess server({"--drain-timeout", "600"});  // sanitizers take their time
+TEST(Serve, AcceptedRequestsAreFinishedBeforeItEnds) {
+  ServeProcess server({"--drain-timeout", "600"});  // sanitizers are slow
   Connection busy(server.socket()), idle(server.socket());
   busy.send(post_text("/v1/generate", kLong));
   while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
   server.send(SIGTERM);
-  EXPECT_EQ(server.told(), "STOPPING=1");
+  EXPECT_EQ(server.notification(), "STOPPING=1");
   const std::string answer = busy.receive();
   EXPECT_EQ(status_of(answer), "200");
   EXPECT_EQ(answer_of(answer)["results"].size(), kLongInputs);
@@ -639,7 +639,7 @@ TEST(Serve, WhatWasAcceptedIsFinishedBeforeItEnds) {
   EXPECT_EQ(server.wait().status, 0);
 }
 
-TEST(Serve, WhatHasBegunToArriveIsAnsweredBeforeItEnds) {
+TEST(Serve, RequestsThatHaveBegunToArriveAreAnsweredBeforeItEnds) {
   ServeProcess server({"--drain-timeout", "600"});
   const std::string request = post_text("/translate", kCat, kExpect);
   const std::size_t head = request.find("\r\n\r\n") + 4;
@@ -647,9 +647,9 @@ TEST(Serve, WhatHasBegunToArriveIsAnsweredBeforeItEnds) {
   header.send(request.substr(0, head - 4));
   body.send(request.substr(0, head));
   EXPECT_EQ(body.receive(), kContinue);
-  EXPECT_EQ(status_of(server.get("/health")), "200");  // by now the server has read both
+  EXPECT_EQ(status_of(server.get("/health")), "200");  // now the server has read both
   server.send(SIGTERM);
-  EXPECT_EQ(server.told(), "STOPPING=1");
+  EXPECT_EQ(server.notification(), "STOPPING=1");
   body.send(request.substr(head));
   const std::string answer = body.receive_all();
   EXPECT_EQ(status_of(answer), "200");
@@ -659,7 +659,7 @@ TEST(Serve, WhatHasBegunToArriveIsAnsweredBeforeItEnds) {
   EXPECT_EQ(server.wait().status, 0);
 }
 
-TEST(Serve, TheConnectionThatIsIdleLongestMakesRoom) {
+TEST(Serve, TheLongestIdleConnectionIsClosedFirst) {
   const ServeProcess server({"--max-connections", "3"});
   const std::string request = post_text("/translate", kCat, kExpect),
                     head = request.substr(0, request.find("\r\n\r\n") + 4);
@@ -686,7 +686,7 @@ TEST(Serve, TheConnectionThatIsIdleLongestMakesRoom) {
   Connection fourth(server.socket());
   EXPECT_TRUE(asks(fourth));
   EXPECT_THAT(third.receive_all(), IsEmpty());
-  // None is idle: the request that has gone longest without progress ends.
+  // No connection is idle: the request that has gone longest without progress is closed.
   EXPECT_TRUE(begins(fourth));
   EXPECT_TRUE(begins(used));
   Connection fifth(server.socket());
@@ -696,7 +696,7 @@ TEST(Serve, TheConnectionThatIsIdleLongestMakesRoom) {
   EXPECT_TRUE(ends(used));
 }
 
-TEST(Serve, ARequestThatRunsIsNotCutForRoom) {
+TEST(Serve, ARunningRequestIsNotClosedForOthers) {
   const ServeProcess server({"--max-connections", "1"});
   Connection busy(server.socket());
   busy.send(post_text("/v1/generate", R"({"inputs":"photography","stream":true,"parameters":{"min_new_tokens":120}})"));
@@ -705,7 +705,7 @@ TEST(Serve, ARequestThatRunsIsNotCutForRoom) {
   EXPECT_TRUE(busy.wait_for("\"result\""));
 }
 
-// Pauses between them would take longer than CTest waits.
+// If the server paused between clients, this test would exceed CTest's time limit.
 TEST(Serve, WithoutDescriptorsNewClientsDoNotWait) {
   const ServeProcess server;
   const rlimit few = {.rlim_cur = 64, .rlim_max = 64};
@@ -723,15 +723,15 @@ TEST(Serve, ASecondSignalEndsItAtOnce) {
   const Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong));
   server.send(SIGTERM);
-  EXPECT_EQ(server.told(), "STOPPING=1");
+  EXPECT_EQ(server.notification(), "STOPPING=1");
   server.send(SIGINT);
   EXPECT_EQ(server.wait().status, 0);
 }
 
-TEST(Serve, EndsWithinItsTimeWhateverItsThreadsDo) {
+TEST(Serve, EndsWithinItsTimeoutWhateverItsThreadsDo) {
   ServeProcess server({"--drain-timeout", "1"});
   const std::set<pid_t> others = threads_of(server.process());
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // the model has its threads
+  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // starts the threads of the model
   StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
   Connection busy(server.socket());
@@ -747,15 +747,15 @@ TEST(Serve, EndsWithinItsTimeWhateverItsThreadsDo) {
   EXPECT_EQ(server.wait().status, 0);
 }
 
-TEST(Serve, ALogThatNobodyReadsHoldsNothingUp) {
+TEST(Serve, AnUnreadLogBlocksNothing) {
   const TemporaryFolder folder;
   const std::string socket = folder.path("socket");
-  const Notified ready(folder.path("ready"));
+  const NotifySocket ready(folder.path("ready"));
   Process server({"sh", "-c", "exec \"$0\" \"$@\" 2>&1", kEncdec, "serve", "--log-json", "--host", "", "--unix", socket,
                   "--model", std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation"});
   ASSERT_EQ(ready.wait(), "READY=1");
   Connection connection(socket);
-  // Far more than a pipe holds.
+  // Far more than a pipe can hold.
   for (int i = 0; i < 1000; ++i) {
     connection.send("GET /health HTTP/1.1\r\nHost: x\r\nX-Request-ID: " + std::string(128, 'x') + "\r\n\r\n");
     ASSERT_EQ(status_of(connection.receive()), "200");
@@ -766,7 +766,7 @@ TEST(Serve, ALogThatNobodyReadsHoldsNothingUp) {
   EXPECT_EQ(server.wait().status, 0);
 }
 
-TEST(Serve, SlowClientsAreCutOff) {
+TEST(Serve, SlowClientsAreDisconnected) {
   const ServeProcess server({"--header-timeout", "1", "--body-timeout", "1"});
   Connection head(server.socket()), body(server.socket());
   head.send("POST /translate HTTP/1.1\r\nHos");
@@ -775,7 +775,7 @@ TEST(Serve, SlowClientsAreCutOff) {
   EXPECT_THAT(body.receive_all(), IsEmpty());
 }
 
-TEST(Serve, SocketsOfTheDeadAreReplaced) {
+TEST(Serve, SocketsOfDeadServersAreReplaced) {
   const TemporaryFolder folder;
   const std::string socket = folder.path("socket");
   {
@@ -792,7 +792,7 @@ TEST(Serve, SocketsOfTheDeadAreReplaced) {
   EXPECT_FALSE(std::filesystem::exists(socket));
 }
 
-TEST(Serve, WrongUseIsOneLine) {
+TEST(Serve, WrongUsageIsReportedInOneLine) {
   const TemporaryFolder folder;
   const std::string model = std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation";
   EXPECT_TRUE(failed(encdec_command({"serve"}), 2, {"--model"}));

@@ -1,4 +1,4 @@
-// What the server does with texts before and after they are translated, and with forms.
+// Tests what the server does with texts before and after translation, and with forms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ std::string joined(const std::vector<Sentence>& sentences) {
   return text;
 }
 
-TEST(Sentences, EndWhereTheLanguageSaysSo) {
+TEST(Sentences, EndByTheRulesOfTheLanguage) {
   EXPECT_THAT(texts_of(split_text("Mr. Smith came. He left at 3.5 p.m.  Why?", Split::sentences, "en")),
               ElementsAre("Mr. Smith came.", "He left at 3.5 p.m.", "Why?"));
   EXPECT_THAT(texts_of(split_text("今天很好。我们走吧！", Split::sentences, "zh")),
@@ -51,7 +51,7 @@ TEST(Sentences, EndWhereTheLanguageSaysSo) {
   EXPECT_THAT(split_text("", Split::sentences, "en"), IsEmpty());
 }
 
-TEST(Sentences, AndSpacesAreTheTextAgain) {
+TEST(Sentences, AndTheSpacesBetweenThemJoinToTheText) {
   for (const std::string& text :
        {std::string("  A b.\r\n\r\n\tC d?  E.\n"), std::string("\n\n"), std::string("a\xff b. \xc2"), std::string("…"),
         std::string("\u3000あ。\u3000い。"), std::string("x\0y. z", 6), std::string("A.\u2029B.\u00a0C")}) {
@@ -64,7 +64,7 @@ TEST(Sentences, AndSpacesAreTheTextAgain) {
   }
 }
 
-TEST(Sentences, ThatAreTooLongAreCutAtClausesThenAtWords) {
+TEST(Sentences, AreCutAtClausesThenAtWordsIfTooLong) {
   const auto cut = [](const std::string& text, std::size_t longest) {
     return texts_of(cut_to_fit({{text, ""}}, [longest](const std::string& part) { return part.size() <= longest; }));
   };
@@ -75,7 +75,7 @@ TEST(Sentences, ThatAreTooLongAreCutAtClausesThenAtWords) {
   EXPECT_THAT(cut("あ", 1), ElementsAre("あ"));
 }
 
-// A part as it stood in its page.
+// Returns a part as it was in the page.
 std::string html_of(const HtmlPart& part) {
   if (!part.is_text) return part.content;
   std::string html;
@@ -87,7 +87,7 @@ std::string html_of(const HtmlPart& part) {
   return html + escape_html(part.content.substr(begin));
 }
 
-TEST(Html, TagsStayAsTheyAre) {
+TEST(Html, TagsAreKept) {
   const std::string page =
       "<!DOCTYPE html><p class='a b'>Hello <a href=\"x?a=1&b=2>\">big &amp; <b>wide</b></a><BR/>world &lt;3</p><!-- "
       "not "
@@ -111,7 +111,7 @@ TEST(Html, InlineTagsBelongToTheirText) {
   for (const InlineTag& tag : parts[0].tags) {
     tags += std::to_string(tag.place) + tag.markup + (tag.partner ? std::to_string(*tag.partner) : "") + " ";
   }
-  // Only what is nested has a partner.
+  // Only nested tags have a partner.
   EXPECT_EQ(tags, "3<b> 4<i>3 5</b> 6</i>1 6<IMG src=a> ");
   EXPECT_EQ(parts[1].content, "<br>");
   ASSERT_EQ(parts[2].tags.size(), 1u);
@@ -120,8 +120,9 @@ TEST(Html, InlineTagsBelongToTheirText) {
   EXPECT_EQ(parts[4].tags.front().place, 3u);
 }
 
-// Words of one letter each that stand for these units; tags as "<b1" (begins in front of unit 1), ">b4" (ends there),
-// "-x2"; in capitals without their other half.
+// Returns text with inserted tags. Each word is one letter and translates the unit given by its digit in `units`. A tag
+// is written "<b1" (begins before unit 1), ">b4" (ends before unit 4) or "-x2" (stands alone before unit 2). A capital
+// letter means that the other half of the tag is missing.
 std::string tagged(const std::string& units, const std::vector<std::string>& tags) {
   std::string text;
   std::vector<AlignedWord> words;
@@ -146,21 +147,21 @@ std::string tagged(const std::string& units, const std::vector<std::string>& tag
   return with_tags(text, words, aligned);
 }
 
-TEST(InlineTags, StandByTheWordsForWhatTheyStoodBy) {
+TEST(InlineTags, FollowTheWordsOfTheirUnits) {
   EXPECT_EQ(tagged("0123", {"<x1", ">x3"}), "a <x>b c</x> d");
   EXPECT_EQ(tagged("3210", {"<x0", ">x2"}), "a b <x>c d</x>");
   EXPECT_EQ(tagged("0210", {"<x1", ">x3"}), "a <x>b c</x> d");
-  // A word in between goes with them, one far away does not.
+  // A word between two words of the element is included; a word far away is not.
   EXPECT_EQ(tagged("01012222", {"<x1", ">x2"}), "a <x>b</x> c d e f g h");
   EXPECT_EQ(tagged("11011222", {"<x1", ">x2"}), "<x>a b c d e</x> f g h");
   EXPECT_EQ(tagged("12222221", {"<x1", ">x2"}), "<x>a</x> b c d e f g h");
-  // Elements within elements, and side by side in another order.
+  // Nested elements, and neighbouring elements in another order.
   EXPECT_EQ(tagged("012345", {"<x1", "<y2", ">y3", ">x5"}), "a <x>b <y>c</y> d e</x> f");
   EXPECT_EQ(tagged("3412", {"<x1", ">x3", "<y3", ">y5"}), "<y>a b</y> <x>c d</x>");
   EXPECT_EQ(tagged("5512", {"<x1", "<y5", ">y6", ">x3"}), "a b <x>c d<y></y></x>");
 }
 
-TEST(InlineTags, WithoutWordsStandWhereTheyWould) {
+TEST(InlineTags, WithoutWordsKeepTheirPosition) {
   EXPECT_EQ(tagged("0123", {"-x2"}), "a b <x>c d");
   EXPECT_EQ(tagged("3120", {"-x2"}), "a b <x>c d");
   EXPECT_EQ(tagged("0011", {"-x5"}), "a b c d<x>");
@@ -169,7 +170,7 @@ TEST(InlineTags, WithoutWordsStandWhereTheyWould) {
   EXPECT_EQ(tagged("", {"<x1", ">x2", "-y3"}), "<x></x><y>");
 }
 
-TEST(InlineTags, MayBeginBeforeOrEndBehind) {
+TEST(InlineTags, MayBeginOrEndOutsideTheText) {
   EXPECT_EQ(tagged("0123", {">X2"}), "a b</X> c d");
   EXPECT_EQ(tagged("0123", {"<X2"}), "a b <X>c d");
   EXPECT_EQ(tagged("3210", {">X2"}), "</X>a b c d");
@@ -190,7 +191,7 @@ std::string times(const std::string& text, int count) {
   return all;
 }
 
-TEST(Html, WhatIsNoneEndsSoon) {
+TEST(Html, MalformedInputTakesLinearTime) {
   for (const std::string& html :
        {times("<div>", 200'000),  times("<b>x", 200'000),     times("</", 200'000),
         times("<code>", 100'000), times("<script>", 100'000), times("<!--", 100'000),
@@ -207,7 +208,7 @@ TEST(Html, WhatIsNoneEndsSoon) {
   }
 }
 
-// Letters, a to z, by their numbers.
+// A tokenizer whose ids are the letters a to z.
 class Letters final : public Tokenizer {
  public:
   std::string kind() const override { return "letters"; }
@@ -229,8 +230,8 @@ class Letters final : public Tokenizer {
   }();
 };
 
-// What is told token by token, a dot behind each, and how many were taken.
-std::string told(const std::string& letters, const std::vector<std::string>& stops) {
+// Returns the text after each token, with a dot after each token's text, and the number of tokens that were taken.
+std::string streamed(const std::string& letters, const std::vector<std::string>& stops) {
   const Letters tokenizer;
   StoppedText text(&tokenizer, stops);
   std::string all;
@@ -244,15 +245,15 @@ std::string told(const std::string& letters, const std::vector<std::string>& sto
   return all + text.take() + "|" + std::to_string(taken) + (text.is_stopped() ? " stopped" : "");
 }
 
-TEST(StoppedText, WaitsForWhatMayBeAStop) {
-  EXPECT_EQ(told("abcd", {}), "a.b.c.d.|4");
-  EXPECT_EQ(told("abcd", {"c"}), "a.b...|3 stopped");
-  EXPECT_EQ(told("abcd", {"bcx"}), "a...bcd.|4");
-  EXPECT_EQ(told("abc", {"bcx"}), "a...bc|3");
-  EXPECT_EQ(told("aabab", {"abab"}), ".a....|5 stopped");
-  EXPECT_EQ(told("ababac", {"abac"}), "...ab...|6 stopped");
-  // The first of both that is there whole.
-  EXPECT_EQ(told("abcde", {"cd", "abcde"}), "...ab..|4 stopped");
+TEST(StoppedText, HoldsBackTextThatMayBecomeAStopText) {
+  EXPECT_EQ(streamed("abcd", {}), "a.b.c.d.|4");
+  EXPECT_EQ(streamed("abcd", {"c"}), "a.b...|3 stopped");
+  EXPECT_EQ(streamed("abcd", {"bcx"}), "a...bcd.|4");
+  EXPECT_EQ(streamed("abc", {"bcx"}), "a...bc|3");
+  EXPECT_EQ(streamed("aabab", {"abab"}), ".a....|5 stopped");
+  EXPECT_EQ(streamed("ababac", {"abac"}), "...ab...|6 stopped");
+  // Stops at the stop text that is complete first.
+  EXPECT_EQ(streamed("abcde", {"cd", "abcde"}), "...ab..|4 stopped");
 }
 
 TEST(Languages, HaveOneSpelling) {
@@ -278,7 +279,7 @@ TEST(Languages, HaveOneSpelling) {
   EXPECT_EQ(language_name("arpabet"), "arpabet");
 }
 
-TEST(Languages, AreFoundAmongThoseThatAreAsked) {
+TEST(Languages, AreDetectedAmongTheGivenOnes) {
   const std::vector<std::string> all = {"de", "en", "fr", "zh"};
   EXPECT_EQ(detect_languages("Le chat dort sur le canapé pendant que la pluie tombe.", all).front().language, "fr");
   EXPECT_EQ(detect_languages("Der Hund läuft durch den Garten und bellt die Katze an.", all).front().language, "de");
@@ -290,7 +291,7 @@ TEST(Languages, AreFoundAmongThoseThatAreAsked) {
 }
 
 TEST(OpenApi, HasEveryRouteOnce) {
-  std::set<std::string> routes = {"get /health", "get /ping", "get /ready"};  // of no protocol
+  std::set<std::string> routes = {"get /health", "get /ping", "get /ready"};  // not part of a protocol
   for (const auto some : {libretranslate_routes(), openai_routes(), tei_routes(), deepl_routes(), hugging_face_routes(),
                           native_routes(), openai_audio_routes(), whisper_cpp_routes()}) {
     for (const Route& route : some) {
@@ -313,7 +314,7 @@ HttpRequest request_with(const std::string& name, const std::string& value) {
   return request;
 }
 
-TEST(Keys, StandInHeaders) {
+TEST(Keys, AreReadFromHeaders) {
   for (const char* value : {"Bearer a b", "bearer a b", "BEARER   a b", "DeepL-Auth-Key a b", "deepl-auth-key a b"}) {
     EXPECT_EQ(key_in(request_with("authorization", value)), "a b") << value;
   }
@@ -323,7 +324,7 @@ TEST(Keys, StandInHeaders) {
   }
 }
 
-TEST(Keys, NameAClientWhereTheyAreKnown) {
+TEST(Keys, IdentifyAClientIfTheyAreKnown) {
   const std::vector<std::string> keys = {"first", "second"};
   EXPECT_EQ(client_of(request_with("authorization", "bearer second"), keys), "second");
   EXPECT_EQ(client_of(request_with("x-api-key", "first"), keys), "first");
@@ -344,7 +345,7 @@ TEST(Forms, AreDecoded) {
   EXPECT_THROW(parse_form(times("&a", 10'001)), HttpError);
 }
 
-TEST(Forms, HaveParts) {
+TEST(Forms, MayHaveSeveralParts) {
   const auto parts = parse_multipart(
       "preamble\r\n--b\r\nContent-Disposition: form-data; name=\"a;\\\"b\"; filename=f.txt\r\nX: "
       "y\r\n\r\n1\r\n2\r\n--b\r\n"
@@ -361,8 +362,8 @@ TEST(Forms, HaveParts) {
   EXPECT_THROW(parse_multipart("--\r\n\r\n--", "multipart/form-data"), HttpError);
 }
 
-// Work that grew with the square of the size would take hours.
-TEST(Forms, OfAnyBytesAreReadOnce) {
+// Quadratic time would be hours.
+TEST(Forms, OfAnyBytesTakeLinearTime) {
   constexpr int kBytes = 4 << 20;
   const std::string boundary(70, 'b'), type = "multipart/form-data; boundary=" + boundary;
   for (const std::string& part :

@@ -1,4 +1,4 @@
-// encdec generate --shard, and machines that are to give the same bytes.
+// Tests encdec generate --shard, and limiting instruction sets so that machines give the same bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// "2" of "5": "OUTPUT-00002-of-00005".
+// Returns the name of a shard: "OUTPUT-00002-of-00005" for shard 2 of 5.
 std::string shard_of(const std::string& output, int number, int count) {
   const auto digits = [](int n) { return std::string(5 - std::to_string(n).size(), '0') + std::to_string(n); };
   return output + "-" + digits(number) + "-of-" + digits(count);
@@ -37,7 +37,7 @@ Finished run_shard(const std::string& input, const std::string& output, int numb
   return encdec_command(all);
 }
 
-TEST(Shards, OneAfterTheOtherAreTheWhole) {
+TEST(Shards, JoinToTheWholeOutput) {
   const TemporaryFolder folder;
   const std::string inputs[] = {"1 2 3\n4\n\n5 6 7 8 9 10 11 12\n2 2\n3\n",
                                 "1 2\r\n3\r\n",
@@ -62,7 +62,7 @@ TEST(Shards, OneAfterTheOtherAreTheWhole) {
   }
 }
 
-TEST(Shards, WhatIsDoneIsNotDoneAgain) {
+TEST(Shards, FinishedShardsAreSkipped) {
   const TemporaryFolder folder;
   const std::string input = folder.path("input"), output = folder.path("output"), first = shard_of(output, 1, 2);
   std::ofstream(input) << "1 2 3\n4 5\n6\n7\n";
@@ -81,7 +81,7 @@ TEST(Shards, WhatIsDoneIsNotDoneAgain) {
     return read_file(first) != mark;
   };
   EXPECT_FALSE(is_done_again({}));
-  EXPECT_FALSE(is_done_again({"--threads", "1", "--batch-size", "1"}));  // results do not depend on them
+  EXPECT_FALSE(is_done_again({"--threads", "1", "--batch-size", "1"}));  // results do not depend on these options
   EXPECT_TRUE(is_done_again({"--num-beams", "2"}));
   EXPECT_TRUE(is_done_again({}));
   std::filesystem::remove(first + ".json");
@@ -90,14 +90,14 @@ TEST(Shards, WhatIsDoneIsNotDoneAgain) {
   EXPECT_TRUE(is_done_again({}));
   std::ofstream(input) << "1 2 4\n4 5\n6\n7\n";
   EXPECT_TRUE(is_done_again({}));
-  std::ofstream(input) << "1 2 4\n4 5\n8\n9\n";  // the lines of the other shard
+  std::ofstream(input) << "1 2 4\n4 5\n8\n9\n";  // changes only the lines of the other shard
   EXPECT_FALSE(is_done_again({}));
   std::filesystem::remove(first);
   EXPECT_EQ(run_shard(input, output, 1, 2).status, 0);
   EXPECT_TRUE(std::filesystem::exists(first));
 }
 
-TEST(Shards, MessagesNameThem) {
+TEST(Shards, MessagesNameTheShard) {
   const TemporaryFolder folder;
   const std::string input = folder.path("input"), output = folder.path("output");
   std::ofstream(input) << "1 2 3\n4 5\n6\nx\n";
@@ -114,7 +114,7 @@ TEST(Shards, MessagesNameThem) {
 }
 
 #if defined(__x86_64__)
-TEST(InstructionLimit, AllThatAreKeptToTheSameGiveTheSameBytes) {
+TEST(InstructionLimit, MachinesWithTheSameLimitGiveTheSameBytes) {
   const auto run_with = [](const std::string& limit) {
     return run({{"/usr/bin/env", limit, kEncdec, "generate", "--quiet", "--json", "--token-scores", "--model",
                  golden_model("shared_swish"), "--token-ids"},

@@ -1,4 +1,4 @@
-// encdec generate --stream: text as it is generated.
+// Tests encdec generate --stream, which writes text as it is generated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kLines =
     "A small bird sings.\n\na\nHello world, it's me\n\nthe cat sat on the mat and the dog did not\n\xe4\xbd\xa0\n";
 
-TEST(Stream, MakesTheSameOutput) {
+TEST(Stream, GivesTheSameOutput) {
   for (const char* name : {"text", "text_separate"}) {
     for (const char* beams : {"1", "4"}) {
       for (const char* batch_size : {"1", "3", "0"}) {
@@ -31,7 +31,7 @@ TEST(Stream, MakesTheSameOutput) {
   }
 }
 
-TEST(Stream, MakesTheSameTokenIds) {
+TEST(Stream, GivesTheSameTokenIds) {
   for (const char* name : {"text", "gelu_sharded", "odd_sizes", "forced_bos"}) {
     EXPECT_EQ(run_generate(name, {"--stream", "--token-ids"}, golden_sources(name)).output, golden_outputs(name));
     EXPECT_EQ(run_generate(name, {"--stream", "--token-ids", "--num-beams", "3"}, golden_sources(name)).output,
@@ -49,8 +49,8 @@ TEST(Stream, BeginsWithThePrefix) {
   EXPECT_EQ(run_generate("text", streamed, sources).output, run_generate("text", options, sources).output);
 }
 
-// A generation that would last for hours.
-TEST(Stream, ReaderSeesTheFirstTokenBeforeTheLast) {
+// The whole generation would take hours.
+TEST(Stream, AReaderGetsTheFirstTokenBeforeTheLast) {
   for (const bool as_ids : {true, false}) {
     std::vector<std::string> arguments = {
         kEncdec,       "generate", "--quiet",          "--stream", "--model",          golden_model("text"),
@@ -64,11 +64,11 @@ TEST(Stream, ReaderSeesTheFirstTokenBeforeTheLast) {
     process.send(SIGINT);
     const Finished finished = process.wait();
     EXPECT_EQ(finished.status, 128 + SIGINT);
-    EXPECT_TRUE(finished.output.ends_with('\n'));  // the message begins on a line of its own
+    EXPECT_TRUE(finished.output.ends_with('\n'));  // the message begins on a new line
   }
 }
 
-TEST(Stream, ReaderThatGoesAwayEndsItSilently) {
+TEST(Stream, AReaderThatClosesThePipeEndsItSilently) {
   Process process({kEncdec, "generate", "--stream", "--token-ids", "--model", golden_model("text"), "--num-beams", "1",
                    "--max-new-tokens", "1000000", "--min-new-tokens", "1000000"});
   process.write("20 0\n");

@@ -19,7 +19,7 @@ Colors colors(const TerminalFacts& facts, ColorChoice choice = ColorChoice::auto
   return choose_style(choice, facts).colors;
 }
 
-TEST(TerminalStyle, ColorsAreThoseOfTheTerminal) {
+TEST(TerminalStyle, ColorsDependOnTheTerminal) {
   EXPECT_EQ(colors(terminal("xterm-256color")), Colors::cube);
   EXPECT_EQ(colors(terminal("xterm-direct")), Colors::truecolor);
   EXPECT_EQ(colors(terminal("vt100")), Colors::none);
@@ -34,7 +34,7 @@ TEST(TerminalStyle, ColorsAreThoseOfTheTerminal) {
   }
 }
 
-TEST(TerminalStyle, FilesAndPipesGetNoColorsUnlessAsked) {
+TEST(TerminalStyle, FilesAndPipesGetNoColorsByDefault) {
   TerminalFacts facts = terminal("xterm-256color");
   facts.is_terminal = false;
   EXPECT_EQ(colors(facts), Colors::none);
@@ -43,7 +43,7 @@ TEST(TerminalStyle, FilesAndPipesGetNoColorsUnlessAsked) {
   EXPECT_EQ(colors(facts, ColorChoice::always), Colors::truecolor);
 }
 
-TEST(TerminalStyle, NoColorForbidsColorsUnlessAsked) {
+TEST(TerminalStyle, NoColorDisablesColorsByDefault) {
   TerminalFacts facts = terminal("xterm-256color");
   facts.no_color = "";
   EXPECT_EQ(colors(facts), Colors::cube);
@@ -53,7 +53,7 @@ TEST(TerminalStyle, NoColorForbidsColorsUnlessAsked) {
   EXPECT_EQ(colors(terminal("xterm-256color"), ColorChoice::never), Colors::none);
 }
 
-TEST(TerminalStyle, ColumnsAreThoseAskedForElseOfTheWindowElse80) {
+TEST(TerminalStyle, ColumnsComeFromTheVariableThenTheWindowThenAre80) {
   TerminalFacts facts = terminal("xterm");
   EXPECT_EQ(choose_style(ColorChoice::automatic, facts).columns, 120);
   facts.columns = "60";

@@ -19,13 +19,13 @@ int columns(const std::vector<Glyph>& glyphs) {
   return std::accumulate(glyphs.begin(), glyphs.end(), 0, [](int sum, const Glyph& g) { return sum + g.columns; });
 }
 
-TEST(TokenText, OrdinaryTokensStayAsTheyAre) {
+TEST(TokenText, OrdinaryTokensAreUnchanged) {
   for (const std::string token : {"▁Haus", "Ġthe", "</s>", "##ing", "今天", "שלום", "é", "e\u0301", "👩\u200D💻", ""}) {
     EXPECT_EQ(visible(token), token);
   }
 }
 
-TEST(TokenText, WhatCannotBeSeenIsWrittenOut) {
+TEST(TokenText, InvisibleCharactersAreWrittenOut) {
   EXPECT_EQ(visible("a b"), "a␣b");
   EXPECT_EQ(visible("\n\r\t"), "\\n\\r\\t");
   EXPECT_EQ(visible("\x1b[0m\x7f"), "\\x1b[0m\\x7f");
@@ -35,11 +35,11 @@ TEST(TokenText, WhatCannotBeSeenIsWrittenOut) {
   EXPECT_EQ(visible("\u0301"), "◌\u0301");
 }
 
-TEST(TokenText, GlyphsAreCountedInColumnsOfTerminals) {
+TEST(TokenText, GlyphsAreMeasuredInColumns) {
   EXPECT_EQ(columns(glyphs("Haus", 9)), 4);
   EXPECT_EQ(columns(glyphs("今天", 9)), 4);
   EXPECT_EQ(columns(glyphs("e\u0301", 9)), 1);
-  EXPECT_EQ(columns(glyphs("\u1112\u1161\u11ab", 9)), 2);  // one syllable of Hangul in its letters
+  EXPECT_EQ(columns(glyphs("\u1112\u1161\u11ab", 9)), 2);  // one syllable of Hangul as three letters
   EXPECT_EQ(columns(glyphs("", 9)), 0);
   EXPECT_EQ(joined(glyphs("👩\u200D💻\u2764\uFE0F👍🏽", 9), "|"), "👩|\u2764|👍");
   EXPECT_EQ(joined(glyphs("שם", 9), "|"), "ש\u200E|ם\u200E");
@@ -55,7 +55,7 @@ TEST(TokenText, LongTokensEndInAnEllipsis) {
   EXPECT_EQ(joined(glyphs_downwards("abcdefg", 6)), "abcde…");
 }
 
-TEST(TokenText, HostileTokensKeepToTheirColumns) {
+TEST(TokenText, HostileTokensStayInTheirColumns) {
   for (const std::string& token : hostile_tokens()) {
     EXPECT_LE(columns(glyphs(token, 12)), 12) << visible(token);
     EXPECT_LE(glyphs_downwards(token, 12).size(), 12U) << visible(token);
@@ -63,7 +63,7 @@ TEST(TokenText, HostileTokensKeepToTheirColumns) {
   }
 }
 
-TEST(TokenText, MarksWithoutEndAreCut) {
+TEST(TokenText, LongRunsOfMarksAreCut) {
   std::string marks = "a";
   for (int i = 0; i < 100000; ++i) marks += "\u0301";
   ASSERT_EQ(glyphs(marks, 12).size(), 1U);

@@ -1,4 +1,4 @@
-// encdec tokenize: texts to ids and back.
+// Tests encdec tokenize: texts to ids and back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class TokenizeGolden : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Marian, TokenizeGolden, testing::Values("text", "text_separate"),
                          [](const auto& test) { return std::string(test.param); });
 
-TEST_P(TokenizeGolden, IdsAreThoseOfTransformers) {
+TEST_P(TokenizeGolden, IdsMatchTransformers) {
   std::string texts, sources, targets;
   const json expected = golden_tokenizer(GetParam());
   for (const json& row : expected.at("encode")) {
@@ -40,7 +40,7 @@ TEST_P(TokenizeGolden, IdsAreThoseOfTransformers) {
   EXPECT_EQ(run_tokenize(GetParam(), {"--target"}, texts).output, targets);
 }
 
-TEST_P(TokenizeGolden, TextsAreThoseOfTransformers) {
+TEST_P(TokenizeGolden, TextsMatchTransformers) {
   std::string ids, texts;
   const json expected = golden_tokenizer(GetParam());
   for (const json& row : expected.at("decode")) {
@@ -52,7 +52,7 @@ TEST_P(TokenizeGolden, TextsAreThoseOfTransformers) {
   EXPECT_EQ(run_tokenize(GetParam(), {"--decode"}, ids).output, texts);
 }
 
-TEST(Tokenize, PiecesStandForTheIds) {
+TEST(Tokenize, PiecesMatchTheIds) {
   const json vocabulary = json::parse(read_file(golden_model("text") + "/vocab.json"));
   const std::string ids = run_tokenize("text", {}, "The cat sat on the mat.\n").output;
   const std::string pieces = run_tokenize("text", {"--pieces"}, "The cat sat on the mat.\n").output;
@@ -85,7 +85,7 @@ TEST(Tokenize, BadInputIsNamed) {
   EXPECT_TRUE(failed(run_tokenize("untied", {}, "a\n"), 1, {golden_model("untied"), "no tokenizer"}));
 }
 
-TEST(Tokenize, SlowInputIsAnsweredAsItComes) {
+TEST(Tokenize, SlowInputIsAnsweredLineByLine) {
   Process process({kEncdec, "tokenize", "--model", golden_model("text")});
   process.write("a\n");
   EXPECT_EQ(process.read_line(), "20 0");

@@ -1,4 +1,5 @@
-// encdec transcribe with a small random model: what it says is noise, but the same noise whichever way it is asked.
+// Tests encdec transcribe with a small random model. Its text is meaningless, but must be the same with all options
+// that should not matter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ std::string little_endian(std::uint32_t value, int bytes) {
   return text;
 }
 
-// A tone that rises, 16-bit samples.
+// Returns a rising tone as 16-bit samples.
 std::string samples(double seconds, double hertz) {
   std::string data;
   for (int i = 0; i < static_cast<int>(seconds * 16'000); ++i) {
@@ -61,7 +62,7 @@ class TranscribeTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(TranscribeTest, ARecordingIsTheSameInAnyCompany) {
+TEST_F(TranscribeTest, OtherRecordingsDoNotChangeARecordingsTranscript) {
   std::vector<std::string> files;
   std::string alone;
   for (int i = 0; i < 5; ++i) files.push_back(recording("r" + std::to_string(i) + ".wav", 0.3 + i, 200 + 90 * i));
@@ -77,7 +78,7 @@ TEST_F(TranscribeTest, ARecordingIsTheSameInAnyCompany) {
   }
 }
 
-TEST_F(TranscribeTest, ChunksAreTheSameInAnyCompany) {
+TEST_F(TranscribeTest, OtherRecordingsDoNotChangeTheTranscriptOfChunks) {
   const std::vector<std::string> files = {recording("a.wav", 3.3, 260), recording("b.wav", 0.2, 300),
                                           recording("c.wav", 2.7, 410)};
   std::string alone;
@@ -92,7 +93,7 @@ TEST_F(TranscribeTest, ChunksAreTheSameInAnyCompany) {
   }
 }
 
-TEST_F(TranscribeTest, JsonHasOpenaisKeys) {
+TEST_F(TranscribeTest, JsonHasTheKeysOfOpenai) {
   const auto object =
       nlohmann::json::parse(text_of({"--output-format", "json", "--word-timestamps", recording("a.wav", 2.5, 300)}));
   EXPECT_EQ(object.size(), 3u);
@@ -108,7 +109,7 @@ TEST_F(TranscribeTest, JsonHasOpenaisKeys) {
   }
 }
 
-TEST_F(TranscribeTest, FilesOfAllFormatsHaveTheirNamesAtTheEnd) {
+TEST_F(TranscribeTest, FilesOfAllFormatsAreWrittenWithTheirExtensions) {
   const std::string file = recording("talk.wav", 1, 250), out = folder_.path("out");
   text_of({"--output-dir", out, "--output-format", "all", file, recording("other.wav", 0.7, 500)});
   for (const std::string format : {"txt", "vtt", "srt", "tsv", "json", "lrc"}) {
@@ -122,7 +123,7 @@ TEST_F(TranscribeTest, FilesOfAllFormatsHaveTheirNamesAtTheEnd) {
   EXPECT_THAT(read_file(fs::path(out) / "talk.vtt"), StartsWith("WEBVTT\n\n"));
 }
 
-TEST_F(TranscribeTest, AFileHasTheFormatOfItsEndingUnlessOneIsGiven) {
+TEST_F(TranscribeTest, TheExtensionOfTheOutputSetsTheFormatUnlessAnOptionDoes) {
   const std::string file = recording("talk.wav", 1, 250);
   for (const std::string format : {"txt", "vtt", "srt", "tsv", "lrc"}) {
     EXPECT_EQ(text_of({"--output", folder_.path("a." + format), file}), "");
@@ -136,21 +137,21 @@ TEST_F(TranscribeTest, AFileHasTheFormatOfItsEndingUnlessOneIsGiven) {
   EXPECT_EQ(folder_.read("b"), folder_.read("a.txt"));
 }
 
-TEST_F(TranscribeTest, BeamsHaveTheNameOfGenerateToo) {
+TEST_F(TranscribeTest, BeamsHaveTheSameNameAsInGenerate) {
   const std::string file = recording("talk.wav", 1, 250);
   EXPECT_EQ(text_of({"--num-beams", "2", "--output-format", "json", file}),
             text_of({"--beam-size", "2", "--output-format", "json", file}));
   EXPECT_TRUE(failed(transcribe({file, "--num-beams", "0"}), 2, {"--beam-size", "'0'", "an integer from 1 to 1000"}));
 }
 
-TEST_F(TranscribeTest, StandardInputIsARecordingToo) {
+TEST_F(TranscribeTest, StandardInputCanBeARecording) {
   const std::string file = recording("a.wav", 1.5, 400), expected = text_of({"--output-format", "srt", file});
   EXPECT_EQ(text_of({"--output-format", "srt", "-"}, wav(samples(1.5, 400))), expected);
   EXPECT_EQ(text_of({"--output-format", "srt", "--raw", "int16", "-"}, samples(1.5, 400)), expected);
   EXPECT_EQ(text_of({"-"}, wav("")), "");
 }
 
-TEST_F(TranscribeTest, StatisticsTellTheSpeed) {
+TEST_F(TranscribeTest, StatisticsShowTheSpeed) {
   const std::string stats = folder_.path("stats.json");
   text_of({"--stats", stats, recording("a.wav", 1.5, 400), recording("b.wav", 0.5, 300)});
   const auto object = nlohmann::json::parse(read_file(stats));
@@ -159,7 +160,7 @@ TEST_F(TranscribeTest, StatisticsTellTheSpeed) {
   EXPECT_GT(object["generated_tokens"], 0);
 }
 
-TEST_F(TranscribeTest, ByTheRulesOfTransformersItIsWhatThatWrites) {
+TEST_F(TranscribeTest, ByTransformersRulesItMatchesTransformers) {
   const fs::path golden = fs::path(ENCDEC_GOLDEN_DIR) / "whisper_formats" / "transformers.json";
   for (const auto& expected : nlohmann::json::parse(read_file(golden))) {
     const std::string name = expected["name"];
@@ -172,7 +173,7 @@ TEST_F(TranscribeTest, ByTheRulesOfTransformersItIsWhatThatWrites) {
       const auto &found = segments[i], &wanted = expected["segments"][i];
       EXPECT_EQ(found["tokens"], wanted["tokens"]) << name << i;
       for (const char* key : {"start", "end"}) {
-        if (wanted[key].is_null()) continue;  // the model has not told it
+        if (wanted[key].is_null()) continue;  // the model has not generated this time
         EXPECT_NEAR(found[key], wanted[key], 1e-5) << name << i;
       }
       if (!wanted.contains("words")) continue;
@@ -186,7 +187,7 @@ TEST_F(TranscribeTest, ByTheRulesOfTransformersItIsWhatThatWrites) {
   }
 }
 
-TEST_F(TranscribeTest, ClipsAreAllThatIsHeard) {
+TEST_F(TranscribeTest, OnlyTheGivenClipsAreTranscribed) {
   const std::string file = recording("a.wav", 3, 300);
   const auto object =
       nlohmann::json::parse(text_of({"--output-format", "json", "--clip-timestamps", "0.5,0.9,2", file}));
@@ -196,7 +197,7 @@ TEST_F(TranscribeTest, ClipsAreAllThatIsHeard) {
   }
 }
 
-TEST_F(TranscribeTest, OneRecordingThatCannotBeReadDoesNotStopTheOthers) {
+TEST_F(TranscribeTest, ARecordingThatCannotBeReadDoesNotStopTheOthers) {
   const std::string good = recording("good.wav", 1, 300), missing = folder_.path("missing.wav");
   folder_.write("bad.wav", "RIFF\1\2\3\4WAVEfmt nothing of the kind");
   const Finished finished = transcribe({good, missing, folder_.path("bad.wav"), good});
@@ -210,7 +211,7 @@ TEST_F(TranscribeTest, OneRecordingThatCannotBeReadDoesNotStopTheOthers) {
   EXPECT_TRUE(failed(transcribe({missing}), 1, {"missing.wav: No such file or directory"}));
 }
 
-TEST_F(TranscribeTest, DamagedRecordingsAreALine) {
+TEST_F(TranscribeTest, DamagedRecordingsAreReported) {
   const std::string whole = wav(samples(0.2, 300));
   std::mt19937 random(1);
   std::vector<std::string> arguments;
@@ -247,7 +248,7 @@ TEST_F(TranscribeTest, NumbersOutOfRangeAreRefusedBeforeTheModelIsLoaded) {
   }
 }
 
-TEST_F(TranscribeTest, TheFirstTimeMayBeWithoutLimit) {
+TEST_F(TranscribeTest, TheFirstTimestampMayBeUnlimited) {
   const std::string file = recording("a.wav", 2, 300);
   const auto text = [&](const char* seconds) {
     return text_of({"--max-initial-timestamp", seconds, "--output-format", "json", file});
@@ -256,7 +257,7 @@ TEST_F(TranscribeTest, TheFirstTimeMayBeWithoutLimit) {
   EXPECT_NE(text("none"), text("0"));
 }
 
-TEST_F(TranscribeTest, WhatDoesNotFitIsRefused) {
+TEST_F(TranscribeTest, ContradictoryOptionsAreRefused) {
   const std::string file = recording("a.wav", 0.5, 300);
   EXPECT_TRUE(failed(transcribe({file, "--language", "xx"}), 1, {"language 'xx' is not known, expected one of en"}));
   EXPECT_TRUE(failed(transcribe({file, "--task", "translate"}), 1, {"knows only English"}));

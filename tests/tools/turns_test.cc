@@ -23,7 +23,7 @@ Turns::Executor large(Turns& turns, std::uint64_t client) {
   return {turns, {.client = client, .is_large = true, .check = kNoCheck}};
 }
 
-TEST(Turns, LargeTasksLeaveAThreadToSmallOnesOfTheSameClient) {
+TEST(Turns, LargeTasksLeaveAThreadForSmallTasksOfTheSameClient) {
   std::promise<void> may_end, is_small_done;
   std::promise<void> ended[3];
   std::atomic<int> large_running = 0, most = 0;
@@ -44,19 +44,7 @@ TEST(Turns, LargeTasksLeaveAThreadToSmallOnesOfTheSameClient) {
   EXPECT_EQ(most, 1);
 }
 
-TEST(Turns, DispatchWithinAStrandRunsAtOnce) {
-  Turns turns(1);
-  const asio::any_io_executor strand = asio::make_strand(small(turns, 1));
-  std::promise<bool> has_run;
-  asio::post(strand, [&] {
-    bool is_done = false;
-    asio::dispatch(strand, [&] { is_done = true; });
-    has_run.set_value(is_done);
-  });
-  EXPECT_TRUE(has_run.get_future().get());
-}
-
-TEST(Turns, ClientsTakeTurnsATaskEach) {
+TEST(Turns, ClientsTakeTurnsOfOneTaskEach) {
   std::promise<void> is_running, may_begin, done;
   std::vector<int> order;
   Turns turns(1);
@@ -78,7 +66,7 @@ TEST(Turns, ClientsTakeTurnsATaskEach) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 1, 2, 1, 4}));
 }
 
-TEST(Turns, TasksRunWithinTheScopeOfTheirRequest) {
+TEST(Turns, TasksRunInTheCancellationScopeOfTheirRequest) {
   Turns turns(1);
   const auto check = std::make_shared<const std::function<void()>>([] { throw std::runtime_error("over"); });
   std::promise<bool> is_over;
@@ -93,8 +81,9 @@ TEST(Turns, TasksRunWithinTheScopeOfTheirRequest) {
   EXPECT_TRUE(is_over.get_future().get());
 }
 
-// Asio cancels a coroutine through its executor, by what may be gone if that waits for another turn.
-TEST(Turns, WhatAStrandDispatchesWithinATaskRunsAtOnce) {
+// Asio cancels a coroutine through its executor, and uses objects that may be gone if the cancellation waits for
+// another turn.
+TEST(Turns, DispatchWithinATaskOfAStrandRunsAtOnce) {
   Turns turns(1);
   const asio::any_io_executor strand = asio::make_strand(small(turns, 1));
   std::promise<bool> is_done_at_once;
@@ -106,7 +95,7 @@ TEST(Turns, WhatAStrandDispatchesWithinATaskRunsAtOnce) {
   EXPECT_TRUE(is_done_at_once.get_future().get());
 }
 
-TEST(Turns, TasksThatHaveNotBegunAreDropped) {
+TEST(Turns, WaitingTasksAreDroppedAtTheEnd) {
   const auto held = std::make_shared<int>(0);
   {
     std::promise<void> is_running, may_end;

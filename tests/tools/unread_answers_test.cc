@@ -21,7 +21,7 @@ bool takes(UnreadAnswers::Part& part, std::size_t bytes) {
   }
 }
 
-TEST(UnreadAnswers, AClientHasAShareAndAnAnswerAloneAlwaysRoom) {
+TEST(UnreadAnswers, AClientHasAShareAndASingleAnswerAlwaysFits) {
   UnreadAnswers answers(4 * kMegabyte);
   std::optional<UnreadAnswers::Part> first(std::in_place, answers, 1);
   UnreadAnswers::Part second(answers, 1), other(answers, 2), small(answers, 1);

@@ -1,4 +1,4 @@
-// Arguments of encdec: help, version, and what is wrong usage.
+// Tests the arguments of encdec: help, version and wrong usage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 constexpr const char* kSubcommands[] = {"attention", "bench",   "embed", "forward",
                                         "generate",  "inspect", "score", "tokenize"};
 
-TEST(Usage, HelpTellsOfSubcommandsAndOptions) {
+TEST(Usage, HelpListsSubcommandsAndOptions) {
   const Finished finished = encdec_command({"--help"});
   EXPECT_EQ(finished.status, 0);
   EXPECT_EQ(finished.errors, "");
@@ -34,7 +34,7 @@ TEST(Usage, VersionIsOneLine) {
   EXPECT_EQ(split_lines(finished.output).size(), 1u);
 }
 
-TEST(Usage, NoSubcommandIsWrongAndGivesTheHelp) {
+TEST(Usage, NoSubcommandIsWrongAndPrintsTheHelp) {
   const Finished finished = encdec_command({});
   EXPECT_EQ(finished.status, 2);
   EXPECT_EQ(finished.output, "");
@@ -97,7 +97,7 @@ TEST(Usage, AnUnknownOptionIsNamedFirstWithTheNearestOne) {
   }
 }
 
-TEST(Usage, AnUnknownCommandIsNamedFirstBesideThoseThatThereAre) {
+TEST(Usage, AnUnknownCommandIsNamedFirstThenTheKnownOnes) {
   const std::string commands = "(commands: generate, transcribe, forward, ";
   const std::vector<WrongUsage> table = {
       {{"help"}, {"encdec: unknown command 'help' " + commands}},
@@ -147,7 +147,7 @@ TEST(Usage, WrongValuesOfGenerationOptionsAreNamedWithTheirRange) {
   }
 }
 
-TEST(Usage, OptionsThatDoNotGoTogetherAreNamed) {
+TEST(Usage, ContradictoryOptionsAreNamed) {
   const std::vector<WrongUsage> table = {
       {{"--stream", "--json"}, {"--stream", "--json"}},
       {{"--stream", "--output", "x"}, {"--stream", "--output"}},
@@ -164,7 +164,7 @@ TEST(Usage, OptionsThatDoNotGoTogetherAreNamed) {
                      {"--num-beams", "'0'"}));
 }
 
-TEST(Usage, AFileIsNotWrittenOverOneThatIsRead) {
+TEST(Usage, AFileThatIsReadIsNotOverwritten) {
   const TemporaryFolder folder;
   const std::string file = folder.write("file", "5\n"), same = folder.path("same"), link = folder.path("link");
   std::filesystem::create_hard_link(file, same);

@@ -14,7 +14,8 @@
 namespace encdec::backend {
 namespace {
 
-// Few enough columns for one panel of 64, whose rows are in order.
+// Returns a random matrix [rows, columns] packed as one panel. Its rows are in order. REQUIRES: columns <= 64, the
+// width of a panel.
 std::vector<float> one_panel(int rows, int columns, std::uint64_t seed) {
   constexpr int kWide = kernels::kWideColumns;
   std::vector<float> panel(kernels::PanelOrder{kernels::PanelColumns::wide, 1}.panel_elements(rows));
@@ -32,7 +33,7 @@ std::size_t resident_bytes() {
 }
 #endif
 
-// Where it has no kernels for packed weights, nothing asks it to multiply.
+// Skipped on CPUs without AVX-512: oneDNN has no kernels for packed weights there, and the backend does not use oneDNN.
 class OneDnnMatMul : public testing::Test {
  protected:
   void SetUp() override {
@@ -65,7 +66,7 @@ TEST_F(OneDnnMatMul, KeepsABoundedNumberOfPrimitivesAndTheRightResults) {
     ASSERT_LE(primitives.size(), MatMulPrimitives::kMaxPrimitives);
   }
   EXPECT_EQ(primitives.size(), MatMulPrimitives::kMaxPrimitives);
-  run(3);  // dropped in between, made again
+  run(3);  // dropped by the runs between, and built again
   EXPECT_TRUE(std::equal(before.begin(), before.end(), output.begin()));
 }
 
@@ -85,12 +86,12 @@ TEST_F(OneDnnMatMul, MemoryStaysFlatOverAThousandRowCounts) {
   run_all();
   const std::size_t warm = resident_bytes();
   for (int repetition = 0; repetition < 3; ++repetition) run_all();
-  constexpr std::size_t kNoise = 4 << 20;  // a leak of 2 KiB for each of the 3000 primitives would be above it
+  constexpr std::size_t kNoise = 4 << 20;  // bytes; a leak of 2 KiB per primitive would exceed this
   EXPECT_LE(resident_bytes(), warm + kNoise);
 #endif
 }
 
-// Its other kernels give a row other bits in other company.
+// Only the packed kernels of oneDNN give a row the same bits whichever rows are beside it.
 TEST_F(OneDnnMatMul, EveryShapeRunsOnItsPackedKernels) {
   MatMulPrimitives primitives;
   for (const int input_width : {1, 7, 64, 300, 513}) {

@@ -48,7 +48,7 @@ TEST(Backends, FollowTheExtensionsOfArm64) {
 #endif
 
 #if defined(__x86_64__)
-// What limits the instructions that are used to lesser ones than the CPU's, if anything does.
+// Returns the environment's limit on instruction sets; empty if there is none.
 std::string instruction_limit() {
   for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
     if (const char* value = std::getenv(name); value != nullptr) return value;
@@ -69,7 +69,7 @@ TEST(Backends, FollowTheLimitOfInstructions) {
 }
 #endif
 
-TEST(PackedMatrix, GivesItsRowsBackRounded) {
+TEST(PackedMatrix, ReturnsItsRowsRounded) {
   for (const Precision precision : kPrecisions) {
     for (const int input_width : {1, 5, 64, 130}) {
       const Tensor weight = RandomTensors(2).uniform({130, input_width});
@@ -91,7 +91,7 @@ TEST(PackedMatrix, GivesItsRowsBackRounded) {
   }
 }
 
-TEST(PackedMatrix, TakesAFractionOfTheMemoryInReducedPrecisions) {
+TEST(PackedMatrix, NeedsAFractionOfTheMemoryInReducedPrecisions) {
   const Tensor weight = RandomTensors(3).uniform({512, 512});
   const auto bytes = [&](Precision precision) { return packed(weight, precision).bytes(); };
   EXPECT_EQ(bytes(Precision::float32), 512u * 512 * 4);

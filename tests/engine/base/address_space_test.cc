@@ -14,7 +14,7 @@
 namespace encdec {
 namespace {
 
-TEST(AddressSpace, IsTakenByOneAtATime) {
+TEST(AddressSpace, IsHeldByOneThreadAtATime) {
   backend::MatMulPrimitives made;
   const std::vector<std::function<void()>> takers = {
       [] { Tensor::uninitialized({1 << 20}); },
@@ -30,7 +30,7 @@ TEST(AddressSpace, IsTakenByOneAtATime) {
   }
 }
 
-TEST(AddressSpace, IsNotAskedForWhereATensorIsSmall) {
+TEST(AddressSpace, IsNotLockedForSmallTensors) {
   const std::lock_guard lock(address_space());
   EXPECT_FALSE(Tensor::uninitialized({1024}).empty());
 }

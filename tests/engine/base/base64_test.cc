@@ -20,7 +20,7 @@ TEST(Base64, EncodesWithPadding) {
   }
 }
 
-TEST(Base64, RefusesWhatIsNotBase64) {
+TEST(Base64, RefusesMalformedText) {
   for (const char* text : {"Z", "Zg", "Zg=", "Zm9v====", "Zm 9", "Zm9-", "=Zm9", "Z===", "Zh=="}) {
     EXPECT_EQ(decode_base64(text), std::nullopt) << text;
   }

@@ -32,7 +32,7 @@ TEST(Cancellation, TheInnermostScopeOfAThreadCounts) {
   EXPECT_EQ(inner_calls, 1);
 }
 
-TEST(Cancellation, APollLooksNowAndThen) {
+TEST(Cancellation, APollChecksOnceInThousandsOfCalls) {
   int calls = 0;
   const Check check = [&] { ++calls; };
   const CancellationScope scope(check);
@@ -41,7 +41,7 @@ TEST(Cancellation, APollLooksNowAndThen) {
   EXPECT_LE(calls, 1000);
 }
 
-TEST(Cancellation, EveryItemOfATeamLooksFirst) {
+TEST(Cancellation, IsCheckedBeforeEveryItemOfATeam) {
   for (const int size : {1, 3}) {
     ThreadTeam team(size);
     for (const int items : {1, 20}) {

@@ -13,7 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A process in the group /service/worker, of which the middle one has no limit of CPUs.
+// A process in the group /service/worker. Of its three groups /, /service and /service/worker, only the root has a
+// limit of CPUs; /service has no file cpu.max.
 class ControlGroup : public testing::Test {
  protected:
   ControlGroup() {
@@ -30,16 +31,17 @@ class ControlGroup : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(ControlGroup, FilesAreThoseOfTheGroupAndOfAllAroundIt) {
+TEST_F(ControlGroup, FilesAreThoseOfTheGroupAndOfAllItsParents) {
   EXPECT_THAT(files("cpu.max"), ElementsAre("max 100000", "400000 100000"));
 }
 
-TEST_F(ControlGroup, FilesThatAreNotThereAreLeftOut) {
+TEST_F(ControlGroup, MissingFilesAreLeftOut) {
   EXPECT_THAT(files("memory.max"), IsEmpty());
 }
 
-// In a container the group that the kernel names may not be visible: its root then is the container's.
-TEST_F(ControlGroup, AGroupOutOfSightLeavesTheRoot) {
+// In a container the group that the kernel names may lie outside the mounted hierarchy. Then only the mounted root is
+// read.
+TEST_F(ControlGroup, AGroupOutsideTheMountLeavesOnlyTheRoot) {
   folder_.write("cgroup", "0::/../outside\n");
   EXPECT_THAT(files("cpu.max"), ElementsAre("400000 100000"));
   folder_.write("cgroup", "");

@@ -16,7 +16,7 @@ TEST(AvailableCpus, IsAtLeastOneAndNotMoreThanTheMachineHas) {
   EXPECT_LE(available_cpus(), static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
 }
 
-TEST(DefaultThreads, AreWhatTheEnvironmentSays) {
+TEST(DefaultThreads, AreTakenFromTheEnvironment) {
   const auto threads = [](const char* ours, const char* openmp) {
     ours != nullptr ? ::setenv("ENCDEC_THREADS", ours, 1) : ::unsetenv("ENCDEC_THREADS");
     openmp != nullptr ? ::setenv("OMP_NUM_THREADS", openmp, 1) : ::unsetenv("OMP_NUM_THREADS");

@@ -58,7 +58,7 @@ TEST(Shape, TextShowsSymbolsAsLetters) {
   EXPECT_EQ(to_string(Shape{kBatch, kSourceRows, kTargetRows, 7}), "[B, S, T, 7]");
 }
 
-TEST(CheckedMath, RefusesWhatLeavesTheType) {
+TEST(CheckedMath, ReportsOverflow) {
   EXPECT_EQ(checked_add<std::uint64_t>(2, 3), 5u);
   EXPECT_EQ(checked_add<std::uint64_t>(UINT64_MAX, 0), UINT64_MAX);
   EXPECT_EQ(checked_add<std::uint64_t>(UINT64_MAX, 1), std::nullopt);

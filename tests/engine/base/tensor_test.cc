@@ -31,7 +31,7 @@ TEST(Tensor, NewMemoryIsZeroAndAligned) {
   }
 }
 
-TEST(Tensor, RowsAreEverythingButTheLastDimension) {
+TEST(Tensor, RowsAreTheProductOfAllButTheLastDimension) {
   const Tensor tensor = counting({2, 3, 4});
   EXPECT_EQ(tensor.rows(), 6);
   EXPECT_EQ(tensor.width(), 4);
@@ -108,7 +108,7 @@ TEST(Tensor, ReshapingKeepsTheElements) {
   }
 }
 
-// The value of the standard's formula, (-1)^sign * 2^(exponent - bias) * 1.mantissa.
+// Returns the value of `bits` by the formula of IEEE 754, (-1)^sign * 2^(exponent - bias) * 1.mantissa.
 double by_formula(int bits, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = (bits >> mantissa_bits) % (1 << exponent_bits);
@@ -149,7 +149,7 @@ TEST(CopyAsFloat, ReadsAPartOfAnUnalignedTensor) {
     for (int i = 0; i < 5; ++i) {
       const float value = static_cast<float>(1 << i);
       const auto word = std::bit_cast<std::uint32_t>(value);
-      // 2^i: the exponent alone.
+      // 2^i has only the exponent set.
       const auto half = static_cast<std::uint16_t>((15 + i) << 10);
       const auto brain = static_cast<std::uint16_t>(word >> 16);
       if (type == DataType::float32) std::memcpy(start + i * 4, &word, 4);
@@ -176,7 +176,7 @@ TEST(CopyAsFloat, RefusesOtherTypes) {
   }
 }
 
-TEST(DataType, SizesAreThoseOfTheirNames) {
+TEST(DataType, SizesMatchTheNames) {
   for (const auto& [type, bytes, name] :
        {std::tuple{DataType::float64, 8, "float64"}, std::tuple{DataType::int64, 8, "int64"},
         std::tuple{DataType::float32, 4, "float32"}, std::tuple{DataType::int32, 4, "int32"},

@@ -61,13 +61,13 @@ TEST(WeightScope, MissingTensorWithSeveralNamesListsThemAll) {
             "folder: tensor 'model.a.weight' or 'old.a.weight' is missing, expected shape [4]");
 }
 
-TEST(WeightScope, MissingTensorWithoutAnyNameGivesTheCanonicalOne) {
+TEST(WeightScope, MissingTensorWithoutAnyNameIsNamedByItsScope) {
   const WeightScope scope(store_of({}), [](const std::string&) { return std::vector<StoredName>(); });
   EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
             "folder: tensor 'a.weight' is missing, expected shape [4]");
 }
 
-// A matrix [rows, columns] with value 10 * row + column.
+// Returns a matrix [rows, columns] with value 10 * row + column.
 Tensor numbered(Dim rows, Dim columns) {
   Tensor tensor = Tensor::allocate({rows, columns});
   for (Dim i = 0; i < tensor.elements(); ++i) {
@@ -80,7 +80,7 @@ std::vector<float> values(const Tensor& tensor) {
   return {tensor.data<float>(), tensor.data<float>() + tensor.elements()};
 }
 
-// The tensor "a" as the names say that it is stored.
+// Reads a tensor whose stored name and layout are given by `stored`.
 Tensor read_stored(const std::shared_ptr<WeightStore>& store, const StoredName& stored, const Shape& shape) {
   return WeightScope(store, [&](const std::string&) { return std::vector{stored}; }).tensor("any", shape);
 }
@@ -196,7 +196,7 @@ TEST(WeightScope, TrailingOnesMayBeExtra) {
             "folder: tensor 'w': shape [2, 3, 1], expected [2, 3]");
 }
 
-TEST(WeightScope, OnlyTypesOfWeightsAreTaken) {
+TEST(WeightScope, RefusesStoredTypesThatAreNotWeights) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
     EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), DataType::float32);
   }
@@ -206,20 +206,20 @@ TEST(WeightScope, OnlyTypesOfWeightsAreTaken) {
             "test: tensor 'w': stored as int8, expected float32, float16 or bfloat16");
 }
 
-TEST(WeightScope, UnusedTensorsAreThoseThatNobodyGot) {
+TEST(WeightScope, UnusedTensorsAreThoseThatWereNeverTaken) {
   const WeightScope root(store_of({"a.weight", "b.weight", "c.weight"}));
   EXPECT_THAT(root.unused(), ElementsAre("a.weight", "b.weight", "c.weight"));
   const WeightScope deeper = root / "b";
   deeper.tensor("weight", {2, 3});
-  EXPECT_TRUE((root / "a").has("weight"));                        // asked about, not taken
-  EXPECT_THROW((root / "c").tensor("weight", {9}), WeightError);  // refused
+  EXPECT_TRUE((root / "a").has("weight"));                        // only looked up, not taken
+  EXPECT_THROW((root / "c").tensor("weight", {9}), WeightError);  // refused, so not taken
   EXPECT_THAT(root.unused(), ElementsAre("a.weight", "c.weight"));
   (root / "a").tensor("weight", {2, 3});
   (root / "c").tensor("weight", {2, 3});
   EXPECT_THAT(deeper.unused(), IsEmpty());
 }
 
-TEST(WeightScope, SeveralThreadsMayTakeTensorsAtOnce) {
+TEST(WeightScope, SeveralThreadsMayTakeTensorsConcurrently) {
   auto store = std::make_shared<WeightStore>("folder");
   for (int i = 0; i < 400; ++i) store->add(std::to_string(i), Tensor::allocate({1}));
   const WeightScope scope{std::shared_ptr<const WeightStore>(store)};
@@ -234,13 +234,14 @@ TEST(WeightScope, SeveralThreadsMayTakeTensorsAtOnce) {
   EXPECT_THAT(scope.unused(), IsEmpty());
 }
 
-// A file whose views hold other bytes than it has: who looks at them instead of reading them is found out.
+// A file whose views have wrong bytes and whose read() returns the right bytes. Code that uses the bytes of a view
+// directly gets wrong values.
 class OtherBytes final : public WeightFile {
  public:
   explicit OtherBytes(std::vector<std::byte> bytes)
       : bytes_(std::move(bytes)), views_(bytes_.size(), std::byte{0xFF}) {}
 
-  // All of it.
+  // Returns a view of the whole file.
   Tensor view(const Shape& shape, DataType type) { return {views_.data(), type, shape}; }
   bool read(std::span<const std::byte> bytes, std::byte* to) const override {
     if (bytes.data() < views_.data() || bytes.data() >= views_.data() + views_.size()) return false;
@@ -253,7 +254,7 @@ class OtherBytes final : public WeightFile {
   std::vector<std::byte> views_;
 };
 
-TEST(WeightScope, TensorsOfFilesAreReadFromThem) {
+TEST(WeightScope, TensorsOfFilesAreReadThroughTheFile) {
   constexpr Dim kRows = 40, kWidth = 1000;
   RandomTensors random(3);
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16, DataType::int8}) {

@@ -57,8 +57,8 @@ TEST(Gate, AnElementHasTheSameBitsAtEveryPlaceInARow) {
   });
 }
 
-// Where exp() would overflow, too.
-TEST(Gate, LargeInputsGiveTheLimits) {
+// Large enough that exp() overflows.
+TEST(Gate, LargeInputsGiveTheLimitsOfTheFormula) {
   for_each_vector_target([] {
     constexpr std::array kLarge = {-1e4f, -1000.0f, -150.0f, -90.0f, -20.0f, 20.0f, 90.0f, 150.0f, 1000.0f, 1e4f};
     Tensor gate_input = Tensor::allocate({1, static_cast<Dim>(kLarge.size())});
@@ -66,7 +66,7 @@ TEST(Gate, LargeInputsGiveTheLimits) {
     const Tensor value = RandomTensors(3).uniform(gate_input.shape());
     for (const Activation activation : kActivations) {
       if (activation == Activation::sigmoid)
-        continue;  // the bounds are relative, and it comes as close to 0 as one likes
+        continue;  // a sigmoid comes arbitrarily close to 0, so relative bounds do not hold
       EXPECT_TRUE(is_close_to(multiply(reference::activate(activation, Matrix(gate_input)), Matrix(value)),
                               run(activation, gate_input, value)))
           << to_string(activation);

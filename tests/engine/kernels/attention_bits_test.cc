@@ -1,4 +1,4 @@
-// What a query's bits depend on, and what not.
+// Tests which inputs the bits of a query's attention depend on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace encdec::kernels {
 namespace {
 
-TEST(Attention, AQueryHasTheBitsOfAQueryOfItsWindowAlone) {
+TEST(Attention, AWindowedQueryHasTheSameBitsWithTheKeysOfItsWindowOnly) {
   for_each_vector_target([] {
     for (const int head_dim : {5, 33, 64}) {
       for (const int window : {0, 3, 20}) {
@@ -49,7 +49,7 @@ TEST(Attention, LargeScoresGiveNoNaN) {
   });
 }
 
-TEST(Attention, OneLargeScoreTakesItsValueAlone) {
+TEST(Attention, OneLargeScoreGivesThatKeysValue) {
   for_each_vector_target([] {
     for (const float large : {1e4f, 1e30f}) {
       Operands operands(10, 1, 9, 8);
@@ -62,7 +62,7 @@ TEST(Attention, OneLargeScoreTakesItsValueAlone) {
   });
 }
 
-TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
+TEST(Attention, AQueryHasTheSameBitsAloneAndAmongFewQueries) {
   for_each_vector_target([] {
     for (const int head_dim : kHeadDims) {
       for (const int keys : {1, 3, 16, 37, 70}) {
@@ -82,7 +82,7 @@ TEST(Attention, AQueryHasTheSameBitsAloneAndAmongOthers) {
   });
 }
 
-TEST(Attention, AQueryHasTheSameBitsAloneAndAmongMany) {
+TEST(Attention, AQueryHasTheSameBitsAloneAndAmongManyQueries) {
   for_each_vector_target([] {
     for (const int head_dim : kHeadDims) {
       for (const int keys : {15, 16, 33, 100}) {
@@ -101,10 +101,10 @@ TEST(Attention, AQueryHasTheSameBitsAloneAndAmongMany) {
   });
 }
 
-TEST(Attention, OfManyCausalQueriesEachHasTheBitsOfItsKeysAlone) {
+TEST(Attention, EachOfManyCausalQueriesHasTheSameBitsWithItsKeysOnly) {
   for_each_vector_target([] {
     for (const int head_dim : {5, 33, 64}) {
-      for (const int past : {0, 20, -3}) {  // -3: the first three see nothing
+      for (const int past : {0, 20, -3}) {  // -3: the first three queries see no keys
         Operands operands(17, 37, 37 + past, head_dim);
         operands.mask = Mask::causal;
         const Tensor all = operands.run();
@@ -121,7 +121,7 @@ TEST(Attention, OfManyCausalQueriesEachHasTheBitsOfItsKeysAlone) {
   });
 }
 
-TEST(Attention, ACausalQueryHasTheBitsOfAQueryOfItsKeysAlone) {
+TEST(Attention, ACausalQueryHasTheSameBitsWithItsKeysOnly) {
   for_each_vector_target([] {
     for (const int head_dim : kHeadDims) {
       Operands operands(12, 19, 19, head_dim);

@@ -21,7 +21,7 @@ struct Operands {
   Tensor key;
   Tensor value;
   Mask mask = Mask::none;
-  int window = -1;  // -1: none
+  int window = -1;  // -1: no window
   bool at_once = false;
 
   Operands(std::uint64_t seed, int queries, int keys, int head_dim, double query_limit = 1.0) {
@@ -58,7 +58,7 @@ struct Operands {
     return run(head(output), output);
   }
 
-  // With the scratch that is asked for, to the float.
+  // Runs with exactly as many floats of scratch memory as attention_scratch() returns.
   static Tensor run(const HeadAttention& head, Tensor& output) {
     std::vector<float> scratch(attention_scratch(head), std::numeric_limits<float>::quiet_NaN());
     attend(head, scratch.data());

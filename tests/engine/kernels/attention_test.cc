@@ -26,7 +26,7 @@ TEST(Attention, FollowsTheFormulaForEverySize) {
   });
 }
 
-TEST(Attention, QueriesThatAreAlwaysAskedAtOnceFollowTheFormula) {
+TEST(Attention, QueriesThatAreAlwaysPassedAtOnceFollowTheFormula) {
   for_each_vector_target([] {
     for (const int head_dim : kHeadDims) {
       for (const int count : {1, 15, 16, 17, 19, 40, 100}) {
@@ -56,7 +56,7 @@ TEST(Attention, ValuesMayHaveAnotherWidthThanKeys) {
   });
 }
 
-TEST(Attention, CausalQueriesSeeOneKeyMoreEach) {
+TEST(Attention, EachCausalQuerySeesOneKeyMoreThanThePrevious) {
   for_each_vector_target([] {
     for (const int head_dim : kHeadDims) {
       for (const int queries : {1, 2, 5, 17, 40}) {
@@ -76,7 +76,7 @@ TEST(Attention, KeysOutsideAWindowAreNotSeen) {
     for (const int head_dim : {5, 64}) {
       for (const int window : {0, 1, 7, 40, 1000}) {
         for (const int queries : {1, 6, 16, 37, 100}) {
-          for (const int past : {0, 31, -3}) {  // -3: the first may see nothing
+          for (const int past : {0, 31, -3}) {  // -3: the first queries may see no keys
             for (const Mask mask : {Mask::none, Mask::causal}) {
               Operands operands(21, queries, std::max(0, queries + past), head_dim);
               operands.mask = mask;
@@ -95,13 +95,13 @@ TEST(Attention, KeysOutsideAWindowAreNotSeen) {
   });
 }
 
-TEST(Attention, IndexedRowsMayLieAnywhere) {
+TEST(Attention, IndexedRowsMayLieInAnyOrder) {
   RandomTensors random(4);
   for_each_vector_target([&] {
     for (const int head_dim : kHeadDims) {
       for (const int keys : {1, 7, 33}) {
         const Operands operands(5, 6, keys, head_dim);
-        // Keys and values scattered over a larger cache with rows wider than a head.
+        // Keys and values lie scattered in a larger cache whose rows are wider than a head.
         const std::ptrdiff_t stride = 3 * head_dim + 1;
         std::vector<std::int32_t> index;
         for (const int row : random.permutation(2 * keys)) {
@@ -125,7 +125,7 @@ TEST(Attention, IndexedRowsMayLieAnywhere) {
   });
 }
 
-// Widening is exact: the same bits as from floats that bfloat16 holds, also where pages keep heads apart.
+// Widening bfloat16 is exact: the bits are those of the same numbers as float32, also if a page holds several heads.
 TEST(Attention, KeysAndValuesMayBeBfloat16InPages) {
   constexpr int kHeads = 3, kPage = AttentionRows::kPageRows;
   for_each_vector_target([&] {
@@ -210,7 +210,7 @@ TEST(Attention, CausalQueriesBeforeTheFirstKeyGiveZeros) {
   });
 }
 
-TEST(Attention, WeightsAreThoseThatTheOutputIsMadeWith) {
+TEST(Attention, WeightsAreThoseOfTheOutput) {
   for_each_vector_target([] {
     for (const auto& [causal, window] : {std::pair(false, -1), {true, -1}, {false, 4}, {true, 9}}) {
       for (const int queries : {1, 4, 21}) {
@@ -229,7 +229,7 @@ TEST(Attention, WeightsAreThoseThatTheOutputIsMadeWith) {
             for (int j = seen.first; j < seen.end; ++j) {
               sum += static_cast<double>(weights.row(i)[j]) * static_cast<double>(operands.value.row(j)[column]);
             }
-            // Values are at most 1 and weights add up to 1: each product and sum is off by at most a unit.
+            // Values are at most 1 and weights add up to 1, so each product and each sum is off by at most 2^-24.
             ASSERT_NEAR(output.row(i)[column], sum, 0x1p-24 * (33 + 3)) << queries << " queries, query " << i;
           }
         }

@@ -1,4 +1,4 @@
-// Many queries multiplied in bfloat16, where the CPU can.
+// Tests of attention that multiplies in bfloat16. Skipped on CPUs without AVX-512 BF16.
 #include "encdec/engine/kernels/bfloat16_attention.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class Bfloat16Attention : public testing::Test {
   }
 };
 
-// Nearest bfloat16, as float32: then products are exact, and only weights are rounded on the way.
+// Rounds each number to the nearest bfloat16. Products of such numbers are exact, so that only the weights are rounded.
 void round(Tensor& tensor) {
   for (float& value : std::span(tensor.data<float>(), static_cast<std::size_t>(tensor.elements()))) {
     std::uint32_t bits;
@@ -41,7 +41,8 @@ void round(Tensor& tensor) {
   }
 }
 
-// Weights add up to 1, each off by at most 2^-9 of itself; values are at most 1.
+// Bound on the error of an output: each weight is off by at most 2^-9 of itself, weights add up to 1, values are at
+// most 1.
 constexpr double kRoundedWeights = 1.0 / 512 + 1e-5;
 
 testing::AssertionResult is_near(const Matrix& expected, const Tensor& found, double tolerance) {
@@ -73,7 +74,7 @@ TEST_F(Bfloat16Attention, ValuesMayHaveAnotherWidthThanKeys) {
   }
 }
 
-TEST_F(Bfloat16Attention, AQueryGetsTheSameBesideOthers) {
+TEST_F(Bfloat16Attention, AQueryHasTheSameBitsAmongOtherQueries) {
   const Operands all(7, 100, 100, 64);
   const Tensor together = run(all);
   for (const int first : {0, 1, 5, 40, 84}) {
@@ -87,7 +88,8 @@ TEST_F(Bfloat16Attention, AQueryGetsTheSameBesideOthers) {
 
 class PackedAttention : public Bfloat16Attention {
  protected:
-  // The kernels' order takes no more room than numbers of 16 bits do: what lies behind is not touched.
+  // Packs keys and values into buffers of exactly one 16-bit number per element, so that sanitizers find any access
+  // beyond.
   static Tensor run(const Operands& operands) {
     Tensor output = Tensor::allocate({operands.query.shape()[0], operands.value.width()});
     HeadAttention head = operands.head(output);
@@ -118,8 +120,8 @@ TEST_F(PackedAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-// Where many queries are asked they get what one of them gets alone, and what keys give that are packed in between.
-TEST_F(PackedAttention, AQueryGetsTheSameBesideOthers) {
+// These give the same bits: all queries in one call, a single query, and a call that packs keys and values itself.
+TEST_F(PackedAttention, AQueryHasTheSameBitsAmongOtherQueries) {
   const Operands all(9, 20, 77, 64);
   const Tensor together = run(all);
   EXPECT_TRUE(same_bits(together, Bfloat16Attention::run(all)));
@@ -136,8 +138,8 @@ TEST_F(PackedAttention, NoKeysGiveZeros) {
   for (std::int64_t i = 0; i < found.elements(); ++i) EXPECT_EQ(found.data<float>()[i], 0);
 }
 
-// Few queries or keys, or some that are not seen, are multiplied as without.
-TEST_F(Bfloat16Attention, IsNotWhereItIsNotWorthIt) {
+// Expects float32 with few queries or few keys, with a large head_dim, and with a mask or a window.
+TEST_F(Bfloat16Attention, IsUsedOnlyIfItIsFaster) {
   for (Operands operands : {Operands(3, 15, 40, 64), Operands(3, 40, 15, 64), Operands(3, 20, 20, 300)}) {
     EXPECT_TRUE(same_bits(run(operands, false), run(operands)));
   }

@@ -37,7 +37,7 @@ TEST(ArgMax, FindsTheLargestAtEveryPlaceOfEveryLength) {
   });
 }
 
-TEST(ArgMax, OfEqualScoresTheFirstWins) {
+TEST(ArgMax, TheFirstOfEqualScoresWins) {
   for_each_vector_target([] {
     for (int count = 2; count <= 70; ++count) {
       EXPECT_EQ(arg_max(std::vector<float>(static_cast<std::size_t>(count), -3.0f)), 0);
@@ -62,7 +62,7 @@ TEST(ArgMax, FindsTheFirstOfTheLargestAmongThousands) {
   });
 }
 
-TEST(ArgMax, ANotANumberNeverWins) {
+TEST(ArgMax, NaNNeverWins) {
   for_each_vector_target([] {
     for (int count = 2; count <= 70; ++count) {
       for (int place = 0; place < count; place += 5) {
@@ -74,7 +74,7 @@ TEST(ArgMax, ANotANumberNeverWins) {
   });
 }
 
-TEST(ArgMax, IsMinusOneWhereNothingIsAllowed) {
+TEST(ArgMax, IsMinusOneIfEveryScoreIsBanned) {
   for_each_vector_target([] {
     EXPECT_EQ(arg_max({}), -1);
     for (const int count : {1, 7, 16, 33, 70}) {
@@ -84,7 +84,7 @@ TEST(ArgMax, IsMinusOneWhereNothingIsAllowed) {
   });
 }
 
-TEST(ArgMax, TakesTheExtremesOfFloats) {
+TEST(ArgMax, HandlesTheLargestAndSmallestFloats) {
   for_each_vector_target([] {
     std::vector<float> scores(40, -kInfinity);
     scores[23] = std::numeric_limits<float>::lowest();
@@ -100,23 +100,23 @@ TEST(LogSumExp, FollowsTheFormulaForEveryLength) {
       const std::vector<float> scores = random_scores(3, count);
       double sum = 0.0;
       for (const float score : scores) sum += std::exp(static_cast<double>(score));
-      // Relative errors of the terms become an absolute one of the logarithm: their differences from the maximum are
-      // rounded (at most 20 units), exp is off by 4 units, the sum by one a term; then two roundings of the result.
+      // Relative errors of the terms become an absolute error of the logarithm. In units of 2^-24: each difference from
+      // the maximum is rounded (20), exp is off by 4, the sum by 1 a term, and the result is rounded twice.
       const double tolerance = 0x1p-24 * (20 + 4 + count + 2 * std::abs(std::log(sum)) + 1);
       ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores";
     }
   });
 }
 
-TEST(LogSumExp, FollowsTheFormulaWhereverTheLargestLies) {
+TEST(LogSumExp, FollowsTheFormulaWhereverTheLargestScoreIs) {
   for_each_vector_target([] {
     for (const int count : {1023, 1024, 1025, 2500, 40000}) {
       std::vector<float> scores = random_scores(5, count);
       for (const int place : {0, count / 2, count - 1}) {
-        scores[static_cast<std::size_t>(place)] += 12.0f;  // the later ones above the earlier ones, or not
+        scores[static_cast<std::size_t>(place)] += 12.0f;  // large at the start, then also in the middle and at the end
         double sum = 0.0;
         for (const float score : scores) sum += std::exp(static_cast<double>(score));
-        // As above, where each lane, of four at least, sums its part, and once a thousand scores is set to a new scale.
+        // As above, but at least four lanes each sum their part, and every thousand scores the sums are rescaled.
         const double tolerance = 0x1p-24 * (60 + 4 + count * (1.0 / 4 + 4.0 / 1000) + 2 * std::log(sum) + 1);
         ASSERT_NEAR(log_sum_exp(scores), std::log(sum), tolerance) << count << " scores, place " << place;
       }
@@ -124,7 +124,7 @@ TEST(LogSumExp, FollowsTheFormulaWhereverTheLargestLies) {
   });
 }
 
-TEST(LogSumExp, ManyBannedScoresBeforeAndAfterCountForNothing) {
+TEST(LogSumExp, ManyBannedScoresBeforeAndAfterAreIgnored) {
   for_each_vector_target([] {
     for (const std::size_t place : {0u, 1500u, 4000u, 4999u}) {
       std::vector<float> scores(5000, -kInfinity);
@@ -148,7 +148,7 @@ TEST(LogSumExp, LargeScoresDoNotOverflow) {
   });
 }
 
-TEST(LogSumExp, BannedScoresCountForNothing) {
+TEST(LogSumExp, BannedScoresAreIgnored) {
   for_each_vector_target([] {
     for (const int count : {1, 16, 33, 70}) {
       std::vector<float> scores(static_cast<std::size_t>(count), -kInfinity);
@@ -160,7 +160,7 @@ TEST(LogSumExp, BannedScoresCountForNothing) {
   });
 }
 
-TEST(LogSumExp, ANotANumberIsNotLost) {
+TEST(LogSumExp, ANaNMakesTheResultNaN) {
   for_each_vector_target([] {
     for (int count = 1; count <= 40; ++count) {
       for (int place = 0; place < count; ++place) {
@@ -172,13 +172,13 @@ TEST(LogSumExp, ANotANumberIsNotLost) {
   });
 }
 
-TEST(TopK, IsTheHeadOfAllScoresInOrder) {
+TEST(TopK, IsTheBeginningOfTheSortedScores) {
   for_each_vector_target([] {
     std::vector<std::int32_t> found;
     for (const int size : {1, 2, 7, 16, 33, 200, 1000}) {
       for (const int count : {0, 1, 2, 5, 16, 999, 2000}) {
         std::vector<float> scores = random_scores(static_cast<std::uint64_t>(size), size, 3.0);
-        for (float& score : scores) score = std::round(score * 8) / 8;  // equal ones among them
+        for (float& score : scores) score = std::round(score * 8) / 8;  // so that some are equal
         std::vector<std::int32_t> expected(scores.size());
         std::iota(expected.begin(), expected.end(), 0);
         std::ranges::stable_sort(expected, std::greater(),
@@ -191,7 +191,7 @@ TEST(TopK, IsTheHeadOfAllScoresInOrder) {
   });
 }
 
-TEST(TopK, BannedScoresAreNotAmongThem) {
+TEST(TopK, LeavesOutBannedScores) {
   for_each_vector_target([] {
     std::vector<float> scores(50, -kInfinity);
     scores[13] = -2.0f, scores[40] = 1.0f, scores[41] = kNaN;

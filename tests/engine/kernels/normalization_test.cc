@@ -66,7 +66,7 @@ TEST(LayerNorm, FollowsTheFormulaForEveryWidth) {
   });
 }
 
-TEST(LayerNorm, KeepsItsAccuracyWhereTheMeanIsLarge) {
+TEST(LayerNorm, KeepsItsAccuracyIfTheMeanIsLarge) {
   for_each_vector_target([] {
     for (const int width : {33, 100}) {
       const NormOperands operands(2, width, 100.0);
@@ -75,7 +75,7 @@ TEST(LayerNorm, KeepsItsAccuracyWhereTheMeanIsLarge) {
   });
 }
 
-TEST(LayerNorm, ARowOfEqualNumbersGivesTheShift) {
+TEST(LayerNorm, ARowOfEqualNumbersGivesTheShiftAlone) {
   for_each_vector_target([] {
     for (const int width : kWidths) {
       NormOperands operands(3, width);

@@ -53,7 +53,7 @@ struct PanelOperands {
             .epilogue = {.bias = bias.empty() ? nullptr : bias.data<float>(), .activation = activation}};
   }
 
-  // Rows [first, first + count).
+  // Multiplies rows [first, first + count).
   Tensor run(int chunk, PanelColumns columns, int first, int count) const {
     const std::vector<float> panels = packed(columns);
     Tensor output = Tensor::allocate({count, output_width()});
@@ -78,7 +78,7 @@ struct PanelOperands {
 
 PanelOperands uniform_operands(std::uint64_t seed, int rows, int input_width, int output_width) {
   RandomTensors random(seed);
-  // Sums of about one, where every activation bends.
+  // Sums are about 1, where every activation is nonlinear.
   const double limit = 2.0 / std::sqrt(input_width);
   return {random.uniform({output_width, input_width}, limit), random.uniform({rows, input_width}),
           random.uniform({output_width}), random.uniform({rows, output_width})};
@@ -89,7 +89,7 @@ TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShapeAndChunk) {
     RandomTensors random(1);
     for (const int input_width : kInputWidths) {
       for (const int output_width : kOutputWidths) {
-        // One product of two whole numbers may well be zero; more say something.
+        // A single product of whole numbers is often zero and then shows little, so one column gets more rows.
         const int rows = output_width == 1 ? 20 : 1 + random.below(20);
         const PanelOperands operands{random.integers({output_width, input_width}, 9),
                                      random.integers({rows, input_width}, 9),
@@ -127,7 +127,7 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
   });
 }
 
-TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongAnyNumber) {
+TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongOtherRows) {
   for_each_vector_target([] {
     for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
       PanelOperands operands = uniform_operands(4, 600, 70, 83);
@@ -170,7 +170,7 @@ TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
   });
 }
 
-TEST(PanelMatMul, OneChunkIsTheSameWhateverItsSize) {
+TEST(PanelMatMul, OneChunkGivesTheSameBitsWhateverItsSize) {
   for_each_vector_target([] {
     const PanelOperands operands = uniform_operands(7, 1, 300, 70);
     const Tensor once = operands.run(300, PanelColumns::wide);
@@ -180,7 +180,7 @@ TEST(PanelMatMul, OneChunkIsTheSameWhateverItsSize) {
   });
 }
 
-TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
+TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(9, 13, 40, 50);
     operands.residual = Tensor();
@@ -200,7 +200,7 @@ TEST(PanelMatMul, WritesRowsApartAndNothingBetweenThem) {
   });
 }
 
-TEST(PanelMatMul, ANotANumberStaysInItsRow) {
+TEST(PanelMatMul, ANaNStaysInItsRow) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(8, 17, 40, 50);
     const Tensor clean = operands.run(512, PanelColumns::narrow);

@@ -16,7 +16,7 @@ namespace {
 
 using reference::Matrix;
 
-// In memory that says where a kernel reads or writes beyond its row.
+// The row is a buffer of exactly softmax_row(count) floats, so that sanitizers find any access beyond it.
 Tensor softmax_of(const Tensor& scores, int valid) {
   const int count = static_cast<int>(scores.width());
   std::vector<float> row(softmax_row(count));
@@ -40,7 +40,7 @@ TEST(MaskedSoftmaxKernel, FollowsTheFormulaForEveryCountAndLength) {
   });
 }
 
-TEST(MaskedSoftmaxKernel, TakesNoScores) {
+TEST(MaskedSoftmaxKernel, AcceptsNoScores) {
   for_each_vector_target([] { masked_softmax(nullptr, 0, 0); });
 }
 

@@ -51,7 +51,7 @@ struct PositionsCase {
   }
   Tensor run(int threads = 1) const { return runner(threads).run(std::array{input}, packed(kSequenceRows, kPasts)); }
 
-  // Of the rows of all sequences.
+  // Returns the encodings of the rows of all sequences.
   Matrix encodings() const {
     const Dim width = options.positions.model_dim;
     std::vector<Matrix> parts;
@@ -80,7 +80,7 @@ std::vector<PositionsCase> all_cases() {
   return cases;
 }
 
-TEST(ConcatenatedPositions, MapsEachRowWithItsEncodingBehindIt) {
+TEST(ConcatenatedPositions, MapsEachRowFollowedByItsEncoding) {
   for (const PositionsCase& c : all_cases()) {
     const Matrix bias = c.bias();
     EXPECT_TRUE(is_close_to(linear(beside(Matrix(c.input), c.encodings()), c.weight(), &bias), c.run()))
@@ -88,8 +88,8 @@ TEST(ConcatenatedPositions, MapsEachRowWithItsEncodingBehindIt) {
   }
 }
 
-// Why adding is a special case: one map of both is the sum of a map of each.
-TEST(ConcatenatedPositions, IsTheSumOfAMapOfTheInputAndAMapOfThePosition) {
+// A linear map of input and encoding together is the sum of a map of each. Adding positions is a special case.
+TEST(ConcatenatedPositions, IsTheSumOfAMapOfTheInputAndAMapOfTheEncoding) {
   for (const PositionsCase& c : all_cases()) {
     const Dim input = c.options.input_width, encoding = c.options.positions.model_dim;
     const Matrix bias = c.bias();
@@ -113,7 +113,7 @@ TEST(ConcatenatedPositions, WithTwoIdentitiesItAddsPositions) {
   }
 }
 
-TEST(ConcatenatedPositions, IsWhatPyTorchGives) {
+TEST(ConcatenatedPositions, MatchesPyTorch) {
   const GoldenLayer golden("positions");
   for (const auto& [name, kind] :
        {std::pair{"concatenated_sinusoidal", Kind::sinusoidal}, {"concatenated_learned", Kind::learned}}) {
@@ -147,7 +147,7 @@ TEST(ConcatenatedPositions, NeighboursAndThreadsDoNotChangeABit) {
   }
 }
 
-TEST(ConcatenatedPositions, LearnedPositionsEnd) {
+TEST(ConcatenatedPositions, RefusesPositionsBeyondTheLearnedOnes) {
   LayerRunner runner = PositionsCase({7, 3, 5}, Kind::learned).runner();
   EXPECT_NO_THROW(runner.run(std::array{Tensor::allocate({1, 7})}, packed(std::array{1}, std::array{19})));
   EXPECT_THROW(runner.run(std::array{Tensor::allocate({2, 7})}, packed(std::array{2}, std::array{19})), InputError);

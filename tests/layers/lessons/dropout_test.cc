@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-TEST(Dropout, LeavesEveryBitOfEveryShape) {
+TEST(Dropout, KeepsEveryBitOfEveryShape) {
   const auto layer = std::make_shared<Dropout>(DropoutOptions{.rate = 0.5f});
   for (const Shape& shape : {Shape{}, Shape{7}, Shape{0, 3}, Shape{2, 5}, Shape{2, 3, 5}, Shape{2, 3, 1, 4}}) {
     const Tensor x = RandomTensors(1).uniform(shape);
@@ -25,7 +25,7 @@ TEST(Dropout, TakesOneInput) {
   EXPECT_EQ(shape_error(layer, {{2}, {2}}), "2 inputs, expected 1");
 }
 
-TEST(Dropout, RefusesRatesThatLeaveNothingOrAreNone) {
+TEST(Dropout, RefusesRatesOutsideZeroToOne) {
   for (const auto& [rate, text] : {std::pair{1.0f, "1"}, {-0.5f, "-0.5"}, {1.5f, "1.5"}, {std::nanf(""), "nan"}}) {
     try {
       Dropout layer({.rate = rate});

@@ -18,7 +18,7 @@ namespace {
 
 using reference::Matrix;
 
-// Of a [R, C] tensor, as floats: [C, R].
+// Transposes a tensor [R, C] as floats: [C, R].
 Tensor transposed(const Tensor& tensor) {
   const Dim rows = tensor.shape()[0], columns = tensor.shape()[1];
   Tensor turned = Tensor::allocate({columns, rows});
@@ -39,7 +39,7 @@ Edge linear(Graph& graph, const std::string& name, Edge x, const Tensor& weight)
   return graph.add(name, std::make_shared<Linear>(make_scope({{"weight", weight}}), options), {x});
 }
 
-// Unit vectors, then a linear map of them for each of these tables [V, D], one after another.
+// Maps ids to unit vectors, then applies the linear map of each table [V, D], one after another.
 Tensor mapped(const Tensor& ids, const std::vector<Tensor>& tables, int threads = 1) {
   Graph graph("test");
   const Edge tokens = graph.input("ids", {kSourceRows}, DataType::int32);
@@ -83,8 +83,8 @@ TEST(OneHot, IsOneAtTheTokenAndZeroElsewhere) {
   }
 }
 
-// Products with 0 and 1, and sums with 0, are exact, in any order.
-TEST(OneHot, AnEmbeddingIsALinearMapOfIt) {
+// Products with 0 and 1 and sums with 0 are exact in any order.
+TEST(OneHot, AnEmbeddingIsALinearMapOfOneHotVectors) {
   RandomTensors random(2);
   for (const auto& [vocabulary, width] : {std::pair<int, int>{1, 1}, {7, 5}, {101, 31}, {300, 64}}) {
     const Tensor table = random.uniform({vocabulary, width}, 3.0);
@@ -97,7 +97,7 @@ TEST(OneHot, AnEmbeddingIsALinearMapOfIt) {
   }
 }
 
-// Each word is of one class; a matrix of zeros and ones [V, C] tells which.
+// Each word belongs to one class, given by a matrix of zeros and ones [V, C].
 TEST(OneHot, WordsOfAClassShareARow) {
   RandomTensors random(3);
   constexpr int kWords = 23, kClasses = 5, kWidth = 7;
@@ -112,7 +112,7 @@ TEST(OneHot, WordsOfAClassShareARow) {
   EXPECT_TRUE(same_bits(looked_up(ids, shared), mapped(ids, {membership, of_class})));
 }
 
-TEST(OneHot, IsWhatPyTorchGives) {
+TEST(OneHot, MatchesPyTorch) {
   const GoldenLayer golden("one_hot");
   const Tensor ids = golden.input("tokens", "ids");
   const Tensor table = golden.weights("tokens").tensor("embedding.weight", {7, 5});
@@ -129,7 +129,7 @@ TEST(OneHot, RefusesIdsOutsideTheVocabulary) {
   expect_ids_outside_a_vocabulary_of_9_are_refused(runner_for(9));
 }
 
-TEST(OneHot, RefusesWhatDoesNotFit) {
+TEST(OneHot, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(shape_error(std::make_shared<OneHot>(9), {{3, 4}}), "expected one input of token ids, [rows]");
   EXPECT_EQ(shape_error(std::make_shared<OneHot>(9), {}), "expected one input of token ids, [rows]");
   EXPECT_THROW(OneHot(0), ConfigError);

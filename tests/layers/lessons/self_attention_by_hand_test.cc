@@ -1,4 +1,4 @@
-// Self-attention with numbers that can be checked by hand, every step of it a layer.
+// Self-attention in numbers that can be checked by hand. Every step is a layer.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,13 +19,13 @@ const Tensor kKeys = floats({3, 3}, {0, 1, 1, 4, 4, 0, 2, 3, 1});
 const Tensor kQueries = floats({3, 3}, {1, 0, 2, 2, 2, 2, 2, 1, 3});
 const Tensor kValues = floats({3, 3}, {1, 2, 3, 2, 8, 0, 2, 6, 3});
 const Tensor kScores = floats({3, 3}, {2, 4, 4, 4, 16, 12, 4, 12, 10});
-// The softmax with so many digits as it is usually printed with, and rounded by hand.
+// The softmax, with the digits that are usually printed, and rounded by hand.
 constexpr std::array kSoftmax = {6.3379e-02, 4.6831e-01, 4.6831e-01, 6.0337e-06, 9.8201e-01,
                                  1.7986e-02, 2.9539e-04, 8.8054e-01, 1.1917e-01};
 const Tensor kRounded = floats({3, 3}, {0, 0.5f, 0.5f, 0, 1, 0, 0, 0.9f, 0.1f});
 constexpr std::array kOutputs = {2.0, 7.0, 1.5, 2.0, 8.0, 0.0, 2.0, 7.8, 0.3};
 
-// The matrices are written down for x W; a Linear has the transposed ones.
+// The matrix is written for x W; a Linear stores it transposed.
 Tensor projected(const std::vector<float>& matrix) {
   Tensor weight = Tensor::allocate({3, 4});
   for (int in = 0; in < 4; ++in) {
@@ -59,7 +59,7 @@ TEST(SelfAttentionByHand, RoundedWeightsGiveTheOutputs) {
   for (std::size_t i = 0; i < 9; ++i) EXPECT_NEAR(outputs.data<float>()[i], kOutputs[i], 5e-7);
 }
 
-TEST(SelfAttentionByHand, OneNodeDoesAllAfterTheProjections) {
+TEST(SelfAttentionByHand, OneLayerDoesEverythingAfterTheProjections) {
   const auto attention = std::make_shared<DotProductAttention>(DotProductOptions{.scale = ScoreScale::plain});
   const Tensor weights = run_dense(std::make_shared<MaskedSoftmax>(), {kScores});
   EXPECT_TRUE(same_bits(run_dense(std::make_shared<WeightedSum>(), {weights, kValues}),

@@ -42,7 +42,7 @@ TEST(TimestepEncoding, AddsTheSinusoidOfTheStepToEveryRow) {
   }
 }
 
-TEST(TimestepEncoding, IsThatOfPyTorch) {
+TEST(TimestepEncoding, MatchesPyTorch) {
   const GoldenLayer golden("positions");
   for (const auto& [name, layout] : {std::pair{"interleaved", SinusoidLayout::interleaved},
                                      {"halves", SinusoidLayout::halves},
@@ -51,8 +51,8 @@ TEST(TimestepEncoding, IsThatOfPyTorch) {
       const std::string c = "timestep_" + std::string(name) + "_" + std::to_string(width);
       const std::int32_t step = golden.input(c, "step").data<std::int32_t>()[0];
       Matrix expected(golden.output(c, "sum"));
-      // Both sums are rounded once, and the sinusoids before; angles of a timing signal, below 64, are float32, rounded
-      // twice.
+      // Both sums are rounded once, and each sinusoid once before. The angles of a timing signal, below 64, are float32
+      // and rounded twice.
       const double angle_error = layout == SinusoidLayout::timing_signal ? 64 * 0x1p-22 : 0.0;
       for (double& error : expected.errors) error += angle_error + 2 * 0x1p-23;
       EXPECT_TRUE(is_close_to(expected, run(layout, golden.input(c, "x"), step))) << c;
@@ -65,7 +65,7 @@ TEST(TimestepEncoding, NumberOfThreadsDoesNotChangeABit) {
   EXPECT_TRUE(same_bits(run(SinusoidLayout::interleaved, x, 3), run(SinusoidLayout::interleaved, x, 3, 3)));
 }
 
-TEST(TimestepEncoding, RefusesWhatDoesNotFit) {
+TEST(TimestepEncoding, RefusesInputsThatDoNotFit) {
   const auto layer = std::make_shared<TimestepEncoding>(SinusoidLayout::interleaved, 8);
   EXPECT_EQ(shape_error(layer, {{3, 8}}), "1 inputs, expected 2");
   EXPECT_EQ(shape_error(layer, {{3, 9}, {1}}), "input has shape [3, 9], expected [rows, 8]");

@@ -19,7 +19,7 @@ using reference::Matrix;
 struct Case {
   Tensor scale;
   Tensor shift;
-  std::vector<Tensor> inputs;  // one, or two to be added
+  std::vector<Tensor> inputs;  // one input, or two to be added
   float epsilon = 1e-5f;
 
   Case(std::uint64_t seed, Dim rows, Dim width, std::size_t input_count) {
@@ -69,7 +69,7 @@ TEST(AddNorm, ARowOfZerosGivesTheBias) {
   EXPECT_TRUE(equals(reference::stack(std::vector{shift, shift}), c.run(1)));
 }
 
-TEST(AddNorm, HalfPrecisionWeightsAreTaken) {
+TEST(AddNorm, HalfPrecisionWeightsAreAccepted) {
   for (const DataType type : {DataType::float16, DataType::bfloat16}) {
     Case c(4, 3, 40, 2);
     c.scale = stored_as(c.scale, type);
@@ -78,8 +78,8 @@ TEST(AddNorm, HalfPrecisionWeightsAreTaken) {
   }
 }
 
-// Norm first: x + f(norm(x)), the sum made by f's last matmul. Norm last: norm(x + f(x)), the sum made by the norm.
-TEST(AddNorm, NormFirstWithAResidualEqualsExplicitAddition) {
+// Norm first: x + f(norm(x)); the last matmul of f adds. Norm last: norm(x + f(x)); the norm adds.
+TEST(AddNorm, NormFirstWithAResidualEqualsAnExplicitAddition) {
   RandomTensors random(5);
   const Tensor x = random.uniform({9, 20});
   const WeightScope weights = make_scope({{"norm.weight", random.uniform({20})},

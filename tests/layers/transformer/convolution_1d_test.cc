@@ -16,7 +16,7 @@ namespace {
 
 using reference::Matrix;
 
-// The convolution alone as a layer: {x: [S, first_column + C + 1], y's rows: [T, N]} -> [T, N].
+// A layer that only convolves: {x: [S, first_column + C + 1], any tensor of the shape of y} -> y: [T, N].
 class Shortening final : public Layer {
  public:
   Shortening(const WeightScope& weights, const Convolution1dOptions& options, Dim first_column)
@@ -102,7 +102,7 @@ TEST(Convolution1d, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(Convolution1d, HalfPrecisionWeightsAreTaken) {
+TEST(Convolution1d, HalfPrecisionWeightsAreAccepted) {
   for (const DataType type : {DataType::float16, DataType::bfloat16}) {
     const ConvolutionCase c(2, {.input_width = 5, .output_width = 4}, {8, 3}, type);
     EXPECT_TRUE(is_close_to(c.expected(), c.run(1))) << to_string(type);
@@ -125,7 +125,7 @@ TEST(Convolution1d, NeighboursAndThreadsDoNotChangeABit) {
   }
 }
 
-TEST(Convolution1d, AsALayerItReadsSeveralPositionsInARow) {
+TEST(Convolution1d, TheLayerTakesSeveralPositionsPerRow) {
   for (const Dim stride : {Dim{1}, Dim{2}}) {
     const Convolution1dOptions options{.input_width = 5,
                                        .output_width = 9,
@@ -159,7 +159,7 @@ TEST(Convolution1d, EveryWeightIsChecked) {
   expect_every_weight_is_checked<Convolution1d>(c.weights, c.options);
 }
 
-TEST(Convolution1d, RefusesToLosePositions) {
+TEST(Convolution1d, RefusesAStrideThatSkipsPositions) {
   for (const auto& [kernel, stride] : {std::pair<Dim, Dim>{2, 3}, {3, 0}, {0, 0}, {-1, -2}}) {
     try {
       Convolution1d(make_scope({}), {.input_width = 3, .output_width = 2, .kernel = kernel, .stride = stride});

@@ -21,7 +21,7 @@ using reference::Matrix;
 struct CrossCase {
   AttentionOptions options;
   std::map<std::string, Tensor> weights;
-  std::vector<int> target_rows;  // of each sequence
+  std::vector<int> target_rows;  // number of rows of each sequence
   std::vector<int> source_rows;
   Tensor source;
   Tensor target;
@@ -40,7 +40,7 @@ struct CrossCase {
     if (mode == Residual::add) residual = random.uniform({target_total, sizes.model_dim});
   }
 
-  // What CrossAttention reads.
+  // Returns the keys and values that CrossAttention reads.
   Tensor memory(int threads) const {
     LayerRunner runner(std::make_shared<CrossAttentionMemory>(make_scope(weights, {.threads = threads}), options),
                        std::vector<Shape>{{kSourceRows, options.model_dim}}, threads);
@@ -93,7 +93,7 @@ TEST(CrossAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(CrossAttentionMemory, GivesEachSourceItsKeysAndThenItsValuesHeadByHead) {
+TEST(CrossAttentionMemory, LaysOutEachSourceAsKeysThenValuesHeadByHead) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
     const CrossCase c(2, sizes, {1, 1}, {5, 2});
     const Dim head_dim = c.options.head_width();
@@ -113,7 +113,7 @@ TEST(CrossAttentionMemory, GivesEachSourceItsKeysAndThenItsValuesHeadByHead) {
   }
 }
 
-TEST(CrossAttention, ASequenceWithoutSourceRowsGetsTheOutputsBias) {
+TEST(CrossAttention, ASequenceWithoutSourceRowsGetsTheBiasOfTheOutput) {
   for (const std::vector<int>& sources : {std::vector{4, 0, 3}, {0, 0, 0}}) {
     const CrossCase c(3, {20, 4}, {2, 3, 1}, sources);
     const Tensor output = c.run(2);
@@ -123,7 +123,7 @@ TEST(CrossAttention, ASequenceWithoutSourceRowsGetsTheOutputsBias) {
   }
 }
 
-TEST(CrossAttention, SequencesMayShareTheirSource) {
+TEST(CrossAttention, SequencesMayShareASource) {
   const CrossCase c(4, {20, 4}, {1, 1, 1}, {6, 0, 0});
   std::vector<Sequence> sequences = c.sequences();
   for (Sequence& sequence : sequences) {
@@ -135,7 +135,7 @@ TEST(CrossAttention, SequencesMayShareTheirSource) {
                           output));
 }
 
-// softmax(q kᵀ / sqrt(K)) of one head for rows of the target.
+// Returns softmax(q kᵀ / sqrt(K)) of one head for the target rows of `sequence`.
 Matrix head_softmax(const CrossCase& c, const Sequence& sequence, int head) {
   const auto width = static_cast<std::int64_t>(c.options.head_width());
   const Matrix target = Matrix(c.target).slice_rows(sequence.first_row, sequence.rows);
@@ -148,14 +148,14 @@ Matrix head_softmax(const CrossCase& c, const Sequence& sequence, int head) {
   return softmax(scores);
 }
 
-TEST(CrossAttention, AnObserverSeesTheSoftmaxOfEachRowAndHeadAndChangesNothing) {
+TEST(CrossAttention, AnObserverGetsTheSoftmaxOfEachRowAndHeadAndChangesNothing) {
   const CrossCase c(7, {20, 4}, {2, 1, 7}, {6, 1, 19});
   for (const int threads : {1, 2}) {
     LayerRunner runner = c.runner(threads);
     const std::vector<Tensor> inputs = {c.target, c.memory(threads)};
     const Tensor unobserved = runner.run(inputs, c.sequences());
-    std::map<std::pair<int, int>, std::vector<float>> seen;  // by row and head
-    const Edge node{static_cast<int>(inputs.size())};        // stands after the inputs
+    std::map<std::pair<int, int>, std::vector<float>> seen;  // key: row and head
+    const Edge node{static_cast<int>(inputs.size())};        // nodes are numbered after the inputs
     runner.state().observe_attention(node, [&](const AttentionWeights& attention) {
       const std::vector<float> weights(attention.weights.begin(), attention.weights.end());
       EXPECT_TRUE(seen.emplace(std::pair(attention.row, attention.head), weights).second);

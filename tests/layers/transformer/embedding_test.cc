@@ -22,7 +22,7 @@ LayerRunner runner_for(const Tensor& table, float scale) {
           std::vector<Shape>{{kTargetRows}}, 1, DataType::int32};
 }
 
-TEST(Embedding, GivesTheRowOfEachId) {
+TEST(Embedding, ReturnsTheRowOfEachId) {
   RandomTensors random(1);
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
     for (const auto& [vocabulary, width] : {std::pair<int, Dim>{1, 1}, {7, 5}, {100, 64}}) {

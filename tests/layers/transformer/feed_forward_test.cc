@@ -116,7 +116,7 @@ TEST(FeedForward, EveryWeightIsChecked) {
   expect_every_weight_is_checked<FeedForward>(FeedForwardCase(5, 1, gated).weights, gated);
 }
 
-TEST(FeedForward, WithoutBiasesNoneAreTaken) {
+TEST(FeedForward, WithoutBiasesItReadsNone) {
   FeedForwardCase c(7, 5,
                     {.kind = FeedForwardKind::gated, .model_dim = 6, .hidden_dim = 20, .activation = Activation::silu});
   for (const char* name : {"expand.bias", "gate.bias", "project.bias"}) {

@@ -43,7 +43,7 @@ TEST(Linear, FollowsTheFormula) {
   }
 }
 
-TEST(Linear, MergedProjectionsStandSideBySide) {
+TEST(Linear, MergedProjectionsAreSideBySide) {
   RandomTensors random(2);
   const Tensor input = random.uniform({4, 10});
   std::map<std::string, Tensor> weights;
@@ -63,7 +63,7 @@ TEST(Linear, MergedProjectionsStandSideBySide) {
   EXPECT_TRUE(scope.unused().empty());
 }
 
-TEST(Linear, OptionalBiasIsZeroWhereThereIsNone) {
+TEST(Linear, AnOptionalBiasDefaultsToZero) {
   RandomTensors random(3);
   const Tensor input = random.uniform({4, 10});
   const std::map<std::string, Tensor> weights = {

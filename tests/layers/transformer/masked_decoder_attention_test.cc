@@ -32,7 +32,7 @@ struct Fixture {
             std::vector<Shape>(inputs, Shape{kTargetRows, options.model_dim}), threads};
   }
 
-  // Each sequence at once, with an empty past.
+  // Runs all rows of each sequence at once, without a past.
   Tensor run_at_once(const std::vector<Tensor>& inputs, std::span<const int> rows, int threads = 1) const {
     LayerRunner run = runner(threads);
     std::vector<Sequence> sequences = packed(rows);
@@ -74,7 +74,7 @@ TEST(MaskedDecoderAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(MaskedDecoderAttention, RowsWithAPastSeeIt) {
+TEST(MaskedDecoderAttention, RowsSeeThePastOfTheirSequence) {
   for (const AttentionSizes& sizes : {AttentionSizes{6, 3}, AttentionSizes{20, 3, 5}, AttentionSizes{64, 2}}) {
     Fixture fixture(2, sizes);
     const std::array lengths = {30, 9, 17};
@@ -88,7 +88,7 @@ TEST(MaskedDecoderAttention, RowsWithAPastSeeIt) {
     std::array<int, 3> slots{}, done{};
     for (int& slot : slots) slot = runner.state().cache_index.open();
     while (done != lengths) {
-      // Of each sequence some rows, sometimes none.
+      // A step takes some rows of each sequence, sometimes none.
       std::vector<Sequence> sequences;
       std::vector<Matrix> expected_rows;
       std::vector<Tensor> pieces;
@@ -138,7 +138,7 @@ TEST(MaskedDecoderAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
       const Tensor input = fixture.input(62);
       const Tensor at_once = fixture.run_at_once({input}, rows, threads);
 
-      // One token of each unfinished sequence a step, as in decoding.
+      // Each step decodes one token of each unfinished sequence.
       LayerRunner runner = fixture.runner(threads);
       const std::vector<Sequence> whole = packed(rows);
       std::vector<int> slots;
@@ -174,7 +174,7 @@ TEST(MaskedDecoderAttention, BatchNeighboursDoNotChangeABit) {
   }
 }
 
-TEST(MaskedDecoderAttention, WhatAClosedSequenceLeftInTheCacheIsNotSeen) {
+TEST(MaskedDecoderAttention, RowsOfAClosedSequenceInTheCacheAreNotSeen) {
   Fixture fixture(6, {20, 4});
   const Tensor input = fixture.input(21);
   const Tensor fresh = fixture.run_at_once({input}, std::array{21});
@@ -183,7 +183,7 @@ TEST(MaskedDecoderAttention, WhatAClosedSequenceLeftInTheCacheIsNotSeen) {
     std::vector<Sequence> others = packed(std::array{30, 17});
     runner.open_slots(others);
     runner.run(std::array{fixture.input(47)}, others);
-    runner.state().cache_index.close(others[0].slot);  // the other one stays open: pages are now in disorder
+    runner.state().cache_index.close(others[0].slot);  // the other stays open: free pages are out of order
     std::vector<Sequence> sequences = packed(std::array{21});
     runner.open_slots(sequences);
     EXPECT_TRUE(same_bits(fresh, runner.run(std::array{input}, sequences)));

@@ -47,7 +47,7 @@ TEST(MultiHeadAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(MultiHeadAttention, HalfPrecisionWeightsAreTaken) {
+TEST(MultiHeadAttention, HalfPrecisionWeightsAreAccepted) {
   for (const DataType type : {DataType::float16, DataType::bfloat16}) {
     const HeadsCase c(2, {20, 4}, {5, 2}, Residual::none, type);
     EXPECT_TRUE(is_close_to(c.expected(), c.run(1))) << to_string(type);
@@ -60,7 +60,7 @@ TEST(MultiHeadAttention, BatchNeighboursDoNotChangeABit) {
   }
 }
 
-TEST(MultiHeadAttention, ANotANumberStaysInItsSequence) {
+TEST(MultiHeadAttention, ANaNStaysInItsSequence) {
   expect_a_nan_stays_in_its_sequence(HeadsCase(4, {64, 2}, {6, 9, 4}), 8, 6);
 }
 
@@ -77,7 +77,7 @@ TEST(MultiHeadAttention, EveryWeightIsChecked) {
   expect_every_weight_is_checked<MultiHeadAttention>(c.weights, c.options);
 }
 
-TEST(MultiHeadAttention, HeadsMustDivideTheModel) {
+TEST(MultiHeadAttention, TheModelMustBeAMultipleOfTheHeads) {
   const HeadsCase c(7, {10, 2}, {1});
   for (const int heads : {3, 0, -1}) {
     AttentionOptions options = c.options;
@@ -102,7 +102,7 @@ TEST(MultiHeadAttention, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(shape_error(layer(Residual::add), {{4, 10}, {5, 10}}), "residual has shape [5, 10], expected [4, 10]");
 }
 
-TEST(MultiHeadAttention, SequencesMustHaveAllRows) {
+TEST(MultiHeadAttention, SequencesMustCoverAllRows) {
   const HeadsCase c(9, {10, 2}, {3, 2});
   LayerRunner runner(std::make_shared<MultiHeadAttention>(make_scope(c.weights), c.options),
                      std::array{Shape{kSourceRows, 10}});

@@ -17,7 +17,7 @@ namespace {
 using reference::Matrix;
 
 constexpr std::array kTableRows = {3, 1, 7};
-constexpr std::array kTablePasts = {0, 5, 1020};  // the last one reaches beyond the positions that are tabulated
+constexpr std::array kTablePasts = {0, 5, 1020};  // the last sequence reaches beyond the tabulated positions
 
 PositionOptions learned(Dim width, Dim positions, Dim offset) {
   return {.kind = PositionOptions::Kind::learned, .model_dim = width, .count = positions, .offset = offset};
@@ -50,8 +50,8 @@ TEST(PositionalEncoding, SinusoidsOfFarPositionsKeepTheirAccuracy) {
       Tensor row = Tensor::allocate({1, 64});
       sinusoid(position, layout, 64, row.data<float>());
       Matrix expected = sinusoids(layout, position, 1, 64);
-      // A double holds an angle of so many radians to position * 2^-53, of which the two computations may differ by
-      // two.
+      // A double holds an angle of `position` radians to within position * 2^-53. Each of the two computations may be
+      // off by twice that.
       for (double& error : expected.errors) error += static_cast<double>(position) * 0x1p-51;
       EXPECT_TRUE(is_close_to(expected, row)) << position;
     }
@@ -76,7 +76,7 @@ TEST(PositionalEncoding, AddsTheLearnedRowOfEachPosition) {
   }
 }
 
-TEST(PositionalEncoding, LearnedPositionsEnd) {
+TEST(PositionalEncoding, RefusesPositionsBeyondTheLearnedOnes) {
   const auto layer =
       std::make_shared<PositionalEncoding>(make_scope({{"weight", Tensor::allocate({12, 4})}}), learned(4, 10, 2));
   LayerRunner runner(layer, std::vector<Shape>{{kTargetRows, 4}});
@@ -89,7 +89,8 @@ TEST(PositionalEncoding, LearnedPositionsEnd) {
   }
 }
 
-// The row of each position as fairseq counts them: pads have the pad's, other tokens follow it.
+// Rows as fairseq counts positions: a pad gets the row of the pad id, other tokens get the rows after it, and pads are
+// not counted.
 TEST(PositionalEncoding, PadsDoNotCountAsPositions) {
   RandomTensors random(3);
   constexpr std::int32_t kPad = 1;
@@ -114,15 +115,15 @@ TEST(PositionalEncoding, PadsDoNotCountAsPositions) {
   EXPECT_EQ(shape_error(layer, {{kTargetRows, 4}, {kSourceRows}}), "token ids have shape [S], expected [T]");
 }
 
-// A layout's name in the golden cases, and what may be wrong with an encoding that PyTorch computed: a timing signal's
-// angle is a float32, rounded twice, of positions below 64.
+// A sinusoid layout, its name in the golden cases, and the error that PyTorch's encoding may have. The angle of a
+// timing signal is a float32 rounded twice; positions are below 64.
 struct GoldenSinusoid {
   std::string name;
   SinusoidLayout layout;
   double angle_error = 0.0;
 };
 
-TEST(PositionalEncoding, SinusoidsAreThoseOfPyTorch) {
+TEST(PositionalEncoding, SinusoidsMatchPyTorch) {
   const GoldenLayer golden("positions");
   for (const auto& [name, layout, angle_error] : {GoldenSinusoid{"interleaved", SinusoidLayout::interleaved},
                                                   {"halves", SinusoidLayout::halves},
@@ -146,7 +147,7 @@ TEST(PositionalEncoding, SinusoidsAreThoseOfPyTorch) {
   }
 }
 
-TEST(PositionalEncoding, LearnedRowsAreThoseOfPyTorch) {
+TEST(PositionalEncoding, LearnedRowsMatchPyTorch) {
   const GoldenLayer golden("positions");
   const Tensor x = golden.input("learned", "x");
   LayerRunner runner(std::make_shared<PositionalEncoding>(golden.weights("learned"), learned(7, 7, 2)),
@@ -157,8 +158,8 @@ TEST(PositionalEncoding, LearnedRowsAreThoseOfPyTorch) {
   EXPECT_TRUE(same_bits(golden.output("learned", "sum"), runner.run(std::array{x}, packed(std::array{5}))));
 }
 
-// From M2M100SinusoidalPositionalEmbedding.get_embedding of transformers 5.23, rounded to six digits.
-TEST(PositionalEncoding, TimingSignalsAreThoseOfM2M100) {
+// Expected values from M2M100SinusoidalPositionalEmbedding.get_embedding of transformers 5.23, rounded to six digits.
+TEST(PositionalEncoding, TimingSignalsMatchM2M100) {
   std::array<float, 7> row{};
   sinusoid(5, SinusoidLayout::timing_signal, 7, row.data());
   constexpr std::array kExpected = {-0.958924, 0.0499792, 0.0005, 0.283662, 0.99875, 1.0, 0.0};
@@ -176,7 +177,7 @@ TEST(PositionalEncoding, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(shape_error(layer, {{kSourceRows, 9}}), "input has shape [S, 9], expected [rows, 8]");
 }
 
-TEST(PositionalEncoding, OptionsThatMeanNothingAreRefused) {
+TEST(PositionalEncoding, ImpossibleOptionsAreRefused) {
   const WeightScope none = make_scope({});
   const auto refused = [&](const PositionOptions& options) {
     EXPECT_THROW(PositionalEncoding(none, options), ConfigError);
@@ -188,7 +189,7 @@ TEST(PositionalEncoding, OptionsThatMeanNothingAreRefused) {
   EXPECT_THROW(PositionalEncoding(SinusoidLayout::halves, -4), ConfigError);
 }
 
-TEST(PositionalEncoding, SequencesMustHaveAllRows) {
+TEST(PositionalEncoding, SequencesMustCoverAllRows) {
   LayerRunner runner(std::make_shared<PositionalEncoding>(SinusoidLayout::halves, 4),
                      std::array{Shape{kSourceRows, 4}});
   const std::array<Tensor, 1> inputs = {Tensor::allocate({5, 4})};

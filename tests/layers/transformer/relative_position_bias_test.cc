@@ -28,8 +28,8 @@ struct Bucket {
   int bucket;
 };
 
-// From T5Attention._relative_position_bucket of transformers 5.23.
-TEST(RelativePositionBucket, IsThatOfT5InBothDirections) {
+// Expected values from T5Attention._relative_position_bucket of transformers 5.23.
+TEST(RelativePositionBucket, MatchesT5InBothDirections) {
   constexpr std::array<Bucket, 14> kExpected = {{{-1, 1},
                                                  {0, 0},
                                                  {1, 17},
@@ -49,7 +49,7 @@ TEST(RelativePositionBucket, IsThatOfT5InBothDirections) {
   }
 }
 
-TEST(RelativePositionBucket, IsThatOfT5sDecoder) {
+TEST(RelativePositionBucket, MatchesTheDecoderOfT5) {
   constexpr std::array<Bucket, 10> kExpected = {
       {{-15, 15}, {-16, 16}, {-17, 16}, {-32, 21}, {-64, 26}, {-112, 30}, {-113, 31}, {-100'000, 31}, {0, 0}, {5, 0}}};
   for (const auto& [distance, bucket] : kExpected) {
@@ -57,7 +57,7 @@ TEST(RelativePositionBucket, IsThatOfT5sDecoder) {
   }
 }
 
-TEST(RelativePositionBucket, NeverLeavesTheTableAndNeverFallsWithTheDistance) {
+TEST(RelativePositionBucket, StaysInTheTableAndNeverFallsWithTheDistance) {
   for (const Direction direction : {Direction::both, Direction::backward}) {
     for (int buckets = direction == Direction::both ? 4 : 2; buckets < 40; ++buckets) {
       for (const int max_distance : {21, 64, 1000}) {
@@ -78,7 +78,7 @@ TEST(RelativePositionBucket, NeverLeavesTheTableAndNeverFallsWithTheDistance) {
   }
 }
 
-TEST(RelativePositions, RefuseSizesThatCannotBe) {
+TEST(RelativePositions, RefuseImpossibleSizes) {
   const auto failure = [](const RelativePositions& options) -> std::string {
     try {
       options.check();
@@ -138,7 +138,7 @@ TEST(MultiHeadAttention, AddsRelativePositionBiases) {
   }
 }
 
-TEST(MaskedDecoderAttention, RelativePositionsGoOnFromTheCache) {
+TEST(MaskedDecoderAttention, RelativePositionsContinueFromTheCache) {
   constexpr int kRows = 40;
   const BiasCase c(Direction::backward, kRows);
   const auto layer = std::make_shared<MaskedDecoderAttention>(make_scope(c.weights), c.options);
@@ -161,7 +161,7 @@ TEST(MaskedDecoderAttention, RelativePositionsGoOnFromTheCache) {
   }
 }
 
-TEST(RelativePositionBias, IsThatOfT5InPyTorch) {
+TEST(RelativePositionBias, MatchesT5InPyTorch) {
   constexpr int kRows = 27;
   const GoldenLayer golden("positions");
   for (const auto& [name, direction] :

@@ -32,7 +32,7 @@ TEST(Checkpoint, OpensSafetensorsOfAnIndex) {
   EXPECT_EQ(to_string(checkpoint.format), "safetensors");
 }
 
-TEST(Checkpoint, OpensPyTorchAndPassesItsNotesOn) {
+TEST(Checkpoint, OpensPyTorchAndReturnsItsNotes) {
   const TempFolder folder;
   folder.write("pytorch_model.bin", read_golden("pytorch/nested.bin"));
   const auto checkpoint = open_checkpoint(folder.path());
@@ -84,7 +84,7 @@ TEST(Checkpoint, OpensConvertedModelsOfCTranslate2) {
 
 const std::filesystem::path kWhisper = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";
 
-TEST(Checkpoint, OpensFilesThatAreModelsOfWhisper) {
+TEST(Checkpoint, OpensSingleFilesOfWhisperModels) {
   const auto ggml = open_checkpoint(kWhisper / "ggml" / "tiny-q5_0.bin");
   EXPECT_EQ(to_string(ggml.format), "ggml");
   EXPECT_EQ(ggml.options->required_integer("n_audio_state"), 32);
@@ -108,7 +108,7 @@ TEST(Checkpoint, OpensTheOnlyFileOfAFolder) {
               HasSubstr("2 ggml files, such as ggml-base.bin and ggml-tiny.bin, expected one, or the path of one"));
 }
 
-TEST(Checkpoint, SaysWhichTokenizerAPtFileLacks) {
+TEST(Checkpoint, NamesTheTokenizerThatAPtFileLacks) {
   const TempFolder folder;
   const auto file = folder.write("tiny.pt", read_text_file(kWhisper / "openai" / "tiny.pt", 1u << 20));
   const auto checkpoint = open_checkpoint(file);
@@ -131,7 +131,7 @@ TEST(Checkpoint, RefusesOtherFiles) {
   EXPECT_THAT(folder_refusal(folder.write("tiny.bin", "lmgg")), HasSubstr("tiny.bin: 0 bytes left at byte 4"));
 }
 
-TEST(Checkpoint, TokensOfWhisperAreKnownInConvertedModels) {
+TEST(Checkpoint, ConvertedModelsNameTheSpecialTokensOfWhisper) {
   const auto checkpoint = open_checkpoint(kWhisper / "ctranslate2" / "int8");
   EXPECT_EQ(checkpoint.spec_name, "WhisperSpec");
   EXPECT_EQ(checkpoint.config->required_string("eos_token"), "<|endoftext|>");
@@ -139,7 +139,7 @@ TEST(Checkpoint, TokensOfWhisperAreKnownInConvertedModels) {
   EXPECT_TRUE(checkpoint.config->has("alignment_heads"));
 }
 
-TEST(Checkpoint, AModelBinBesideAModelTypeIsNoneOfCTranslate2) {
+TEST(Checkpoint, AModelBinBesideAModelTypeIsNotOfCTranslate2) {
   const TempFolder folder;
   folder.write("config.json", R"({"model_type": "marian"})");
   folder.write("model.bin", read_golden("ctranslate2/marian_int8/model.bin"));
@@ -165,7 +165,7 @@ TEST(Checkpoint, SaysWhatItFoundInstead) {
               HasSubstr("weights only as tf_model.h5 (TensorFlow), expected model.safe"));
 }
 
-TEST(Checkpoint, NamesFormatsThatItDoesNotRead) {
+TEST(Checkpoint, NamesUnsupportedFormats) {
   for (const std::string name : {"flax_model.msgpack", "encoder.onnx", "t5.gguf", "model.ckpt.index", "weights.pt"}) {
     const TempFolder folder;
     folder.write(name, "x");

@@ -59,9 +59,9 @@ std::string model_of(const std::vector<Variable>& variables,
 
 const Variable kFloats = {"w", {2, 2}, 0, std::string(16, 'w')};
 const Variable kBytes = {"w", {2, 2}, 1, "abcd"};
-const Variable kScale = {"w_scale", {2}, 0, std::string("\0\0\x80?\0\0\0@", 8)};  // 1, 2
+const Variable kScale = {"w_scale", {2}, 0, std::string("\0\0\x80?\0\0\0@", 8)};  // the scales 1 and 2
 
-TEST(CTranslate2, GivesWhatTheConverterWrote) {
+TEST(CTranslate2, ReadsWhatTheConverterWrote) {
   for (const std::string name :
        {"marian_float32", "marian_int8", "marian_int16", "t5_bfloat16", "t5_int8_float16", "whisper_int8"}) {
     SCOPED_TRACE(name);
@@ -72,7 +72,7 @@ TEST(CTranslate2, GivesWhatTheConverterWrote) {
   }
 }
 
-TEST(CTranslate2, GivesSettingsAsNumbers) {
+TEST(CTranslate2, ReadsSettingsAsNumbers) {
   const auto model = read_model(read_golden("ctranslate2/marian_float32/model.bin"));
   EXPECT_EQ(scalar(*model.weights, "encoder/num_heads"), 2.0);
   EXPECT_EQ(scalar(*model.weights, "decoder/alignment_layer"), -1.0);
@@ -91,7 +91,7 @@ TEST(CTranslate2, AliasesAreSecondNamesOfTheSameMemory) {
   EXPECT_EQ(store.find("decoder/embeddings/weight_scale"), nullptr);
 }
 
-TEST(CTranslate2, QuantisedTensorsGiveTheValuesOfTheirScales) {
+TEST(CTranslate2, QuantizedTensorsAreMultipliedByTheirScales) {
   const auto model = read_model(model_of({kBytes, kScale}));
   const Tensor values = WeightScope(model.weights).tensor("w", {2, 2});
   EXPECT_EQ(values.row(0)[1], 98.f);
@@ -105,7 +105,7 @@ TEST(CTranslate2, AliasesOfScalesAreNotTensors) {
 }
 
 TEST(CTranslate2, ReadsOlderVersions) {
-  // 3: sizes of elements and their count. 2: no aliases. 1: no spec.
+  // Version 3 stores the size of an element and their count, version 2 has no aliases, and version 1 has no spec.
   const std::string variable = string("w") + number(1, 1) + number(3, 4) + number(2, 1) + number(3, 4) + "aabbcc";
   const auto third = read_model(number(3, 4) + string("Spec") + number(5, 4) + number(1, 4) + variable + number(1, 4) +
                                 string("v") + string("w"));
@@ -123,7 +123,7 @@ TEST(CTranslate2, ReadsOlderVersions) {
   EXPECT_THAT(model_refusal(number(7, 4)), HasSubstr("version 7"));
 }
 
-TEST(CTranslate2, FirstRevisionsHaveTheNamesOfLaterOnes) {
+TEST(CTranslate2, TensorsOfTheFirstRevisionsGetTheLaterNames) {
   const std::vector<std::pair<std::string, std::string>> names = {
       {"transformer/encoder/w_embs:0", "encoder/embeddings/weight"},
       {"transformer/encoder/layer_0/multi_head/conv1d/kernel:0", "encoder/layer_0/self_attention/linear_0/weight"},
@@ -149,7 +149,7 @@ TEST(CTranslate2, FirstRevisionsHaveTheNamesOfLaterOnes) {
   }
 }
 
-TEST(CTranslate2, Int16WeightsWithoutAScaleHaveThatOfTheFirstConverters) {
+TEST(CTranslate2, Int16WeightsWithoutAScaleHaveTheScaleOfTheFirstConverters) {
   const auto model =
       read_model(model_of({{"weight", {1, 2}, 2, std::string("\xd0\x07\xff\xff", 4)}, {"x", {1}, 2, "ab"}}));
   const Tensor values = WeightScope(model.weights).tensor("weight", {1, 2});
@@ -158,7 +158,7 @@ TEST(CTranslate2, Int16WeightsWithoutAScaleHaveThatOfTheFirstConverters) {
   EXPECT_EQ(model.weights->find_scale("x"), nullptr);
 }
 
-TEST(CTranslate2, OlderVersionsTellOfTokensInVariables) {
+TEST(CTranslate2, OlderVersionsStoreSettingsOfTokensInVariables) {
   const Variable unknown = {"unk_token", {3}, 1, "UNK"}, end = {"eos_token", {3}, 1, "EOS"};
   const auto settings = [](const std::vector<Variable>& variables, std::uint32_t version = 5) {
     const JsonObject config(parse_json(R"({"eos_token": "E", "layer_norm_epsilon": 0.5})", "config.json"),
@@ -181,7 +181,7 @@ TEST(CTranslate2, OlderVersionsTellOfTokensInVariables) {
   EXPECT_THROW(settings({{"bos_token", {1}, 0, "1234"}}), WeightError);
 }
 
-TEST(CTranslate2, RefusesVariablesThatLie) {
+TEST(CTranslate2, RefusesVariablesWithWrongSizes) {
   const auto with = [](const Variable& variable) { return model_refusal(model_of({variable})); };
   EXPECT_THAT(with({"w", {2, 3}, 0, std::string(16, 'w')}), HasSubstr("variable 'w': 16 bytes, expected as many as"));
   EXPECT_THAT(with({"w", {0xffffffff, 0xffffffff, 0xffffffff, 4}, 0, ""}), HasSubstr("0 bytes, expected as many"));
@@ -201,7 +201,7 @@ TEST(CTranslate2, RefusesScalesThatDoNotFit) {
   EXPECT_THAT(model_refusal(model_of({kBytes, {"w_scale", {2}, 1, "ab"}})), HasSubstr("int8 of shape [2]"));
 }
 
-TEST(CTranslate2, RefusesTextsThatLie) {
+TEST(CTranslate2, RefusesStringsWithWrongSizes) {
   const std::string begin = number(6, 4);
   EXPECT_THAT(model_refusal(begin + number(0, 2)), HasSubstr("expected text with a zero at its end"));
   EXPECT_THAT(model_refusal(begin + number(3, 2) + "abc"), HasSubstr("expected text with a zero at its end"));
@@ -211,7 +211,7 @@ TEST(CTranslate2, RefusesTextsThatLie) {
               HasSubstr("a variable's name"));
 }
 
-TEST(CTranslate2, GivesAnErrorForEveryDamage) {
+TEST(CTranslate2, ReportsAnErrorForEveryDamage) {
   const std::string first = number(1, 4) + number(1, 4) + string("a/kernel:0") + number(1, 1) + number(2, 4) +
                             number(2, 1) + number(2, 4) + "aabb";
   for (const std::string& whole : {first, model_of({kBytes, kScale, {"x", {}, 4, "hh"}}, {{"v", "w"}, {"y", "x"}}),

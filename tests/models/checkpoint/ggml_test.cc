@@ -46,7 +46,7 @@ std::string ggml_bytes_of(std::string_view digits) {
   return bytes;
 }
 
-TEST(Ggml, GivesWhatTheConverterWrote) {
+TEST(Ggml, ReadsWhatTheConverterWrote) {
   const GgmlModel model = read_ggml(kGgmlFiles / "tiny-f16.bin");
   EXPECT_EQ(model.sizes.required_integer("n_audio_state"), 32);
   EXPECT_EQ(model.sizes.required_integer("n_mels"), 16);
@@ -74,7 +74,7 @@ TEST(Ggml, FloatsAreViewsOfTheFile) {
   EXPECT_EQ(model.weights->find("mel_filters")->raw(), memory.bytes().data() + 56);
 }
 
-TEST(Ggml, GivesTheVocabularyByItself) {
+TEST(Ggml, ReadsTheVocabularyAlone) {
   const TempFolder folder;
   const auto path = folder.write("any", GgmlFile().bytes());
   EXPECT_TRUE(is_ggml(path));
@@ -91,7 +91,8 @@ struct GgmlBlockCase {
   std::vector<float> values;
 };
 
-// A row of 0.9 sin(1.7 i) + 0.05, quantised and read again by ggml 0.13.1, in half precision.
+// The row 0.9 sin(1.7 i) + 0.05 as ggml 0.13.1 quantizes it, and the values that ggml reads from the blocks, in half
+// precision.
 const GgmlBlockCase kGgmlBlocks[] = {
     {2,
      "99af18c0da2f44e2ad0c71f56f09b0e82f35",
@@ -162,7 +163,7 @@ const GgmlBlockCase kGgmlBlocks[] = {
       0.65087890625f,    0.6357421875f}},
 };
 
-TEST(Ggml, BlocksAreWhatGgmlReads) {
+TEST(Ggml, BlocksHaveTheValuesThatGgmlReads) {
   for (const auto& [number, bytes, values] : kGgmlBlocks) {
     const GgmlBlockType* type = ggml_block_type(number);
     ASSERT_NE(type, nullptr);
@@ -179,8 +180,8 @@ TEST(Ggml, BlocksAreWhatGgmlReads) {
   }
 }
 
-// 2^-24, the least; a scale that is none; 65504 * 127.
-TEST(Ggml, BlocksMayHaveScalesAtTheEdges) {
+// The smallest scale (2^-24), the largest (65504, whose product with 127 overflows), and NaN.
+TEST(Ggml, BlocksMayHaveExtremeScales) {
   const auto read = [](const char* scale, char value) {
     GgmlFile file;
     file.tensors = {{.dims = {32}, .type = 8, .data = ggml_bytes_of(scale) + std::string(32, value)}};
@@ -194,7 +195,7 @@ TEST(Ggml, BlocksMayHaveScalesAtTheEdges) {
   EXPECT_TRUE(std::isnan(read("007e", 1)));
 }
 
-TEST(Ggml, RefusesSizesThatNoModelHas) {
+TEST(Ggml, RefusesImpossibleSizes) {
   const auto with = [](std::size_t place, std::int64_t size) {
     GgmlFile file;
     file.sizes[place] = size;
@@ -216,7 +217,7 @@ TEST(Ggml, RefusesSizesThatNoModelHas) {
   EXPECT_THAT(ggml_refusal(file), HasSubstr("token 1 has 513 bytes, expected at most 512"));
 }
 
-TEST(Ggml, RefusesTensorsThatCannotBe) {
+TEST(Ggml, RefusesImpossibleTensors) {
   EXPECT_THAT(tensor_refusal({.dims = {}}), HasSubstr("x.bin: tensor 1: 0 dimensions, expected 1 to 4"));
   EXPECT_THAT(tensor_refusal({.dims = {1, 1, 1, 1, 6}}), HasSubstr("5 dimensions"));
   EXPECT_THAT(tensor_refusal({.name = ""}), HasSubstr("a name of 0 bytes, expected 1 to 256"));
@@ -236,7 +237,7 @@ TEST(Ggml, RefusesTensorsThatCannotBe) {
   EXPECT_THAT(ggml_refusal(file), HasSubstr("tensor 'x': is there twice"));
 }
 
-TEST(Ggml, RefusesTypesThatItDoesNotRead) {
+TEST(Ggml, RefusesUnsupportedTypes) {
   for (const std::int64_t type : {std::int64_t{4}, std::int64_t{9}, std::int64_t{12}, std::int64_t{-1}}) {
     GgmlFile file;
     file.tensors = {{.dims = {32}, .type = type, .data = std::string(64, 'x')}};

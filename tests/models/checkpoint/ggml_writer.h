@@ -6,7 +6,7 @@
 
 namespace encdec {
 
-// Little-endian, as ggml writes numbers.
+// Encodes an integer as ggml does: four bytes, little-endian.
 inline std::string ggml_integer(std::int64_t value) {
   std::string bytes;
   for (int i = 0; i < 4; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
@@ -15,7 +15,7 @@ inline std::string ggml_integer(std::int64_t value) {
 
 struct GgmlTensor {
   std::string name = "x";
-  std::vector<std::int64_t> dims = {2, 3};  // as in the file: the last dimension first
+  std::vector<std::int64_t> dims = {2, 3};  // in the order of the file: last dimension first
   std::int64_t type = 0;
   std::string data = std::string(24, 'x');
 };
@@ -27,7 +27,7 @@ inline std::string ggml_tensor(const GgmlTensor& tensor) {
   return bytes + tensor.name + tensor.data;
 }
 
-// The file of a small model of Whisper.
+// The file of a small Whisper model.
 struct GgmlFile {
   std::int64_t magic = 0x67676d6c;
   // n_vocab, n_audio_ctx, n_audio_state, n_audio_head, n_audio_layer, n_text_ctx, n_text_state, n_text_head,

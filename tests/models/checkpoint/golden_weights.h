@@ -34,7 +34,7 @@ inline std::vector<float> floats_of(const Tensor& tensor) {
   return values;
 }
 
-// The store holds the tensors of FILE.safetensors, which are what FILE must give, and no others.
+// Expects that `store` holds exactly the tensors of NAME.safetensors, which are the expected contents of file NAME.
 inline void expect_golden(const WeightStore& store, std::string_view name) {
   const auto expected = read_safetensors(kGoldenCheckpoints / (std::string(name) + ".safetensors"));
   std::size_t scales = 0;
@@ -46,7 +46,7 @@ inline void expect_golden(const WeightStore& store, std::string_view name) {
     ASSERT_NE(found, nullptr);
     if (found == store.find_scale(stem)) ++scales;
     EXPECT_EQ(found->type(), tensor.type());
-    // A quantised tensor has a scale for each row or one for all, whatever the shape.
+    // A quantized tensor has one scale for each row or one for all rows, in any shape.
     if (found->shape().rank() > 0) {
       EXPECT_EQ(to_string(found->shape()), to_string(tensor.shape()));
     }

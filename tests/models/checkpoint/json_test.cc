@@ -34,7 +34,7 @@ std::string repeated(std::string_view text, std::size_t count) {
   return result;
 }
 
-TEST(JsonObject, GivesValuesOfTheirTypes) {
+TEST(JsonObject, ReturnsValuesOfTheirTypes) {
   const auto object = object_of(R"({"size": 512, "rate": 0.5, "whole": 2, "tied": true, "name": "marian\n",
                                     "ids": [3, 1, 2], "words": [[1], [], [2, 3]], "kinds": ["a", "b"]})");
   EXPECT_THAT(object.integer("size"), Optional(512));
@@ -49,13 +49,13 @@ TEST(JsonObject, GivesValuesOfTheirTypes) {
   EXPECT_EQ(object.required_string("name"), "marian\n");
 }
 
-TEST(JsonObject, TakesOneValueForAList) {
+TEST(JsonObject, ReadsASingleValueAsAList) {
   const auto object = object_of(R"({"eos_token_id": 2, "architectures": "Marian"})");
   EXPECT_THAT(object.integers("eos_token_id"), ElementsAre(2));
   EXPECT_THAT(object.strings("architectures"), ElementsAre("Marian"));
 }
 
-TEST(JsonObject, TakesNullForAbsent) {
+TEST(JsonObject, ReadsNullAsAbsent) {
   const auto object = object_of(R"({"x": null})");
   for (const char* key : {"x", "y"}) {
     EXPECT_FALSE(object.has(key));
@@ -70,7 +70,7 @@ TEST(JsonObject, TakesNullForAbsent) {
   }
 }
 
-TEST(JsonObject, TakesIntegersToTheEndsOfTheirRange) {
+TEST(JsonObject, ReadsIntegersUpToTheLimitsOfTheirRange) {
   const auto object = object_of(R"({"least": -9223372036854775808, "largest": 9223372036854775807})");
   EXPECT_THAT(object.integer("least"), Optional(INT64_MIN));
   EXPECT_THAT(object.integer("largest"), Optional(INT64_MAX));
@@ -81,7 +81,7 @@ TEST(JsonObject, KeepsTheFileAliveThroughItsParts) {
   EXPECT_THAT(inner.integer("c"), Optional(7));
 }
 
-TEST(JsonObject, RefusesAnotherTopLevel) {
+TEST(JsonObject, RefusesATopLevelThatIsNotAnObject) {
   EXPECT_THROW(object_of("[]"), FileError);
   EXPECT_THROW(object_of("null"), FileError);
   try {
@@ -98,7 +98,7 @@ struct WrongValue {
   const char* message;
 };
 
-TEST(JsonObject, SaysWhichValueIsWrong) {
+TEST(JsonObject, NamesTheWrongValue) {
   const std::vector<WrongValue> table = {
       {R"({"d": 0})", [](auto& o) { o.integer("d", {.min = 1, .max = 64}); },
        "'d' is 0, expected an integer from 1 to 64"},
@@ -173,7 +173,7 @@ TEST(JsonObject, SaysWhichValueIsWrong) {
   }
 }
 
-TEST(ParseJson, TakesWhatTheStandardTakes) {
+TEST(ParseJson, AcceptsWhatTheStandardAllows) {
   EXPECT_EQ(parse_json("0", "x"), 0);
   EXPECT_EQ(parse_json(" \t\r\n\"\\ud83d\\ude00\" ", "x"), "\xF0\x9F\x98\x80");
   EXPECT_EQ(parse_json("{\"\": [{}, [], -0, 1e2, \"\\u0000\"]}", "x").at("").size(), 5u);
@@ -187,7 +187,7 @@ TEST(ParseJson, KeepsNumbersExactly) {
   EXPECT_EQ(parse_json("0.1", "x").get<double>(), 0.1);
 }
 
-TEST(ParseJson, SaysWhereATextIsWrong) {
+TEST(ParseJson, ReportsWhereATextIsWrong) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"", "not valid JSON: parse error at line 1, column 1"},
       {"{", "not valid JSON: parse error at line 1, column 2"},
@@ -242,7 +242,7 @@ TEST(ParseJson, RefusesValuesThatTakeFarMoreMemoryThanTheirText) {
   }
 }
 
-TEST(ParseJson, TakesAnIndexOf100000Tensors) {
+TEST(ParseJson, ReadsAnIndexOf100000Tensors) {
   std::string text = "{\"weight_map\": {";
   for (int i = 0; i < 100'000; ++i) {
     text += "\"model.decoder.layers." + std::to_string(i) +
@@ -252,7 +252,7 @@ TEST(ParseJson, TakesAnIndexOf100000Tensors) {
   EXPECT_EQ(parse_json(text + "\"\": 0}}", "x")["weight_map"].size(), 100'001u);
 }
 
-TEST(ParseJson, RefusesStringsNumbersAndSpaceOfMoreThanTwoMebibytes) {
+TEST(ParseJson, LimitsStringsNumbersAndSpaceToTwoMebibytes) {
   const std::string most = repeated("1", 2 << 20);
   EXPECT_EQ(parse_json("[\"" + most + "\", \"" + most + "\"]", "x").size(), 2u);
   for (const std::string& text : {"[\"" + most + "1\"]", "[" + most + "1]", "[" + repeated(" ", 3 << 20) + "]",
@@ -261,11 +261,11 @@ TEST(ParseJson, RefusesStringsNumbersAndSpaceOfMoreThanTwoMebibytes) {
   }
 }
 
-TEST(ParseJson, TakesTheDeepestNestingAllowed) {
+TEST(ParseJson, ReadsTheDeepestNestingAllowed) {
   EXPECT_NO_THROW(parse_json(repeated("[", 64) + repeated("]", 64), "x"));
 }
 
-TEST(ParseJson, GivesAnErrorForEveryTruncation) {
+TEST(ParseJson, ReportsAnErrorForEveryTruncation) {
   const std::string text = R"({"a": [1, -2.5e3, true, null], "b": {"c": "\u00e9\n"}})";
   ASSERT_NO_THROW(parse_json(text, "x"));
   for (std::size_t size = 0; size < text.size(); ++size) {
@@ -273,7 +273,7 @@ TEST(ParseJson, GivesAnErrorForEveryTruncation) {
   }
 }
 
-TEST(ParseJson, GivesAnErrorOrAValueForEveryChangedByte) {
+TEST(ParseJson, ReportsAnErrorOrReturnsAValueForEveryChangedByte) {
   const std::string text = R"({"a": [1, -2.5e3, true, null], "b": {"c": "\u00e9\n"}})";
   int refused = 0;
   for (std::size_t position = 0; position < text.size(); ++position) {

@@ -29,7 +29,7 @@ TEST(MappedFile, MayBeEmpty) {
   EXPECT_TRUE(MappedFile::open(folder.write("file", ""))->bytes().empty());
 }
 
-TEST(MappedFile, FollowsLinksAsModelCachesUseThem) {
+TEST(MappedFile, FollowsTheLinksOfModelCaches) {
   const TempFolder folder;
   folder.write("blob", "content");
   std::filesystem::create_symlink("blob", folder / "link");
@@ -45,7 +45,7 @@ TEST(MappedFile, KeepsItsContentWhenTheFileIsReplaced) {
   EXPECT_EQ(text_of(*file), "old");
 }
 
-TEST(MappedFile, ReadsItsOwnBytes) {
+TEST(MappedFile, ReadsOnlyItsOwnBytes) {
   const TempFolder folder;
   std::string content(100'000, '\0');
   for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 7 / 3);
@@ -61,7 +61,7 @@ TEST(MappedFile, ReadsItsOwnBytes) {
   EXPECT_EQ(read, std::string(200, 'y')) << "not this file's memory";
 }
 
-TEST(MappedFile, AFileThatHasBecomeShorterIsAnErrorWhenItIsRead) {
+TEST(MappedFile, ReadingAFileThatHasBecomeShorterIsAnError) {
   const TempFolder folder;
   const auto path = folder.write("file", std::string(10'000, 'a'));
   const auto file = MappedFile::open(path);
@@ -72,7 +72,7 @@ TEST(MappedFile, AFileThatHasBecomeShorterIsAnErrorWhenItIsRead) {
             path.string() + ": has become shorter while it was read, expected 10000 bytes as before");
 }
 
-TEST(ReadTextFile, TakesUpToTheLimit) {
+TEST(ReadTextFile, ReadsFilesUpToTheLimit) {
   const TempFolder folder;
   const auto file = folder.write("file", "12345");
   EXPECT_EQ(read_text_file(file, 5), "12345");
@@ -85,7 +85,7 @@ TEST(ReadTextFile, TakesUpToTheLimit) {
   }
 }
 
-// Both functions open files, and must refuse the same ones.
+// One of the two functions that open files. Both must refuse the same files.
 struct Opener {
   std::string name;
   std::function<void(const std::filesystem::path&)> open;
@@ -108,7 +108,7 @@ TEST_P(OpeningFiles, NamesAMissingFile) {
             (folder_ / "link").string() + ": a link to 'none', which is not there: was the download cut off?");
 }
 
-TEST_P(OpeningFiles, RefusesAFileAsAFolder) {
+TEST_P(OpeningFiles, RefusesAFileUsedAsAFolder) {
   const auto inside = folder_.write("file", "") / "x";
   EXPECT_EQ(error_of(inside), inside.string() + ": Not a directory");
 }

@@ -19,7 +19,7 @@ std::string content(const std::filesystem::path& path) {
   return {std::istreambuf_iterator(file), {}};
 }
 
-TEST(NewFile, HasItsNameOnlyWhenItIsWhole) {
+TEST(NewFile, HasItsNameOnlyWhenItIsComplete) {
   const TempFolder folder;
   for (const auto kind : {NewFile::Kind::output, NewFile::Kind::cache}) {
     const auto path = folder.write("file", "old");
@@ -35,7 +35,7 @@ TEST(NewFile, HasItsNameOnlyWhenItIsWhole) {
   }
 }
 
-TEST(NewFile, GoesAwayWithoutItsNameUnlessItIsKept) {
+TEST(NewFile, IsRemovedUnlessItIsCommittedOrKept) {
   const TempFolder folder;
   const auto path = folder / "file";
   NewFile(path, NewFile::Kind::output, "file").write("a");
@@ -52,7 +52,7 @@ TEST(NewFile, GoesAwayWithoutItsNameUnlessItIsKept) {
   EXPECT_EQ(content(partial), "a");
 }
 
-TEST(NewFile, OfTwoAtOnceTheLastOneToBeWholeStays) {
+TEST(NewFile, OfTwoWritersTheLastToCommitWins) {
   const TempFolder folder;
   for (const auto kind : {NewFile::Kind::output, NewFile::Kind::cache}) {
     NewFile one(folder / "file", kind, "file"), other(folder / "file", kind, "file");
@@ -82,7 +82,7 @@ TEST(NewFile, LongNamesFit) {
   }
 }
 
-TEST(NewFile, FailuresNameTheFileAsItIsShown) {
+TEST(NewFile, ErrorsNameTheFileAsItIsDisplayed) {
   const TempFolder folder;
   const auto path = folder / "nowhere" / "file";
   const auto message = [&](NewFile::Kind kind) -> std::string {

@@ -37,7 +37,7 @@ std::string npy_dict(const std::string& descr, const std::string& shape, const s
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-TEST(Npz, GivesWhatNumPySaved) {
+TEST(Npz, ReadsWhatNumPySaved) {
   for (const std::string name : {"stored", "deflated", "version_3"}) {
     SCOPED_TRACE(name);
     expect_golden(npz_of(read_golden("npz/" + name + ".npz")), "npz/" + name + ".npz");
@@ -53,7 +53,7 @@ TEST(Npz, StoredArraysAreViewsOfTheFile) {
   EXPECT_FALSE(store->find("columns_first")->raw() >= begin && store->find("columns_first")->raw() < end);
 }
 
-TEST(Npz, RefusesTypesThatAreNoPlainNumbers) {
+TEST(Npz, RefusesTypesOtherThanPlainNumbers) {
   for (const std::string descr : {"|O", "|S4", "<U2", "|V8", "<M8[ns]", "<f3", "f4", "", "<i1"}) {
     EXPECT_THAT(array_refusal(array_of(npy_dict(descr, "(1,)"), "0123")), HasSubstr("type '" + descr + "'"));
   }
@@ -62,7 +62,7 @@ TEST(Npz, RefusesTypesThatAreNoPlainNumbers) {
               HasSubstr("expected a string, as plain types have"));
 }
 
-TEST(Npz, RefusesDataThatIsNotAsLargeAsItsShape) {
+TEST(Npz, RefusesDataWhoseSizeDiffersFromItsShape) {
   for (const std::string shape : {"(2,)", "(0,)", "(4611686018427387904, 4)", "(4294967296, 4294967296)",
                                   "(9223372036854775808, 2)", "(18446744073709551615,)", "(1, 1, 3)"}) {
     EXPECT_THAT(array_refusal(array_of(npy_dict("<f4", shape), "0123")), HasSubstr("4 bytes of data")) << shape;
@@ -70,14 +70,14 @@ TEST(Npz, RefusesDataThatIsNotAsLargeAsItsShape) {
   EXPECT_THAT(array_refusal(array_of(npy_dict("<f4", "()"), "01234567")), HasSubstr("8 bytes of data"));
 }
 
-TEST(Npz, InflatesNothingBeforeTheHeaderFits) {
+TEST(Npz, InflatesNoDataBeforeAllHeadersFit) {
   const std::string array = array_of(npy_dict("<f4", "(2,)"), std::string(100'000, '\0'));
   ZipWriterEntry entry{"x.npy", deflated(array)};
   entry.method = 8;
   entry.size = array.size();
-  entry.checksum = 1;  // who inflates all of it notices
+  entry.checksum = 1;  // wrong: inflating the whole entry would be another error
   EXPECT_THAT(npz_refusal(zip_bytes({entry})), HasSubstr("array 'x': 100000 bytes of data"));
-  // Nor that of other arrays.
+  // The data of other arrays is not inflated either.
   const std::string good = array_of(npy_dict("<f4", "(25000,)"), std::string(100'000, '\0'));
   ZipWriterEntry before{"a.npy", deflated(good)};
   before.method = 8;
@@ -95,7 +95,7 @@ TEST(Npz, RefusesOtherEntries) {
   EXPECT_THAT(array_refusal(array_of(std::string(65537, ' '), "", 2)), HasSubstr("a header of 65537 bytes"));
 }
 
-TEST(NpyHeader, ReadsWhatPythonWrites) {
+TEST(NpyHeader, ReadsHeadersThatPythonWrites) {
   const auto array = [](const std::string& header, std::size_t bytes) {
     return *npz_of(zip_bytes({{"x.npy", array_of(header, std::string(bytes, 'x'))}})).find("x");
   };
@@ -133,7 +133,7 @@ TEST(NpyHeader, RefusesAnythingElse) {
   EXPECT_THAT(array_refusal(array_of(npy_dict("<f4", "(" + sizes + ")"), "0123")), HasSubstr("at most 32 sizes"));
 }
 
-TEST(Npz, GivesAnErrorForEveryDamage) {
+TEST(Npz, ReportsAnErrorForEveryDamage) {
   for (const std::string name : {"stored", "deflated"}) {
     const std::string whole = read_golden("npz/" + name + ".npz");
     const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(npz_of(text)); });

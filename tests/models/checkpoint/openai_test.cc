@@ -46,7 +46,7 @@ std::string openai_refusal(const std::string& text) {
   return refusal_of("x.pt: ", [&] { read_openai_bytes(text); });
 }
 
-TEST(OpenAi, GivesSizesAndTensors) {
+TEST(OpenAi, ReadsSizesAndTensors) {
   std::vector<std::string> notes;
   const OpenAiModel model = read_openai(kTorchFile, &notes);
   EXPECT_EQ(model.sizes.required_integer("n_vocab"), 287 + 107 + 21);
@@ -58,7 +58,7 @@ TEST(OpenAi, GivesSizesAndTensors) {
   EXPECT_EQ(read_openai_sizes(kTorchFile)->required_integer("n_mels"), 16);
 }
 
-TEST(OpenAi, OtherFilesOfTorchAreNone) {
+TEST(OpenAi, OtherFilesOfTorchAreRefused) {
   EXPECT_FALSE(read_openai_sizes(kGoldenCheckpoints / "pytorch" / "plain.bin"));
   EXPECT_THAT(openai_refusal(read_golden("pytorch/nested.bin")),
               HasSubstr("x.pt: no 'dims' beside a 'model_state_dict', expected a model of openai/whisper"));
@@ -66,7 +66,7 @@ TEST(OpenAi, OtherFilesOfTorchAreNone) {
   EXPECT_THAT(openai_refusal("not a file of torch"), HasSubstr("x.pt: "));
 }
 
-TEST(OpenAi, RefusesSizesThatNoModelHas) {
+TEST(OpenAi, RefusesImpossibleSizes) {
   EXPECT_EQ(read_openai_bytes(openai_file_with(openai_sizes())).weights->tensors().size(), 1u);
   OpenAiItems items = openai_sizes();
   items[0].second = pickle_integer(0);

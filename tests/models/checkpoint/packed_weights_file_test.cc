@@ -40,15 +40,15 @@ std::string packed_refusal(const std::string& file) {
   return refusal_of("x: ", [&] { read_packed(file); });
 }
 
-// The head again with the hash that it should have.
+// Returns the head with the correct hash of its contents.
 std::string with_hash(std::string head) {
   head.resize(head.size() - sizeof(ContentHash));
   const ContentHash hash = content_hash(std::as_bytes(std::span(head)));
   return head.append(reinterpret_cast<const char*>(hash.data()), hash.size());
 }
 
-TEST(ContentHash, IsTheOneOfTheSpecificationHoweverItIsFed) {
-  // XXH3-128 of no bytes, seed 0.
+TEST(ContentHash, MatchesTheSpecificationHoweverTheBytesAreSplit) {
+  // The specification's XXH3-128 of no bytes with seed 0.
   const ContentHash empty = content_hash({});
   EXPECT_EQ(std::to_integer<int>(empty[0]), 0x99);
   EXPECT_EQ(std::to_integer<int>(empty[15]), 0x7f);
@@ -62,7 +62,7 @@ TEST(ContentHash, IsTheOneOfTheSpecificationHoweverItIsFed) {
   EXPECT_NE(pieces.hash(), content_hash(bytes.first(999)));
 }
 
-TEST(ContentHash, TextsCannotExchangeTheirEnds) {
+TEST(ContentHash, TextsWithDifferentBoundariesHaveDifferentHashes) {
   ContentHasher a, b;
   a.add_text("ab");
   a.add_text("c");
@@ -71,7 +71,7 @@ TEST(ContentHash, TextsCannotExchangeTheirEnds) {
   EXPECT_NE(a.hash(), b.hash());
 }
 
-TEST(PackedWeightsFile, GivesBackWhatWasWrittenAtAlignedPlaces) {
+TEST(PackedWeightsFile, ReadsWhatWasWrittenAtAlignedOffsets) {
   const std::vector<PackedEntry> entries = read_packed(file_of(entries_of({"a", "bb", ""})));
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[1].name, "bb");
@@ -92,7 +92,7 @@ TEST(PackedWeightsFile, EveryDamageOfTheHeadIsRefused) {
   EXPECT_GT(report.refused, 4 * head - 10);
 }
 
-TEST(PackedWeightsFile, RefusesWhatItsOwnHashStandsFor) {
+TEST(PackedWeightsFile, RefusesInconsistentContentsEvenWithACorrectHash) {
   EXPECT_EQ(packed_refusal("ENCDECPV" + file_of({}).substr(8)), "x: not a file of packed weights, expected one");
   std::string other = file_of({});
   other[8] = 2;
@@ -104,7 +104,7 @@ TEST(PackedWeightsFile, RefusesWhatItsOwnHashStandsFor) {
   EXPECT_EQ(packed_refusal(file_of(entries_of({std::string(70'000, 'n')}))),
             "x: a name of 70000 bytes, expected 65535");
 
-  // A head alone, as long as it says.
+  // Completes a head without data: sets the file size to the size of the head, and writes the hash.
   const auto head_of = [](std::string head) {
     const std::uint64_t bytes = head.size();
     std::memcpy(head.data() + 40, &bytes, sizeof(bytes));

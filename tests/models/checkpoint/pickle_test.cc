@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 Pickle parse_pickle(const std::string& text) {
-  static std::vector<ExactBytes> kept;  // objects are views
+  static std::vector<ExactBytes> kept;  // the objects are views of these bytes
   kept.emplace_back(text);
   return {kept.back().bytes(), "x.pkl", [](const Pickle::Global& global) { return global.module == "good"; }};
 }
@@ -31,7 +31,7 @@ Kind value_of(const std::string& object) {
   return value == nullptr ? Kind{} : *value;
 }
 
-TEST(Pickle, GivesEveryKindOfNumber) {
+TEST(Pickle, ReadsEveryKindOfNumber) {
   EXPECT_EQ(value_of<std::int64_t>("K\xff"), 255);
   EXPECT_EQ(value_of<std::int64_t>("M\x01\x80"), 0x8001);
   EXPECT_EQ(value_of<std::int64_t>("J\xfe\xff\xff\xff"), -2);
@@ -48,7 +48,7 @@ TEST(Pickle, GivesEveryKindOfNumber) {
       "123456789");
 }
 
-TEST(Pickle, GivesTextsTuplesListsAndDicts) {
+TEST(Pickle, ReadsTextsTuplesListsAndDicts) {
   EXPECT_EQ(value_of<Pickle::Text>(pickle_text("text")).text, "text");
   EXPECT_EQ(value_of<Pickle::Text>("\x8c\x03"
                                    "abc")
@@ -79,13 +79,13 @@ TEST(Pickle, RefusesGlobalsThatAreNotAllowed) {
 }
 
 TEST(Pickle, RefusesOpcodesThatNoCheckpointNeeds) {
-  // INST, OBJ, NEWOBJ, EXT1, DUP, PERSID, INT, and one that does not exist.
+  // INST, OBJ, NEWOBJ, EXT1, DUP, PERSID, INT, and an opcode that does not exist.
   for (const std::string opcode : {"(ios\nsystem\n", "(o", ")\x81", "\x82\1", "N2", "Px\n", "I1\n", "\xff"}) {
     EXPECT_THAT(pickle_refusal(pickle_of(opcode)), HasSubstr("expected one that checkpoints of tensors need"));
   }
 }
 
-TEST(Pickle, RefusesStacksThatDoNotHold) {
+TEST(Pickle, RefusesInvalidStacks) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "takes from an empty stack"},
       {"0", "takes from an empty stack"},
@@ -111,7 +111,7 @@ TEST(Pickle, RefusesStacksThatDoNotHold) {
   EXPECT_THAT(pickle_refusal("\x80\2N.N"), HasSubstr("1 bytes behind the end"));
 }
 
-TEST(Pickle, EndsAtItsStopOpcode) {
+TEST(Pickle, StopsAtItsStopOpcode) {
   const ExactBytes memory("\x80\2K\7.\x80\2N.");
   const auto allowed = [](const Pickle::Global&) { return false; };
   const Pickle first = Pickle::first_of(memory.bytes(), "x.pkl", allowed);
@@ -133,11 +133,11 @@ TEST(Pickle, RefusesTextsThatAreLongerThanTheFile) {
               HasSubstr("expected 18446744073709551615"));
 }
 
-TEST(Pickle, DepthAndSharingCostNothing) {
+TEST(Pickle, DepthAndSharingNeedLittleMemory) {
   // A tuple in a tuple in a tuple, ...
   const Pickle deep = parse_pickle(pickle_of("N" + std::string(1'000'000, '\x85')));
   EXPECT_NE(deep.get<Pickle::Tuple>(deep.root()), nullptr);
-  // Every tuple holds the one before twice: 2^n leaves if somebody copied.
+  // Every tuple holds the previous tuple twice: 2^n leaves if tuples were copied.
   std::string laughs = "N";
   for (int i = 0; i < 200; ++i) laughs += std::string("q\0h\0\x86", 5);
   const Pickle shared = parse_pickle(pickle_of(laughs));

@@ -8,7 +8,7 @@
 
 namespace encdec {
 
-// Pieces of pickles, each of which pushes one object.
+// The functions below return pieces of a pickle. Each piece pushes one object.
 
 inline std::string pickle_of(const std::string& object) {
   return "\x80\2" + object + ".";
@@ -49,7 +49,7 @@ struct PickledTensor {
   std::int64_t offset = 0;
   std::vector<std::int64_t> sizes = {2, 3};
   std::vector<std::int64_t> strides = {3, 1};
-  std::string view = {};  // an object behind the id of the storage, as before torch 1.6
+  std::string view = {};  // an object after the storage's id, as written before torch 1.6
 };
 
 inline std::string pickle_tensor(const PickledTensor& tensor) {

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// An archive of a pickle and of storage "0" with 6 floats, 0 to 5.
+// Returns an archive with a pickle and with storage "0" of 6 floats, 0 to 5.
 std::string archive_of(const std::string& pickle, const std::vector<ZipWriterEntry>& more = {}) {
   std::string data;
   for (const float value : {0.f, 1.f, 2.f, 3.f, 4.f, 5.f}) data.append(reinterpret_cast<const char*>(&value), 4);
@@ -27,12 +27,12 @@ std::string archive_of(const std::string& pickle, const std::vector<ZipWriterEnt
   return zip_bytes(entries);
 }
 
-// A state dict with one tensor, x.
+// Returns an archive whose state dict has one tensor, x.
 std::string with_tensor(const std::string& tensor) {
   return archive_of(pickle_of(pickle_dict({{"x", tensor}})));
 }
 
-TEST(PyTorch, GivesWhatTorchSaved) {
+TEST(PyTorch, ReadsWhatTorchSaved) {
   for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
     SCOPED_TRACE(name);
     expect_golden(parse_torch(read_golden("pytorch/" + name + ".bin")), "pytorch/" + name + ".bin");
@@ -48,7 +48,7 @@ TEST(PyTorch, TiedTensorsShareTheMemoryOfTheFile) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole) % 64, 0u);
 }
 
-TEST(PyTorch, SaysWhatItIgnores) {
+TEST(PyTorch, ReportsWhatItIgnores) {
   std::vector<std::string> notes;
   parse_torch(read_golden("pytorch/nested.bin"), &notes);
   EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'"));
@@ -62,7 +62,7 @@ TEST(PyTorch, ReadsTheFilesOfAnIndex) {
   EXPECT_EQ(floats_of(*store->find("c")), floats_of(store->find("a")->slice(1, 1)));
 }
 
-TEST(PyTorch, AnIndexCannotLeadOutOfTheFolder) {
+TEST(PyTorch, AnIndexCannotNameFilesOutsideTheFolder) {
   const TempFolder folder;
   for (const std::string name : {"../x.bin", "/etc/passwd", "", "..", "a\\\\b"}) {
     folder.write("pytorch_model.bin.index.json", fmt::format(R"({{"weight_map": {{"x": "{}"}}}})", name));
@@ -130,8 +130,8 @@ TEST(PyTorch, RefusesTensorsThatReachBeyondTheirStorage) {
   EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.sizes = {6}}))), HasSubstr("expected a stride a size"));
 }
 
-TEST(PyTorch, CopiesTakeNoMoreMemoryThanTheFileIsWorth) {
-  // Elements that are seen again and again: 40 bits of them, from one.
+TEST(PyTorch, LimitsCopiesToTheSizeOfTheFile) {
+  // A tensor of 2^40 elements that are all the same element of the storage.
   EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}}))),
               HasSubstr("expected copies that are not much larger than the file"));
   std::vector<std::pair<std::string, std::string>> many;
@@ -141,7 +141,7 @@ TEST(PyTorch, CopiesTakeNoMoreMemoryThanTheFileIsWorth) {
   EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict(many)))), HasSubstr("expected copies"));
 }
 
-TEST(PyTorch, RefusesStoragesThatLie) {
+TEST(PyTorch, RefusesStoragesWithWrongSizes) {
   const auto with = [](PickledTensor tensor) { return torch_refusal_of(with_tensor(pickle_tensor(tensor))); };
   EXPECT_THAT(with({.key = "1"}), HasSubstr("storage '1' is missing"));
   EXPECT_THAT(with({.key = "../0"}), HasSubstr("storage '../0' is missing"));
@@ -153,7 +153,7 @@ TEST(PyTorch, RefusesStoragesThatLie) {
   EXPECT_THAT(with({.storage = "QInt8Storage"}), HasSubstr("global 'torch QInt8Storage' is not allowed"));
 }
 
-TEST(PyTorch, RefusesFilesWithoutTensorsAndWithNamesTwice) {
+TEST(PyTorch, RefusesFilesWithoutTensorsOrWithDuplicateNames) {
   const std::string tensor = pickle_tensor({});
   EXPECT_THAT(torch_refusal_of(archive_of(pickle_of("}"))), HasSubstr("no tensors, expected a dict of them"));
   EXPECT_THAT(torch_refusal_of(archive_of(pickle_of("N"))), HasSubstr("no tensors"));
@@ -162,8 +162,8 @@ TEST(PyTorch, RefusesFilesWithoutTensorsAndWithNamesTwice) {
               HasSubstr("tensor 'x' is there twice"));
 }
 
-TEST(PyTorch, RefusesNamesThatAreThereTwiceAsItReadsThem) {
-  // What follows the second is not looked at: it would be refused.
+TEST(PyTorch, RefusesADuplicateNameAsSoonAsItReadsIt) {
+  // Tensor y, after the duplicate, is not read: reading it would be another error.
   const std::string tensor = pickle_tensor({}), wrong = pickle_tensor({.key = "1"});
   EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict({{"x", tensor}, {"x", tensor}, {"y", wrong}})))),
               HasSubstr("tensor 'x' is there twice"));
@@ -179,14 +179,14 @@ TEST(PyTorch, LongTextsAreNotCopiedForEveryTensor) {
               HasSubstr("the key of its storage has 1000000 bytes, expected at most 1000"));
 }
 
-TEST(PyTorch, ADictThatHoldsItselfIsNoWay) {
+TEST(PyTorch, ADictThatContainsItselfHasNoTensors) {
   // d = {}; d['model'] = d
   EXPECT_THAT(
       torch_refusal_of(archive_of(pickle_of(std::string("}q\0", 3) + pickle_text("model") + std::string("h\0s", 3)))),
       HasSubstr("no tensors"));
 }
 
-TEST(PyTorch, FindsTensorsInsideOfOtherDicts) {
+TEST(PyTorch, FindsTensorsInNestedDicts) {
   const std::string dict = pickle_dict({{"x", pickle_tensor({})}});
   for (const std::string name : {"state_dict", "model", "module", "model_state_dict"}) {
     EXPECT_EQ(parse_torch(archive_of(pickle_of(pickle_dict({{"epoch", "K\3"}, {name, dict}})))).tensors().size(), 1u);
@@ -197,7 +197,7 @@ TEST(PyTorch, FindsTensorsInsideOfOtherDicts) {
   EXPECT_THAT(torch_refusal_of(archive_of(pickle_of(pickle_dict({{"optimizer", dict}})))), HasSubstr("no tensors"));
 }
 
-TEST(PyTorch, GivesAnErrorForEveryDamage) {
+TEST(PyTorch, ReportsAnErrorForEveryDamage) {
   for (const std::string name : {"plain", "nested", "views"}) {
     const std::string whole = read_golden("pytorch/" + name + ".bin");
     const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse_torch(text)); });

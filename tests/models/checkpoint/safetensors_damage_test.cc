@@ -1,4 +1,4 @@
-// Files that break a rule of the format, or were damaged.
+// Tests files that break a rule of the format or are damaged.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::StartsWith;
 struct Damaged {
   std::string header;
   std::size_t data_bytes;
-  std::string expected;  // how the error begins, without the file's name
+  std::string expected;  // beginning of the error text, without the file's name
 };
 
 std::vector<Damaged> damaged_headers() {
@@ -38,7 +38,7 @@ std::vector<Damaged> damaged_headers() {
       {"{\"\xff\":1}", 0, "not valid JSON: parse error at line 1, column 3"},
       {"{\"a\":1e999}", 0, "not valid JSON: number overflow"},
 
-      // The name of a tensor, and what it stands for.
+      // Errors in names and entries of tensors.
       {header_of({a, a}), 8, "tensor 'a' is there twice, expected it once"},
       {header_of({a, entry("\\u0061", "F32", "[1]", "[8,12]")}), 12, "tensor 'a' is there twice, expected it once"},
       {header_of({entry("a", "U8", "[4]", "[0,4]"), entry("a", "F32", "[1]", "[0,4]")}), 4,
@@ -67,7 +67,7 @@ std::vector<Damaged> damaged_headers() {
        "tensor 'a': the key 'data_offsets' is there twice, expected it once"},
       {R"({"a":{"x":)" + std::string(64, '['), 0, "tensor 'a': nested deeper than 64 levels"},
 
-      // The type.
+      // Errors in dtype.
       {header_of({entry("a", "F33", "[2]", "[0,8]")}), 8, "tensor 'a': dtype 'F33', expected one of the format: F32,"},
       {header_of({entry("a", "f32", "[2]", "[0,8]")}), 8, "tensor 'a': dtype 'f32', expected one of the format"},
       {header_of({entry("a", "", "[2]", "[0,8]")}), 8, "tensor 'a': dtype '', expected one of the format"},
@@ -78,7 +78,7 @@ std::vector<Damaged> damaged_headers() {
       {R"({"a":{"dtype":null,"shape":[2],"data_offsets":[0,8]}})", 8, "tensor 'a': dtype null, expected a string"},
       {R"({"a":{"dtype":["F32"],"shape":[2],"data_offsets":[0,8]}})", 8, "tensor 'a': dtype a list, expected a string"},
 
-      // The shape.
+      // Errors in shape.
       {header_of({entry("a", "F32", "2", "[0,8]")}), 8, "tensor 'a': shape 2, expected a list of sizes"},
       {header_of({entry("a", "F32", "{}", "[0,8]")}), 8, "tensor 'a': shape an object, expected a list of sizes"},
       {header_of({entry("a", "F32", "null", "[0,8]")}), 8, "tensor 'a': shape null, expected a list of sizes"},
@@ -98,7 +98,7 @@ std::vector<Damaged> damaged_headers() {
       {header_of({entry("a", "U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,1]")}), 1,
        "tensor 'a': shape with 1, expected at most 32 sizes"},
 
-      // The size: of the shape, and of the range.
+      // Sizes that differ between shape and data_offsets.
       {header_of({entry("a", "F32", "[2]", "[0,4]")}), 4,
        "tensor 'a': 4 bytes at data_offsets [0, 4], expected 8 bytes for F32 of shape [2]"},
       {header_of({entry("a", "F64", "[4]", "[0,16]")}), 16,
@@ -122,7 +122,7 @@ std::vector<Damaged> damaged_headers() {
       {header_of({entry("a", "F32", "[2,9223372036854775807,0]", "[0,0]")}), 0, "tensor 'a': F32 of shape"},
       {header_of({entry("a", "F32", "[9223372036854775807,0]", "[0,0]")}), 0, "tensor 'a': F32 of shape"},
 
-      // The range.
+      // Errors in data_offsets.
       {header_of({entry("a", "F32", "[2]", "[8,0]")}), 8,
        "tensor 'a': data_offsets [8, 0], expected a begin and an end"},
       {header_of({entry("a", "F32", "[2]", "[]")}), 8, "tensor 'a': data_offsets [], expected a begin and an end"},
@@ -140,7 +140,7 @@ std::vector<Damaged> damaged_headers() {
       {header_of({entry("a", "F32", "[2]", "[18446744073709551607,18446744073709551615]")}), 8,
        "tensor 'a': data begins at byte 18446744073709551607, expected 0: no holes, no overlaps"},
 
-      // The ranges together.
+      // Offsets of several tensors that do not fit together.
       {header_of({a}), 7, "tensor 'a': data ends at byte 8, expected at most 7: the file is truncated"},
       {header_of({a}), 0, "tensor 'a': data ends at byte 8, expected at most 0: the file is truncated"},
       {header_of({a}), 9, "1 bytes after the last tensor, expected none"},
@@ -157,7 +157,7 @@ std::vector<Damaged> damaged_headers() {
       {header_of({a, entry("b", "U8", "[1]", "[8,9]")}), 8,
        "tensor 'b': data ends at byte 9, expected at most 8: the file is truncated"},
 
-      // The metadata.
+      // Errors in the metadata.
       {R"({"__metadata__":1})", 0, "__metadata__ with 1, expected an object of strings"},
       {R"({"__metadata__":[]})", 0, "__metadata__ with a list, expected an object of strings"},
       {R"({"__metadata__":{"a":1}})", 0, "__metadata__ with 1, expected an object of strings"},
@@ -167,7 +167,7 @@ std::vector<Damaged> damaged_headers() {
       {R"({"__metadata__":{},"__metadata__":{}})", 0, "the key '__metadata__' is there twice, expected it once"},
       {header_of({entry("__metadata__", "U8", "[1]", "[0,1]")}), 1, "__metadata__ with a list, expected an object of"},
   };
-  // Ten tensors in one place: the message does not depend on the order of the header.
+  // Ten tensors at the same offsets: the message does not depend on their order in the header.
   for (const bool reversed : {false, true}) {
     std::vector<std::string> entries;
     for (int i = 0; i < 10; ++i) entries.push_back(entry(fmt::format("t{}", i), "U8", "[1]", "[0,1]"));
@@ -204,7 +204,7 @@ TEST(Safetensors, RefusesALengthThatDoesNotFitTheFile) {
 }
 
 TEST(Safetensors, LimitsTheHeader) {
-  // A file with holes: it takes no room on the disk, and the header is not read.
+  // A sparse file: it needs no disk space, and its header is not read.
   const TempFolder folder;
   const auto path = folder.write("model.safetensors", raw_safetensors("{}", ""));
   std::filesystem::resize_file(path, 300'000'000);
@@ -221,7 +221,7 @@ TEST(Safetensors, LimitsTheHeader) {
   }
 }
 
-TEST(Safetensors, ExplainsPointersOfGitLfs) {
+TEST(Safetensors, RecognizesPointersOfGitLfs) {
   EXPECT_EQ(safetensors_refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
             "a pointer of Git LFS, expected the file itself: git lfs pull gets it");
 }
@@ -270,7 +270,7 @@ TEST(Safetensors, RefusesEveryTruncation) {
   }
 }
 
-TEST(Safetensors, GivesAnErrorOrACleanLoadForEveryChangedByteOfTheHeader) {
+TEST(Safetensors, ReportsAnErrorOrLoadsForEveryChangedByteOfTheHeader) {
   const std::string text = small_file();
   int refused = 0, loaded = 0;
   for (std::size_t position = 0; position < text.size() - 16; ++position) {
@@ -286,7 +286,7 @@ TEST(Safetensors, GivesAnErrorOrACleanLoadForEveryChangedByteOfTheHeader) {
     }
   }
   EXPECT_GT(refused, 30'000);
-  EXPECT_GT(loaded, 1'000);  // other letters of a name, another F in BF16, ...
+  EXPECT_GT(loaded, 1'000);  // another letter in a name, another F in BF16, ...
 }
 
 }  // namespace

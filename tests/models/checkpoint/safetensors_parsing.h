@@ -13,7 +13,7 @@
 
 namespace encdec {
 
-// The tensor's bytes count up from `first`.
+// Returns a tensor whose bytes count up from `first`.
 inline Tensor counting(const Shape& shape, DataType type = DataType::float32, int first = 0) {
   Tensor tensor = Tensor::allocate(shape, type);
   for (std::size_t i = 0; i < tensor.bytes(); ++i)
@@ -30,7 +30,7 @@ inline WeightStore safetensors_of(const std::string& text) {
   return std::move(*parse_safetensors({memory.bytes(), memory.owner(), "x.safetensors"}));
 }
 
-// The error of parsing, without the name of the file.
+// Returns the error of parsing `text`, without the file's name.
 inline std::string safetensors_refusal(const std::string& text) {
   constexpr std::string_view kFile = "x.safetensors: ";
   const std::string message = refusal_of(kFile, [&] { safetensors_of(text); });

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Safetensors, GivesEveryTensorAsItWasWritten) {
+TEST(Safetensors, ReadsEveryTensorAsItWasWritten) {
   std::vector<NamedTensor> written;
   for (const DataType type :
        {DataType::float32, DataType::float16, DataType::bfloat16, DataType::float64, DataType::int8, DataType::int16,
@@ -35,7 +35,7 @@ TEST(Safetensors, GivesEveryTensorAsItWasWritten) {
   }
 }
 
-TEST(Safetensors, GivesTheValuesOfAllWeightTypes) {
+TEST(Safetensors, ReadsTheValuesOfAllWeightTypes) {
   const auto bytes =
       safetensors_bytes({{"f32", tensor_of<float>({2}, DataType::float32, {1.5f, -2.25f})},
                          {"f16", tensor_of<std::uint16_t>({3}, DataType::float16, {0x3c00, 0xc100, 0x0001})},
@@ -54,7 +54,7 @@ TEST(Safetensors, NeedsNoAlignmentOfTheData) {
   }
 }
 
-TEST(Safetensors, TakesTensorsInAnyOrder) {
+TEST(Safetensors, AcceptsTensorsInAnyOrder) {
   const auto store = safetensors_of(
       raw_safetensors(header_of({entry("last", "U8", "[2]", "[3,5]"), entry("middle", "U8", "[]", "[2,3]"),
                                  entry("empty", "F32", "[0]", "[2,2]"), entry("first", "U8", "[2]", "[0,2]")}),
@@ -69,7 +69,7 @@ struct Good {
   std::size_t data_bytes;
 };
 
-TEST(Safetensors, TakesWhatTheFormatAllows) {
+TEST(Safetensors, AcceptsWhatTheFormatAllows) {
   const std::vector<Good> table = {
       {"{}", 0},
       {"{}   ", 0},
@@ -92,7 +92,7 @@ TEST(Safetensors, TakesWhatTheFormatAllows) {
   }
 }
 
-TEST(Safetensors, GivesWhatTensorCannotExpressAsBytes) {
+TEST(Safetensors, ReturnsUnsupportedTypesAsBytes) {
   struct Row {
     const char* type;
     const char* shape;
@@ -114,7 +114,7 @@ TEST(Safetensors, GivesWhatTensorCannotExpressAsBytes) {
   }
 }
 
-TEST(Safetensors, TakesThousandsOfTensors) {
+TEST(Safetensors, ReadsThousandsOfTensors) {
   std::vector<std::string> entries;
   for (int i = 0; i < 20'000; ++i) {
     entries.push_back(
@@ -123,8 +123,6 @@ TEST(Safetensors, TakesThousandsOfTensors) {
   const auto store = safetensors_of(raw_safetensors(header_of(entries), zeros(20'000)));
   EXPECT_EQ(store.tensors().size(), 20'000u);
 }
-
-// A small file with something of everything.
 
 }  // namespace
 }  // namespace encdec

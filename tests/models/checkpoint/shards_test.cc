@@ -20,7 +20,7 @@ class SafetensorsFolder : public testing::Test {
     folder_.write("model.safetensors.index.json",
                   fmt::format(R"({{"metadata":{{"total_size":8}},"weight_map":{}}})", map));
   }
-  // The error of reading the folder.
+  // Returns the error of reading the folder.
   std::string refusal() const {
     return refusal_of(folder_.path().string(), [&] { read_safetensors(folder_.path()); });
   }
@@ -57,7 +57,7 @@ TEST_F(SafetensorsFolder, MayHoldShards) {
   }
 }
 
-TEST_F(SafetensorsFolder, MayBeACacheOfLinks) {
+TEST_F(SafetensorsFolder, MayBeACacheWithLinks) {
   std::filesystem::create_directory(folder_ / "blobs");
   write_safetensors(folder_ / "blobs/1", {{"a", counting({2})}});
   std::filesystem::rename(folder_.write("index", R"({"weight_map":{"a":"shard"}})"), folder_ / "blobs/2");
@@ -66,13 +66,13 @@ TEST_F(SafetensorsFolder, MayBeACacheOfLinks) {
   EXPECT_EQ(read_safetensors(folder_.path())->tensors().size(), 1u);
 }
 
-TEST_F(SafetensorsFolder, IsNotLookedForInTheIndexWhenThereIsOneFile) {
+TEST_F(SafetensorsFolder, TheIndexIsIgnoredIfThereIsASingleFile) {
   write_safetensors(folder_ / "model.safetensors", {{"a", counting({2})}});
   write_index(R"({"b":"none"})");
   EXPECT_NE(read_safetensors(folder_.path())->find("a"), nullptr);
 }
 
-TEST_F(SafetensorsFolder, GivesTensorsThatTheIndexDoesNotListToo) {
+TEST_F(SafetensorsFolder, AlsoReadsTensorsThatTheIndexDoesNotList) {
   write_safetensors(folder_ / "shard", {{"a", counting({2})}, {"extra", counting({2})}});
   write_index(R"({"a":"shard"})");
   EXPECT_NE(read_safetensors(folder_.path())->find("extra"), nullptr);
@@ -125,7 +125,7 @@ TEST_F(SafetensorsFolder, RefusesNamesThatAreNotBare) {
   }
 }
 
-TEST_F(SafetensorsFolder, TakesNamesOnlyAsTheyStand) {
+TEST_F(SafetensorsFolder, UsesFileNamesLiterally) {
   write_safetensors(folder_ / "shard", {{"a", counting({2})}});
   for (const char* name : {"~", "$HOME", "*", "Shard", "shard ", " shard", "%2e%2e", "...", "file:shard"}) {
     SCOPED_TRACE(name);

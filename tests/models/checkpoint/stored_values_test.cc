@@ -27,7 +27,7 @@ TEST(StoredValues, ScalarsOfEveryTypeAreNumbers) {
   EXPECT_EQ(scalar(store, "absent"), std::nullopt);
 }
 
-TEST(StoredValues, SeveralNumbersAreNoScalar) {
+TEST(StoredValues, SeveralNumbersAreNotAScalar) {
   WeightStore store("store");
   store.add("two", Tensor::allocate({2}));
   store.add("none", Tensor::allocate({0}));
@@ -35,7 +35,7 @@ TEST(StoredValues, SeveralNumbersAreNoScalar) {
   for (const std::string name : {"two", "none", "scaled"}) EXPECT_THROW(scalar(store, name), WeightError);
 }
 
-TEST(StoredValues, BytesAreTextWithoutTheZerosAtTheEnd) {
+TEST(StoredValues, BytesAreTextWithoutTrailingZeros) {
   WeightStore store("store");
   store.add("int8", tensor_of<char>({4}, DataType::int8, {'a', '\0', 'b', '\0'}));
   store.add("uint8", tensor_of<char>({2}, DataType::uint8, {'a', 'b'}));

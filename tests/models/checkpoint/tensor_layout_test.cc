@@ -10,7 +10,7 @@ namespace {
 
 using Sizes = std::vector<std::uint64_t>;
 
-TEST(TensorLayout, CountsElementsAsLongAsTheyFit) {
+TEST(TensorLayout, CountsElementsUnlessTheyOverflow) {
   EXPECT_EQ(checked_elements(Sizes{}), 1u);
   EXPECT_EQ(checked_elements(Sizes{2, 3}), 6u);
   EXPECT_EQ(checked_elements(Sizes{0, 3}), 0u);
@@ -21,7 +21,7 @@ TEST(TensorLayout, CountsElementsAsLongAsTheyFit) {
   EXPECT_EQ(checked_elements(Sizes{0, 1ull << 32, 1ull << 32}), std::nullopt);
 }
 
-TEST(TensorLayout, KnowsTheLastElement) {
+TEST(TensorLayout, ExtentEndsAfterTheLastElement) {
   EXPECT_EQ(extent({Sizes{2, 3}, Sizes{3, 1}, 4}), 10u);
   EXPECT_EQ(extent({Sizes{}, Sizes{}, 4}), 5u);
   EXPECT_EQ(extent({Sizes{0, 3}, Sizes{3, 1}, 4}), 0u);

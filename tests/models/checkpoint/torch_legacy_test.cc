@@ -30,7 +30,7 @@ std::string dict_of(const PickledTensor& tensor) {
   return pickle_dict({{"x", pickle_tensor(tensor)}});
 }
 
-// The parts of a file: a state dict with one tensor, x, over storage "0" with 6 floats, 0 to 5.
+// The parts of a file. By default: a state dict with one tensor, x, in storage "0" of 6 floats, 0 to 5.
 struct LegacyFile {
   std::string version = "M\xe9\3";
   std::string machine = pickle_dict({{"protocol_version", "M\xe9\3"}, {"little_endian", "\x88"}});
@@ -48,14 +48,14 @@ std::string legacy_refusal(const LegacyFile& file) {
   return torch_refusal_of(legacy_bytes(file));
 }
 
-TEST(TorchLegacy, GivesWhatTorchSaved) {
+TEST(TorchLegacy, ReadsWhatTorchSaved) {
   for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
     SCOPED_TRACE(name);
     expect_golden(parse_torch(read_golden("pytorch_legacy/" + name + ".bin")), "pytorch/" + name + ".bin");
   }
 }
 
-TEST(TorchLegacy, FilesWithoutItsMagicNumberAreTakenForArchives) {
+TEST(TorchLegacy, FilesWithoutTheMagicNumberAreReadAsArchives) {
   for (const std::string& bytes : {std::string(), pickle_of("N")}) {
     EXPECT_THAT(torch_refusal_of(bytes), HasSubstr("no end record of a zip archive"));
   }
@@ -79,13 +79,13 @@ TEST(TorchLegacy, ReadsTheFilesOfAnIndex) {
   EXPECT_EQ(floats_of(*store->find("c")), floats_of(store->find("a")->slice(1, 1)));
 }
 
-TEST(TorchLegacy, SaysWhatItIgnores) {
+TEST(TorchLegacy, ReportsWhatItIgnores) {
   std::vector<std::string> notes;
   parse_torch(read_golden("pytorch_legacy/nested.bin"), &notes);
   EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'"));
 }
 
-TEST(TorchLegacy, StoragesFollowInTheOrderOfTheKeys) {
+TEST(TorchLegacy, StoragesAreInTheOrderOfTheirKeys) {
   const std::string object =
       pickle_dict({{"x", pickle_tensor({.key = "7", .count = 2, .sizes = {2}, .strides = {1}, .view = "N"})},
                    {"y", pickle_tensor({.key = "5", .count = 3, .sizes = {3}, .strides = {1}, .view = "N"})}});
@@ -114,13 +114,13 @@ TEST(TorchLegacy, OnlyTheObjectMayNameGlobals) {
   EXPECT_THAT(legacy_refusal({.object = pickle_global("os", "system")}), HasSubstr("x.bin: object: byte 2: global"));
 }
 
-TEST(TorchLegacy, RefusesStoragesThatArePartsOfOthers) {
+TEST(TorchLegacy, RefusesStoragesThatAreViewsOfOthers) {
   const std::string view = pickle_tuple({pickle_text("1"), pickle_integer(0), pickle_integer(6)});
   EXPECT_THAT(legacy_refusal({.object = dict_of({.view = view})}),
               HasSubstr("x.bin: object: a storage that is a part of another, expected a whole one"));
 }
 
-TEST(TorchLegacy, RefusesStoragesThatLie) {
+TEST(TorchLegacy, RefusesStoragesWithWrongSizes) {
   const auto with = [](const PickledTensor& tensor) { return legacy_refusal({.object = dict_of(tensor)}); };
   EXPECT_THAT(with({.count = 7}), HasSubstr("x.bin: storage '0' of 6 elements, expected 7 as in its id"));
   EXPECT_THAT(with({.count = -1}), HasSubstr("the size of its storage is no size"));
@@ -134,7 +134,7 @@ TEST(TorchLegacy, RefusesStoragesThatLie) {
               HasSubstr("x.bin: storage '0' of 24 bytes and of 28, expected one size"));
 }
 
-TEST(TorchLegacy, RefusesListsOfKeysThatLie) {
+TEST(TorchLegacy, RefusesInvalidListsOfKeys) {
   const std::string key = pickle_text("0"), one = storage_of({0, 1, 2, 3, 4, 5});
   EXPECT_THAT(legacy_refusal({.keys = "N"}), HasSubstr("x.bin: keys of storages: no list"));
   EXPECT_THAT(legacy_refusal({.keys = pickle_list({"K\1"})}), HasSubstr("x.bin: storage '?' is not used"));
@@ -146,7 +146,7 @@ TEST(TorchLegacy, RefusesListsOfKeysThatLie) {
   EXPECT_THAT(legacy_refusal({.storages = one + "x"}), HasSubstr("x.bin: 1 bytes behind the end"));
 }
 
-TEST(TorchLegacy, TensorsStayInsideOfTheirStorages) {
+TEST(TorchLegacy, RefusesTensorsOutsideTheirStorages) {
   EXPECT_THAT(legacy_refusal({.object = dict_of({.offset = 1, .view = "N"})}),
               HasSubstr("x.bin: tensor 'x': float32 of shape [2, 3] with strides [3, 1] from element 1, expected it "
                         "inside a storage of 6 elements"));
@@ -154,7 +154,7 @@ TEST(TorchLegacy, TensorsStayInsideOfTheirStorages) {
               HasSubstr("expected copies that are not much larger than the file"));
 }
 
-TEST(TorchLegacy, GivesAnErrorForEveryDamage) {
+TEST(TorchLegacy, ReportsAnErrorForEveryDamage) {
   for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
     const std::string whole = read_golden("pytorch_legacy/" + name + ".bin");
     const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse_torch(text)); });

@@ -10,7 +10,7 @@
 
 namespace encdec {
 
-// The tensors of a file, given as its bytes.
+// Parses the bytes of a file.
 inline WeightStore parse_torch(const std::string& text, std::vector<std::string>* notes = nullptr) {
   const ExactBytes memory(text);
   return std::move(*parse_pytorch({memory.bytes(), memory.owner(), "x.bin"}, notes));

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-// The ids of openai/whisper's tokenizers.
+// Expected values are the ids of openai/whisper's tokenizers.
 TEST(WhisperFormat, SpecialTokensHaveTheIdsOfEachVocabulary) {
   struct Case {
     std::int64_t vocabulary, end, translate, no_timestamps, first_time;
@@ -44,7 +44,7 @@ TEST(WhisperFormat, SpecialTokensHaveTheIdsOfEachVocabulary) {
   }
 }
 
-TEST(WhisperFormat, SmallerAndLargerVocabulariesHaveWhatFits) {
+TEST(WhisperFormat, OtherVocabulariesHaveTheSpecialTokensThatFit) {
   EXPECT_EQ(whisper_text_tokens(51863), std::nullopt);
   EXPECT_THAT(whisper_special_tokens(0), SizeIs(0));
   EXPECT_THAT(whisper_special_tokens(2), ElementsAre("<|endoftext|>", "<|startoftranscript|>"));
@@ -63,7 +63,7 @@ TEST(WhisperFormat, LanguagesHaveCodesAndNames) {
   EXPECT_EQ(whisper_language_code(""), std::nullopt);
 }
 
-TEST(WhisperFormat, SettingsNameTokensOnlyWhereTheyAreKnown) {
+TEST(WhisperFormat, SettingsNameOnlyKnownTokens) {
   const JsonObject sizes(nlohmann::json{{"n_vocab", 100}, {"n_text_ctx", 24}}, "x");
   const JsonObject known = whisper_settings(sizes, 60);
   EXPECT_EQ(known.required_string("model_type"), "whisper");

@@ -25,7 +25,7 @@ std::string yaml_refusal(std::string_view text) {
   return refusal_of("x.yml: ", [&] { yaml_of(text); });
 }
 
-TEST(Yaml, GivesMappingsSequencesAndScalars) {
+TEST(Yaml, ReadsMappingsSequencesAndScalars) {
   EXPECT_EQ(yaml_of("a: 1\nb:\n  - x\n  - {c: d}\n"), json::parse(R"({"a": 1, "b": ["x", {"c": "d"}]})"));
   EXPECT_EQ(yaml_of("models: [m.npz]\nbeam-size: 6\n"), json::parse(R"({"models": ["m.npz"], "beam-size": 6})"));
   EXPECT_EQ(yaml_of("a: |\n  one\n  two\n"), json::parse(R"({"a": "one\ntwo\n"})"));
@@ -75,7 +75,7 @@ TEST(Yaml, ReadsPlainScalarsByTheCoreSchema) {
       {"1e-400", 0.0},
   };
   for (const auto& [text, expected] : cases) {
-    if (text == "-") continue;  // begins a sequence
+    if (text == "-") continue;  // a lone "-" begins a sequence
     if (text == "1e-400") continue;
     EXPECT_EQ(yaml_of("a: " + text + "\n").at("a"), expected) << text;
   }
@@ -97,7 +97,7 @@ TEST(Yaml, ReadsTheVocabulariesOfMarian) {
   EXPECT_EQ(yaml_of(large).size(), 60000u);
 }
 
-TEST(Yaml, RefusesWhatJsonHasNoWordsFor) {
+TEST(Yaml, RefusesWhatJsonCannotExpress) {
   EXPECT_THAT(yaml_refusal("a: &x 1\n"), HasSubstr("line 1: an anchor"));
   EXPECT_THAT(yaml_refusal("a: &x [1]\nb: *x\n"), HasSubstr("line 1: an anchor"));
   EXPECT_THAT(yaml_refusal("a: 1\nb: *x\n"), HasSubstr("line 2: an alias"));

@@ -17,7 +17,7 @@ std::string text_of(const FileBytes& content) {
   return {reinterpret_cast<const char*>(content.bytes.data()), content.bytes.size()};
 }
 
-// Reads all of an archive.
+// Reads all entries of an archive.
 std::vector<std::pair<std::string, std::string>> read_archive(const std::string& text) {
   const ExactBytes memory(text);
   const ZipArchive archive({memory.bytes(), memory.owner(), "x.zip"});
@@ -47,7 +47,7 @@ std::vector<ZipWriterEntry> two_entries() {
   return {deflated_entry("b/c", kContents[1].second), {"a", "first"}};
 }
 
-TEST(ZipArchive, GivesStoredAndDeflatedEntriesByName) {
+TEST(ZipArchive, ReadsStoredAndDeflatedEntriesByName) {
   EXPECT_EQ(read_archive(zip_bytes(two_entries())), kContents);
   EXPECT_EQ(read_archive(zip_bytes(two_entries(), {.comment = "any"})), kContents);
   EXPECT_EQ(read_archive(zip_bytes(two_entries(), {.prefix = "a program that unpacks it"})), kContents);
@@ -70,7 +70,7 @@ TEST(ZipArchive, StoredEntriesAreViewsOfTheFile) {
   EXPECT_EQ(archive.find("c"), nullptr);
 }
 
-TEST(ZipArchive, RefusesEntriesThatLie) {
+TEST(ZipArchive, RefusesInconsistentEntries) {
   struct Case {
     std::string expected;
     std::function<void(std::vector<ZipWriterEntry>&)> change;
@@ -110,7 +110,7 @@ TEST(ZipArchive, RefusesEntriesThatLie) {
 }
 
 TEST(ZipArchive, RefusesEntriesThatGrowFarBeyondTheArchive) {
-  // Nothing is inflated to notice it: the data is no deflate stream.
+  // The check inflates no data: this data is not even a deflate stream.
   ZipWriterEntry entry{"x", std::string(40'000, 'x')};
   entry.method = 8;
   entry.size = 40'000'000;
@@ -119,12 +119,12 @@ TEST(ZipArchive, RefusesEntriesThatGrowFarBeyondTheArchive) {
   second.name = "y";
   EXPECT_THAT(archive_refusal(zip_bytes({entry, second})),
               HasSubstr("deflated entries of more than 67108864 bytes in an archive of 80"));
-  // Stored entries count as part of the file only.
+  // A stored entry adds only its own size to the size of the archive.
   EXPECT_THAT(archive_refusal(zip_bytes({entry, second, {"z", std::string(5'000'000, 'z')}})),
               HasSubstr("damaged data"));
 }
 
-TEST(ZipArchive, ReadsTheFrontOfAnEntryAlone) {
+TEST(ZipArchive, ReadsOnlyTheBeginningOfAnEntry) {
   auto entries = two_entries();
   entries[0].data.back() = '\xff';
   entries[0].checksum = 1;
@@ -136,9 +136,9 @@ TEST(ZipArchive, ReadsTheFrontOfAnEntryAlone) {
   EXPECT_THROW(archive.read(*archive.find("b/c")), FileError);
 }
 
-TEST(ZipArchive, RefusesDirectoriesThatLie) {
+TEST(ZipArchive, RefusesInconsistentDirectories) {
   auto entries = two_entries();
-  entries[0].zip64 = entries[1].zip64 = true;  // longer entries
+  entries[0].zip64 = entries[1].zip64 = true;  // longer entries in the directory
   EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = 1})), HasSubstr("an entry of the directory"));
   EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = -1})), HasSubstr("behind the last entry"));
   EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = 5})), HasSubstr("7 entries in a directory of"));
@@ -155,7 +155,7 @@ TEST(ZipArchive, RefusesDirectoriesThatLie) {
   EXPECT_THAT(archive_refusal("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("Git LFS"));
 }
 
-TEST(ZipArchive, GivesAnErrorForEveryDamage) {
+TEST(ZipArchive, ReportsAnErrorForEveryDamage) {
   auto entries = two_entries();
   entries[1].zip64 = true;
   for (const bool zip64 : {false, true}) {

@@ -1,4 +1,4 @@
-// Folders of tests/golden/sentence_transformers: the embeddings that the library of that name gives.
+// Compares embeddings of tests/golden/sentence_transformers with those of the library of that name.
 #include "encdec/models/embedding/sentence_embedder.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ std::vector<std::vector<float>> rows_of(const Tensor& tensor) {
 
 class EmbedGolden : public testing::TestWithParam<std::string> {};
 
-TEST_P(EmbedGolden, EmbeddingsAreThoseOfSentenceTransformersInAnyBatch) {
+TEST_P(EmbedGolden, EmbeddingsEqualSentenceTransformersInAnyBatch) {
   const JsonObject expected = read_json_object(kCases / GetParam() / "expected.json");
   const auto texts = expected.strings("texts");
   const auto embeddings = expected.value()["embeddings"].get<std::vector<std::vector<float>>>();
@@ -60,8 +60,8 @@ TEST_P(EmbedGolden, EmbeddingsAreThoseOfSentenceTransformersInAnyBatch) {
 INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names()),
                          [](const auto& instance) { return instance.param; });
 
-// A real one, which tests/golden/make_minilm.py tells where to get.
-TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmAreThoseOfSentenceTransformers) {
+// A published checkpoint. tests/golden/make_minilm.py says where to get it.
+TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmEqualSentenceTransformers) {
   const char* folder = std::getenv("ENCDEC_MINILM");
   if (folder == nullptr) GTEST_SKIP() << "ENCDEC_MINILM names no folder with all-MiniLM-L6-v2";
   const std::filesystem::path golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "minilm";
@@ -81,7 +81,7 @@ TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmAreThoseOfSentenceTransformers) {
   }
 }
 
-// A folder with modules.json and, in 1_Pooling, config.json.
+// A folder with modules.json and with config.json in 1_Pooling.
 class SentenceEmbedderFiles : public testing::Test {
  protected:
   void write(const std::string& name, const std::string& content) const {
@@ -102,7 +102,7 @@ class SentenceEmbedderFiles : public testing::Test {
   std::filesystem::path folder_ = temporary_.path();
 };
 
-TEST_F(SentenceEmbedderFiles, WithoutAnyTheMeanIsTaken) {
+TEST_F(SentenceEmbedderFiles, WithoutFilesTheMeanIsTaken) {
   const SentenceEmbedder embedder = SentenceEmbedder::read(folder_, 2);
   Tensor hidden = Tensor::allocate({2, 2});
   std::ranges::copy(std::array{1.0f, 2.0f, 5.0f, -4.0f}, hidden.data<float>());
@@ -110,13 +110,13 @@ TEST_F(SentenceEmbedderFiles, WithoutAnyTheMeanIsTaken) {
   EXPECT_EQ(embedder.max_length(), 0u);
 }
 
-TEST_F(SentenceEmbedderFiles, TheDefaultPromptGoesInFront) {
+TEST_F(SentenceEmbedderFiles, TheDefaultPromptIsPrepended) {
   write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
   write("config_sentence_transformers.json", R"({"default_prompt_name": "query", "prompts": {"query": "query: "}})");
   EXPECT_EQ(SentenceEmbedder::read(folder_, 4).prompt({}, {}), "query: ");
 }
 
-TEST_F(SentenceEmbedderFiles, OtherPromptsHaveNames) {
+TEST_F(SentenceEmbedderFiles, OtherPromptsAreSelectedByName) {
   write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
   write("config_sentence_transformers.json", R"({"prompts": {"query": "query: ", "document": null}})");
   const SentenceEmbedder embedder = SentenceEmbedder::read(folder_, 4);
@@ -133,7 +133,7 @@ TEST_F(SentenceEmbedderFiles, OtherPromptsHaveNames) {
               HasSubstr("include_prompt false in Pooling is not supported"));
 }
 
-TEST_F(SentenceEmbedderFiles, EmbeddingsAreCutAndThenScaled) {
+TEST_F(SentenceEmbedderFiles, EmbeddingsAreTruncatedAndThenNormalized) {
   const SentenceEmbedder embedder;
   Tensor hidden = Tensor::allocate({1, 3});
   std::ranges::copy(std::array{3.0f, -4.0f, 5.0f}, hidden.data<float>());
@@ -142,7 +142,7 @@ TEST_F(SentenceEmbedderFiles, EmbeddingsAreCutAndThenScaled) {
   EXPECT_THAT(embedder.embed(hidden, 4), testing::ElementsAre(3.0f, -4.0f, 5.0f));
 }
 
-TEST_F(SentenceEmbedderFiles, DamagedOnesAreNamed) {
+TEST_F(SentenceEmbedderFiles, DamagedFilesAreNamed) {
   write("modules.json", R"({})");
   EXPECT_THAT(failure(), HasSubstr("modules.json: not a list of modules"));
   write("modules.json", R"([{"path": ""}])");
@@ -157,7 +157,7 @@ TEST_F(SentenceEmbedderFiles, DamagedOnesAreNamed) {
   EXPECT_EQ(failure(), "no error");
 }
 
-TEST_F(SentenceEmbedderFiles, ModulesThatAreNotSupportedAreNamed) {
+TEST_F(SentenceEmbedderFiles, UnsupportedModulesAreNamed) {
   write("modules.json", R"([{"type": "sentence_transformers.models.LSTM", "path": "1_LSTM"}])");
   EXPECT_THAT(failure(), HasSubstr("module 'LSTM' is not supported here"));
   write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");

@@ -23,7 +23,7 @@ Tensor number(int value, const Shape& shape = {}) {
   return tensor;
 }
 
-// A model.bin of the first converters: weights, and nothing that says more of them.
+// A model.bin of the first converters, which stored weights but few settings.
 struct OldModel {
   std::string spec = "TransformerBase";
   std::uint32_t revision = 2;
@@ -62,7 +62,7 @@ struct OldModel {
   }
 };
 
-TEST(OldCTranslate2, WhatNothingSaysIsAsInOpenNMT) {
+TEST(OldCTranslate2, MissingSettingsDefaultToThoseOfOpenNMT) {
   const TransformerConfig config = OldModel().read();
   EXPECT_EQ(config.architecture, Architecture::encoder_decoder);
   EXPECT_EQ(config.encoder.heads, 8);
@@ -78,7 +78,7 @@ TEST(OldCTranslate2, WhatNothingSaysIsAsInOpenNMT) {
   EXPECT_EQ(config.encoder.positions.offset, 1);
 }
 
-TEST(OldCTranslate2, TheNameTellsTheHeadsBeforeRevision3) {
+TEST(OldCTranslate2, BeforeRevision3TheNameOfTheSpecImpliesTheHeads) {
   struct Case {
     const char* spec;
     std::uint32_t revision;
@@ -99,7 +99,7 @@ TEST(OldCTranslate2, TheNameTellsTheHeadsBeforeRevision3) {
   EXPECT_EQ(model.read().encoder.heads, 4);
 }
 
-TEST(OldCTranslate2, SettingsWereThoseOfTheModelBeforeTheyWereThoseOfAStack) {
+TEST(OldCTranslate2, BeforeRevision5SettingsOfTheModelApplyToBothStacks) {
   OldModel model;
   model.spec = "TransformerSpec";
   for (const char* stack : {"encoder", "decoder"}) model.variables.erase(stack + std::string("/layer_norm/gamma"));
@@ -120,7 +120,7 @@ TEST(OldCTranslate2, SettingsWereThoseOfTheModelBeforeTheyWereThoseOfAStack) {
   EXPECT_THAT(model.error(), HasSubstr("model.bin: 'decoder/pre_norm' is 1, expected that of the encoder, 0"));
 }
 
-TEST(OldCTranslate2, DecodersHadSettingsOfTheModelInTheFirstRevision) {
+TEST(OldCTranslate2, InRevision1DecodersHaveSettingsOfTheModel) {
   OldModel model;
   model.spec = "TransformerDecoderSpec";
   model.variables["num_heads"] = number(4);
@@ -134,7 +134,7 @@ TEST(OldCTranslate2, DecodersHadSettingsOfTheModelInTheFirstRevision) {
   EXPECT_EQ(model.read().activation, Activation::relu);
 }
 
-TEST(OldCTranslate2, EmbeddingsAreScaledUnlessTheModelSaysNot) {
+TEST(OldCTranslate2, EmbeddingsAreScaledByDefault) {
   OldModel model;
   model.variables["encoder/embeddings/multiply_by_sqrt_depth"] = number(0);
   EXPECT_EQ(model.read().encoder.embedding_scale, 1.0f);
@@ -143,7 +143,7 @@ TEST(OldCTranslate2, EmbeddingsAreScaledUnlessTheModelSaysNot) {
   EXPECT_FLOAT_EQ(model.read().encoder.embedding_scale, std::sqrt(48.0f));
 }
 
-TEST(OldCTranslate2, StoredPositionsAreAsManyAsTheTableHas) {
+TEST(OldCTranslate2, StoredPositionsLimitTheLength) {
   OldModel model;
   model.variables["encoder/position_encodings/encodings"] = Tensor::allocate({7, kWidth});
   EXPECT_EQ(model.read().encoder.position_limit(), 7);
@@ -152,7 +152,7 @@ TEST(OldCTranslate2, StoredPositionsAreAsManyAsTheTableHas) {
   EXPECT_EQ(model.read().encoder.positions.kind, Kind::none) << "a bias takes the place of positions";
 }
 
-TEST(CTranslate2Spec, RefusesNamesAndRevisionsThatCTranslate2DoesNotHave) {
+TEST(CTranslate2Spec, RefusesUnknownNamesAndRevisions) {
   OldModel model;
   model.spec = "Wav2Vec2Spec";
   EXPECT_THAT(model.error(),
@@ -170,7 +170,7 @@ TEST(CTranslate2Spec, RefusesNamesAndRevisionsThatCTranslate2DoesNotHave) {
   }
 }
 
-TEST(CTranslate2Spec, RefusesWhatTheGraphsDoNotCompute) {
+TEST(CTranslate2Spec, RefusesWhatTheGraphsDoNotSupport) {
   const auto with = [](const std::string& name, Tensor tensor) {
     OldModel model;
     model.variables[name] = std::move(tensor);

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Of a checkpoint with this config.json and a tensor whose name begins with "model.".
+// Describes a checkpoint with this config.json and one tensor, whose name begins with "model.".
 ModelDescription described(const char* config) {
   const auto weights = std::make_shared<WeightStore>("test");
   weights->add("model.x", Tensor());
@@ -29,13 +29,13 @@ std::string config_refusal(const char* config) {
   return refusal_of<ConfigError>("config.json: ", [&] { described(config); });
 }
 
-TEST(FindFamily, RefusesUnknownFamiliesAndListsTheKnown) {
+TEST(FindFamily, RefusesUnknownFamiliesAndListsTheKnownOnes) {
   EXPECT_THAT(config_refusal(R"({"model_type": "reformer"})"),
               HasSubstr("config.json: model_type 'reformer' is not supported, expected one of 'bart', 'bert', "));
   EXPECT_THAT(config_refusal("{}"), HasSubstr("'model_type' is missing"));
 }
 
-TEST(Marian, ReadsSizesAndChoices) {
+TEST(Marian, ReadsSizesAndOptions) {
   const TransformerConfig config =
       described(R"({"model_type": "marian", "d_model": 24, "encoder_layers": 3, "decoder_layers": 2,
                "encoder_attention_heads": 4, "decoder_attention_heads": 3, "encoder_ffn_dim": 40,
@@ -53,7 +53,7 @@ TEST(Marian, ReadsSizesAndChoices) {
   EXPECT_FLOAT_EQ(config.encoder.embedding_scale, std::sqrt(24.0f));
 }
 
-TEST(Marian, RefusesSizesThatCannotBe) {
+TEST(Marian, RefusesImpossibleSizes) {
   EXPECT_THAT(config_refusal(R"({"model_type": "marian", "d_model": 0})"), HasSubstr("'d_model' is 0, expected"));
   EXPECT_THAT(config_refusal(R"({"model_type": "marian", "d_model": 10, "encoder_attention_heads": 3})"),
               HasSubstr("encoder_attention_heads 3 does not divide the model dimension 10"));
@@ -63,7 +63,7 @@ TEST(Marian, RefusesSizesThatCannotBe) {
   EXPECT_THAT(config_refusal(R"({"model_type": "marian", "vocab_size": "many"})"), HasSubstr("'vocab_size'"));
 }
 
-TEST(Marian, LooksForATiedTensorUnderEveryNameThatWritersGiveIt) {
+TEST(Marian, FindsATiedTensorUnderEveryNameThatWritersUse) {
   const auto names = described(R"({"model_type": "marian"})").weight_names;
   EXPECT_THAT(names("output_projection.weight"),
               ElementsAre("lm_head.weight", "model.decoder.embed_tokens.weight", "model.shared.weight",

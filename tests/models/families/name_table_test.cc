@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(NamesByTable, PutTheLayerNumberInItsPlace) {
+TEST(NamesByTable, InsertTheLayerNumber) {
   const auto names =
       names_by_table({{"encoder.*.self_attention.query", {"layers.*.q", "blocks.*.query"}}, {"encoder.norm", {"ln"}}});
   EXPECT_THAT(names("encoder.12.self_attention.query.weight"),
@@ -21,7 +21,7 @@ TEST(NamesByTable, PutTheLayerNumberInItsPlace) {
   EXPECT_THAT(names("encoder.1.self_attention.queryx"), IsEmpty());
 }
 
-TEST(NamesByTable, PutTheSideInItsPlace) {
+TEST(NamesByTable, InsertTheSide) {
   const auto names = names_by_table({{"%.*.norm", {"model.%.layers.*.ln"}}, {"%.norm", {"%_top", "top"}}});
   EXPECT_THAT(names("encoder.3.norm.bias"), ElementsAre("model.encoder.layers.3.ln.bias"));
   EXPECT_THAT(names("decoder.0.norm.bias"), ElementsAre("model.decoder.layers.0.ln.bias"));
@@ -29,7 +29,7 @@ TEST(NamesByTable, PutTheSideInItsPlace) {
   EXPECT_THAT(names("output_projection.norm.weight"), IsEmpty());
 }
 
-TEST(WithoutMissingPrefix, NamesLoseAPrefixThatNoTensorHas) {
+TEST(WithoutMissingPrefix, RemovesAPrefixThatNoTensorHas) {
   const WeightNames names = names_by_table({{"a", {"x", "bert.y"}}});
   WeightStore weights("test");
   weights.add("berta", Tensor());
@@ -39,7 +39,7 @@ TEST(WithoutMissingPrefix, NamesLoseAPrefixThatNoTensorHas) {
   EXPECT_THAT(without_missing_prefix("bert.", weights, names)("a.weight"), ElementsAre("x.weight", "bert.y.weight"));
 }
 
-TEST(WithGammaAndBeta, NormsHaveTheirOldNamesToo) {
+TEST(WithGammaAndBeta, NormsAlsoHaveTheirOldNames) {
   const auto names = with_gamma_and_beta(names_by_table({{"a", {"LayerNorm"}}, {"b", {"dense"}}}));
   EXPECT_THAT(names("a.weight"), ElementsAre("LayerNorm.weight", "LayerNorm.gamma"));
   EXPECT_THAT(names("a.bias"), ElementsAre("LayerNorm.bias", "LayerNorm.beta"));

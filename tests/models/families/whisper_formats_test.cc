@@ -1,4 +1,4 @@
-// One small model of Whisper in every format, made by tests/golden/make_whisper.py.
+// Tests one small Whisper model in every format. tests/golden/make_whisper.py makes the files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::Pair;
 
 const std::filesystem::path kFormats = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";
 
-// A checkpoint and the tensors of its network by their canonical names.
+// A checkpoint and its tensors by their canonical names.
 struct Described {
   explicit Described(const std::string& name)
       : checkpoint(open_checkpoint(kFormats / name)),
@@ -82,7 +82,7 @@ std::vector<NamedShape> all_tensors(const TransformerConfig& config) {
 
 struct FormatCase {
   const char* name;
-  double error;  // of values, in the norm of all of a tensor
+  double error;  // bound on the relative error of a tensor, in the Euclidean norm
 };
 
 class WhisperFormats : public testing::TestWithParam<FormatCase> {};
@@ -126,14 +126,14 @@ TEST_P(WhisperFormats, HoldTheSameWeights) {
   }
 }
 
-// Half a step of blocks of 5 bits with a range of 32 levels, on average, and of 8 bits.
+// The bounds are half a quantization step, on average: of blocks of 5 bits (32 levels), and of 8 bits.
 INSTANTIATE_TEST_SUITE_P(Files, WhisperFormats,
                          testing::Values(FormatCase{"openai/tiny.pt", 0}, FormatCase{"openai", 0},
                                          FormatCase{"ggml/tiny-f16.bin", 0}, FormatCase{"ggml/tiny-q8_0.bin", 0.01},
                                          FormatCase{"ggml/tiny-q5_0.bin", 0.06}, FormatCase{"ctranslate2/float16", 0},
                                          FormatCase{"ctranslate2/int8", 0.01}));
 
-TEST(OpenAiWhisper, MelFiltersHaveANameToo) {
+TEST(OpenAiWhisper, MelFiltersHaveASecondName) {
   const Described found("ggml/tiny-f16.bin");
   ASSERT_TRUE(found.weights.has("mel_filters"));
   EXPECT_EQ(found.values("mel_filters", {16, 201}).size(), 16u * 201);
@@ -156,14 +156,14 @@ TEST(OpenAiWhisper, RefusesSizesThatDoNotFitTogether) {
               HasSubstr("n_text_head 3 does not divide the model dimension 8"));
 }
 
-TEST(OpenAiWhisper, WithoutSizesThereIsNoModel) {
+TEST(OpenAiWhisper, AFileWithoutSizesIsNotAModel) {
   Checkpoint checkpoint;
   checkpoint.format = CheckpointFormat::openai;
   checkpoint.weights = std::make_shared<WeightStore>("x.pt");
   EXPECT_THAT(refusal_of<ConfigError>("x.pt: ", [&] { describe_model(checkpoint); }), HasSubstr("no sizes"));
 }
 
-// A WhisperSpec whose variables are changed.
+// A WhisperSpec with some variables changed. An empty tensor removes the variable.
 struct WhisperSpec {
   std::uint32_t revision = 3;
   std::map<std::string, Tensor> changes = {};
@@ -192,7 +192,7 @@ Tensor setting_of(int value) {
   return tensor;
 }
 
-TEST(CTranslate2Whisper, RefusesWhatItsEncoderDoesNotSay) {
+TEST(CTranslate2Whisper, RefusesSettingsThatItsEncoderDoesNotSupport) {
   EXPECT_EQ(WhisperSpec().read().encoder.heads, 2);
   EXPECT_THAT((WhisperSpec{.changes = {{"decoder/pre_norm", setting_of(0)}}}.error()),
               HasSubstr("'decoder/pre_norm' is 0 and 'decoder/activation' 3, expected 1 and 3 as in the encoder"));
@@ -221,7 +221,7 @@ TransformerConfig whisper_of(int encoder_layers, int decoder_layers, Dim heads, 
                          .decoder_heads = heads});
 }
 
-TEST(WhisperAlignmentHeads, AreThoseThatOpenAiFoundForEachModel) {
+TEST(WhisperAlignmentHeads, AreThoseOfOpenAiForKnownModels) {
   EXPECT_THAT(
       whisper_alignment_heads(whisper_of(4, 4, 6, 51864)),
       ElementsAre(Pair(1, 0), Pair(2, 0), Pair(2, 5), Pair(3, 0), Pair(3, 1), Pair(3, 2), Pair(3, 3), Pair(3, 4)));
@@ -232,7 +232,7 @@ TEST(WhisperAlignmentHeads, AreThoseThatOpenAiFoundForEachModel) {
   EXPECT_EQ(whisper_alignment_heads(whisper_of(32, 4, 20, 51866)).back(), std::pair(3, 14));
 }
 
-TEST(WhisperAlignmentHeads, OfOtherModelsAreThoseOfTheLastLayers) {
+TEST(WhisperAlignmentHeads, AreThoseOfTheLastLayersForOtherModels) {
   EXPECT_THAT(whisper_alignment_heads(whisper_of(4, 4, 2, 51864)),
               ElementsAre(Pair(2, 0), Pair(2, 1), Pair(3, 0), Pair(3, 1)));
   EXPECT_EQ(whisper_alignment_heads(whisper_of(32, 2, 20, 51866)).size(), 20u);

@@ -1,4 +1,4 @@
-// Memory of a search: its steps allocate nothing but room for more tokens. This program replaces operator new.
+// Tests the memory use of a search: its steps allocate nothing. This program replaces operator new.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,10 +11,11 @@ namespace encdec {
 namespace {
 
 constexpr int kTokens = 58;
-// Until then everything has been as large as it needs to be, and room for tokens, which doubles, is enough to the end.
+// From this step on, all buffers have their final size. Buffers of tokens double their capacity, and the last doubling
+// suffices to the end.
 constexpr std::size_t kFirstQuietStep = 40;
 
-// How many allocations each step of the second of two equal calls makes.
+// Calls generation twice, and returns the number of allocations of each step of the second call.
 std::vector<int> allocations_by_step(GenerateOptions options, int sources) {
   const Model model =
       Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "shared_swish" / "model", {.threads = 1});
@@ -39,8 +40,8 @@ void expect_quiet_steps(const GenerateOptions& options) {
   for (const int sources : {1, 3}) {
     const std::vector<int> counts = allocations_by_step(options, sources);
     ASSERT_EQ(counts.size(), static_cast<std::size_t>(kTokens));
-    EXPECT_GT(counts.front(), 0) << "the count sees nothing";
-    // The last step makes the results.
+    EXPECT_GT(counts.front(), 0) << "allocations are not counted";
+    // The last step allocates the results.
     for (std::size_t step = kFirstQuietStep; step + 1 < counts.size(); ++step) {
       EXPECT_EQ(counts[step], 0) << "step " << step << ", " << sources << " sources";
     }
@@ -64,7 +65,7 @@ TEST(GenerationAllocation, AStepOfSampledBeamsAllocatesNothing) {
   expect_quiet_steps({.num_beams = 4, .do_sample = true, .top_k = 20, .top_p = 0.9f});
 }
 
-TEST(GenerationAllocation, AStepWithRulesAllocatesNothing) {
+TEST(GenerationAllocation, AStepWithLogitsProcessorsAllocatesNothing) {
   for (const int beams : {1, 3}) {
     expect_quiet_steps({.num_beams = beams,
                         .coverage_penalty = 0.1f,
@@ -79,7 +80,7 @@ TEST(GenerationAllocation, AStepWithRulesAllocatesNothing) {
   }
 }
 
-TEST(GenerationAllocation, AStepWithPhrasesThatMustAppearAllocatesNothing) {
+TEST(GenerationAllocation, AStepWithForcedPhrasesAllocatesNothing) {
   GenerateOptions options{.num_beams = 3};
   options.force_words = std::vector<TokenIds>{{9, 10, 11}, {12}};
   expect_quiet_steps(options);

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// What a file says, and what is neutral where it says nothing.
+// The settings of a file, with neutral values for settings that the file does not have.
 struct ReadSettings : GenerateOptions {
   std::vector<std::string> unsupported;
 };
@@ -32,7 +32,7 @@ std::string config_failure(const char* text) {
   return message_of<ConfigError>([&] { read(text); });
 }
 
-TEST(GenerationSettings, ReadsWhatAMarianFolderSays) {
+TEST(GenerationSettings, ReadsAMarianFolder) {
   const auto config = read(R"({"max_length": 512, "eos_token_id": 0, "forced_eos_token_id": 0, "bad_words_ids": [[99]],
                                "decoder_start_token_id": 98, "num_beams": 4, "pad_token_id": 99})");
   EXPECT_EQ(new_token_limit(config), 511);
@@ -44,7 +44,7 @@ TEST(GenerationSettings, ReadsWhatAMarianFolderSays) {
   EXPECT_THAT(config.unsupported, IsEmpty());
 }
 
-TEST(GenerationSettings, ReadsHowToSearch) {
+TEST(GenerationSettings, ReadsSettingsOfTheSearch) {
   const auto config = read(R"({"num_beams": 6, "num_return_sequences": 2, "length_penalty": -0.5,
                                "early_stopping": "never", "exponential_decay_length_penalty": [15, 1.5]})");
   EXPECT_EQ(config.num_beams, 6);
@@ -58,7 +58,7 @@ TEST(GenerationSettings, ReadsHowToSearch) {
   EXPECT_EQ(read(R"({"early_stopping": false})").early_stopping, EarlyStopping::heuristic);
 }
 
-TEST(GenerationSettings, ReadsHowToSample) {
+TEST(GenerationSettings, ReadsSettingsOfSampling) {
   const auto config = read(R"({"do_sample": true, "temperature": 0.5, "top_k": 0, "top_p": 0.25})");
   EXPECT_EQ(config.do_sample, true);
   EXPECT_EQ(config.temperature, 0.5f);
@@ -66,7 +66,7 @@ TEST(GenerationSettings, ReadsHowToSample) {
   EXPECT_EQ(config.top_p, 0.25f);
 }
 
-TEST(GenerationSettings, ReadsTheRules) {
+TEST(GenerationSettings, ReadsSettingsOfLogitsProcessors) {
   const auto config = read(R"({"repetition_penalty": 1.5, "encoder_repetition_penalty": 2, "no_repeat_ngram_size": 3,
                "encoder_no_repeat_ngram_size": 4, "suppress_tokens": [1, 2], "begin_suppress_tokens": [3],
                "force_words_ids": [[4, 5], [6]], "forced_bos_token_id": 7, "forced_eos_token_id": [8, 9]})");
@@ -81,7 +81,7 @@ TEST(GenerationSettings, ReadsTheRules) {
   EXPECT_THAT(*config.forced_eos_tokens, ElementsAre(8, 9));
 }
 
-TEST(GenerationSettings, NullIsAsAbsent) {
+TEST(GenerationSettings, NullMeansAbsent) {
   const auto config = read(
       R"({"num_beams": null, "num_return_sequences": null, "length_penalty": null, "early_stopping": null,
           "do_sample": null, "temperature": null, "top_k": null, "top_p": null, "max_length": null, "min_length": null,
@@ -107,7 +107,7 @@ TEST(GenerationSettings, NullIsAsAbsent) {
   EXPECT_THAT(config.unsupported, IsEmpty());
 }
 
-TEST(GenerationSettings, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
+TEST(GenerationSettings, MaxNewTokensOverridesMaxLengthAndTheDefaultIsTwenty) {
   EXPECT_EQ(new_token_limit(read(R"({"max_length": 10, "max_new_tokens": 3})")), 3);
   EXPECT_EQ(new_token_limit(read(R"({"max_length": 10})")), 9);
   EXPECT_EQ(new_token_limit(read("{}")), 20);
@@ -116,24 +116,24 @@ TEST(GenerationSettings, MaxNewTokensGoesBeforeMaxLengthAndTwentyIsTheDefault) {
   EXPECT_EQ(new_token_limit(read("{}"), 30), 20);
 }
 
-TEST(GenerationSettings, OldFoldersOfBartForceTheFirstTokenByAnotherName) {
+TEST(GenerationSettings, OldFoldersOfBartHaveAnotherNameForForcingTheFirstToken) {
   EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": true, "bos_token_id": 5})").forced_bos_token, 5);
   EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": false, "bos_token_id": 5})").forced_bos_token, std::nullopt);
 }
 
-TEST(GenerationSettings, WordsWithoutTokensAreLeftOut) {
+TEST(GenerationSettings, WordsWithoutTokensAreIgnored) {
   const auto config = read(R"({"bad_words_ids": [[4], [], [4, 5]], "force_words_ids": [[]]})");
   EXPECT_THAT(*config.bad_words, ElementsAre(ElementsAre(4), ElementsAre(4, 5)));
   EXPECT_THAT(*config.force_words, IsEmpty());
 }
 
-TEST(GenerationSettings, TokensToSuppressMayBeOfALargerVocabulary) {
+TEST(GenerationSettings, SuppressedTokensMayBeOfALargerVocabulary) {
   const auto config = read(R"({"suppress_tokens": [-1, 99, 100], "begin_suppress_tokens": [220, 7]})");
   EXPECT_THAT(*config.suppress_tokens, ElementsAre(99));
   EXPECT_THAT(*config.begin_suppress_tokens, ElementsAre(7));
 }
 
-TEST(GenerationSettings, ATemperatureOfZeroMeansNothingWithoutSampling) {
+TEST(GenerationSettings, ATemperatureOfZeroIsIgnoredWithoutSampling) {
   const auto config = read(R"({"temperature": 0.0})");
   EXPECT_EQ(config.temperature, 1.0f);
   EXPECT_THAT(config.unsupported, ElementsAre("temperature 0"));
@@ -141,7 +141,7 @@ TEST(GenerationSettings, ATemperatureOfZeroMeansNothingWithoutSampling) {
               HasSubstr("'temperature' is 0.0, expected"));
 }
 
-TEST(GenerationSettings, NamesSettingsThatItDoesNotKnow) {
+TEST(GenerationSettings, NamesUnknownSettings) {
   EXPECT_THAT(read(R"({"num_beam_groups": 2, "diversity_penalty": 0.5, "penalty_alpha": 0.6, "typical_p": 0.9,
                "epsilon_cutoff": 0.25, "eta_cutoff": 0.25, "min_p": 0.125, "guidance_scale": 1.5,
                "renormalize_logits": true, "sequence_bias": [[[1], -2.0]], "watermarking_config": {"bias": 2},
@@ -153,7 +153,7 @@ TEST(GenerationSettings, NamesSettingsThatItDoesNotKnow) {
                           "force_words_ids with alternatives"));
 }
 
-TEST(GenerationSettings, NeutralValuesOfUnknownSettingsAreNoNews) {
+TEST(GenerationSettings, NeutralValuesOfUnknownSettingsAreNotReported) {
   EXPECT_THAT(read(R"({"num_beam_groups": 1, "diversity_penalty": 0.0, "typical_p": 1.0, "epsilon_cutoff": 0.0,
                        "eta_cutoff": 0, "min_p": 0, "guidance_scale": 1, "renormalize_logits": false,
                        "remove_invalid_values": false, "forced_decoder_ids": [], "task_specific_params": {"a": 1}})")
@@ -188,7 +188,7 @@ TEST(GenerationSettings, AnExponentialDecayIsAStartAndAFactor) {
   }
 }
 
-TEST(GenerationSettings, WithoutAStartTokenTheFirstTokenOfATextServes) {
+TEST(GenerationSettings, WithoutAStartTokenTheFirstTokenOfATextIsUsed) {
   TransformerConfig config;
   config.decoder.vocabulary = 10;
   const JsonObject none(parse_json("{}", "g.json"), "g.json");
@@ -197,7 +197,7 @@ TEST(GenerationSettings, WithoutAStartTokenTheFirstTokenOfATextServes) {
   EXPECT_EQ(read_generation_settings(bos, config).options.decoder_start_token, 3);
 }
 
-TEST(GenerationSettings, OptionsGoBeforeDefaultsAndAnEmptyListIsAnOption) {
+TEST(GenerationSettings, OptionsOverrideDefaultsAndAnEmptyListIsAValue) {
   const GenerateOptions defaults{
       .num_beams = 4, .top_p = 0.5f, .bad_words = std::vector<TokenIds>{{1}}, .batch_size = 3};
   const GenerateOptions options{.top_p = 0.0f, .bad_words = std::vector<TokenIds>{}, .batch_size = 8};
@@ -209,7 +209,7 @@ TEST(GenerationSettings, OptionsGoBeforeDefaultsAndAnEmptyListIsAnOption) {
   EXPECT_EQ(both.max_new_tokens, std::nullopt);
 }
 
-TEST(GenerationSettings, NothingButLimitsAndForcedTokensIsWithoutANeutralValue) {
+TEST(GenerationSettings, OnlyLimitsAndForcedTokensHaveNoNeutralValue) {
   std::vector<std::string_view> without;
   const GenerateOptions neutral = with_neutral_values({});
   for (const Setting& setting : generation_settings()) {
@@ -221,7 +221,7 @@ TEST(GenerationSettings, NothingButLimitsAndForcedTokensIsWithoutANeutralValue) 
                                    "decoder_start_token", "forced_bos_token"));
 }
 
-// What a value of each kind is in a file, and another one than the neutral.
+// Returns a value of the setting, as a file contains it, that is not neutral.
 std::string json_value(const Setting& setting) {
   if (setting.range.tokens != Setting::Range::Tokens::none)
     return setting.key() == "decoder_start_token_id" ? "7" : "[7]";
@@ -231,7 +231,7 @@ std::string json_value(const Setting& setting) {
   return std::holds_alternative<Setting::Member<float>>(setting.member) ? "0.5" : "7";
 }
 
-TEST(GenerationSettings, WhatAFileSaysIsEitherObeyedAndReportedOrNoted) {
+TEST(GenerationSettings, EverySettingOfAFileIsEitherAppliedOrReportedAsUnsupported) {
   for (const Setting& setting : generation_settings()) {
     if (setting.key().empty()) continue;
     std::string value = json_value(setting);

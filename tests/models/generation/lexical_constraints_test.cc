@@ -27,20 +27,20 @@ TEST(ConstraintProgress, CountsTokensOfWholeAndBegunPhrases) {
   EXPECT_EQ(after(phrases, {1, 2, 3, 4}).tokens_missing(), 0u);
 }
 
-TEST(ConstraintProgress, APhraseThatBreaksOffBeginsAnew) {
+TEST(ConstraintProgress, APhraseThatIsInterruptedStartsOver) {
   const Phrases phrases{{1, 2, 3}};
   EXPECT_EQ(after(phrases, {1, 2, 9}).tokens_met(), 0u);
   EXPECT_EQ(after(phrases, {1, 2, 1}).tokens_met(), 1u);
   EXPECT_EQ(after(phrases, {1, 1, 2, 3}).tokens_missing(), 0u);
 }
 
-TEST(ConstraintProgress, EachPhraseIsNeededAsOftenAsItIsNamed) {
+TEST(ConstraintProgress, EachPhraseIsNeededAsOftenAsItIsListed) {
   const Phrases phrases{{5}, {5}};
   EXPECT_EQ(after(phrases, {5}).tokens_missing(), 1u);
   EXPECT_EQ(after(phrases, {5, 5}).tokens_missing(), 0u);
 }
 
-TEST(ConstraintProgress, TellsWhatWouldBringItFurther) {
+TEST(ConstraintProgress, ListsTheTokensThatContinueAPhrase) {
   const Phrases phrases{{1, 2}, {3}};
   EXPECT_EQ(next_tokens(after(phrases, {})), (Tokens{1, 3}));
   EXPECT_EQ(next_tokens(after(phrases, {1})), (Tokens{2}));
@@ -49,7 +49,7 @@ TEST(ConstraintProgress, TellsWhatWouldBringItFurther) {
   EXPECT_EQ(next_tokens(ConstraintProgress()), Tokens());
 }
 
-// Indices of those who go on.
+// Returns the indices of the candidates that are kept.
 std::vector<std::size_t> shared(const std::vector<std::size_t>& tokens_met, std::size_t count) {
   std::vector<DegreeMember> candidates;
   for (std::size_t i = 0; i < tokens_met.size(); ++i) candidates.push_back({.tokens_met = tokens_met[i], .index = i});
@@ -59,7 +59,7 @@ std::vector<std::size_t> shared(const std::vector<std::size_t>& tokens_met, std:
   return indices;
 }
 
-TEST(ShareAmongDegrees, EveryDegreeIsThereBeforeAnyIsThereTwice) {
+TEST(ShareAmongDegrees, EveryDegreeIsKeptBeforeAnyIsKeptTwice) {
   const std::vector<std::size_t> met{0, 0, 0, 1, 0, 2, 1};
   EXPECT_EQ(shared(met, 3), (std::vector<std::size_t>{0, 3, 5}));
   EXPECT_EQ(shared(met, 5), (std::vector<std::size_t>{0, 1, 3, 5, 6}));

@@ -21,7 +21,7 @@ LogitsProcessors sampling_of(const GenerateOptions& settings) {
   return make_sampling_processors(with_neutral_values(settings));
 }
 
-TEST(MakeLogitsProcessors, AsksForNoRuleThatHasNothingToDo) {
+TEST(MakeLogitsProcessors, MakesNoProcessorThatHasNoEffect) {
   EXPECT_TRUE(rules_of({}).empty());
   GenerateOptions config;
   config.min_length = 5;
@@ -32,7 +32,7 @@ TEST(MakeLogitsProcessors, AsksForNoRuleThatHasNothingToDo) {
   EXPECT_EQ(rules_of(config).size(), 3u);
 }
 
-TEST(MakeLogitsProcessors, MinNewTokensGoesBeforeMinLength) {
+TEST(MakeLogitsProcessors, MinNewTokensOverridesMinLength) {
   GenerateOptions config;
   config.eos_tokens = TokenIds{0};
   config.min_length = 9;
@@ -45,7 +45,7 @@ TEST(MakeLogitsProcessors, MinNewTokensGoesBeforeMinLength) {
   EXPECT_TRUE(rules_of(config).empty());
 }
 
-TEST(MakeLogitsProcessors, AForcedEndGoesBeforeAForcedBeginningAndAShortLength) {
+TEST(MakeLogitsProcessors, AForcedEndOverridesAForcedBeginningAndAMinimumLength) {
   GenerateOptions config;
   config.eos_tokens = TokenIds{0};
   config.min_new_tokens = 3;
@@ -67,13 +67,13 @@ TEST(MakeLogitsProcessors, AForcedTokenMayStillBeSuppressed) {
   EXPECT_THAT(processed_by(rules_of(config), {.tokens = tokens}, {1, 2}), ElementsAre(kBanned, kBanned));
 }
 
-TEST(MakeSamplingProcessors, DividesBeforeItCutsOff) {
+TEST(MakeSamplingProcessors, DividesByTheTemperatureBeforeItCutsOff) {
   GenerateOptions config;
   config.top_k = 2;
   config.top_p = 0.7f;
   const TokenIds tokens{0};
   const TokenHistory history{.tokens = tokens};
-  // Two of three equal tokens and one of half their weight: 0.4, 0.4 and 0.2.
+  // Two of three tokens are equally likely, one has half their weight: 0.4, 0.4 and 0.2.
   const ScoreList scores{std::log(4.0f), std::log(2.0f), std::log(4.0f)};
   EXPECT_THAT(processed_by(sampling_of(config), history, scores), ElementsAre(scores[0], kBanned, scores[2]));
   config.top_k = 0;
@@ -83,7 +83,7 @@ TEST(MakeSamplingProcessors, DividesBeforeItCutsOff) {
   EXPECT_THAT(processed_by(sampling_of(config), history, scores), ElementsAre(scores[0] * 4, kBanned, scores[2] * 4));
 }
 
-TEST(MakeSamplingProcessors, BeamsKeepOneMoreTokenThanThereAreEnds) {
+TEST(MakeSamplingProcessors, BeamsKeepOneMoreTokenThanThereAreEndTokens) {
   GenerateOptions config;
   config.top_k = 1;
   config.top_p = 0.01f;
@@ -100,13 +100,13 @@ TEST(MakeSamplingProcessors, BeamsKeepOneMoreTokenThanThereAreEnds) {
   EXPECT_EQ(left(), 1);
 }
 
-TEST(MakeSamplingProcessors, WithoutLimitsNothingIsLeftOut) {
+TEST(MakeSamplingProcessors, WithoutLimitsThereAreNoProcessors) {
   GenerateOptions config;
   config.top_k = 0;
   EXPECT_TRUE(sampling_of(config).empty());
 }
 
-// The rules once more, from their definitions, in one function and by loops over the whole vocabulary.
+// All logits processors again, from their definitions, in one function with loops over the whole vocabulary.
 class SlowRules {
  public:
   SlowRules(const GenerateOptions& config, const TokenHistory& history)
@@ -143,7 +143,7 @@ class SlowRules {
 
   static float penalized(float score, float penalty) { return score < 0 ? score * penalty : score / penalty; }
 
-  // Whether the history would end with a word, or with a part of what was seen, if `token` came next.
+  // Returns true if the history followed by `token` ends with `word`.
   bool would_end_with(const TokenIds& word, std::int32_t token) const {
     TokenIds next = tokens_;
     next.push_back(token);
@@ -231,17 +231,17 @@ class RandomCase {
   TokenIds tokens_, source_;
 };
 
-TEST(MakeLogitsProcessors, AgreesWithTheDefinitionsForAnyRulesAndHistory) {
+TEST(MakeLogitsProcessors, AgreeWithTheirDefinitionsForAnySettingsAndHistory) {
   for (unsigned seed = 0; seed < 20'000; ++seed) {
     const RandomCase test(seed);
     const ScoreList expected = SlowRules(test.config, test.history).process(test.scores);
     const ScoreList actual = processed_by(make_logits_processors(test.config), test.history, test.scores);
-    // Powers of two make all factors exact; what is left is one rounding of a product and one of a sum.
+    // Powers of two make all factors exact. What remains is the rounding of one product and of one sum.
     ASSERT_THAT(actual, testing::Pointwise(testing::FloatEq(), expected)) << "seed " << seed;
   }
 }
 
-TEST(MakeLogitsProcessors, RulesSayWhenTheyMayChangeScores) {
+TEST(MakeLogitsProcessors, ProcessorsReportWhenTheyMayChangeScores) {
   std::size_t changes = 0;
   RuleMemory memory;
   for (unsigned seed = 0; seed < 20'000; ++seed) {

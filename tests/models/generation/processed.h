@@ -18,12 +18,12 @@ inline ScoreList processed_by(const LogitsProcessors& rules, const TokenHistory&
   return scores;
 }
 
-// What the rules that settings ask for make of `scores` after `history`.
+// Returns `scores` after `history` as changed by the logits processors of `settings`.
 inline ScoreList processed(const GenerateOptions& settings, const TokenHistory& history, ScoreList scores) {
   return processed_by(make_logits_processors(with_neutral_values(settings)), history, std::move(scores));
 }
 
-// The same after a prompt of one token, for four tokens with scores 0.5, 1.5, 2.5 and 3.5.
+// The same for scores 0.5, 1.5, 2.5 and 3.5 of four tokens, where the prompt is one token.
 inline ScoreList processed(const GenerateOptions& settings, const TokenIds& history) {
   return processed(settings, {.tokens = history}, {0.5f, 1.5f, 2.5f, 3.5f});
 }

@@ -1,4 +1,4 @@
-// Each rule of generation alone, as its setting asks for it.
+// Tests each logits processor alone, through its setting.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TEST(RepetitionPenalty, MakesTokensOfTheHistoryLessLikelyOnce) {
               ElementsAre(-2.0f, 1.5f, 1.0f, 3.5f));
 }
 
-TEST(RepetitionPenalty, BelowOneMakesThemMoreLikely) {
+TEST(RepetitionPenalty, BelowOneMakesTokensOfTheHistoryMoreLikely) {
   const TokenIds tokens{0, 1};
   EXPECT_THAT(processed({.repetition_penalty = 0.5f}, {.tokens = tokens}, {-1.0f, 1.5f}), ElementsAre(-0.5f, 3.0f));
 }
@@ -31,7 +31,7 @@ TEST(RepetitionPenalty, LeavesBannedTokensBanned) {
   EXPECT_THAT(processed({.repetition_penalty = 0.5f}, {.tokens = tokens}, {kBanned, 0.0f}), ElementsAre(kBanned, 0.0f));
 }
 
-TEST(RepetitionPenalty, PassesOverAStartTokenOutsideTheVocabulary) {
+TEST(RepetitionPenalty, IgnoresAStartTokenOutsideTheVocabulary) {
   EXPECT_THAT(processed({.repetition_penalty = 2.0f}, {4, 1}), ElementsAre(0.5f, 0.75f, 2.5f, 3.5f));
 }
 
@@ -47,20 +47,20 @@ TEST(EncoderRepetitionPenalty, MakesTokensOfTheSourceMoreLikelyOnce) {
       ElementsAre(-0.5f, 1.5f, 4.0f, 3.5f));
 }
 
-TEST(EncoderRepetitionPenalty, TakesThePromptWhereThereIsNoSource) {
+TEST(EncoderRepetitionPenalty, UsesThePromptIfThereIsNoSource) {
   const TokenIds tokens{0, 2, 1};
   EXPECT_THAT(
       processed({.encoder_repetition_penalty = 2.0f}, {.tokens = tokens, .prompt_length = 2}, {-1.0f, 1.5f, 2.0f}),
       ElementsAre(-0.5f, 1.5f, 4.0f));
 }
 
-TEST(EncoderRepetitionPenalty, PassesOverTokensOfALargerVocabulary) {
+TEST(EncoderRepetitionPenalty, IgnoresTokensOutsideTheVocabulary) {
   const TokenIds source{9, 1};
   EXPECT_THAT(processed({.encoder_repetition_penalty = 2.0f}, {.tokens = kStart, .source = source}, {1.0f, 1.0f}),
               ElementsAre(1.0f, 2.0f));
 }
 
-TEST(NoRepeatNgram, BansWhatFollowedTheSameTokensBefore) {
+TEST(NoRepeatNgram, BansTokensThatWouldRepeatAnNgram) {
   EXPECT_THAT(processed({.no_repeat_ngram_size = 2}, {1, 2, 1, 3, 1}), ElementsAre(0.5f, 1.5f, kBanned, kBanned));
   EXPECT_THAT(processed({.no_repeat_ngram_size = 2}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
   EXPECT_THAT(processed({.no_repeat_ngram_size = 3}, {1, 2, 3, 1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, kBanned));
@@ -68,21 +68,21 @@ TEST(NoRepeatNgram, BansWhatFollowedTheSameTokensBefore) {
       << "shorter than the ngram";
 }
 
-TEST(NoRepeatNgram, OfOneTokenBansTheWholeHistory) {
+TEST(NoRepeatNgram, OfSizeOneBansTheWholeHistory) {
   EXPECT_THAT(processed({.no_repeat_ngram_size = 1}, {1, 2}), ElementsAre(0.5f, kBanned, kBanned, 3.5f));
 }
 
-TEST(NoRepeatNgram, MayOverlapItself) {
+TEST(NoRepeatNgram, NgramsMayOverlap) {
   EXPECT_THAT(processed({.no_repeat_ngram_size = 3}, {2, 2, 2}), ElementsAre(0.5f, 1.5f, kBanned, 3.5f));
 }
 
-TEST(NoRepeatNgram, OfTheSourceLooksThereOnly) {
-  const TokenIds tokens{1, 0, 1}, source{1, 2, 1, 9};  // 9 is not a token of the target
+TEST(NoRepeatNgram, OfTheSourceIgnoresTheHistory) {
+  const TokenIds tokens{1, 0, 1}, source{1, 2, 1, 9};  // 9 is outside the target vocabulary
   EXPECT_THAT(processed({.encoder_no_repeat_ngram_size = 2}, {.tokens = tokens, .source = source}, {1, 2, 3, 4}),
               ElementsAre(1, 2, kBanned, 4));
 }
 
-TEST(NoRepeatNgram, OfTheInputLooksIntoThePromptWhereThereIsNoSource) {
+TEST(NoRepeatNgram, OfTheSourceUsesThePromptIfThereIsNoSource) {
   const TokenIds tokens{1, 2, 1, 3, 1};
   EXPECT_THAT(processed({.encoder_no_repeat_ngram_size = 2}, {.tokens = tokens, .prompt_length = 2}, {0, 0, 0, 0}),
               ElementsAre(0, 0, kBanned, 0));
@@ -100,12 +100,12 @@ TEST(BadWords, BansTheLastTokenOfAWordOnlyAfterItsBeginning) {
   EXPECT_THAT(processed(settings, {2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f)) << "shorter than the word";
 }
 
-TEST(BadWords, WordsMayEndEachOther) {
+TEST(BadWords, AWordMayBeTheEndOfAnother) {
   EXPECT_THAT(processed({.bad_words = std::vector<TokenIds>{{1, 2, 3}, {2, 0}, {0, 2, 1}}}, {1, 2}),
               ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
 }
 
-TEST(BadWords, AnEndTokenAloneDoesNotCount) {
+TEST(BadWords, AnEndTokenAloneIsNotBanned) {
   const GenerateOptions settings{.bad_words = std::vector<TokenIds>{{3}, {0, 3}, {1}}, .eos_tokens = TokenIds{0, 3}};
   EXPECT_THAT(processed(settings, {2}), ElementsAre(0.5f, kBanned, 2.5f, 3.5f));
   EXPECT_THAT(processed(settings, {0}), ElementsAre(0.5f, kBanned, 2.5f, kBanned));
@@ -140,7 +140,7 @@ TEST(MinNewTokens, DoesNotCountThePrompt) {
   EXPECT_THAT(after(5), ElementsAre(1, 2));
 }
 
-TEST(ForcedBos, IsAllThatMayFollowASingleToken) {
+TEST(ForcedBos, OnlyItMayFollowASingleToken) {
   EXPECT_THAT(processed({.forced_bos_token = 2}, {1}), ElementsAre(kBanned, kBanned, 0.0f, kBanned));
   EXPECT_THAT(processed({.forced_bos_token = 2}, {1, 2}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
@@ -152,12 +152,12 @@ TEST(ForcedBos, DoesNotFollowAPrefix) {
   EXPECT_FALSE(may_change_scores({.forced_bos_token = 0}, history));
 }
 
-TEST(ForcedBos, ComesBackFromABan) {
+TEST(ForcedBos, OverridesABan) {
   EXPECT_THAT(processed({.forced_bos_token = 0}, {.tokens = kStart}, {kBanned, 2}), ElementsAre(0, kBanned));
   EXPECT_TRUE(may_change_scores({.forced_bos_token = 0}, {.tokens = kStart}));
 }
 
-TEST(ForcedEos, IsAllThatMayComeLast) {
+TEST(ForcedEos, OnlyForcedTokensMayComeLast) {
   const GenerateOptions settings{.forced_eos_tokens = TokenIds{1, 3}};
   const TokenIds tokens{0, 0, 0, 0};
   const auto after = [&](std::size_t length) {
@@ -175,7 +175,7 @@ GenerateOptions decay(ExponentialDecay decay, TokenIds eos_tokens) {
   return {.exponential_decay_length_penalty = decay, .eos_tokens = std::move(eos_tokens)};
 }
 
-TEST(ExponentialDecayLengthPenalty, MakesTheEndLikelierStepByStepAfterItsStart) {
+TEST(ExponentialDecayLengthPenalty, MakesTheEndLikelierWithEachStepAfterItsStart) {
   const GenerateOptions settings = decay({.start = 1, .factor = 2.0f}, {0, 1, 1});
   const TokenIds tokens{3, 3, 3, 3, 3};
   const auto after = [&](std::size_t length) {
@@ -206,7 +206,7 @@ TEST(SuppressTokens, BansThemAlways) {
   EXPECT_THAT(processed({.suppress_tokens = TokenIds{0, 3}}, {1, 0, 3}), ElementsAre(kBanned, 1.5f, 2.5f, kBanned));
 }
 
-TEST(SuppressTokens, PassesOverTokensOutsideTheVocabulary) {
+TEST(SuppressTokens, IgnoresTokensOutsideTheVocabulary) {
   EXPECT_THAT(processed({.suppress_tokens = TokenIds{4, -1}}, {1}), ElementsAre(0.5f, 1.5f, 2.5f, 3.5f));
 }
 

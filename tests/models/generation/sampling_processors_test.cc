@@ -1,4 +1,4 @@
-// What a distribution is made of, one setting alone.
+// Tests each setting of sampling alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,22 +36,22 @@ ScoreList most_likely(std::size_t count, ScoreList scores) {
   return sampled({.top_k = static_cast<int>(count)}, std::move(scores));
 }
 
-TEST(TopK, LeavesTheLikeliest) {
+TEST(TopK, KeepsTheLikeliestTokens) {
   EXPECT_THAT(most_likely(2, {3, 1, 4, 2}), ElementsAre(3, kBanned, 4, kBanned));
   EXPECT_THAT(most_likely(1, {1, 2, 3, 4, 5}), ElementsAre(kBanned, kBanned, kBanned, kBanned, 5));
   EXPECT_THAT(most_likely(1, {5, 4, 3, 2, 1}), ElementsAre(5, kBanned, kBanned, kBanned, kBanned));
 }
 
-TEST(TopK, LeavesAllThatAreAsLikelyAsTheLastOne) {
+TEST(TopK, KeepsAllTokensAsLikelyAsTheLastOne) {
   EXPECT_THAT(most_likely(2, {3, 1, 4, 3, 3}), ElementsAre(3, kBanned, 4, 3, 3));
 }
 
-TEST(TopK, LeavesAllOfFewerTokens) {
+TEST(TopK, KeepsAllIfThereAreFewerTokens) {
   EXPECT_THAT(most_likely(9, {3, 1}), ElementsAre(3, 1));
   EXPECT_THAT(most_likely(2, {kBanned, 1, kBanned}), ElementsAre(kBanned, 1, kBanned));
 }
 
-TEST(TopK, PassesOverWhatIsNotANumber) {
+TEST(TopK, IgnoresNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const ScoreList scores = most_likely(1, {nan, 1, 2, nan});
   EXPECT_EQ(scores[1], kBanned);
@@ -62,7 +62,7 @@ TEST(TopK, AgreesWithASort) {
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     ScoreList scores(1 + random() % 200);
-    for (float& score : scores) score = static_cast<float>(random() % 50);  // many equal ones
+    for (float& score : scores) score = static_cast<float>(random() % 50);  // many are equal
     const std::size_t count = 1 + random() % scores.size();
     ScoreList sorted = scores;
     std::ranges::sort(sorted, std::greater());
@@ -72,7 +72,7 @@ TEST(TopK, AgreesWithASort) {
   }
 }
 
-// A beam keeps one more token than there are ends.
+// Applies top_p. A beam keeps one more token than there are end tokens, so `min_tokens - 1` end tokens set the minimum.
 ScoreList kept(float p, std::size_t min_tokens, ScoreList scores) {
   GenerateOptions settings{.top_k = 0, .top_p = p};
   if (min_tokens > 1) {
@@ -82,7 +82,7 @@ ScoreList kept(float p, std::size_t min_tokens, ScoreList scores) {
   return sampled(settings, std::move(scores));
 }
 
-TEST(TopP, BansTheTailThatFitsIntoTheRest) {
+TEST(TopP, BansTheTailBeyondP) {
   const float most = std::log(0.5f), more = std::log(0.3f), less = std::log(0.15f), least = std::log(0.05f);
   EXPECT_THAT(kept(0.99f, 1, {least, most, less, more}), ElementsAre(least, most, less, more));
   EXPECT_THAT(kept(0.9f, 1, {least, most, less, more}), ElementsAre(kBanned, most, less, more));
@@ -90,12 +90,12 @@ TEST(TopP, BansTheTailThatFitsIntoTheRest) {
   EXPECT_THAT(kept(0.4f, 1, {least, most, less, more}), ElementsAre(kBanned, most, kBanned, kBanned));
 }
 
-TEST(TopP, LeavesAsManyAsAskedFor) {
+TEST(TopP, KeepsAtLeastTheMinimum) {
   EXPECT_THAT(kept(0.1f, 2, {1, 90, 60, 3}), ElementsAre(kBanned, 90, 60, kBanned));
   EXPECT_THAT(kept(0.1f, 9, {1, 90, 60, 3}), ElementsAre(1, 90, 60, 3));
 }
 
-TEST(TopP, OfEquallyLikelyTokensTheFirstStays) {
+TEST(TopP, TheFirstOfEquallyLikelyTokensIsKept) {
   EXPECT_THAT(kept(0.0f, 1, {2, 2, 2, 1}), ElementsAre(2, kBanned, kBanned, kBanned));
   EXPECT_THAT(kept(0.6f, 1, {2, 2, 2, 2}), ElementsAre(2, 2, 2, kBanned));
 }
@@ -105,7 +105,7 @@ TEST(TopP, LeavesBannedTokensBanned) {
   EXPECT_THAT(kept(0.9f, 1, {kBanned, kBanned}), Each(kBanned));
 }
 
-TEST(TopP, LeavesWhatIsNotADistribution) {
+TEST(TopP, KeepsScoresThatAreNotADistribution) {
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT(kept(0.5f, 1, {1, infinity, 2}), ElementsAre(1, infinity, 2));
   const ScoreList scores = kept(0.5f, 1, {1, std::numeric_limits<float>::quiet_NaN(), 2});
@@ -113,7 +113,8 @@ TEST(TopP, LeavesWhatIsNotADistribution) {
   EXPECT_EQ(scores[2], 2.0f);
 }
 
-// Sorts, and drops one token after another. Nullopt where a sum is so near to the limit that rounding decides.
+// Sorts the scores and drops one token after another. Returns nullopt if a sum is so close to the limit that rounding
+// decides.
 std::optional<ScoreList> dropped_one_by_one(double p, std::size_t min_tokens, const ScoreList& scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 const fs::path kGolden = ENCDEC_GOLDEN_DIR;
 
-// Every folder of the golden data that has a tokenizer, by its path below tests/golden.
+// Returns the paths below tests/golden of all folders that have a tokenizer.
 std::vector<std::string> folders_with_tokenizers() {
   std::vector<std::string> names;
   for (const char* group : {"tokenizer_json", "tokenizer_native"}) {
@@ -54,7 +54,7 @@ std::vector<std::string> golden_texts() {
 
 class AnyTextStream : public testing::TestWithParam<std::string> {
  protected:
-  // Told token by token.
+  // Pushes token by token, and expects the text of all ids.
   void expect_equal(const Ids& ids) const {
     TextStream stream(*tokenizer_);
     std::string text;
@@ -69,7 +69,7 @@ class AnyTextStream : public testing::TestWithParam<std::string> {
   Ids encode(const std::string& text) const { return tokenizer_->encode_target(text, languages_); }
 
   const std::unique_ptr<Tokenizer> tokenizer_ = tokenizer_of(kGolden / GetParam());
-  // Some have no default.
+  // Some tokenizers have no default language.
   const EncodeOptions languages_ = {.target_language =
                                         tokenizer_->languages().empty() ? "" : tokenizer_->languages().front()};
 };
@@ -112,8 +112,8 @@ TEST_P(AnyTextStream, PiecesOfAnyTokensMakeTheirText) {
   }
 }
 
-// Not only at the end.
-TEST_P(AnyTextStream, TextIsToldWhileItGrows) {
+// Text comes during generation and not only at its end.
+TEST_P(AnyTextStream, TextIsReturnedWhileItGrows) {
   const Ids ids = encode("the cat sat on the mat and the dog sat on the cat");
   TextStream stream(*tokenizer_);
   std::string text;
@@ -123,7 +123,7 @@ TEST_P(AnyTextStream, TextIsToldWhileItGrows) {
   EXPECT_TRUE(whole.starts_with(text));
 }
 
-TEST(TextStream, ManyTokensAtOnceAreTheSameAsOneByOne) {
+TEST(TextStream, ManyTokensAtOnceGiveTheSameTextAsOneByOne) {
   const auto tokenizer = tokenizer_of(kGolden / "tokenizer_native" / "gpt2");
   const Ids ids = tokenizer->encode("Hello world, \xF0\x9F\x98\x80 again and again");
   TextStream one_by_one(*tokenizer), at_once(*tokenizer);
@@ -133,7 +133,7 @@ TEST(TextStream, ManyTokensAtOnceAreTheSameAsOneByOne) {
   EXPECT_EQ(at_once.finish(), one_by_one.finish());
 }
 
-TEST(TextStream, NoTokensAreNoText) {
+TEST(TextStream, NoTokensGiveNoText) {
   const auto tokenizer = tokenizer_of(kGolden / "tokenizer_native" / "gpt2");
   TextStream stream(*tokenizer);
   EXPECT_EQ(stream.push(Ids{}), "");

@@ -44,7 +44,7 @@ std::vector<float> row(const WordVectors& vectors, std::string_view word) {
   return {values, values + vectors.vectors().width()};
 }
 
-// The bytes of little-endian floats.
+// Returns little-endian floats as bytes.
 std::string floats(std::initializer_list<float> values) {
   std::string bytes;
   for (const float value : values) {
@@ -54,7 +54,7 @@ std::string floats(std::initializer_list<float> values) {
   return bytes;
 }
 
-// What gensim read, by file.
+// Returns what gensim read, by file name.
 const nlohmann::json& golden() {
   static const nlohmann::json expected = [] {
     std::ifstream file(kGolden / "expected.json");
@@ -68,7 +68,7 @@ Format format_of(const std::string& name) {
   return name == "glove.txt" ? Format::glove : Format::word2vec_text;
 }
 
-TEST(WordVectors, AreThoseThatGensimReads) {
+TEST(WordVectors, EqualThoseThatGensimReads) {
   int files = 0;
   for (const auto& [name, expected] : golden().items()) {
     for (const Format format : {Format::automatic, format_of(name)}) {
@@ -88,7 +88,7 @@ TEST(WordVectors, AreThoseThatGensimReads) {
   EXPECT_EQ(files, 11);
 }
 
-TEST(WordVectors, OnlyTheFirstEntriesAreReadUpToALimit) {
+TEST(WordVectors, OnlyTheFirstEntriesUpToALimitAreRead) {
   for (const auto& [name, expected] : golden().items()) {
     if (name.starts_with("twice")) continue;
     const auto words = expected["words"].get<std::vector<std::string>>();
@@ -102,7 +102,7 @@ TEST(WordVectors, OnlyTheFirstEntriesAreReadUpToALimit) {
   }
 }
 
-TEST(WordVectors, AnEmbeddingLooksThemUp) {
+TEST(WordVectors, AnEmbeddingFindsThem) {
   const WordVectors vectors = read_word_vectors(kGolden / "glove.txt");
   const Dim count = vectors.vectors().rows(), width = vectors.vectors().width();
   LayerRunner runner(
@@ -123,15 +123,15 @@ TEST(WordVectors, CanBeMovedAndStillFindWords) {
   EXPECT_EQ(row(moved, "b"), std::vector{2.0f});
 }
 
-// As in GloVe's 840B and others.
-TEST(WordVectors, ALinesWordIsAllThatStandsBeforeItsNumbers) {
+// As in GloVe's 840B and other files.
+TEST(WordVectors, AWordIsEverythingBeforeTheNumbersOfItsLine) {
   const WordVectors vectors = parse(", 1 2 3\n. . . 4 5 6\nat name@domain.com 7 8 9\n1 1 1 0 0 0\n\xff\xfe 1 2 3\n");
   EXPECT_THAT(vectors.words(), ElementsAre(",", ". . .", "at name@domain.com", "1 1 1", "\xff\xfe"));
   EXPECT_EQ(row(vectors, ". . ."), (std::vector{4.0f, 5.0f, 6.0f}));
   EXPECT_THAT(parse("2 1\na b 1\nc 2\n").words(), ElementsAre("a b", "c"));
 }
 
-TEST(WordVectors, LinesMayEndAsTheyLike) {
+TEST(WordVectors, LinesMayEndInSeveralWays) {
   for (const std::string end : {"\n", "\r\n", " \n", " \r\n", "  \n"}) {
     const WordVectors vectors = parse("2 2" + end + "a 1 2" + end + "b  3  4" + end + end);
     EXPECT_THAT(vectors.words(), ElementsAre("a", "b"));
@@ -158,10 +158,10 @@ TEST(WordVectors, NumbersBecomeTheNearestFloat) {
       {"-1e-99999999999999999999", -0.0f},
       {"0." + std::string(500, '0') + "1", 0.0f},
       {"0." + std::string(500, '0') + "1e501", 1.0f},
-      {"7.006492321624085e-46", 0.0f},  // half of the least float, which goes to the even one
+      {"7.006492321624085e-46", 0.0f},  // half of the smallest float: a tie, rounded to even
       {"7.006492321624086e-46", 0x1p-149f},
       {"3.4028235e38", 3.4028235e38f},
-      // Halfway between two floats but for the last digit: rounded once.
+      // Halfway between two floats except for the last digit: rounding twice would give another float.
       {"1.00000005960464477539062500001", 1.00000012f}};
   for (const auto& [text, value] : numbers) {
     const std::vector<float> found = row(parse("a " + text + " 1\n", {.format = Format::glove}), "a");
@@ -169,7 +169,7 @@ TEST(WordVectors, NumbersBecomeTheNearestFloat) {
   }
 }
 
-TEST(WordVectors, RefusesWhatIsNoFiniteNumber) {
+TEST(WordVectors, RefusesNumbersThatAreNotFinite) {
   for (const std::string text : {"nan", "inf", "-inf", "NaN", "1e39", "-1e39", "1e400", "-1e99999999999999999999",
                                  "0x10", "1,5", "1_0", "+-1", "--1", "1e", "", "\t1"}) {
     if (text.empty()) continue;
@@ -184,7 +184,7 @@ TEST(WordVectors, RefusesWhatIsNoFiniteNumber) {
             "word 2: 'b': number 2 of 2 is inf, expected a finite one");
 }
 
-TEST(WordVectors, BinaryEntriesMayEndWithANewlineOrNot) {
+TEST(WordVectors, BinaryEntriesMayEndWithANewline) {
   const std::string ab = floats({1, -2}), cd = floats({3, 1e-3f});
   for (const std::string end : {"", "\n"}) {
     const WordVectors vectors = parse("2 2\nx " + ab + end + "\xff\xfe " + cd + end);
@@ -193,7 +193,7 @@ TEST(WordVectors, BinaryEntriesMayEndWithANewlineOrNot) {
   }
 }
 
-TEST(WordVectors, OfDuplicatesTheFirstCounts) {
+TEST(WordVectors, TheFirstOfDuplicatesWins) {
   const WordVectors vectors = parse("a 1\nb 2\na 3\na 4\nc 5\n", {.format = Format::glove});
   EXPECT_THAT(vectors.words(), ElementsAre("a", "b", "c"));
   EXPECT_EQ(row(vectors, "a"), std::vector{1.0f});
@@ -202,7 +202,7 @@ TEST(WordVectors, OfDuplicatesTheFirstCounts) {
   EXPECT_EQ(vectors.vectors().shape(), (Shape{3, 1}));
 }
 
-TEST(WordVectors, RefusesHeadersThatDoNotTellTheTruth) {
+TEST(WordVectors, RefusesWrongHeaders) {
   const WordVectorOptions text{.format = Format::word2vec_text}, binary{.format = Format::word2vec_binary};
   for (const WordVectorOptions& options : {text, binary}) {
     EXPECT_THAT(vectors_refusal("4000000000000 2\na 1 2\n", options), testing::HasSubstr("words of 2 dim"));
@@ -225,7 +225,7 @@ TEST(WordVectors, RefusesHeadersThatDoNotTellTheTruth) {
   EXPECT_EQ(vectors_refusal("2 1\na 1\n\nb 2\n", text), "line 3: 0 numbers, expected a word and 1");
 }
 
-// What is no header is read as GloVe's first line.
+// A first line that is not a header is read as a line of GloVe.
 TEST(WordVectors, RefusesFirstLinesThatHaveTooFewNumbers) {
   const std::string rest = "\nthe .1 .2 .3\nof .4 .5 .6\n";
   for (const std::string first : {"+2 3", "2 3.0", "2. 3", "2  3", "V 3", "the .1"}) {
@@ -245,7 +245,7 @@ TEST(WordVectors, RefusesFirstLinesThatHaveTooFewNumbers) {
   EXPECT_EQ(vectors_refusal(" 2 3" + rest), "line 1: an empty word, expected a word and its vector");
 }
 
-TEST(WordVectors, WordsWithSpacesMayStandInLineTwoAndThoseThatEndWithNumbersBehindIt) {
+TEST(WordVectors, WordsMayContainSpacesFromLineTwoAndEndWithNumbersFromLineThree) {
   EXPECT_THAT(parse("the 1 2\n. . . 3 4\n1 1 5 6\n").words(), ElementsAre("the", ". . .", "1 1"));
   EXPECT_THAT(parse("the 1 2\n7 3 4\n").words(), ElementsAre("the", "7"));
   EXPECT_EQ(vectors_refusal("the 1 2\n1 1 5 6\n"),
@@ -254,7 +254,7 @@ TEST(WordVectors, WordsWithSpacesMayStandInLineTwoAndThoseThatEndWithNumbersBehi
             "line 2: more than 2 numbers, expected as many as the header says");
 }
 
-TEST(WordVectors, SpacesBetweenTheFirstNumbersAreNoDimensions) {
+TEST(WordVectors, RepeatedSpacesBetweenTheFirstNumbersDoNotCount) {
   const WordVectors vectors = parse("the  1   2\nof 3 4\n");
   EXPECT_EQ(row(vectors, "the"), (std::vector{1.0f, 2.0f}));
   EXPECT_EQ(row(vectors, "of"), (std::vector{3.0f, 4.0f}));
@@ -266,8 +266,8 @@ TEST(WordVectors, AByteOrderMarkIsSkipped) {
                                                              {"the 1 2\nof 3 4\n", Format::glove},
                                                              {"1 2\nthe " + floats({1, 2}), Format::word2vec_binary}};
   for (const auto& [text, format] : files) {
-    for (const Format asked : {Format::automatic, format}) {
-      const WordVectors vectors = parse(mark + text, {.format = asked});
+    for (const Format expected_format : {Format::automatic, format}) {
+      const WordVectors vectors = parse(mark + text, {.format = expected_format});
       EXPECT_EQ(vectors.words()[0], "the");
       EXPECT_EQ(row(vectors, "the"), (std::vector{1.0f, 2.0f}));
     }
@@ -275,7 +275,7 @@ TEST(WordVectors, AByteOrderMarkIsSkipped) {
   EXPECT_EQ(vectors_refusal(mark), "no words, expected at least 1");
 }
 
-TEST(WordVectors, RefusesWhatHasNoWordsOrNumbers) {
+TEST(WordVectors, RefusesFilesWithoutWordsOrNumbers) {
   EXPECT_EQ(vectors_refusal(""), "no words, expected at least 1");
   EXPECT_EQ(vectors_refusal("\n \r\n"), "no words, expected at least 1");
   EXPECT_EQ(vectors_refusal("word\n"), "line 1: no numbers, expected a word and its vector");
@@ -290,7 +290,7 @@ TEST(WordVectors, RefusesWhatHasNoWordsOrNumbers) {
   EXPECT_EQ(vectors_refusal("a 1\n", {.limit = 0}), "a limit of 0 words, expected at least 1");
 }
 
-TEST(WordVectors, RefusesFilesThatAreNotThere) {
+TEST(WordVectors, RefusesMissingFiles) {
   EXPECT_THROW(read_word_vectors("/nowhere/x.vec"), FileError);
 }
 

@@ -1,4 +1,5 @@
-// A model that was used and then is used in a forked process, as Python's multiprocessing and preloading servers do.
+// Tests a model that was used and then is used in a forked process, as in Python's multiprocessing and in preloading
+// servers.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 namespace encdec::model_cases {
 namespace {
 
-// Whether `work` returns true in a child, within a minute.
+// Returns true if `work` returns true in a child process within a minute.
 bool works_in_child(const std::function<bool()>& work) {
   const ::pid_t child = ::fork();
   if (child == 0) {
@@ -28,7 +29,7 @@ bool works_in_child(const std::function<bool()>& work) {
 
 constexpr int kThreads = 3;
 
-// Of this process, where the system tells.
+// Returns the number of threads of this process; kThreads if the system has no /proc.
 int threads_of_process() {
   const std::filesystem::path tasks = "/proc/self/task";
   if (!std::filesystem::exists(tasks)) return kThreads;
@@ -57,7 +58,7 @@ class Fork : public testing::Test {
   std::vector<TokenIds> expected_;
 };
 
-TEST_F(Fork, AChildGeneratesTheSameWithAsManyThreadsAndLetsGoOfTheModel) {
+TEST_F(Fork, AChildGeneratesTheSameWithAsManyThreadsAndFreesTheModel) {
   EXPECT_TRUE(works_in_child([&] {
     const bool is_same = generated() == expected_ && generated() == expected_;
     const bool has_threads = threads_of_process() == kThreads;
@@ -68,14 +69,14 @@ TEST_F(Fork, AChildGeneratesTheSameWithAsManyThreadsAndLetsGoOfTheModel) {
   EXPECT_EQ(generated(), expected_);
 }
 
-TEST_F(Fork, AChildThatDoesNotUseTheModelLetsGoOfIt) {
+TEST_F(Fork, AChildThatDoesNotUseTheModelFreesIt) {
   EXPECT_TRUE(works_in_child([&] {
     model_.reset();
     return true;
   }));
 }
 
-TEST_F(Fork, OtherThreadsMayBeAtWork) {
+TEST_F(Fork, OtherThreadsMayBeWorking) {
   std::atomic<bool> is_over = false;
   std::thread other([&] {
     while (!is_over) load("shared_swish", 2).generate_ids(random_sources(9, 40, 20), {.max_new_tokens = 10});

@@ -1,4 +1,4 @@
-// What Model::generate() makes of its options, and of streams.
+// Tests the options of Model::generate(), and streams.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ModelGeneration, GeneratesAsManyTokensAsAreAskedFor) {
+TEST(ModelGeneration, GeneratesTheRequestedNumberOfTokens) {
   const Model model = load("gelu_sharded");
   const auto sources = random_sources(4, 6, static_cast<std::int32_t>(model.config().encoder.vocabulary));
   const auto results = model.generate_ids(sources, {.max_new_tokens = 37, .min_new_tokens = 37});
   for (const auto& result : results) EXPECT_EQ(result.hypotheses.front().token_ids.size(), 37u);
 }
 
-TEST(ModelGeneration, ResultsSayWhyTheyEndAndWhatWasRead) {
+TEST(ModelGeneration, ResultsReportTheFinishReasonAndTheSourceTokens) {
   const Model model = load("text");
   const std::string text = "a b c d e f g h";
   for (const int beams : {1, 4}) {
@@ -37,12 +37,12 @@ TEST(ModelGeneration, ResultsSayWhyTheyEndAndWhatWasRead) {
   EXPECT_EQ(model.generate({""}).front().source_tokens, 0u);
 }
 
-TEST(ModelGeneration, AShortlistIsAllThatIsProduced) {
+TEST(ModelGeneration, OnlyTokensOfAShortlistAreProduced) {
   const Model model = load("shared_swish");
   const auto sources = random_sources(5, 8, 20);
   const TokenIds shortlist{9, 3, 14, 3};
   for (const int beams : {1, 3}) {
-    // The same tokens by the whole matmul: all others are suppressed.
+    // The expected result comes from the whole vocabulary with all other tokens suppressed.
     TokenIds others;
     for (std::int32_t token = 0; token < static_cast<std::int32_t>(model.config().decoder.vocabulary); ++token) {
       const bool is_end = std::ranges::count(*model.generation_config().eos_tokens, token) > 0;
@@ -63,7 +63,7 @@ TEST(ModelGeneration, AShortlistIsAllThatIsProduced) {
   }
 }
 
-TEST(ModelGeneration, PhrasesThatMustAppearDo) {
+TEST(ModelGeneration, ForcedPhrasesAppear) {
   const Model model = load("shared_swish");
   const auto sources = random_sources(6, 12, 20);
   const std::vector<TokenIds> phrases{{7, 8, 9}, {21}, {4, 4}};
@@ -83,7 +83,7 @@ TEST(ModelGeneration, PhrasesThatMustAppearDo) {
   }
 }
 
-TEST(ModelGeneration, PhrasesOfTheFoldersFileMustAppearToo) {
+TEST(ModelGeneration, ForcedPhrasesOfTheFoldersFileAppear) {
   const TempFolder folder;
   std::filesystem::copy(kMarianCases / "shared_swish" / "model", folder.path());
   nlohmann::json settings = read_json(folder.path() / "generation_config.json");
@@ -102,7 +102,7 @@ TEST(ModelGeneration, PhrasesOfTheFoldersFileMustAppearToo) {
   EXPECT_FALSE(std::ranges::all_of(model.generate_ids(sources, without), has_phrase));
 }
 
-TEST(ModelGeneration, CoverageIsPartOfAHypothesisScoreAndChangesNoSearchStep) {
+TEST(ModelGeneration, CoverageChangesTheScoreOfAHypothesisAndNoSearchStep) {
   const Model model = load("shared_swish");
   const auto sources = random_sources(7, 6, 20);
   GenerateOptions options{.num_beams = 3, .max_new_tokens = 9, .min_new_tokens = 9};
@@ -117,19 +117,19 @@ TEST(ModelGeneration, CoverageIsPartOfAHypothesisScoreAndChangesNoSearchStep) {
   }
 }
 
-TEST(ModelGeneration, TokensAreToldOnceEachInOrderAndAddUpToTheResult) {
+TEST(ModelGeneration, EachTokenIsReportedOnceInOrder) {
   const Model model = load("shared_swish");
   const auto sources = random_sources(8, 9, 20);
   for (const int beams : {1, 4}) {
-    std::vector<TokenIds> told(sources.size());
+    std::vector<TokenIds> reported(sources.size());
     GenerateOptions options{.num_beams = beams, .max_new_tokens = 15, .batch_size = 4, .workers = 2};
-    options.on_token = [&](std::size_t source, std::int32_t token) { told[source].push_back(token); };
+    options.on_token = [&](std::size_t source, std::int32_t token) { reported[source].push_back(token); };
     const auto results = model.generate_ids(sources, options);
-    for (std::size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(told[i], results[i].hypotheses.front().token_ids);
+    for (std::size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(reported[i], results[i].hypotheses.front().token_ids);
   }
 }
 
-TEST(ModelGeneration, ScoresOfGeneratedTokensAreThoseOfGeneration) {
+TEST(ModelGeneration, ScoresOfGeneratedTokensEqualThoseOfGeneration) {
   for (const char* name : {"marian/shared_swish", "gpt2/with_prefix", "t5/gated"}) {
     const auto folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model";
     if (!std::filesystem::exists(folder)) continue;
@@ -153,7 +153,7 @@ TEST(ModelGeneration, ScoresOfGeneratedTokensAreThoseOfGeneration) {
   }
 }
 
-TEST(ModelGeneration, WhatIsDrawnDependsOnTheSeedAndTheSourceOnly) {
+TEST(ModelGeneration, SamplesDependOnTheSeedAndTheSourceOnly) {
   const Model model = load("shared_swish");
   std::vector<TokenIds> sources = random_sources(10, 8, 20);
   GenerateOptions options{.num_return_sequences = 3, .max_new_tokens = 12, .do_sample = true, .top_k = 0, .seed = 5};
@@ -176,12 +176,13 @@ TEST(ModelGeneration, WhatIsDrawnDependsOnTheSeedAndTheSourceOnly) {
   EXPECT_TRUE(differs) << "another seed, the same samples";
 }
 
-// A stream that fails in the middle, and one whose reader is slow.
+// A stream of a list of sources. Input is slow: with Wait::no only every third call of next() gets a source. Fails at
+// source number `fail_at`, counted from 0.
 class ListStream final : public GenerateStream {
  public:
   explicit ListStream(std::vector<TokenIds> sources) : sources_(std::move(sources)) {}
   std::optional<GenerateInput> next(Wait wait) override {
-    if (wait == Wait::no && ++asked_ % 3 != 0) return std::nullopt;  // not there yet
+    if (wait == Wait::no && ++polls_ % 3 != 0) return std::nullopt;  // not yet there
     if (read_ == fail_at) throw InputError("line 6 is bad");
     return read_ < sources_.size() ? std::optional(GenerateInput{sources_[read_++]}) : std::nullopt;
   }
@@ -200,7 +201,7 @@ class ListStream final : public GenerateStream {
  private:
   std::vector<TokenIds> sources_;
   std::size_t read_ = 0;
-  int asked_ = 0;
+  int polls_ = 0;
 };
 
 TEST(ModelGeneration, AStreamGetsItsResultsInOrderHoweverItsInputArrives) {
@@ -218,7 +219,7 @@ TEST(ModelGeneration, AStreamGetsItsResultsInOrderHoweverItsInputArrives) {
   }
 }
 
-TEST(ModelGeneration, AStreamThatFailsGetsTheResultsOfWhatCameBefore) {
+TEST(ModelGeneration, AStreamThatFailsGetsTheResultsOfEarlierSources) {
   const Model model = load("shared_swish");
   ListStream stream(random_sources(12, 10, 20));
   stream.fail_at = 5;
@@ -226,7 +227,7 @@ TEST(ModelGeneration, AStreamThatFailsGetsTheResultsOfWhatCameBefore) {
   EXPECT_EQ(stream.results.size(), 5u);
 }
 
-TEST(ModelGeneration, AStreamMayPassOverSourcesThatTheModelCannotTake) {
+TEST(ModelGeneration, AStreamMaySkipSourcesThatTheModelRefuses) {
   const Model model = load("shared_swish");
   auto sources = random_sources(30, 20, 20);
   const auto expected = model.generate_ids(sources, {.max_new_tokens = 8});
@@ -251,7 +252,7 @@ TEST(ModelGeneration, AStreamMayPassOverSourcesThatTheModelCannotTake) {
   EXPECT_THAT(failure([&] { model.generate_stream(stream, {.max_new_tokens = 8}); }), HasSubstr("source 1:"));
 }
 
-TEST(ModelGeneration, WhatProgressThrowsEndsTheWorkOfAllWorkers) {
+TEST(ModelGeneration, AnExceptionInOnProgressStopsAllWorkers) {
   const Model model = load("shared_swish");
   GenerateOptions options{.max_new_tokens = 1000, .min_new_tokens = 1000, .batch_size = 2, .workers = 3};
   int steps = 0;
@@ -259,7 +260,7 @@ TEST(ModelGeneration, WhatProgressThrowsEndsTheWorkOfAllWorkers) {
     if (++steps == 5) throw InputError("enough");
   };
   EXPECT_THAT(failure([&] { model.generate_ids(random_sources(13, 50, 20), options); }), HasSubstr("enough"));
-  EXPECT_LT(steps, 20'000) << "of 25,000 that there would be";
+  EXPECT_LT(steps, 20'000) << "of 25,000 without the exception";
 }
 
 }  // namespace

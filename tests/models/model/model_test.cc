@@ -50,7 +50,7 @@ TEST(Model, ASourceGetsTheSameBitsInEveryBatchOrderAndNumberOfThreads) {
   }
 }
 
-TEST(Model, ServesManyThreadsAtOnce) {
+TEST(Model, ServesManyThreadsConcurrently) {
   const Model model = load("odd_sizes", 2);
   const auto sources = random_sources(20, 30, static_cast<std::int32_t>(model.config().encoder.vocabulary));
   const auto expected = model.generate_ids(sources);
@@ -117,7 +117,7 @@ TEST(Model, GeneratesTheTextThatTransformersGenerates) {
   }
 }
 
-TEST(Model, CallsBackForEveryTokenAsItIsChosen) {
+TEST(Model, ReportsEveryTokenAsItIsChosen) {
   const Model model = load("gelu_sharded");
   const auto sources = random_sources(5, 9, static_cast<std::int32_t>(model.config().encoder.vocabulary));
   std::vector<TokenIds> streamed(sources.size());
@@ -148,7 +148,7 @@ TEST(Model, RefusesTokensOutsideTheVocabularyBeforeAnyWork) {
   EXPECT_THAT(failure([&] { model.forward(empty, empty); }), HasSubstr("source 1: no tokens"));
 }
 
-TEST(Model, RefusesOptionsThatAreOutOfRangeOrNotSupported) {
+TEST(Model, RefusesOptionsThatAreOutOfRangeOrUnsupported) {
   const Model model = load("shared_swish");
   const std::vector<TokenIds> sources{{1}};
   const auto refusal = [&](const GenerateOptions& options) {
@@ -174,7 +174,7 @@ TEST(Model, RefusesOptionsThatAreOutOfRangeOrNotSupported) {
   EXPECT_THAT(failure([&] { load("shared_swish", -1); }), HasSubstr("threads is -1"));
 }
 
-TEST(Model, WithoutTokenizerFilesTextIsRefusedAndIdsAreNot) {
+TEST(Model, WithoutTokenizerFilesTextIsRefusedAndIdsAreAccepted) {
   const Model model = load("shared_swish");
   ASSERT_EQ(model.tokenizer(), nullptr);
   EXPECT_THAT(failure([&] { model.generate({"text"}); }), HasSubstr("no tokenizer files"));
@@ -188,7 +188,7 @@ Model load_family(const std::string& name) {
   return Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model", {.threads = 1});
 }
 
-TEST(Model, ASourceThatIsLongerThanLearnedPositionsIsNamed) {
+TEST(Model, ASourceThatIsLongerThanTheLearnedPositionsIsNamed) {
   const Model model = load_family("bart/base");
   const auto limit = static_cast<std::size_t>(*model.config().encoder.position_limit());
   const std::vector<TokenIds> fits{{5}, TokenIds(limit, 5)};
@@ -213,7 +213,7 @@ TEST(Model, ALongSourceIsAnErrorOrTruncated) {
               model.generate_ids(front, {.max_new_tokens = 4}).front().hypotheses.front().token_ids);
     EXPECT_FALSE(results[0].source_truncated);
     EXPECT_TRUE(results[1].source_truncated);
-    // Learned positions are a bound that no option moves.
+    // No option can exceed the number of learned positions.
     const auto limit = static_cast<std::size_t>(*model.config().input_stack().position_limit());
     const std::vector<TokenIds> too_long = {TokenIds(limit + 1, 5)};
     options.max_source_tokens = static_cast<int>(limit) + 10;
@@ -235,7 +235,7 @@ TEST(Model, ATruncatedTextKeepsItsEndToken) {
             model.generate_ids(std::span(&some, 1)).front().hypotheses.front().token_ids);
 }
 
-// Wherever it is stopped, the next call finds all in order.
+// After a call is cancelled anywhere, the next call works.
 TEST(Model, WorkCanBeCancelledAnywhere) {
   int calls = 0, limit = std::numeric_limits<int>::max();
   std::mutex counting;
@@ -258,7 +258,7 @@ TEST(Model, WorkCanBeCancelledAnywhere) {
     return is_cancelled;
   };
   const auto load_it = [] { load("shared_swish"); };
-  load_it();  // the first load of a process also tries what oneDNN does
+  load_it();  // the first load of a process also tests oneDNN
   EXPECT_FALSE(cancelled_at(std::numeric_limits<int>::max(), load_it));
   ASSERT_GE(calls, 20) << "while weights are packed";
   const int while_loading = calls;
@@ -285,7 +285,7 @@ TEST(Model, WorkCanBeCancelledAnywhere) {
   }
 }
 
-TEST(Model, GenerationStopsWhereLearnedPositionsEnd) {
+TEST(Model, GenerationStopsAfterTheLastLearnedPosition) {
   const Model model = load_family("gpt2/with_prefix");
   const auto limit = static_cast<std::size_t>(*model.config().decoder.position_limit());
   const std::vector<TokenIds> prompts{TokenIds(10, 5), {7}};
@@ -299,7 +299,7 @@ TEST(Model, ATextWithoutTokensHasNoEmbedding) {
   EXPECT_THAT(failure([&] { model.embed({"a", ""}); }), HasSubstr("text 2: no tokens, expected at least one"));
 }
 
-TEST(Model, WhatAModelDoesNotHaveIsRefused) {
+TEST(Model, RefusesWhatTheModelDoesNotHave) {
   const std::vector<TokenIds> rows{{5, 6}};
   const Model encoder = load_family("bert/base"), decoder = load_family("gpt2/with_prefix");
   EXPECT_THAT(failure([&] { encoder.generate_ids(rows); }), HasSubstr("bert has no decoder"));
@@ -309,7 +309,7 @@ TEST(Model, WhatAModelDoesNotHaveIsRefused) {
   EXPECT_THAT(failure([&] { decoder.generate({"a"}, {.target_lang = "fr"}); }), testing::Not(testing::Eq("no error")));
 }
 
-TEST(Model, TheFingerprintStandsForAllThatResultsDependOn) {
+TEST(Model, TheFingerprintCoversEverythingThatResultsDependOn) {
   const TempFolder folder;
   const std::filesystem::path copy = folder / "copy";
   std::filesystem::copy(kMarianCases / "text" / "model", copy, std::filesystem::copy_options::recursive);
@@ -326,7 +326,7 @@ TEST(Model, TheFingerprintStandsForAllThatResultsDependOn) {
   EXPECT_NE(Model::load(copy).fingerprint(), expected);
 }
 
-TEST(Model, TheFingerprintDiffersWhereTokenizersDo) {
+TEST(Model, TheFingerprintsOfDifferentTokenizersDiffer) {
   const TempFolder folder;
   const auto copy = [&](const char* source, const char* name) {
     std::filesystem::copy(std::filesystem::path(ENCDEC_GOLDEN_DIR) / source, folder / name);

@@ -56,7 +56,7 @@ std::vector<std::string> cache_notes(const Model& model, const fs::path& folder)
   return notes;
 }
 
-// A checkpoint, and what its network says with a cache.
+// A random checkpoint, and the outputs of its network when loaded with a cache.
 class PackedWeightsCacheTest : public testing::Test {
  protected:
   Tensor probe_with(const fs::path& cache, Precision precision = Precision::float32, int threads = 1) const {
@@ -67,7 +67,7 @@ class PackedWeightsCacheTest : public testing::Test {
                        {.threads = threads, .precision = precision, .packed_weights_cache = cache});
   }
 
-  // Builds the network with a cache of its own.
+  // Builds the network with its own cache.
   struct Built {
     std::shared_ptr<PackedWeightsCache> cache;
     Tensor probed;
@@ -86,7 +86,7 @@ class PackedWeightsCacheTest : public testing::Test {
     return built;
   }
 
-  // The one file of a cache that a load has written.
+  // Loads with a new cache, and returns the single file that the load has written.
   fs::path written(const fs::path& folder) const {
     build(folder);
     const std::vector<fs::path> files = files_of(folder);
@@ -98,7 +98,7 @@ class PackedWeightsCacheTest : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(PackedWeightsCacheTest, TheSecondLoadTakesEveryMatrixFromTheFileAndGivesTheSameBits) {
+TEST_F(PackedWeightsCacheTest, TheSecondLoadReadsEveryMatrixFromTheFileAndGivesTheSameBits) {
   for (const Precision precision : kPrecisions) {
     for (const int threads : {1, 3}) {
       const PackOptions pack{.threads = threads, .precision = precision};
@@ -117,8 +117,8 @@ TEST_F(PackedWeightsCacheTest, TheSecondLoadTakesEveryMatrixFromTheFileAndGivesT
   }
 }
 
-// Each in a process of its own, as the actors of a cluster.
-TEST_F(PackedWeightsCacheTest, OfProcessesThatBeginTogetherOnePacksAndAllShareItsFile) {
+// Each child is a process of its own, like the actors of a cluster.
+TEST_F(PackedWeightsCacheTest, OneOfSeveralProcessesPacksAndAllShareItsFile) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer does not follow a child that starts threads";
 #endif
@@ -145,7 +145,7 @@ TEST_F(PackedWeightsCacheTest, OfProcessesThatBeginTogetherOnePacksAndAllShareIt
   EXPECT_THAT(files_of(cache), SizeIs(1));
 }
 
-TEST_F(PackedWeightsCacheTest, AModelThatHasPackedTakesItsWeightsFromTheFileToo) {
+TEST_F(PackedWeightsCacheTest, AModelThatHasPackedAlsoMapsTheFile) {
   const Model model = load(folder_ / "cache");
   std::ifstream maps("/proc/self/maps");
   if (!maps) GTEST_SKIP() << "no /proc";
@@ -153,7 +153,7 @@ TEST_F(PackedWeightsCacheTest, AModelThatHasPackedTakesItsWeightsFromTheFileToo)
   EXPECT_THAT(text, HasSubstr((folder_ / "cache").string()));
 }
 
-TEST_F(PackedWeightsCacheTest, ModelsThatLoadWithItGenerateAndScoreTheSame) {
+TEST_F(PackedWeightsCacheTest, ModelsLoadedWithItGenerateTheSame) {
   for (const Precision precision : {Precision::float32, Precision::int8, Precision::automatic}) {
     const std::vector<TokenIds> sources = {{5, 17, 23, 0}, {44, 3, 0}};
     const auto generated = [&](const fs::path& cache) {
@@ -161,7 +161,7 @@ TEST_F(PackedWeightsCacheTest, ModelsThatLoadWithItGenerateAndScoreTheSame) {
       const Model model = load(cache, precision);
       EXPECT_THAT(cache_notes(model, folder_.path()), IsEmpty());
       for (const auto& result : model.generate_ids(sources)) ids.push_back(result.hypotheses.front().token_ids);
-      // Matrices of a shortlist are not the checkpoint's.
+      // The matrices of a shortlist are not part of the checkpoint, and not cached.
       GenerateOptions shortlisted;
       shortlisted.shortlist = {0, 3, 5, 8, 13, 21, 34, 55, 89};
       for (const auto& result : model.generate_ids(sources, shortlisted))
@@ -183,7 +183,7 @@ TEST_F(PackedWeightsCacheTest, OtherPrecisionsThreadsAndContentsHaveOtherFiles) 
   load(cache, Precision::int8, 2);
   EXPECT_THAT(files_of(cache), SizeIs(4));
 
-  // One bit of one weight.
+  // Changes one bit of one weight.
   const fs::path weights = checkpoint_.folder() / "model.safetensors";
   std::string changed = content(weights);
   changed[changed.size() - 2] = static_cast<char>(changed[changed.size() - 2] ^ 1);
@@ -201,12 +201,12 @@ TEST_F(PackedWeightsCacheTest, ACopyOfTheCheckpointUsesTheSameFile) {
   EXPECT_THAT(files_of(cache), SizeIs(1));
 }
 
-TEST_F(PackedWeightsCacheTest, ADamagedFileChangesNothingAndIsWrittenAnew) {
+TEST_F(PackedWeightsCacheTest, ADamagedFileChangesNoResultAndIsReplaced) {
   const fs::path cache = folder_ / "cache", file = written(cache);
   const std::string whole = content(file);
   const Tensor expected = probe_with({});
   const auto try_with = [&](const std::string& damaged, const std::string& what) {
-    fs::remove(file);  // some file systems wait for the disk where a file is overwritten
+    fs::remove(file);  // on some file systems, overwriting a file waits for the disk
     std::ofstream(file, std::ios::binary) << damaged;
     const Built built = build(cache);
     ASSERT_TRUE(same_bits(built.probed, expected)) << what;
@@ -214,7 +214,7 @@ TEST_F(PackedWeightsCacheTest, ADamagedFileChangesNothingAndIsWrittenAnew) {
     EXPECT_THAT(built.cache->notes(), SizeIs(1)) << what;
     EXPECT_TRUE(content(file) == whole) << what;
   };
-  // Every byte of the head is the business of packed_weights_file_test.
+  // packed_weights_file_test tests every byte of the head.
   std::uint64_t head = 0;
   std::memcpy(&head, whole.data() + 32, sizeof(head));
   ASSERT_LT(head, 4096u);
@@ -230,11 +230,11 @@ TEST_F(PackedWeightsCacheTest, ADamagedFileChangesNothingAndIsWrittenAnew) {
   try_with(whole + "x", "a byte more");
 }
 
-TEST_F(PackedWeightsCacheTest, AMatrixThatTheFileLacksIsPackedAndAddedToIt) {
+TEST_F(PackedWeightsCacheTest, AMatrixMissingFromTheFileIsPackedAndAdded) {
   const fs::path cache = folder_ / "cache", file = written(cache);
   const std::string whole = content(file);
   const Built full = build(cache);
-  // The same file with fewer matrices: what another version of a family's description would have written.
+  // The same file with fewer matrices, as a version with another description of the family would write it.
   ContentHash key;
   std::memcpy(key.data(), whole.data() + 16, key.size());
   const auto bytes = std::as_bytes(std::span(whole));
@@ -253,16 +253,16 @@ TEST_F(PackedWeightsCacheTest, AMatrixThatTheFileLacksIsPackedAndAddedToIt) {
   EXPECT_TRUE(content(file) == whole);
 }
 
-TEST_F(PackedWeightsCacheTest, AFolderThatCannotBeWrittenIsANote) {
+TEST_F(PackedWeightsCacheTest, AFolderThatCannotBeWrittenGivesANote) {
   const fs::path file = folder_.write("file", "");
   const Tensor expected = probe_with({});
-  for (const fs::path& cache : {file, file / "below"}) {  // whoever we are
+  for (const fs::path& cache : {file, file / "below"}) {  // fails for every user, root included
     const Model model = load(cache);
     EXPECT_TRUE(same_bits(probe(model.network()), expected));
     ASSERT_FALSE(cache_notes(model, cache).empty());
     EXPECT_THAT(cache_notes(model, cache).back(), HasSubstr("weights are packed at every load"));
   }
-  if (::geteuid() == 0) return;  // who may write everywhere
+  if (::geteuid() == 0) return;  // root can write everywhere
   const fs::path locked = folder_ / "locked";
   fs::create_directory(locked);
   fs::permissions(locked, fs::perms::owner_read | fs::perms::owner_exec);
@@ -274,19 +274,19 @@ TEST_F(PackedWeightsCacheTest, AFolderThatCannotBeWrittenIsANote) {
 TEST_F(PackedWeightsCacheTest, AFailedWriteLeavesNoFile) {
   const fs::path cache = folder_ / "cache", file = written(cache);
   fs::remove(file);
-  fs::create_directories(file / "in the way");  // nothing is renamed over a folder
+  fs::create_directories(file / "in the way");  // a file cannot be renamed to a folder
   const Built built = build(cache);
   EXPECT_THAT(built.cache->notes(), SizeIs(2));
   EXPECT_THAT(files_of(cache), testing::ElementsAre(file));
 }
 
-TEST_F(PackedWeightsCacheTest, TheFileHasTheRightsOfOrdinaryFiles) {
+TEST_F(PackedWeightsCacheTest, TheFileHasThePermissionsOfOrdinaryFiles) {
   const fs::path cache = folder_ / "cache", file = written(cache);
   const fs::path ordinary = folder_.write("ordinary", "");
   EXPECT_EQ(fs::status(file).permissions(), fs::status(ordinary).permissions());
 }
 
-TEST_F(PackedWeightsCacheTest, LoadsAtTheSameTimeDoNotDisturbEachOther) {
+TEST_F(PackedWeightsCacheTest, ConcurrentLoadsDoNotDisturbOneAnother) {
   const fs::path cache = folder_ / "cache";
   const Tensor expected = probe_with({});
   std::vector<std::thread> threads;
@@ -308,7 +308,7 @@ TEST_F(PackedWeightsCacheTest, LoadsAtTheSameTimeDoNotDisturbEachOther) {
   EXPECT_THAT(files_of(cache), SizeIs(1));
 }
 
-TEST_F(PackedWeightsCacheTest, ANameIsServedOnce) {
+TEST_F(PackedWeightsCacheTest, EachNameIsFoundOnce) {
   const Tensor matrix = Tensor::allocate({64}, DataType::uint8);
   PackedWeightsCache first(folder_.path(), {});
   EXPECT_TRUE(first.find("a", 64).empty());

@@ -5,18 +5,18 @@
 namespace encdec::request_life {
 namespace {
 
-std::function<Request(RequestQueue&, Steps&, Told&)> generating(const GenerateOptions& options, bool is_stream) {
-  return [=](RequestQueue& queue, Steps& steps, Told& told) {
+std::function<Request(RequestQueue&, Steps&, Calls&)> generating(const GenerateOptions& options, bool is_stream) {
+  return [=](RequestQueue& queue, Steps& steps, Calls& calls) {
     GenerateHandlers handlers{
         .on_result =
             [&](std::size_t, const GenerateResult& result) {
-              told.add(steps, "result " + ids(result.hypotheses.front().token_ids), true);
+              calls.add(steps, "result " + ids(result.hypotheses.front().token_ids), true);
             },
-        .on_failure = [&](std::size_t, const std::exception_ptr&) { told.add(steps, "failure", true); },
-        .on_start = [&](std::size_t, std::size_t) { told.add(steps, "start "); }};
+        .on_failure = [&](std::size_t, const std::exception_ptr&) { calls.add(steps, "failure", true); },
+        .on_start = [&](std::size_t, std::size_t) { calls.add(steps, "start "); }};
     if (is_stream) {
       handlers.on_tokens = [&](std::size_t, std::span<const std::int32_t> tokens, std::span<const float>) {
-        told.add(steps, "tokens " + ids(tokens));
+        calls.add(steps, "tokens " + ids(tokens));
       };
     }
     const GenerateInput input{.source = TokenIds{1, 2, 3}, .prefix = TokenIds{4, 5}};
@@ -24,15 +24,15 @@ std::function<Request(RequestQueue&, Steps&, Told&)> generating(const GenerateOp
   };
 }
 
-Request embed(RequestQueue& queue, Steps& steps, Told& told) {
+Request embed(RequestQueue& queue, Steps& steps, Calls& calls) {
   const std::vector<std::string> texts{"a few words"};
   return queue.submit(texts, {},
                       {.on_result =
                            [&](std::size_t, const EmbedResult& result) {
-                             told.add(steps, "vector " + std::to_string(result.values.front()), true);
+                             calls.add(steps, "vector " + std::to_string(result.values.front()), true);
                            },
-                       .on_failure = [&](std::size_t, const std::exception_ptr&) { told.add(steps, "failure", true); },
-                       .on_start = [&](std::size_t, std::size_t) { told.add(steps, "start "); }});
+                       .on_failure = [&](std::size_t, const std::exception_ptr&) { calls.add(steps, "failure", true); },
+                       .on_start = [&](std::size_t, std::size_t) { calls.add(steps, "start "); }});
 }
 
 std::vector<Kind> kinds() {
@@ -52,11 +52,11 @@ std::vector<Kind> kinds() {
           {"embedding", embedder, &embed}};
 }
 
-TEST(RequestLife, ACancelledRequestIsToldNothingMoreAndItsNeighboursDoNotChange) {
+TEST(RequestLife, ACancelledRequestGetsNoMoreCallsAndTheOthersDoNotChange) {
   for (const Kind& kind : kinds()) check_cancelling(kind);
 }
 
-TEST(RequestLife, AQueueEndsAtAnyStep) {
+TEST(RequestLife, AQueueCanBeDestroyedAtAnyStep) {
   for (const Kind& kind : kinds()) check_stopping(kind);
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a request tells, and a way to wait for it.
+// The results and failures of a request, for which a test can wait.
 class Outcome {
  public:
   GenerateHandlers handlers() {
@@ -35,17 +35,18 @@ class Outcome {
             .on_failure = [this](std::size_t text, std::exception_ptr failure) { fail(text, failure); }};
   }
 
-  // Until so many sources have a result or have failed; false after ten minutes: sanitizers take their time.
+  // Waits until `sources` sources have finished or failed. Returns false after ten minutes, because sanitizers are
+  // slow.
   bool wait(std::size_t sources) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::minutes(10), [&] { return order.size() >= sources; });
   }
-  std::size_t told() {
+  std::size_t finished() {
     const std::lock_guard lock(mutex_);
     return order.size();
   }
 
-  // To be read when all is told.
+  // Read these only after all sources have finished.
   std::map<std::size_t, GenerateResult> results;
   std::map<std::size_t, EmbedResult> embeddings;
   std::map<std::size_t, std::string> failures;
@@ -55,19 +56,19 @@ class Outcome {
   void add(std::size_t source, GenerateResult result) {
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(results.emplace(source, std::move(result)).second);
-    tell(source);
+    finish(source);
   }
   void add(std::size_t text, EmbedResult embedding) {
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(embeddings.emplace(text, std::move(embedding)).second);
-    tell(text);
+    finish(text);
   }
   void fail(std::size_t source, const std::exception_ptr& exception) {
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(failures.emplace(source, failure([&] { std::rethrow_exception(exception); })).second);
-    tell(source);
+    finish(source);
   }
-  void tell(std::size_t source) {
+  void finish(std::size_t source) {
     order.push_back(source);
     changed_.notify_all();
   }
@@ -93,7 +94,7 @@ void expect_equal(const GenerateResult& found, const GenerateResult& expected) {
   EXPECT_EQ(found.source_tokens, expected.source_tokens);
 }
 
-// Requests as different as they may be.
+// Options that differ as much as possible.
 std::vector<GenerateOptions> many_rules() {
   return {
       {.max_new_tokens = 30},
@@ -107,7 +108,7 @@ std::vector<GenerateOptions> many_rules() {
   };
 }
 
-TEST(RequestQueue, SourcesOfManyCallersWithRulesOfTheirOwnGetWhatTheyGetAlone) {
+TEST(RequestQueue, SourcesOfManyCallersWithDifferentOptionsGetTheResultsThatTheyGetAlone) {
   const RandomMarian checkpoint;
   const Model model = Model::load(checkpoint.folder(), {.threads = 2});
   const auto rules = many_rules();
@@ -136,34 +137,34 @@ TEST(RequestQueue, SourcesOfManyCallersWithRulesOfTheirOwnGetWhatTheyGetAlone) {
   }
 }
 
-TEST(RequestQueue, ResultsAreToldAsTheyAreFinishedAndTokensBeforeThem) {
+TEST(RequestQueue, ResultsAreReportedAsTheyFinishAndTokensBeforeThem) {
   const RandomMarian checkpoint;
   const Model model = Model::load(checkpoint.folder(), {.threads = 1});
   RequestQueue queue(model);
   const auto sources = random_sources(2, 9, RandomMarian::kVocabulary);
   Outcome slow, quick;
-  TokenIds told;
+  TokenIds streamed;
   GenerateHandlers handlers = quick.handlers();
   std::vector<float> scores;
   handlers.on_tokens = [&](std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> more) {
     EXPECT_EQ(source, 0u);
-    EXPECT_EQ(quick.told(), 0u);
-    told.insert(told.end(), tokens.begin(), tokens.end());
+    EXPECT_EQ(quick.finished(), 0u);
+    streamed.insert(streamed.end(), tokens.begin(), tokens.end());
     scores.insert(scores.end(), more.begin(), more.end());
   };
   queue.submit(inputs_of({sources[0]}), {.max_new_tokens = 400, .min_new_tokens = 400}, slow.handlers());
   const GenerateInput input{sources[1], TokenIds{5, 6}};
   queue.submit(std::span(&input, 1), {.max_new_tokens = 4, .min_new_tokens = 4}, handlers);
   ASSERT_TRUE(quick.wait(1));
-  EXPECT_EQ(slow.told(), 0u);
-  EXPECT_EQ(told, quick.results[0].hypotheses.front().token_ids);
+  EXPECT_EQ(slow.finished(), 0u);
+  EXPECT_EQ(streamed, quick.results[0].hypotheses.front().token_ids);
   EXPECT_EQ(scores, quick.results[0].hypotheses.front().token_scores);
-  ASSERT_EQ(told.size(), 6u);
-  EXPECT_EQ(told[1], 6);
+  ASSERT_EQ(streamed.size(), 6u);
+  EXPECT_EQ(streamed[1], 6);
   ASSERT_TRUE(slow.wait(1));
 }
 
-TEST(RequestQueue, ACancelledSourceIsDroppedAndItsNeighboursDoNotChange) {
+TEST(RequestQueue, ACancelledSourceIsDroppedAndTheOthersDoNotChange) {
   const RandomMarian checkpoint;
   const Model model = Model::load(checkpoint.folder(), {.threads = 1});
   const auto sources = random_sources(6, 20, RandomMarian::kVocabulary);
@@ -188,14 +189,14 @@ TEST(RequestQueue, ACancelledSourceIsDroppedAndItsNeighboursDoNotChange) {
         queue.submit(inputs_of(sources), options, others.handlers());
       }
       ASSERT_TRUE(others.wait(sources.size()));
-      EXPECT_EQ(cancelled.told(), 0u);
-      EXPECT_EQ(tokens, last_token) << "told after it was cancelled";
+      EXPECT_EQ(cancelled.finished(), 0u);
+      EXPECT_EQ(tokens, last_token) << "a token after the request was cancelled";
       for (std::size_t i = 0; i < sources.size(); ++i) expect_equal(others.results[i], expected[i]);
     }
   }
 }
 
-TEST(RequestQueue, WhatWaitsIsCancelledToo) {
+TEST(RequestQueue, WaitingRequestsCanBeCancelled) {
   const Model model = load("shared_swish");
   RequestQueue queue(model, {.batch_size = 1});
   Outcome first, second, third;
@@ -204,7 +205,7 @@ TEST(RequestQueue, WhatWaitsIsCancelledToo) {
   std::mutex cancelling;
   GenerateHandlers waiting = first.handlers();
   waiting.on_tokens = [&](std::size_t, std::span<const std::int32_t>, std::span<const float>) {
-    const std::lock_guard lock(cancelling);  // nothing else goes on meanwhile
+    const std::lock_guard lock(cancelling);  // blocks the worker
   };
   {
     const std::lock_guard lock(cancelling);
@@ -216,7 +217,7 @@ TEST(RequestQueue, WhatWaitsIsCancelledToo) {
   queue.submit(inputs_of(sources), options, third.handlers());
   ASSERT_TRUE(third.wait(5));
   ASSERT_TRUE(first.wait(5));
-  EXPECT_EQ(second.told(), 0u);
+  EXPECT_EQ(second.finished(), 0u);
   Request().cancel();
 }
 
@@ -228,7 +229,7 @@ TEST(RequestQueue, RequestsTakeTurns) {
   queue.submit(inputs_of(random_sources(500, 9, 20)), options, many.handlers());
   queue.submit(inputs_of(random_sources(1, 9, 20)), options, single.handlers());
   ASSERT_TRUE(single.wait(1));
-  EXPECT_LT(many.told(), 250u);
+  EXPECT_LT(many.finished(), 250u);
   ASSERT_TRUE(many.wait(500));
 }
 
@@ -243,13 +244,13 @@ TEST(RequestQueue, ClientsTakeTurnsHoweverManyRequestsTheyHave) {
   for (Outcome& outcome : many) queue.submit(inputs, options, outcome.handlers(), 7);
   queue.submit(inputs, options, single.handlers(), 8);
   ASSERT_TRUE(single.wait(kSources));
-  std::size_t told = 0;
-  for (Outcome& outcome : many) told += outcome.told();
-  EXPECT_LT(told, kRequests * kSources / 2);  // one of 51 requests would be served nearly last
+  std::size_t finished = 0;
+  for (Outcome& outcome : many) finished += outcome.finished();
+  EXPECT_LT(finished, kRequests * kSources / 2);  // if requests took turns, client 8 would be nearly last
   for (Outcome& outcome : many) ASSERT_TRUE(outcome.wait(kSources));
 }
 
-TEST(RequestQueue, BadInputIsRefusedWhole) {
+TEST(RequestQueue, ARequestWithBadInputIsRefusedAsAWhole) {
   const Model model = load("shared_swish");
   RequestQueue queue(model);
   Outcome outcome;
@@ -273,8 +274,8 @@ TEST(RequestQueue, BadInputIsRefusedWhole) {
   EXPECT_TRUE(outcome.results[1].hypotheses.front().token_ids.empty());
 }
 
-// A token of the source's vocabulary that is not a number.
-TEST(RequestQueue, ASourceThatFailsFailsAlone) {
+// A weight of the embedding of one source token is NaN.
+TEST(RequestQueue, ASourceThatFailsDoesNotAffectOthers) {
   const TempFolder folder;
   std::filesystem::copy(kMarianCases / "separate_vocabulary" / "model", folder.path());
   const std::filesystem::path weights = folder / "model.safetensors";
@@ -303,25 +304,25 @@ TEST(RequestQueue, ASourceThatFailsFailsAlone) {
   EXPECT_THAT(outcome.failures[1], HasSubstr(name));
 }
 
-TEST(RequestQueue, AHandlerThatThrowsCancelsItsRequestAlone) {
+TEST(RequestQueue, AHandlerThatThrowsCancelsOnlyItsRequest) {
   const Model model = load("shared_swish");
   RequestQueue queue(model, {.batch_size = 1});
-  int told = 0;
+  int calls = 0;
   GenerateHandlers handlers{.on_result =
                                 [&](std::size_t, const GenerateResult&) {
-                                  ++told;
+                                  ++calls;
                                   throw std::runtime_error("full");
                                 },
-                            .on_failure = [&](std::size_t, const std::exception_ptr&) { ++told; }};
+                            .on_failure = [&](std::size_t, const std::exception_ptr&) { ++calls; }};
   const auto sources = random_sources(4, 9, 20);
   queue.submit(inputs_of(sources), {.max_new_tokens = 5}, handlers);
   Outcome other;
   queue.submit(inputs_of(sources), {.max_new_tokens = 5}, other.handlers());
   ASSERT_TRUE(other.wait(4));
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(calls, 1);
 }
 
-TEST(RequestQueue, EmbeddingsOfManyCallersAreThoseOfOne) {
+TEST(RequestQueue, EmbeddingsOfManyCallersEqualThoseOfOne) {
   const std::filesystem::path folder =
       std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers/mean_normalized";
   const Model model = Model::load(folder / "model", {.threads = 2});
@@ -344,7 +345,7 @@ TEST(RequestQueue, EmbeddingsOfManyCallersAreThoseOfOne) {
   }
 }
 
-TEST(RequestQueue, WhatItDoesIsTold) {
+TEST(RequestQueue, ReportsItsStatus) {
   const RandomMarian checkpoint;
   RequestQueue queue(Model::load(checkpoint.folder(), {.threads = 1}), {.batch_size = 2});
   EXPECT_EQ(queue.status().waiting, 0u);
@@ -385,7 +386,7 @@ TEST(RequestQueue, WhatItDoesIsTold) {
   EXPECT_LT(status.steps, status.rows);
 }
 
-TEST(RequestQueue, EndsWhileItIsBusy) {
+TEST(RequestQueue, CanBeDestroyedWhileItIsBusy) {
   const Model model = load("shared_swish");
   Outcome outcome;
   Request request;
@@ -394,11 +395,11 @@ TEST(RequestQueue, EndsWhileItIsBusy) {
     request = queue.submit(inputs_of(random_sources(300, 9, 20)), {.num_beams = 4, .max_new_tokens = 100},
                            outcome.handlers());
   }
-  EXPECT_LT(outcome.told(), 300u);
+  EXPECT_LT(outcome.finished(), 300u);
   request.cancel();
 }
 
-TEST(RequestQueue, AForkedProcessHasAQueueOfItsOwn) {
+TEST(RequestQueue, AForkedProcessHasItsOwnQueue) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "sanitizers do not follow a child that starts threads, or take their locks with them";
 #endif
@@ -414,8 +415,8 @@ TEST(RequestQueue, AForkedProcessHasAQueueOfItsOwn) {
     ::alarm(60);
     Outcome own;
     queue.submit(inputs_of(sources), options, own.handlers());
-    const bool is_told = own.wait(sources.size());
-    ::_exit(is_told && own.results[7].hypotheses[0].token_ids == expected[7].hypotheses[0].token_ids ? 0 : 1);
+    const bool is_done = own.wait(sources.size());
+    ::_exit(is_done && own.results[7].hypotheses[0].token_ids == expected[7].hypotheses[0].token_ids ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

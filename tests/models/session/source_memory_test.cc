@@ -10,12 +10,12 @@
 namespace encdec {
 namespace {
 
-TEST(SourceMemory, EachSourceKeepsItsRowsWhoeverComesAndGoes) {
+TEST(SourceMemory, EachSourceKeepsItsRowsWhileOthersAreAddedAndRemoved) {
   constexpr int kLayers = 2;
   RandomTensors random(1);
   constexpr Dim kMemoryWidth = 12;
   SourceMemory memory;
-  std::map<int, std::vector<Tensor>> expected;  // by source, a tensor a layer
+  std::map<int, std::vector<Tensor>> expected;  // key: source; one tensor a layer
   for (int step = 0; step < 2000; ++step) {
     if (expected.size() < 12 && random.below(2) == 0) {
       const int before = random.below(4), count = random.below(40) + 1;

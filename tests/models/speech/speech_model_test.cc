@@ -19,7 +19,7 @@ SpeechModel load() {
   return SpeechModel(Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face"));
 }
 
-// Rising tones.
+// Returns a recording of a rising tone.
 Recording recording(double seconds) {
   std::vector<float> samples(static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -32,17 +32,17 @@ Recording recording(double seconds) {
 TEST(SpeechModel, AQueueTranscribesAsTheModelDoes) {
   const SpeechModel model = load();
   RequestQueue queue(model.model(), {.workers = 2});
-  std::vector<Transcript> heard(4);
+  std::vector<Transcript> transcripts(4);
   std::atomic<std::size_t> done = 0;
-  std::vector<std::string> failures(heard.size());
-  for (std::size_t i = 0; i < heard.size(); ++i) {
+  std::vector<std::string> failures(transcripts.size());
+  for (std::size_t i = 0; i < transcripts.size(); ++i) {
     TranscribeHandlers handlers;
     handlers.on_segments = [&, i](std::span<const TranscriptSegment> segments) {
-      heard[i].segments.insert(heard[i].segments.end(), segments.begin(), segments.end());
+      transcripts[i].segments.insert(transcripts[i].segments.end(), segments.begin(), segments.end());
     };
     handlers.on_result = [&, i](Transcript transcript) {
-      transcript.segments = std::move(heard[i].segments);
-      heard[i] = std::move(transcript);
+      transcript.segments = std::move(transcripts[i].segments);
+      transcripts[i] = std::move(transcript);
       ++done;
     };
     handlers.on_failure = [&, i](const std::exception_ptr& failure) {
@@ -53,20 +53,20 @@ TEST(SpeechModel, AQueueTranscribesAsTheModelDoes) {
     if (i == 2) own.open = []() -> Recording::Read { throw FileError("there is nothing"); };
     model.submit(queue, std::move(own), {}, std::move(handlers));
   }
-  while (done < heard.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (done < transcripts.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(failures, (std::vector<std::string>{"", "", "there is nothing", ""}));
   for (const std::size_t i : {0u, 1u, 3u}) {
     const Transcript alone = model.transcribe(recording(0.5 + 0.7 * static_cast<double>(i)));
-    EXPECT_EQ(heard[i].text, alone.text);
-    ASSERT_EQ(heard[i].segments.size(), alone.segments.size());
+    EXPECT_EQ(transcripts[i].text, alone.text);
+    ASSERT_EQ(transcripts[i].segments.size(), alone.segments.size());
     for (std::size_t s = 0; s < alone.segments.size(); ++s) {
-      EXPECT_EQ(heard[i].segments[s].tokens, alone.segments[s].tokens);
-      EXPECT_EQ(heard[i].segments[s].avg_logprob, alone.segments[s].avg_logprob);
+      EXPECT_EQ(transcripts[i].segments[s].tokens, alone.segments[s].tokens);
+      EXPECT_EQ(transcripts[i].segments[s].avg_logprob, alone.segments[s].avg_logprob);
     }
   }
 }
 
-TEST(SpeechModel, ARecordingWithoutEndHoldsUpNobody) {
+TEST(SpeechModel, ARecordingWithoutEndDoesNotBlockOthers) {
   const SpeechModel model = load();
   std::atomic<int> reads = 0;
   const Recording endless{.name = "endless", .open = [&]() -> Recording::Read {
@@ -77,22 +77,22 @@ TEST(SpeechModel, ARecordingWithoutEndHoldsUpNobody) {
                           }};
   std::promise<Transcript> never;
   RequestQueue queue(model.model());
-  const auto listen = [&](const Recording& recording, std::promise<Transcript>& told) {
+  const auto submit = [&](const Recording& recording, std::promise<Transcript>& result) {
     return model.submit(queue, recording, TranscribeOptions(),
-                        {.on_result = [&](Transcript transcript) { told.set_value(std::move(transcript)); },
-                         .on_failure = [&](std::exception_ptr failure) { told.set_exception(std::move(failure)); }});
+                        {.on_result = [&](Transcript transcript) { result.set_value(std::move(transcript)); },
+                         .on_failure = [&](std::exception_ptr failure) { result.set_exception(std::move(failure)); }});
   };
-  listen(endless, never);
+  submit(endless, never);
   while (reads == 0) std::this_thread::yield();
   for (int i = 0; i < 3; ++i) {
-    std::promise<Transcript> told;
-    listen(Recording::of_samples(std::vector<float>(8000)), told);
-    std::future<Transcript> future = told.get_future();
+    std::promise<Transcript> result;
+    submit(Recording::of_samples(std::vector<float>(8000)), result);
+    std::future<Transcript> future = result.get_future();
     ASSERT_EQ(future.wait_for(std::chrono::minutes(10)), std::future_status::ready);
     EXPECT_EQ(future.get().duration, 0.5);
   }
   const int before = reads;
-  while (reads == before) std::this_thread::yield();  // it goes on, and the queue ends all the same
+  while (reads == before) std::this_thread::yield();  // the recording goes on; the queue must still end
 }
 
 TEST(SpeechModel, RefusesNumbersOutOfRange) {

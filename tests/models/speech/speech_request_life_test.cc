@@ -4,9 +4,9 @@
 namespace encdec::request_life {
 namespace {
 
-std::function<Request(RequestQueue&, Steps&, Told&)> transcribing(const SpeechModel& model,
-                                                                  const TranscribeOptions& options) {
-  return [=](RequestQueue& queue, Steps& steps, Told& told) {
+std::function<Request(RequestQueue&, Steps&, Calls&)> transcribing(const SpeechModel& model,
+                                                                   const TranscribeOptions& options) {
+  return [=](RequestQueue& queue, Steps& steps, Calls& calls) {
     std::vector<float> samples(AudioReader::kSampleRate);
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<float>(i * 7919 % 2000) / 2000 - 0.5f;
     const Recording noise = Recording::of_samples(samples);
@@ -18,11 +18,11 @@ std::function<Request(RequestQueue&, Steps&, Told&)> transcribing(const SpeechMo
                                 };
                               }};
     return model.submit(queue, recording, options,
-                        {.on_result = [&](const Transcript&) { told.add(steps, "transcript", true); },
-                         .on_failure = [&](const std::exception_ptr&) { told.add(steps, "failure", true); },
+                        {.on_result = [&](const Transcript&) { calls.add(steps, "transcript", true); },
+                         .on_failure = [&](const std::exception_ptr&) { calls.add(steps, "failure", true); },
                          .on_segments =
                              [&](std::span<const TranscriptSegment> segments) {
-                               told.add(steps, "segments " + ids(segments.front().tokens));
+                               calls.add(steps, "segments " + ids(segments.front().tokens));
                              }});
   };
 }
@@ -37,11 +37,11 @@ std::vector<Kind> kinds() {
           {"recording in chunks", model.model(), transcribing(model, chunks)}};
 }
 
-TEST(SpeechRequestLife, ACancelledRequestIsToldNothingMoreAndItsNeighboursDoNotChange) {
+TEST(SpeechRequestLife, ACancelledRequestGetsNoMoreCallsAndTheOthersDoNotChange) {
   for (const Kind& kind : kinds()) check_cancelling(kind);
 }
 
-TEST(SpeechRequestLife, AQueueEndsAtAnyStep) {
+TEST(SpeechRequestLife, AQueueCanBeDestroyedAtAnyStep) {
   for (const Kind& kind : kinds()) check_stopping(kind);
 }
 

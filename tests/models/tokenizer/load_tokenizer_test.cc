@@ -54,7 +54,7 @@ TEST_F(TokenizerFolder, FindsNothingInAFolderWithoutFiles) {
   }
 }
 
-TEST_F(TokenizerFolder, NamesAFileThatIsMissingBesideOthers) {
+TEST_F(TokenizerFolder, NamesTheMissingFile) {
   folder_.write("vocab.json", "{}");
   EXPECT_THAT(error("bart"), HasSubstr("no merges.txt, expected vocab.json and merges.txt"));
   EXPECT_THAT(error("blenderbot-small"), HasSubstr("no merges.txt, expected vocab.json and merges.txt"));
@@ -62,7 +62,7 @@ TEST_F(TokenizerFolder, NamesAFileThatIsMissingBesideOthers) {
               HasSubstr("no sentencepiece.bpe.model, expected vocab.json and sentencepiece.bpe.model"));
 }
 
-TEST_F(TokenizerFolder, NamesFilesThatItHasNoUseFor) {
+TEST_F(TokenizerFolder, NamesFilesThatItCannotUse) {
   folder_.write("vocab.json", "{}");
   EXPECT_THAT(error("t5"), HasSubstr("vocab.json exists, but it is not a file that T5Tokenizer can use"));
   EXPECT_THAT(error("newest"), HasSubstr("vocab.json exists, but model_type 'newest' has no known tokenizer"));
@@ -70,7 +70,7 @@ TEST_F(TokenizerFolder, NamesFilesThatItHasNoUseFor) {
   EXPECT_THAT(error("t5"), HasSubstr("not a file that NewestTokenizer can use; expected a tokenizer.json"));
 }
 
-TEST_F(TokenizerFolder, TheClassOfTheFilesGoesBeforeTheModels) {
+TEST_F(TokenizerFolder, TheTokenizersClassOverridesTheModels) {
   folder_.write("config.json", R"({"model_type": "t5", "tokenizer_class": "ByT5Tokenizer"})");
   EXPECT_EQ(load_tokenizer(folder_.path(), "t5")->kind(), "bytes");
   folder_.write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
@@ -80,26 +80,26 @@ TEST_F(TokenizerFolder, TheClassOfTheFilesGoesBeforeTheModels) {
   EXPECT_THAT(tokenizer->encode("a b"), ElementsAre(1, 3, 0, 2));
 }
 
-TEST_F(TokenizerFolder, AnUnknownClassWithTokenizerJsonIsObeyed) {
+TEST_F(TokenizerFolder, AnUnknownClassWithTokenizerJsonIsLoaded) {
   folder_.write("tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "u": 1}, "unk_token": "u"}})");
   folder_.write("tokenizer_config.json", R"({"tokenizer_class": "NewestTokenizer", "extra_special_tokens": ["<x>"]})");
   const auto tokenizer = load_tokenizer(folder_.path(), "newest");
   EXPECT_THAT(tokenizer->encode("a<x>b"), ElementsAre(0, 2, 1));
 }
 
-// transformers would put a Unigram pipeline around it and fail.
-TEST_F(TokenizerFolder, AModelOfAnotherKindThanTheClassHasIsTakenAsItStands) {
+// transformers would build a Unigram pipeline here, and fail.
+TEST_F(TokenizerFolder, AModelOfAnotherKindThanTheClassIsUsedUnchanged) {
   folder_.write("tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "u": 1}, "unk_token": "u"}})");
   EXPECT_THAT(load_tokenizer(folder_.path(), "t5")->encode("a"), ElementsAre(0));
 }
 
-TEST_F(TokenizerFolder, AVocabularyAloneTakesTokens) {
+TEST_F(TokenizerFolder, AVocabularyAloneExpectsTokens) {
   folder_.write("shared_vocabulary.json", R"(["<unk>", "a"])");
   EXPECT_THAT(load_tokenizer(folder_.path(), "")->encode("a b"), ElementsAre(1, 0));
 }
 
-// As in published checkpoints; transformers 5.23 knows no languages there.
-TEST_F(TokenizerFolder, NllbHasItsLanguagesBehindThePiecesOfASentencepieceModel) {
+// As in published checkpoints. transformers 5.23 finds no languages in such a folder.
+TEST_F(TokenizerFolder, NllbHasItsLanguagesAfterThePiecesOfASentencepieceModel) {
   folder_.write("sentencepiece.bpe.model", unknown_piece() + piece("<s>", 0, kControl) + piece("</s>", 0, kControl) +
                                                piece("▁", -1) + piece("a", -2) + piece("▁a", -3) +
                                                bytes_field(2, number_field(3, 2)));
@@ -135,7 +135,7 @@ TEST_P(Languages, AreListedInTheOrderOfTheirIds) {
   }
 }
 
-TEST_P(Languages, OnesThatAreNotKnownAreRefusedWithSomeThatAre) {
+TEST_P(Languages, UnknownOnesAreRefusedAndSomeKnownOnesNamed) {
   EXPECT_EQ(tokenizer_->language_token("xx_\n"), std::nullopt);
   for (const EncodeOptions& options : {EncodeOptions{.source_language = "xx_\n"}, {.target_language = "xx_\n"}}) {
     try {
@@ -149,7 +149,7 @@ TEST_P(Languages, OnesThatAreNotKnownAreRefusedWithSomeThatAre) {
   }
 }
 
-TEST_P(Languages, LeaveRoomWhereTheLengthIsLimited) {
+TEST_P(Languages, AreKeptIfTheLengthIsLimited) {
   const EncodeOptions options{.source_language = GetParam().language, .max_length = 4};
   const Ids ids = tokenizer_->encode("a long text of many words", options);
   EXPECT_EQ(ids.size(), 4u);
@@ -171,7 +171,7 @@ TEST(LanguageCodes, MayBeWrittenAsTokensForPLBart) {
   EXPECT_NE(tokenizer->language_token("java"), std::nullopt);
 }
 
-TEST(LanguageCodes, AreRefusedWhereNoneAreKnown) {
+TEST(LanguageCodes, AreRefusedByTokenizersWithoutLanguages) {
   for (const char* name : {"t5", "bart", "byt5", "blenderbot_small", "bert_uncased"}) {
     const auto tokenizer = load_golden(name);
     EXPECT_THAT(tokenizer->languages(), ElementsAre());
@@ -179,7 +179,7 @@ TEST(LanguageCodes, AreRefusedWhereNoneAreKnown) {
   }
 }
 
-TEST(MaxLength, LeavesRoomForTheTokensAround) {
+TEST(MaxLength, KeepsTheSurroundingSpecialTokens) {
   for (const char* name : {"t5", "bart", "byt5", "bert_uncased", "pegasus", "xlm_roberta"}) {
     const auto tokenizer = load_golden(name);
     const Ids whole = tokenizer->encode("some words of a text");
@@ -201,7 +201,7 @@ TEST(LongWords, TakeNearlyLinearTime) {
   }
 }
 
-TEST(IdsThatAreNotThere, AreRefused) {
+TEST(UnknownIds, AreRefused) {
   for (const char* name : {"t5", "byt5", "blenderbot_small", "m2m_100", "plbart_base", "nllb_saved"}) {
     const auto tokenizer = load_golden(name);
     for (const std::int32_t id : {-1, 1'000'000}) {
@@ -211,8 +211,8 @@ TEST(IdsThatAreNotThere, AreRefused) {
   }
 }
 
-// M2M-100's tables have some rows more than its vocabulary and languages.
-TEST(M2M100, FillersAreUnknownTokens) {
+// The embeddings of M2M-100 have more rows than its vocabulary and languages need.
+TEST(M2M100, UnusedIdsAreUnknownTokens) {
   const auto tokenizer = load_golden("m2m_100");
   const std::int32_t last_language = *tokenizer->language_token("zu");
   EXPECT_THAT(tokenizer->pieces(Ids{last_language + 1, last_language + 8}, TextSide::target),
@@ -221,9 +221,9 @@ TEST(M2M100, FillersAreUnknownTokens) {
 }
 
 struct BadFile {
-  const char* folder;  // a golden one, of which a copy is damaged
+  const char* folder;  // golden folder, of which a damaged copy is made
   const char* file;
-  const char* content;  // null: the file without its last bytes
+  const char* content;  // null: the original without its last bytes
   const char* found;
 };
 

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, Phrase,
                                          "t5_bare", "umt5"),
                          [](const auto& test) { return test.param; });
 
-// Its ids and nothing else, so that it stands for the phrase wherever that is generated.
+// The ids of a phrase alone are part of the ids of any target that contains the phrase.
 TEST_P(Phrase, IsAPartOfTheTarget) {
   const Ids whole = tokenizer_->encode_target("the cat and the dog", languages_);
   for (const Ids& part : {at_start("the cat"), after_space("the dog"), after_space("dog")}) {

@@ -20,7 +20,7 @@ TEST(AdditiveScores, FollowTheFormulaForEverySize) {
   }
 }
 
-TEST(AdditiveScores, AreThoseOfPyTorch) {
+TEST(AdditiveScores, MatchPyTorch) {
   const GoldenLayer golden("dense_attention");
   int compared = 0;
   for (const std::string& name : golden.cases()) {
@@ -45,7 +45,7 @@ TEST(AdditiveScores, EveryWeightIsChecked) {
   }
 }
 
-TEST(AdditiveScores, OptionalBiasesAreZerosWhereThereAreNone) {
+TEST(AdditiveScores, OptionalBiasesDefaultToZero) {
   AdditiveCase c(4, {2, 3, 5, 7, 4, 1}, 11, Bias::none);
   const Tensor without = run_dense(c.layer<AdditiveScores>(), {c.queries, c.keys});
   c.options.bias = Bias::optional;

@@ -16,7 +16,7 @@ struct Sizes {
   int queries, keys, width;
 };
 
-// Whole tiles, one more or less than them, and rows that are no whole vectors.
+// Whole tiles, tiles plus and minus one, and rows that do not fill whole vectors.
 constexpr Sizes kSizes[] = {{1, 1, 1}, {4, 4, 16}, {5, 7, 3}, {3, 9, 17}, {8, 8, 64}, {6, 5, 131}, {2, 3, 15}};
 
 template <class Score>
@@ -32,8 +32,8 @@ Tensor scores_of(const Tensor& queries, const Tensor& keys, const Score& score) 
   return scores;
 }
 
-// Scores of every size on every target: those of the formula, and with the bits of each pair of a query and a key
-// alone.
+// Expects, for all sizes and targets, that scores follow the formula, and that the bits of a score depend only on its
+// query and its key.
 template <class Score, class Expected>
 void expect_scores(const Score& score, const Expected& expected) {
   for_each_vector_target([&] {
@@ -51,13 +51,13 @@ void expect_scores(const Score& score, const Expected& expected) {
   });
 }
 
-TEST(DotProductScoresKernel, FollowsTheFormulaAndPairsDoNotDependOnOthers) {
+TEST(DotProductScoresKernel, FollowsTheFormulaAndScoresDoNotDependOnOtherPairs) {
   expect_scores(
       [](const ScoredRows& rows) { dot_product_scores(rows, 3.0f); },
       [](const Matrix& queries, const Matrix& keys) { return reference::dot_product_scores(queries, keys, 3.0); });
 }
 
-TEST(AdditiveScoresKernel, FollowsTheFormulaAndPairsDoNotDependOnOthers) {
+TEST(AdditiveScoresKernel, FollowsTheFormulaAndScoresDoNotDependOnOtherPairs) {
   const Tensor weights = RandomTensors(2).uniform({131}), bias = RandomTensors(3).uniform({1});
   expect_scores([&](const ScoredRows& rows) { additive_scores(rows, weights.data<float>(), *bias.data<float>()); },
                 [&](const Matrix& queries, const Matrix& keys) {
@@ -66,7 +66,7 @@ TEST(AdditiveScoresKernel, FollowsTheFormulaAndPairsDoNotDependOnOthers) {
                 });
 }
 
-TEST(WeightedSumKernel, FollowsTheFormulaAndQueriesDoNotDependOnOthers) {
+TEST(WeightedSumKernel, FollowsTheFormulaAndSumsDoNotDependOnOtherQueries) {
   const auto sum = [](const Tensor& weights, const Tensor& values) {
     Tensor output = Tensor::allocate({weights.rows(), values.width()});
     weighted_sum({.weights = weights.data<float>(),

@@ -16,7 +16,7 @@ namespace {
 
 using reference::Matrix;
 
-// Attention in one node, its scores as a layer of their own, and what both are given.
+// Attention as one layer, its scores as a separate layer, and the inputs of both.
 struct Attention {
   std::shared_ptr<const Layer> attention;
   std::shared_ptr<const Layer> scores;
@@ -38,7 +38,7 @@ struct Attention {
     });
   }
 
-  // The three layers one after the other.
+  // Runs scores, softmax and weighted sum as three layers, one after another.
   Tensor composed() const {
     std::vector<Tensor> softmax_inputs = {run_dense(scores, {inputs[0], inputs[1]})};
     if (lengths()) softmax_inputs.push_back(*lengths());
@@ -61,7 +61,7 @@ Attention dot_product(std::vector<Tensor> inputs, ScoreScale scale) {
           }};
 }
 
-// Both kinds at one size.
+// Returns both kinds of attention at one size.
 std::vector<Attention> attentions(const DenseSizes& sizes) {
   RandomTensors random(1);
   const std::vector<Tensor> inputs = {random.uniform({sizes.batch, sizes.queries, sizes.query_dim}),
@@ -71,7 +71,7 @@ std::vector<Attention> attentions(const DenseSizes& sizes) {
           dot_product(inputs, ScoreScale::plain)};
 }
 
-// Without lengths, with one for each member and with one for each query.
+// Returns each attention without lengths, with a length for each member, and with a length for each query.
 std::vector<Attention> with_and_without_lengths(const DenseSizes& sizes) {
   std::vector<Attention> all;
   for (const Attention& attention : attentions(sizes)) {
@@ -92,7 +92,7 @@ TEST(DenseAttention, FollowsTheFormulaForEverySizeAndMask) {
   }
 }
 
-TEST(DenseAttention, IsThatOfPyTorch) {
+TEST(DenseAttention, MatchesPyTorch) {
   const GoldenLayer golden("dense_attention");
   for (const std::string& name : golden.cases()) {
     Attention a = additive(AdditiveCase(1, {1, 1, 1, 1, 1, 1}, 1, Bias::none));
@@ -109,7 +109,7 @@ TEST(DenseAttention, IsThatOfPyTorch) {
   }
 }
 
-TEST(DenseAttention, HasTheBitsOfItsPartsOneAfterTheOther) {
+TEST(DenseAttention, HasTheSameBitsAsItsThreeLayersInSequence) {
   for (const DenseSizes& sizes : kDenseSizes) {
     for (const Attention& a : with_and_without_lengths(sizes)) {
       EXPECT_TRUE(same_bits(a.composed(), run_dense(a.attention, a.inputs))) << a.attention->kind();
@@ -117,7 +117,7 @@ TEST(DenseAttention, HasTheBitsOfItsPartsOneAfterTheOther) {
   }
 }
 
-TEST(DenseAttention, TellsTheWeightsOfEveryRow) {
+TEST(DenseAttention, ReportsTheWeightsOfEveryRow) {
   for (const Attention& a : with_and_without_lengths({2, 9, 5, 3, 3, 4})) {
     for (const int threads : {1, 3}) {
       DenseRunner runner(a.attention, a.inputs, threads);
@@ -132,8 +132,9 @@ TEST(DenseAttention, DoesNotDependOnThreadsOrNeighbours) {
   }
 }
 
-// d2l.ai, section 10.3.3: all keys are alike, so that each output is the mean of the values that are not masked.
-TEST(DenseAttention, GivesTheMeansOfTheBook) {
+// The example of d2l.ai, section 10.3.3. All keys are equal, so that each output is the mean of the values that are not
+// masked.
+TEST(DenseAttention, GivesTheMeansOfTheD2lExample) {
   Tensor keys = Tensor::allocate({2, 10, 2}), values = Tensor::allocate({2, 10, 4});
   std::fill_n(keys.data<float>(), keys.elements(), 1.0f);
   for (int i = 0; i < 80; ++i) values.data<float>()[i] = static_cast<float>(i % 40);

@@ -34,7 +34,7 @@ TEST(DotProductScores, FollowTheFormulaForEverySize) {
   }
 }
 
-TEST(DotProductScores, AreThoseOfPyTorch) {
+TEST(DotProductScores, MatchPyTorch) {
   const GoldenLayer golden("dense_attention");
   int compared = 0;
   for (const std::string& name : golden.cases()) {
@@ -50,7 +50,7 @@ TEST(DotProductScores, AreThoseOfPyTorch) {
   EXPECT_EQ(compared, 5);
 }
 
-TEST(DotProductScores, OfWholeNumbersAreExact) {
+TEST(DotProductScores, AreExactForWholeNumbers) {
   RandomTensors random(2);
   const Tensor queries = random.integers({2, 5, 31}, 20), keys = random.integers({2, 7, 31}, 20);
   EXPECT_TRUE(equals(expected_scores(queries, keys, ScoreScale::plain),
@@ -64,7 +64,7 @@ TEST(DotProductScores, DoNotDependOnThreadsOrNeighbours) {
   }
 }
 
-TEST(DotProductScores, OfNoKeysAreNone) {
+TEST(DotProductScores, AreEmptyWithoutKeys) {
   const Tensor scores = run_dense(layer_with(ScoreScale::scaled),
                                   {Tensor::allocate({2, 3, 4}), Tensor({}, DataType::float32, {2, 0, 4})});
   EXPECT_EQ(scores.shape(), (Shape{2, 3, 0}));

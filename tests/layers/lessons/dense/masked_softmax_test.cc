@@ -20,7 +20,7 @@ Tensor softmax_of(const Tensor& scores, const Tensor& lengths) {
   return run_dense(std::make_shared<MaskedSoftmax>(), {scores, lengths});
 }
 
-// Of scores that are known to so much of their size.
+// Returns the expected weights. Scores may be off by `relative_error` of themselves.
 Matrix expected_weights(const Tensor& scores, const std::optional<Tensor>& lengths, double relative_error = 0.0) {
   return for_each_member(scores.shape()[0], [&](Dim b) {
     Matrix rows(member(scores, b));
@@ -41,13 +41,13 @@ TEST(MaskedSoftmax, FollowsTheFormulaForEverySizeAndMask) {
   }
 }
 
-TEST(MaskedSoftmax, IsThatOfPyTorch) {
+TEST(MaskedSoftmax, MatchesPyTorch) {
   const GoldenLayer golden("dense_attention");
   for (const std::string& name : golden.cases()) {
     const Tensor scores = golden.output(name, "scores");
     std::optional<Tensor> lengths;
     if (golden.has_input(name, "lengths")) lengths = golden.input(name, "lengths");
-    // The golden weights are of scores before they were rounded to float32.
+    // The golden weights come from scores that were not yet rounded to float32.
     EXPECT_TRUE(golden_is_within(expected_weights(scores, lengths, 0x1p-24), golden.output(name, "weights"))) << name;
     EXPECT_TRUE(
         is_close_to(expected_weights(scores, lengths), lengths ? softmax_of(scores, *lengths) : softmax_of(scores)))
@@ -55,7 +55,7 @@ TEST(MaskedSoftmax, IsThatOfPyTorch) {
   }
 }
 
-TEST(MaskedSoftmax, IsThatOfPyTorchWithoutABatch) {
+TEST(MaskedSoftmax, MatchesPyTorchWithoutABatch) {
   const GoldenLayer golden("masked_softmax");
   for (const std::string& name : golden.cases()) {
     const Tensor scores = golden.input(name, "scores");
@@ -71,8 +71,8 @@ TEST(MaskedSoftmax, IsThatOfPyTorchWithoutABatch) {
   }
 }
 
-// d2l.ai, section 10.3: where the masks of its examples leave weight at all.
-TEST(MaskedSoftmax, KeepsTheMasksOfTheBook) {
+// The examples of d2l.ai, section 10.3. Counts the keys that keep a weight under each mask.
+TEST(MaskedSoftmax, KeepsTheKeysOfTheD2lExamples) {
   const Tensor scores = RandomTensors(2).uniform({2, 2, 4});
   const auto valid_counts = [&](const Tensor& lengths) {
     const Tensor weights = softmax_of(scores, lengths);
@@ -95,14 +95,14 @@ TEST(MaskedSoftmax, KeepsTheMasksOfTheBook) {
   EXPECT_EQ(valid_counts(int32s({2, 2}, {1, 3, 2, 4})), (std::vector{1, 3, 2, 4}));
 }
 
-TEST(MaskedSoftmax, ARowOfTwoDimensionsHasALengthOfItsOwn) {
+TEST(MaskedSoftmax, EachRowOfAQueryDimensionHasItsOwnLength) {
   const Tensor scores = RandomTensors(3).uniform({2, 3, 5});
   const std::vector<std::int32_t> lengths = {2, 5, 0, 1, 3, 4};
   EXPECT_TRUE(same_bits(softmax_of(scores, int32s({2, 3}, lengths)).reshape({6, 5}),
                         softmax_of(scores.reshape({6, 5}), int32s({6}, lengths))));
 }
 
-TEST(MaskedSoftmax, ALengthOfZeroOrLessWeighsAllKeysAlike) {
+TEST(MaskedSoftmax, ALengthOfZeroOrLessGivesAllKeysEqualWeight) {
   for (const int length : {0, -1, std::numeric_limits<std::int32_t>::min()}) {
     const Tensor weights = softmax_of(floats({1, 4}, {1, 2, 3, 4}), int32s({1}, {length}));
     EXPECT_TRUE(same_bits(floats({1, 4}, {0.25f, 0.25f, 0.25f, 0.25f}), weights)) << length;
@@ -115,13 +115,13 @@ TEST(MaskedSoftmax, ALengthBeyondTheKeysMasksNothing) {
       same_bits(softmax_of(scores), softmax_of(scores, int32s({1}, {std::numeric_limits<std::int32_t>::max()}))));
 }
 
-// Scores beside -1e6 show it: an infinite mask would give all weight to the first.
+// Scores near -1e6 distinguish a mask of -1e6 from an infinite mask, which would give all weight to the first key.
 TEST(MaskedSoftmax, AMaskedScoreIsMinusAMillion) {
   EXPECT_TRUE(same_bits(floats({2, 2}, {0.5f, 0.5f, 0.0f, 1.0f}),
                         softmax_of(floats({2, 2}, {-1e6f, 7.0f, -2e6f, 7.0f}), int32s({2}, {1, 1}))));
 }
 
-TEST(MaskedSoftmax, MaskedKeysDoNotChangeTheOthersByABit) {
+TEST(MaskedSoftmax, MaskedKeysDoNotChangeABitOfTheOthers) {
   const Tensor scores = RandomTensors(5).uniform({3, 37}, 5.0);
   const Tensor masked = softmax_of(scores, int32s({3}, {20, 20, 20}));
   for (int row = 0; row < 3; ++row) {
@@ -131,7 +131,7 @@ TEST(MaskedSoftmax, MaskedKeysDoNotChangeTheOthersByABit) {
   }
 }
 
-TEST(MaskedSoftmax, ANotANumberStaysInItsRow) {
+TEST(MaskedSoftmax, ANaNStaysInItsRow) {
   Tensor scores = RandomTensors(6).uniform({3, 4});
   const Tensor clean = softmax_of(scores);
   scores.row(1)[2] = std::numeric_limits<float>::quiet_NaN();

@@ -27,7 +27,7 @@ TEST(WeightedSum, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(WeightedSum, IsThatOfPyTorch) {
+TEST(WeightedSum, MatchesPyTorch) {
   const GoldenLayer golden("dense_attention");
   for (const std::string& name : golden.cases()) {
     const Tensor weights = golden.output(name, "weights"), values = golden.input(name, "values");
@@ -35,7 +35,7 @@ TEST(WeightedSum, IsThatOfPyTorch) {
   }
 }
 
-TEST(WeightedSum, OfWholeNumbersIsExact) {
+TEST(WeightedSum, IsExactForWholeNumbers) {
   RandomTensors random(2);
   const Tensor weights = random.integers({2, 5, 9}, 20), values = random.integers({2, 9, 83}, 20);
   EXPECT_TRUE(equals(expected_sums(weights, values), run_dense(kLayer, {weights, values})));
@@ -46,7 +46,7 @@ TEST(WeightedSum, DoesNotDependOnThreadsOrNeighbours) {
   expect_rows_are_independent(kLayer, {random.uniform({3, 39, 21}), random.uniform({3, 21, 67})});
 }
 
-TEST(WeightedSum, OfNothingIsZero) {
+TEST(WeightedSum, IsZeroWithoutKeys) {
   const Tensor none({}, DataType::float32, {2, 3, 0}), values({}, DataType::float32, {2, 0, 5});
   EXPECT_TRUE(same_bits(Tensor::allocate({2, 3, 5}), run_dense(kLayer, {none, values})));
 }

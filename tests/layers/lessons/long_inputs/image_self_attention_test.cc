@@ -113,7 +113,7 @@ TEST(ImageSelfAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(ImageSelfAttention, IsWhatPyTorchGives) {
+TEST(ImageSelfAttention, MatchesPyTorch) {
   const GoldenLayer golden("image_self_attention");
   for (const auto& [name, widths, output] : {std::tuple{"paper", Widths{16, 2, 2}, Output::projected},
                                              {"biases", Widths{11, 3, 5}, Output::projected},
@@ -129,7 +129,7 @@ TEST(ImageSelfAttention, IsWhatPyTorchGives) {
   }
 }
 
-TEST(ImageSelfAttention, TakesAnEighthOfTheChannelsUnlessToldOtherwise) {
+TEST(ImageSelfAttention, UsesAnEighthOfTheChannelsByDefault) {
   for (const auto& [output, value] : {std::pair<Output, Dim>{Output::projected, 3}, {Output::direct, 25}}) {
     const ImageCase c(2, options_for({25, 3, value}, output), {2, 3, 4, 25});
     ImageCase defaults = c;
@@ -164,7 +164,7 @@ TEST(ImageSelfAttention, NumberOfThreadsDoesNotChangeABit) {
   }
 }
 
-TEST(ImageSelfAttention, ANotANumberStaysInItsImage) {
+TEST(ImageSelfAttention, ANaNStaysInItsImage) {
   ImageCase c(6, options_for({16, 2, 2}, Output::projected), {3, 4, 5, 16});
   const Tensor clean = c.run(2);
   c.x = copy_of(c.x);
@@ -175,20 +175,20 @@ TEST(ImageSelfAttention, ANotANumberStaysInItsImage) {
   EXPECT_TRUE(std::isnan(poisoned.row(20)[0]));
 }
 
-TEST(ImageSelfAttention, AnObserverSeesWhereEachPositionLooks) {
+TEST(ImageSelfAttention, AnObserverGetsTheWeightsOfEachPosition) {
   const ImageCase c(7, options_for({16, 2, 2}, Output::projected), {2, 20, 28, 16});
   LayerRunner runner = c.runner(2);
   const Tensor unobserved = runner.run(std::array{c.x}, {});
-  std::vector<int> told(1120);
+  std::vector<int> calls(1120);
   runner.state().observe_attention(Edge{1}, [&](const AttentionWeights& attention) {
-    ++told[static_cast<std::size_t>(attention.row)];
+    ++calls[static_cast<std::size_t>(attention.row)];
     ASSERT_EQ(attention.weights.size(), 560u);
     double sum = 0.0;
     for (const float weight : attention.weights) sum += weight;
     EXPECT_NEAR(sum, 1.0, 600 * 0x1p-24);
   });
   EXPECT_TRUE(same_bits(unobserved, runner.run(std::array{c.x}, {})));
-  EXPECT_EQ(std::ranges::count(told, 1), 1120);
+  EXPECT_EQ(std::ranges::count(calls, 1), 1120);
 }
 
 TEST(ImageSelfAttention, EveryWeightIsChecked) {

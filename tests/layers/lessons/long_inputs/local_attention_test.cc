@@ -60,7 +60,7 @@ TEST(LocalAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(LocalAttention, IsWhatPyTorchGives) {
+TEST(LocalAttention, MatchesPyTorch) {
   const GoldenLayer golden("local_attention");
   for (const std::string& name : golden.cases()) {
     const auto number = [&](const char* what) { return golden.input(name, what).data<std::int32_t>()[0]; };
@@ -78,7 +78,7 @@ TEST(LocalAttention, IsWhatPyTorchGives) {
   }
 }
 
-TEST(LocalAttention, AWindowAroundTheWholeSequenceGivesTheBitsOfFullAttention) {
+TEST(LocalAttention, AWindowOfTheWholeSequenceGivesTheBitsOfFullAttention) {
   for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}}) {
     for (const int window : {39, 40, std::numeric_limits<int>::max()}) {
       const LocalCase c(2, sizes, {3, 40, 1}, window);
@@ -117,14 +117,14 @@ TEST(LocalAttention, NumberOfThreadsDoesNotChangeABit) {
   EXPECT_TRUE(same_bits(c.run(1), c.run(3)));
 }
 
-TEST(LocalAttention, AnObserverIsToldWhichKeysARowSees) {
+TEST(LocalAttention, AnObserverGetsTheKeysThatARowSees) {
   for (const WindowSides sides : {WindowSides::both, WindowSides::before}) {
     const LocalCase c(6, {20, 4}, {21, 2}, 3, sides);
     LayerRunner runner = c.runner(2);
     const Tensor unobserved = runner.run(c.inputs, packed(c.rows));
-    int told = 0;
+    int calls = 0;
     runner.state().observe_attention(Edge{1}, [&](const AttentionWeights& attention) {
-      ++told;
+      ++calls;
       const int start = attention.row < 21 ? 0 : 21, rows = attention.row < 21 ? 21 : 2;
       const int position = attention.row - start;
       EXPECT_EQ(attention.first_key, std::max(position - 3, 0));
@@ -135,7 +135,7 @@ TEST(LocalAttention, AnObserverIsToldWhichKeysARowSees) {
       EXPECT_NEAR(sum, 1.0, 10 * 0x1p-24);
     });
     EXPECT_TRUE(same_bits(unobserved, runner.run(c.inputs, packed(c.rows))));
-    EXPECT_EQ(told, 23 * 4);
+    EXPECT_EQ(calls, 23 * 4);
   }
 }
 

@@ -57,7 +57,7 @@ std::string describe(const CompressedCase& c) {
 
 TEST(MemoryCompressedAttention, FollowsTheFormulaForEverySize) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
-    if (sizes.model_dim > 33) continue;  // the bounds of so many sums one after another would prove little
+    if (sizes.model_dim > 33) continue;  // the error bounds of larger chained sums are too loose to show much
     for (const std::vector<int>& rows : {std::vector{1}, {7}, {3, 1, 29}, {2, 0, 17}}) {
       for (const auto& [kernel, stride] : {std::pair<Dim, Dim>{3, 3}, {5, 2}, {1, 1}}) {
         const CompressedCase c(1, sizes, rows, kernel, stride, kernel == 5 ? Residual::add : Residual::none);
@@ -67,7 +67,7 @@ TEST(MemoryCompressedAttention, FollowsTheFormulaForEverySize) {
   }
 }
 
-TEST(MemoryCompressedAttention, IsWhatPyTorchGives) {
+TEST(MemoryCompressedAttention, MatchesPyTorch) {
   const GoldenLayer golden("memory_compressed_attention");
   for (const std::string& name : golden.cases()) {
     const auto number = [&](const char* what) { return golden.input(name, what).data<std::int32_t>()[0]; };
@@ -97,7 +97,7 @@ TEST(MemoryCompressedAttention, BatchNeighboursDoNotChangeABit) {
   }
 }
 
-TEST(MemoryCompressedAttention, ANotANumberStaysInItsSequence) {
+TEST(MemoryCompressedAttention, ANaNStaysInItsSequence) {
   expect_a_nan_stays_in_its_sequence(CompressedCase(3, {64, 2}, {7, 9, 4}), 8, 15);
 }
 
@@ -106,18 +106,18 @@ TEST(MemoryCompressedAttention, NumberOfThreadsDoesNotChangeABit) {
   EXPECT_TRUE(same_bits(c.run(1), c.run(3)));
 }
 
-TEST(MemoryCompressedAttention, AnObserverSeesTheWeightsOfTheCompressedKeys) {
+TEST(MemoryCompressedAttention, AnObserverGetsTheWeightsOfTheCompressedKeys) {
   const CompressedCase c(5, {20, 4}, {10, 2});
   LayerRunner runner = c.runner(2);
   const Tensor unobserved = runner.run(c.inputs, packed(c.rows));
-  int told = 0;
+  int calls = 0;
   runner.state().observe_attention(Edge{1}, [&](const AttentionWeights& attention) {
-    ++told;
+    ++calls;
     EXPECT_EQ(attention.first_key, 0);
     EXPECT_EQ(attention.weights.size(), attention.row < 10 ? 4u : 1u);
   });
   EXPECT_TRUE(same_bits(unobserved, runner.run(c.inputs, packed(c.rows))));
-  EXPECT_EQ(told, 12 * 4);
+  EXPECT_EQ(calls, 12 * 4);
 }
 
 TEST(MemoryCompressedAttention, EveryWeightIsChecked) {

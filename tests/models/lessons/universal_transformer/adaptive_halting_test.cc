@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kThreshold = 0.99f;
 
-// One position in double precision, as the listing of Dehghani et al. 2018 has it.
+// One position in double precision, as in the listing of Dehghani et al. 2018.
 struct Listing {
   double halting = 0, remainder = 0;
   int updates = 0;
@@ -29,7 +29,7 @@ struct Listing {
   }
 };
 
-TEST(AdaptiveHalting, IsTheListingForEveryPosition) {
+TEST(AdaptiveHalting, FollowsTheListingForEveryPosition) {
   constexpr int kPositions = 500, kSteps = 12;
   const Tensor probabilities = RandomTensors(1).uniform({kSteps, kPositions});
   AdaptiveHalting halting({.max_steps = kSteps, .threshold = kThreshold});
@@ -38,7 +38,7 @@ TEST(AdaptiveHalting, IsTheListingForEveryPosition) {
   std::vector<double> sums(kPositions);
   for (int step = 0; step < kSteps; ++step) {
     for (int i = 0; i < kPositions; ++i) {
-      // Of (0, 1), small ones and large ones.
+      // Small and large numbers between 0 and 1.
       const float p = std::pow(std::abs(probabilities.row(step)[i]), static_cast<float>(1 + i % 5));
       const float weight = halting.step(i, p);
       ASSERT_NEAR(weight, expected[static_cast<std::size_t>(i)].step(p), 1e-6) << "position " << i << ", step " << step;
@@ -58,7 +58,7 @@ TEST(AdaptiveHalting, IsTheListingForEveryPosition) {
   EXPECT_LT(halted, kPositions);
 }
 
-// In float32, h + (1 - h) is not always 1: of 0.1, 0.3 and so on it may be the float before.
+// In float32, h + (1 - h) is not always 1: for h of 0.1, 0.3 and others the sum may be the next float below 1.
 TEST(AdaptiveHalting, APositionThatHasHaltedNeverRunsAgain) {
   for (int i = 1; i < 1000; ++i) {
     AdaptiveHalting halting({.max_steps = 100, .threshold = kThreshold});
@@ -74,7 +74,7 @@ TEST(AdaptiveHalting, APositionThatHasHaltedNeverRunsAgain) {
   }
 }
 
-TEST(AdaptiveHalting, APositionThatDoesNotHaltEndsAfterAllSteps) {
+TEST(AdaptiveHalting, APositionThatDoesNotHaltStopsAfterAllSteps) {
   AdaptiveHalting halting({.max_steps = 3, .threshold = kThreshold});
   halting.reset(2);
   for (int step = 0; step < 3; ++step) {
@@ -88,7 +88,7 @@ TEST(AdaptiveHalting, APositionThatDoesNotHaltEndsAfterAllSteps) {
   EXPECT_EQ(halting.updates()[0], 0);
 }
 
-TEST(AdaptiveHalting, ASumOfExactlyTheThresholdEndsWithoutARemainder) {
+TEST(AdaptiveHalting, ASumOfExactlyTheThresholdHaltsWithoutARemainder) {
   AdaptiveHalting halting({.max_steps = 9, .threshold = 0.75f});
   halting.reset(1);
   EXPECT_EQ(halting.step(0, 0.75f), 0.75f);

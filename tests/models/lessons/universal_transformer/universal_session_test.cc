@@ -1,4 +1,4 @@
-// Properties of Universal Transformers, and what their sessions refuse.
+// Tests properties of Universal Transformers, and the errors of their sessions.
 #include "encdec/models/lessons/universal_transformer/universal_session.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(UniversalTransformer, NumberOfThreadsDoesNotChangeABit) {
   }
 }
 
-TEST(UniversalTransformer, BatchNeighboursDoNotChangeABitAlsoWhereTheyHaltLater) {
+TEST(UniversalTransformer, BatchNeighboursThatHaltLaterDoNotChangeABit) {
   for (const Loop loop : kLoops) {
     const auto model = make_model(config_for(kMiddle, loop, kSteps));
     const Outcome all = run(model, sources(), targets());
@@ -66,8 +66,9 @@ TEST(UniversalTransformer, BatchNeighboursDoNotChangeABitAlsoWhereTheyHaltLater)
   }
 }
 
-// Gives each target `at_once` tokens at a time; those that end earlier are given tokens that do not count.
-TEST(UniversalTransformer, DecodingATokenAtATimeIsTeacherForcingBitByBit) {
+// Decodes `at_once` tokens of each target at a time. Targets that end earlier get further tokens, whose results are
+// ignored.
+TEST(UniversalTransformer, DecodingTokenByTokenEqualsTeacherForcingBitByBit) {
   for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
     for (const Loop loop : kLoops) {
       const auto model = make_model(config_for(kMiddle, loop, kSteps), {.precision = precision});
@@ -126,7 +127,7 @@ TEST(UniversalTransformer, ASessionGivesTheSameBitsAgain) {
   }
 }
 
-TEST(UniversalSession, ARefusedTokenLeavesTheTargetsAsTheyWere) {
+TEST(UniversalSession, ARefusedTokenLeavesTheTargetsUnchanged) {
   const auto model = make_model(config_for(kMiddle, Loop::transformed, kSteps));
   const Batch source = {sources()[0], sources()[1]}, first = {{1, 2}, {3}}, then = {{4}, {5, 6}};
   UniversalSession session(model);
@@ -167,7 +168,7 @@ TEST(UniversalTransformer, TheLoopEndsWhenAllPositionsHaveHalted) {
   EXPECT_EQ(fixed.encode(sources()).steps, 7);
 }
 
-TEST(UniversalTransformer, TakesAllItsWeightsAndNoOthers) {
+TEST(UniversalTransformer, ReadsAllItsWeightsAndNoOthers) {
   const auto config = config_for(kMiddle, Loop::transformed, 2);
   const Weights weights = weights_for(config);
   const WeightScope scope = make_scope(weights);
@@ -189,7 +190,7 @@ TEST(UniversalTransformer, TakesAllItsWeightsAndNoOthers) {
   }
 }
 
-TEST(UniversalTransformer, RefusesConfigurationsThatContradictThemselves) {
+TEST(UniversalTransformer, RefusesContradictoryConfigurations) {
   const auto refusal = [](const std::function<void(UniversalTransformerConfig&)>& change) {
     UniversalTransformerConfig config = config_for(kMiddle, Loop::transformed, 2);
     change(config);

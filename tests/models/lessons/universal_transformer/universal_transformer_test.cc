@@ -26,8 +26,9 @@ namespace {
 using reference::Mask;
 using reference::Matrix;
 
-// Of outputs about as large as 1, after up to 12 blocks: as for the golden values of whole checkpoints. Bounds that are
-// carried through so many norms say nothing; the layers are held to theirs one by one.
+// For outputs of about 1 after up to 12 blocks; the same bound as for the golden values of whole checkpoints. Error
+// bounds that are propagated through many norms are too loose to show much; the tests of the layers check theirs one by
+// one.
 constexpr double kTolerance = 2e-5;
 
 testing::AssertionResult near(Matrix expected, const Tensor& actual, double tolerance = kTolerance) {
@@ -38,7 +39,7 @@ testing::AssertionResult near(const Tensor& expected, const Tensor& actual) {
   return near(Matrix(expected), actual);
 }
 
-// The paper's formulas for one source and one target, in double precision.
+// The formulas of the paper for one source and one target, in double precision.
 class Naive {
  public:
   Naive(const UniversalTransformerConfig& config, const std::function<Tensor(const std::string&)>& weight)
@@ -204,7 +205,7 @@ void expect_halting(const Golden& golden, const std::string& side, const DepthRe
   }
 }
 
-TEST(UniversalTransformer, IsWhatPyTorchGives) {
+TEST(UniversalTransformer, MatchesPyTorch) {
   for (const std::string& name : GoldenLayer("universal_transformer").cases()) {
     SCOPED_TRACE(name);
     const Golden golden(name);
@@ -220,7 +221,7 @@ TEST(UniversalTransformer, IsWhatPyTorchGives) {
   }
 }
 
-// Both in double precision; PyTorch's values are stored as float32.
+// Both are computed in double precision; PyTorch's values are stored as float32.
 TEST(UniversalTransformer, PyTorchAndTheFormulasAgree) {
   for (const std::string& name : GoldenLayer("universal_transformer").cases()) {
     const Golden golden(name);
@@ -240,7 +241,7 @@ TEST(UniversalTransformer, PyTorchsPositionsHaltAtDifferentSteps) {
     EXPECT_GE(std::unique(updates.begin(), updates.end()) - updates.begin(), 3);
   }
   EXPECT_FALSE(near(Golden("adaptive_transformed").output("logits"), Golden("adaptive_copied").output("logits")))
-      << "these cases do not tell the two apart";
+      << "these cases do not distinguish the two";
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(AudioReader, MixesChannels) {
   EXPECT_THAT(reader.read_all(), ElementsAre(200 * 0x1p-15F, 0));
 }
 
-TEST(AudioReader, ReadsAsItIsAsked) {
+TEST(AudioReader, PiecesOfAnySizeGiveTheSameSamples) {
   std::vector<std::int16_t> samples(100'000);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<std::int16_t>(i * 7919);
   const std::string bytes = WavFile{.rate = 44'100, .samples = raw(samples)}.bytes();
@@ -64,7 +64,7 @@ TEST(AudioReader, ReadsSamplesWithoutAHeader) {
   EXPECT_THROW(open_raw(input_of(bytes), {.sample_rate = 1}), ConfigError);
 }
 
-TEST(AudioReader, WhatIsNoRecordingIsRefused) {
+TEST(AudioReader, RefusesFilesThatAreNotRecordings) {
   const auto failure = [](const std::string& path) {
     return message_of<FileError>([&] { AudioReader::open(path).read_all(); });
   };

@@ -31,7 +31,7 @@ std::vector<float> resampled(const std::vector<float>& input, int from, int to, 
   return output;
 }
 
-// The largest difference, but for the ends, where silence begins.
+// Returns the largest difference in the middle half. Near the ends the silence around the signal has an effect.
 float difference(const std::vector<float>& found, const std::vector<float>& expected) {
   float largest = 0;
   const std::size_t size = std::min(found.size(), expected.size());
@@ -39,7 +39,7 @@ float difference(const std::vector<float>& found, const std::vector<float>& expe
   return largest;
 }
 
-TEST(Resampler, GivesWhatFfmpegGives) {
+TEST(Resampler, MatchesFfmpeg) {
   for (const auto& golden : golden_speech("resampling")) {
     const int rate = golden.at("rate");
     const auto input = golden_noise(static_cast<std::uint64_t>(rate), static_cast<std::size_t>(rate / 50));
@@ -50,7 +50,7 @@ TEST(Resampler, GivesWhatFfmpegGives) {
   }
 }
 
-TEST(Resampler, KeepsWhatItCan) {
+TEST(Resampler, KeepsFrequenciesBelowTheLimit) {
   for (const int rate :
        {8'000, 11'025, 22'050, 44'100, 48'000, 96'000, 192'000, 44'099, 15'999, 2'000, 768'000, 767'999}) {
     for (const double part : {0.1, 0.5, 0.75}) {
@@ -61,14 +61,14 @@ TEST(Resampler, KeepsWhatItCan) {
   }
 }
 
-TEST(Resampler, TakesAwayWhatItCannot) {
+TEST(Resampler, RemovesFrequenciesAboveTheLimit) {
   for (const int rate : {22'050, 44'100, 48'000, 96'000}) {
     const auto found = resampled(tone(9'500, rate, 0.5), rate, 16'000, 10'000);
     EXPECT_LT(difference(found, std::vector<float>(found.size())), 2e-4) << rate;
   }
 }
 
-TEST(Resampler, PiecesDoNotMatter) {
+TEST(Resampler, SizesOfPiecesDoNotMatter) {
   for (const int rate : {8'000, 44'100, 44'099, 16'000, 100'000}) {
     const auto input = tone(440, rate, 0.3);
     const auto whole = resampled(input, rate, 16'000, input.size());
@@ -78,7 +78,7 @@ TEST(Resampler, PiecesDoNotMatter) {
   }
 }
 
-TEST(Resampler, NothingGivesNothing) {
+TEST(Resampler, NoInputGivesNoOutput) {
   EXPECT_TRUE(resampled({}, 44'100, 16'000, 1).empty());
   for (const std::size_t inputs : {1u, 2u, 15u, 16u, 17u, 60u}) {
     EXPECT_EQ(resampled(std::vector<float>(inputs, 1), 48'000, 16'000, 1).size(), (inputs + 2) / 3);

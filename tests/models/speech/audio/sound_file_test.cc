@@ -1,4 +1,4 @@
-// What libsndfile reads, from files that it writes.
+// Tests reading through libsndfile, of files that it writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sndfile.h>
@@ -54,12 +54,12 @@ double power(const std::vector<float>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
-TEST(SoundFile, WhatIsNoRecordingIsRefused) {
+TEST(SoundFile, RefusesFilesThatAreNotRecordings) {
   EXPECT_THAT(message_of<FileError>([] { AudioReader::open("/dev/null").read_all(); }),
               HasSubstr("expected WAV, FLAC"));
 }
 
-TEST(SoundFile, FormatsSoundTheSame) {
+TEST(SoundFile, AllFormatsGiveTheSameSound) {
   const struct {
     int format;
     double tolerance;
@@ -77,12 +77,12 @@ TEST(SoundFile, FormatsSoundTheSame) {
     EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
     EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
     EXPECT_FALSE(reader.is_cut());
-    // A pipe gives the same.
+    // A pipe gives the same samples.
     const std::string bytes = bytes_of_file(path);
     std::FILE* pipe = ::popen(("cat " + path).c_str(), "r");
     EXPECT_EQ(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-")).read_all(), samples);
     ::pclose(pipe);
-    // Cut anywhere, it ends early or is refused.
+    // A truncated file gives fewer samples or an error.
     for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 99u}) {
       const std::string cut = bytes.substr(0, bytes.size() * part / 100);
       try {
@@ -94,8 +94,8 @@ TEST(SoundFile, FormatsSoundTheSame) {
   }
 }
 
-// Libraries may not write where a program's own lines go.
-TEST(SoundFile, DamageIsNotToldOnStandardError) {
+// Libraries must not write to standard error, where the program's own messages go.
+TEST(SoundFile, DamageWritesNothingToStandardError) {
   const TempFolder folder;
   const std::string path = written(folder, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III);
   ASSERT_NE(path, "");

@@ -19,7 +19,7 @@ std::string failure(const std::string& wav) {
   return message_of<FileError>([&] { decoded(wav); });
 }
 
-TEST(Wav, EveryWidthIsFromMinusOneToOne) {
+TEST(Wav, SamplesOfEveryWidthAreFromMinusOneToOne) {
   const auto of = [](std::uint16_t tag, std::uint16_t bits, const std::string& samples) {
     std::vector<float> plain = decoded(WavFile{.tag = tag, .bits = bits, .samples = samples}.bytes());
     const WavFile extensible{.tag = tag, .bits = bits, .samples = samples, .is_extensible = true};
@@ -33,7 +33,7 @@ TEST(Wav, EveryWidthIsFromMinusOneToOne) {
   EXPECT_THAT(of(1, 32, raw<std::int32_t>({INT32_MIN, 0, 1 << 30})), ElementsAre(-1, 0, 0.5));
   EXPECT_THAT(of(3, 32, raw<float>({-1.5F, 0.1F})), ElementsAre(-1.5F, 0.1F));
   EXPECT_THAT(of(3, 64, raw<double>({-1, 0.1})), ElementsAre(-1, 0.1F));
-  // G.711: the loudest, the most silent, and one between.
+  // G.711: the loudest values, the quietest, and one between.
   EXPECT_THAT(of(6, 8, "\x2A\xAA\xD5\x55\xC4"),
               ElementsAre(-4032 / 4096.0F, 4032 / 4096.0F, 1 / 4096.0F, -1 / 4096.0F, 35 / 4096.0F));
   EXPECT_THAT(of(7, 8, std::string("\x00\x80\xFF\x7F\xE0", 5)),
@@ -46,7 +46,7 @@ TEST(Wav, OtherChunksAreSkipped) {
   EXPECT_THAT(decoded(wav.bytes() + chunk("LIST", "behind")), ElementsAre(0x1p-15F, 0x2p-15F, 0x3p-15F, 0x4p-15F));
 }
 
-TEST(Wav, StreamsGoToTheirEnd) {
+TEST(Wav, StreamsWithoutASizeAreReadToTheirEnd) {
   WavFile wav{.samples = raw<std::int16_t>(std::vector<std::int16_t>(7, 5))};
   std::string empty = WavFile().bytes() + wav.samples;  // a size that was never filled in
   EXPECT_THAT(decoded(empty), SizeIs(7));
@@ -60,7 +60,7 @@ TEST(Wav, StreamsGoToTheirEnd) {
   EXPECT_EQ(decoder->format().frames, 7u);
 }
 
-TEST(Wav, WhatEndsEarlyIsCut) {
+TEST(Wav, TruncatedFilesAreReportedAsCut) {
   WavFile wav{.channels = 2, .samples = raw<std::int16_t>({1, 2, 3, 4}), .data_size = 4000};
   const std::string bytes = wav.bytes();
   for (const std::size_t lost : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
@@ -73,9 +73,9 @@ TEST(Wav, WhatEndsEarlyIsCut) {
   }
 }
 
-TEST(Wav, WhatIsDamagedIsRefused) {
+TEST(Wav, DamagedFilesAreRefused) {
   const std::string good = WavFile{.samples = raw<std::int16_t>({1, 2})}.bytes();
-  constexpr std::size_t kSamples = 44;  // begin there
+  constexpr std::size_t kSamples = 44;  // offset of the first sample
   for (std::size_t size = 12; size < kSamples; ++size) {
     EXPECT_THAT(failure(good.substr(0, size)), AllOf(StartsWith("x.wav: "), HasSubstr("end"))) << size;
   }

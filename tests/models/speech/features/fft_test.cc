@@ -8,7 +8,7 @@
 namespace encdec {
 namespace {
 
-TEST(RealFft, IsTheDefinition) {
+TEST(RealFft, FollowsTheDefinition) {
   constexpr std::size_t kSignals = RealFft::kSignals;
   for (const std::size_t size : {std::size_t{2}, std::size_t{4}, std::size_t{12}, std::size_t{60}, std::size_t{400}}) {
     std::vector<double> signals(size * kSignals), powers((size / 2 + 1) * kSignals);

@@ -40,7 +40,7 @@ TEST(LogMel, EqualsTransformers) {
   }
 }
 
-TEST(LogMel, PiecesDoNotMatter) {
+TEST(LogMel, SizesOfPiecesDoNotMatter) {
   const Tensor samples = GoldenLayer("log_mel").input("bands_80", "samples");
   const auto whole = features_of(80, values_of(samples), 1'000'000);
   for (const std::size_t piece : {std::size_t{1}, std::size_t{160}, std::size_t{201}, std::size_t{999}}) {

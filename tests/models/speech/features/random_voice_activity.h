@@ -10,14 +10,14 @@
 
 namespace encdec {
 
-// Loud and quiet by turns.
+// Returns noise that is loud and quiet by turns.
 inline std::vector<float> voice_activity_samples(std::size_t count) {
   std::vector<float> samples = golden_noise(0, count);
   for (std::size_t i = 0; i < count; ++i) samples[i] *= i / 3000 % 2 == 0 ? 0.5F : 1.0F / 64;
   return samples;
 }
 
-// What silero_vad_16k.safetensors has, at random.
+// Returns random tensors with the names and shapes of silero_vad_16k.safetensors.
 inline std::vector<NamedTensor> random_voice_activity() {
   std::vector<NamedTensor> tensors;
   const auto golden = golden_speech("voice_activity")[0];

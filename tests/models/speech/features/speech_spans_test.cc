@@ -21,7 +21,7 @@ VoiceActivityOptions vad_options_from(const nlohmann::json& json) {
   return options;
 }
 
-TEST(SpeechSpans, AreThoseOfFasterWhisper) {
+TEST(SpeechSpans, MatchFasterWhisper) {
   for (const auto& golden : golden_speech("speech_spans")) {
     std::vector<float> probabilities;
     for (const int hundredths : golden.at("hundredths")) {

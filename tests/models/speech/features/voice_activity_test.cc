@@ -17,7 +17,7 @@ std::shared_ptr<const VoiceActivity> random_model() {
   return model;
 }
 
-std::vector<float> heard(std::span<const float> samples, std::size_t piece) {
+std::vector<float> probabilities_of(std::span<const float> samples, std::size_t piece) {
   VoiceActivityDetector detector(random_model());
   std::vector<float> probabilities;
   for (; samples.size() > piece; samples = samples.subspan(piece)) detector.push(samples.first(piece), probabilities);
@@ -26,10 +26,10 @@ std::vector<float> heard(std::span<const float> samples, std::size_t piece) {
   return probabilities;
 }
 
-TEST(VoiceActivity, ProbabilitiesAreThoseOfTorch) {
+TEST(VoiceActivity, ProbabilitiesMatchTorch) {
   const auto golden = golden_speech("voice_activity")[0];
   const auto expected = golden.at("probabilities").get<std::vector<float>>();
-  const std::vector<float> actual = heard(voice_activity_samples(golden.at("samples")), 1000);
+  const std::vector<float> actual = probabilities_of(voice_activity_samples(golden.at("samples")), 1000);
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 2e-6) << i;
   const auto [least, most] = std::ranges::minmax(actual);
@@ -37,22 +37,22 @@ TEST(VoiceActivity, ProbabilitiesAreThoseOfTorch) {
 }
 
 TEST(VoiceActivity, ProbabilitiesDoNotDependOnTheSizesOfPieces) {
-  const std::vector<float> samples = voice_activity_samples(5000), whole = heard(samples, samples.size());
+  const std::vector<float> samples = voice_activity_samples(5000), whole = probabilities_of(samples, samples.size());
   EXPECT_EQ(whole.size(), 10U);
   for (const std::size_t piece : std::vector<std::size_t>{1, 63, 511, 512, 513, 1111})
-    EXPECT_EQ(heard(samples, piece), whole) << piece;
+    EXPECT_EQ(probabilities_of(samples, piece), whole) << piece;
 }
 
-TEST(VoiceActivity, SilenceComesBehindTheEnd) {
+TEST(VoiceActivity, SilenceFollowsTheEnd) {
   std::vector<float> samples = voice_activity_samples(2000);
-  const std::vector<float> cut = heard(samples, 512);
+  const std::vector<float> cut = probabilities_of(samples, 512);
   samples.resize(2048);
-  EXPECT_EQ(heard(samples, 512), cut);
+  EXPECT_EQ(probabilities_of(samples, 512), cut);
   EXPECT_EQ(cut.size(), 4U);
-  EXPECT_EQ(heard({}, 512), std::vector<float>{});
+  EXPECT_EQ(probabilities_of({}, 512), std::vector<float>{});
 }
 
-TEST(VoiceActivity, DetectorsShareAModelAndNothingElse) {
+TEST(VoiceActivity, DetectorsShareOnlyTheirModel) {
   const std::vector<float> samples = voice_activity_samples(2048);
   VoiceActivityDetector one(random_model()), other(random_model());
   std::vector<float> of_one, of_other;
@@ -60,7 +60,7 @@ TEST(VoiceActivity, DetectorsShareAModelAndNothingElse) {
     one.push(std::span(samples).subspan(i, 256), of_one);
     other.push(std::span(samples).subspan(samples.size() - 256 - i, 256), of_other);
   }
-  EXPECT_EQ(of_one, heard(samples, 512));
+  EXPECT_EQ(of_one, probabilities_of(samples, 512));
   EXPECT_NE(of_one, of_other);
 }
 
@@ -72,7 +72,7 @@ TEST(VoiceActivity, FilesAreLoaded) {
   const std::vector<float> window = voice_activity_samples(VoiceActivity::kWindow);
   samples.insert(samples.end(), window.begin(), window.end());
   VoiceActivity::State state;
-  EXPECT_EQ(model.probability(VoiceActivity::Samples(samples), state), heard(window, 512)[0]);
+  EXPECT_EQ(model.probability(VoiceActivity::Samples(samples), state), probabilities_of(window, 512)[0]);
 }
 
 TEST(VoiceActivity, OtherFilesAreRefused) {
@@ -88,7 +88,7 @@ TEST(VoiceActivity, OtherFilesAreRefused) {
     EXPECT_EQ(refusal_of<WeightError>(path, [&] { VoiceActivity::load(path); }).find(" is missing, expected shape ["),
               (path + ": tensor '" + whole[i].name + "'").size());
     tensors = whole;
-    tensors[i].tensor = Tensor::allocate({130, 1, 128});  // that of 8 kHz
+    tensors[i].tensor = Tensor::allocate({130, 1, 128});  // the shape of the model for 8 kHz
     write_safetensors(path, tensors);
     const std::string wrong = path + ": tensor '" + whole[i].name + "': shape [130, 1, 128], expected [";
     EXPECT_TRUE(refusal_of<WeightError>(path, [&] { VoiceActivity::load(path); }).starts_with(wrong)) << wrong;

@@ -15,7 +15,7 @@ std::int32_t at(double seconds) {
   return kTimes + static_cast<std::int32_t>(seconds * 50 + 0.5);
 }
 
-TEST(ChunkJoining, SequencesAreJoinedInTheMiddleOfWhatTheyShare) {
+TEST(ChunkJoining, SequencesAreJoinedInTheMiddleOfTheirOverlap) {
   const auto joined = [](std::vector<Tokens> sequences) { return join_sequences(sequences); };
   EXPECT_EQ(joined({{1, 2, 3, 4, 5}, {4, 5, 6, 7}}), (Tokens{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(joined({{1, 2, 3, 9, 5, 6}, {3, 4, 5, 6, 7}}), (Tokens{1, 2, 3, 9, 5, 6, 7})) << "most is equal";
@@ -25,7 +25,7 @@ TEST(ChunkJoining, SequencesAreJoinedInTheMiddleOfWhatTheyShare) {
   EXPECT_EQ(joined({}), Tokens{});
 }
 
-TEST(ChunkJoining, TimesWhereChunksOverlapDoNotCut) {
+TEST(ChunkJoining, TimesInAnOverlapDoNotSplitTexts) {
   const std::vector<HeardChunk> chunks = {
       {.tokens = {at(0), 1, 2, at(4), at(4), 3, 4, 5, at(9)}, .seconds = 10, .right = 2},
       {.tokens = {at(0), 4, 5, 6, at(3), at(3), 7, at(6)}, .seconds = 10, .left = 2},
@@ -41,9 +41,9 @@ TEST(ChunkJoining, TimesWhereChunksOverlapDoNotCut) {
   EXPECT_EQ(texts[2].end, 12);
 }
 
-TEST(ChunkJoining, TimesThatGoBackAreOfTheNextWindow) {
-  // A pair at the end of the first window tells where the second one begins; a single time, that it was heard to its
-  // end.
+TEST(ChunkJoining, TimesThatGoBackBelongToTheNextWindow) {
+  // A pair of times at the end of the first window gives the beginning of the second window. A single time there means
+  // that the first window was transcribed to its end.
   const HeardChunk pair{.tokens = {at(0), 1, at(4), at(4), at(0), 2, at(3)}, .seconds = 30};
   EXPECT_EQ(join_chunks(std::vector{pair}, kIds)[1].end, 7);
   const HeardChunk single{.tokens = {at(0), 1, at(4), at(0), 2, at(3)}, .seconds = 60};
@@ -52,7 +52,7 @@ TEST(ChunkJoining, TimesThatGoBackAreOfTheNextWindow) {
   EXPECT_EQ(texts[1].end, 33);
 }
 
-TEST(ChunkJoining, IsThatOfTransformers) {
+TEST(ChunkJoining, MatchesTransformers) {
   for (const auto& golden : golden_speech("chunk_joining")) {
     std::vector<HeardChunk> chunks;
     for (const auto& chunk : golden.at("chunks")) {
@@ -72,7 +72,7 @@ TEST(ChunkJoining, IsThatOfTransformers) {
   }
 }
 
-TEST(ChunkJoining, WhatHasNoTimeAtItsEndIsKept) {
+TEST(ChunkJoining, ATextWithoutATimeAtItsEndIsKept) {
   const auto texts = join_chunks(std::vector<HeardChunk>{{.tokens = {at(1), 1, 2}, .seconds = 5}}, kIds);
   ASSERT_EQ(texts.size(), 1u);
   EXPECT_EQ(texts[0].start, 1);

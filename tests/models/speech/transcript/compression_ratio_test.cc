@@ -13,8 +13,8 @@ std::string repeated(const std::string& text, int times) {
   return result;
 }
 
-// Lengths that zlib.compress of Python gives, with zlib 1.2.13.
-TEST(CompressionRatio, IsThatOfPython) {
+// Expected lengths come from Python's zlib.compress with zlib 1.2.13.
+TEST(CompressionRatio, MatchesPython) {
   EXPECT_EQ(compression_ratio(""), 0.0);
   EXPECT_EQ(compression_ratio("a"), 1.0 / 9);
   EXPECT_EQ(compression_ratio("Hello, world!"), 13.0 / 21);

@@ -15,14 +15,14 @@ SpeechTimeMap map_from(const nlohmann::json& golden) {
   return SpeechTimeMap(spans);
 }
 
-// [start, end, [[start, end] of a word, ...]].
+// Reads [start, end, [[start, end] of a word, ...]].
 TranscriptSegment segment_of(const nlohmann::json& times) {
   TranscriptSegment segment{.start = times[0], .end = times[1]};
   for (const auto& word : times[2]) segment.words.push_back({.start = word[0], .end = word[1]});
   return segment;
 }
 
-TEST(SpeechTimeMap, TimesAreThoseOfFasterWhisper) {
+TEST(SpeechTimeMap, TimesMatchFasterWhisper) {
   for (const auto& golden : golden_speech("speech_times")) {
     const SpeechTimeMap map = map_from(golden);
     for (std::size_t i = 0; i < golden.at("times").size(); ++i) {
@@ -35,7 +35,7 @@ TEST(SpeechTimeMap, TimesAreThoseOfFasterWhisper) {
   }
 }
 
-TEST(SpeechTimeMap, SegmentsAreThoseOfFasterWhisper) {
+TEST(SpeechTimeMap, SegmentsMatchFasterWhisper) {
   for (const auto& golden : golden_speech("speech_times")) {
     for (std::size_t i = 0; i < golden.at("segments").size(); ++i) {
       TranscriptSegment segment = segment_of(golden.at("segments")[i]);

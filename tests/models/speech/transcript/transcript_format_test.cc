@@ -31,7 +31,7 @@ Transcript one_segment(const TranscriptSegment& segment) {
   return {.text = segment.text, .language = "en", .segments = {segment}};
 }
 
-TEST(TranscriptFormat, BytesAreThoseOfOpenai) {
+TEST(TranscriptFormat, BytesMatchOpenai) {
   for (const auto& golden : golden_speech("transcripts")) {
     const Transcript transcript = transcript_from(golden.at("transcript"));
     for (const auto& output : golden.at("outputs")) {
@@ -45,7 +45,7 @@ TEST(TranscriptFormat, BytesAreThoseOfOpenai) {
   }
 }
 
-TEST(TranscriptFormat, WordsNeedNotBeAnnounced) {
+TEST(TranscriptFormat, WordsInSegmentsAreWrittenWithoutAnOption) {
   for (const auto& golden : golden_speech("transcripts")) {
     const Transcript transcript = transcript_from(golden.at("transcript"));
     if (transcript.segments.empty() || transcript.segments.back().words.empty()) continue;
@@ -53,7 +53,7 @@ TEST(TranscriptFormat, WordsNeedNotBeAnnounced) {
   }
 }
 
-TEST(TranscriptFormat, SubtitlesAreWrittenWhenTheyAreCertain) {
+TEST(TranscriptFormat, SubtitlesAreWrittenWhenTheyAreFinal) {
   TranscriptWriter writer(TranscriptFormat::srt, {.word_times = true, .max_line_width = 9, .max_line_count = 1});
   EXPECT_EQ(writer.begin(), "");
   EXPECT_EQ(writer.add({.words = {{" one", 0, 1, 1}, {" two", 1, 2, 1}}}), "");
@@ -63,13 +63,13 @@ TEST(TranscriptFormat, SubtitlesAreWrittenWhenTheyAreCertain) {
   EXPECT_EQ(writer.end({}), "3\n00:00:06,000 --> 00:00:07,000\nx\n\n");
 }
 
-TEST(TranscriptFormat, LyricsAreThoseOfWhisperCpp) {
+TEST(TranscriptFormat, LyricsMatchWhisperCpp) {
   EXPECT_EQ(
       format({.segments = {{.start = 0, .text = " And so"}, {.start = 3725.126, .text = " x"}}}, TranscriptFormat::lrc),
       "[00:00.00] And so\n[62:05.13] x\n");
 }
 
-TEST(TranscriptFormat, WhatIsNoNumberOrNoTextIsReplaced) {
+TEST(TranscriptFormat, NaNAndInvalidUtf8AreReplaced) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Transcript transcript = one_segment(
       {.start = -1, .end = nan, .text = " a\xff\xe6", .no_speech_prob = nan, .words = {{"\xe6", nan, 1, 1}}});
@@ -80,7 +80,7 @@ TEST(TranscriptFormat, WhatIsNoNumberOrNoTextIsReplaced) {
   EXPECT_EQ(format(transcript, TranscriptFormat::tsv), "start\tend\ttext\n0\t0\ta\uFFFD\uFFFD\n");
 }
 
-TEST(TranscriptFormat, NamesAreThoseOfFiles) {
+TEST(TranscriptFormat, NamesAreFileExtensions) {
   for (const char* name : {"txt", "vtt", "srt", "tsv", "json", "lrc"}) {
     EXPECT_EQ(to_string(transcript_format_named(name).value()), name);
   }

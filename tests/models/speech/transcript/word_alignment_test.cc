@@ -49,14 +49,14 @@ struct AlignmentCase {
   std::vector<WordTokens> words;
 };
 
-TEST(WordAlignment, MatrixIsThatOfOpenai) {
+TEST(WordAlignment, MatrixMatchesOpenai) {
   for (const auto& golden : golden_speech("alignment")) {
     const AlignmentCase given(golden);
     if (given.matrix.empty()) continue;
     const std::vector<float> found = alignment_matrix(given.attention);
     ASSERT_EQ(found.size(), given.matrix.size()) << golden.at("name");
     for (std::size_t i = 0; i < found.size(); ++i) {
-      // Two tokens of nearly the same weight in a position: their difference has lost digits.
+      // Two tokens with nearly the same weight in a position: their difference has lost digits.
       if (!std::isnan(found[i]) || !std::isnan(given.matrix[i])) {
         EXPECT_NEAR(found[i], given.matrix[i], 1e-4) << golden.at("name") << ' ' << i;
       }
@@ -64,7 +64,7 @@ TEST(WordAlignment, MatrixIsThatOfOpenai) {
   }
 }
 
-TEST(WordAlignment, TimesAreThoseOfOpenai) {
+TEST(WordAlignment, TimesMatchOpenai) {
   for (const auto& golden : golden_speech("alignment")) {
     const AlignmentCase given(golden);
     const auto found = find_alignment(given.attention, given.probabilities, given.words);
@@ -80,7 +80,7 @@ TEST(WordAlignment, TimesAreThoseOfOpenai) {
   }
 }
 
-TEST(WordAlignment, WeightsBehindTheRecordingDoNotMatter) {
+TEST(WordAlignment, WeightsAfterTheRecordingDoNotMatter) {
   const AlignmentCase given(golden_speech("alignment")[0]);
   AlignmentAttention cut = given.attention;
   const std::size_t frames = cut.frames, stride = cut.stride, size = cut.tokens * frames;
@@ -93,14 +93,14 @@ TEST(WordAlignment, WeightsBehindTheRecordingDoNotMatter) {
   }
   cut.stride = frames;
   EXPECT_EQ(alignment_matrix(cut), alignment_matrix(given.attention));
-  std::ranges::fill(weights, 0.0F);  // all of it lies behind: no numbers, but no failure
+  std::ranges::fill(weights, 0.0F);  // all weights within the recording are 0: NaN in the matrix, but no failure
   for (const WordTiming& word : find_alignment(cut, given.probabilities, given.words)) {
     EXPECT_EQ(word.start, -0.02);
     EXPECT_EQ(word.end, -0.02);
   }
 }
 
-// The best sum over all ways, tried one by one.
+// Returns the largest sum over all paths, by trying all of them.
 double best_sum(const std::vector<float>& benefit, std::size_t columns, std::size_t row, std::size_t column) {
   const double own = benefit[row * columns + column];
   if (row == 0 && column == 0) return own;
@@ -111,7 +111,7 @@ double best_sum(const std::vector<float>& benefit, std::size_t columns, std::siz
   return own + best;
 }
 
-TEST(WordAlignment, NoWayIsBetter) {
+TEST(WordAlignment, NoPathIsBetter) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   for (const std::size_t rows : {1u, 2u, 4u, 6u}) {
@@ -122,7 +122,8 @@ TEST(WordAlignment, NoWayIsBetter) {
       ASSERT_EQ(first.size(), rows);
       EXPECT_EQ(first[0], 0);
       EXPECT_TRUE(std::ranges::is_sorted(first));
-      // Of the ways with these first columns the best one: each row goes on to where the next begins, or one less.
+      // Sums the best path with these first columns: each row continues to the column where the next row begins, or to
+      // the column before.
       double sum = 0;
       for (std::size_t row = 0; row < rows; ++row) {
         const auto begin = static_cast<std::size_t>(first[row]);
@@ -137,7 +138,7 @@ TEST(WordAlignment, NoWayIsBetter) {
   }
 }
 
-TEST(WordAlignment, OfEqualWaysOpenaisIsTaken) {
+TEST(WordAlignment, TheSameOfEqualPathsAsInOpenaiIsTaken) {
   for (const auto& golden : golden_speech("paths")) {
     const auto benefit = golden.at("benefit").get<std::vector<float>>();
     EXPECT_EQ(nlohmann::json(first_columns(benefit, golden.at("rows"))), golden.at("first_columns")) << golden;

@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// What of a segment is there, by openai/whisper's keys.
+// Reads a segment by the keys of openai/whisper. Keys other than start and end may be missing.
 inline TranscriptSegment segment_from(const nlohmann::json& json) {
   TranscriptSegment segment{
       .id = json.value("id", std::size_t{0}),

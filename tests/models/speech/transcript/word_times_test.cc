@@ -36,8 +36,8 @@ std::vector<std::string> merged(const std::vector<std::string>& texts) {
   return result;
 }
 
-// As the first words of a recording of a few frames have it; openai's own writers stop there.
-TEST(WordTimes, NoneLiesBeforeTheRecording) {
+// Such words occur at the beginning of a recording of a few frames. The writers of openai fail there.
+TEST(WordTimes, NoWordBeginsBeforeTheRecording) {
   TranscriptSegment segment{.start = 0, .end = 0.02, .text = " a", .tokens = {7}};
   add_word_timestamps(std::span(&segment, 1), {{.text = " a", .tokens = {7}, .start = -0.02, .end = -0.02}},
                       {.end_of_text = 100});
@@ -46,7 +46,7 @@ TEST(WordTimes, NoneLiesBeforeTheRecording) {
   EXPECT_GE(segment.words[0].end, 0);
 }
 
-TEST(WordTimes, SegmentsAreThoseOfOpenai) {
+TEST(WordTimes, SegmentsMatchOpenai) {
   for (const auto& golden : golden_speech("segments")) {
     std::vector<TranscriptSegment> segments = segments_from(golden.at("segments"));
     add_word_timestamps(segments, words_from(golden.at("words")),
@@ -68,16 +68,16 @@ TEST(WordTimes, SegmentsAreThoseOfOpenai) {
   }
 }
 
-TEST(WordTimes, MarksGoToTheirWords) {
+TEST(WordTimes, PunctuationIsMergedWithItsWord) {
   using Texts = std::vector<std::string>;
   EXPECT_EQ(merged({}), Texts{});
   EXPECT_EQ(merged({" (", "a", ")", "."}), (Texts{":0", " (a).:4", ":0", ":0"}));
   EXPECT_EQ(merged({" \"", " (", " a"}), (Texts{":0", ":0", " \" ( a:3"}));
-  EXPECT_EQ(merged({" a ", "."}), (Texts{" a :1", ".:1"}));  // a blank parts them
-  EXPECT_EQ(merged({"-", " a"}), (Texts{"-:1", " a:1"}));    // no blank in front
+  EXPECT_EQ(merged({" a ", "."}), (Texts{" a :1", ".:1"}));  // the blank separates them
+  EXPECT_EQ(merged({"-", " a"}), (Texts{"-:1", " a:1"}));    // no blank before the mark
   EXPECT_EQ(merged({" a", "、", "。", " b"}), (Texts{" a、。:3", ":0", ":0", " b:1"}));
   EXPECT_EQ(merged({" ", ".", " a"}), (Texts{":0", " .:2", " a:1"}));
-  EXPECT_EQ(merged({" a", "!?", " b"}), (Texts{" a:1", "!?:1", " b:1"}));  // not one that is listed
+  EXPECT_EQ(merged({" a", "!?", " b"}), (Texts{" a:1", "!?:1", " b:1"}));  // not a listed mark
 }
 
 TEST(WordTimes, TextTokensAreBelowTheEndOfText) {
@@ -94,7 +94,7 @@ TEST(WordTimes, SpeechEndsWithTheLastWord) {
   EXPECT_EQ(speech_end(segments), 2.5);
 }
 
-TEST(Hallucination, OddSegmentsAreThoseOfOpenai) {
+TEST(Hallucination, AnomalousSegmentsMatchOpenai) {
   int odd = 0;
   for (const auto& golden : golden_speech("segments")) {
     for (const auto& expected : golden.at("expected")) {

@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// As many bytes as there are pairs of hexadecimal digits.
+// Decodes pairs of hexadecimal digits.
 std::string from_hex(const std::string& digits) {
   std::string bytes;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
@@ -18,7 +18,7 @@ std::string from_hex(const std::string& digits) {
   return bytes;
 }
 
-TEST(WordTokens, AreThoseOfOpenai) {
+TEST(WordTokens, MatchOpenai) {
   for (const auto& golden : golden_speech("word_tokens")) {
     std::map<std::int32_t, std::string> bytes;
     for (const auto& [token, hex] : golden.at("bytes").items()) bytes[std::stoi(token)] = from_hex(hex);
@@ -35,7 +35,7 @@ TEST(WordTokens, AreThoseOfOpenai) {
   }
 }
 
-// Callbacks may leave special tokens out.
+// Decoders may leave special tokens out.
 TEST(WordTokens, EndOfTextIsAWordWhateverItDecodesTo) {
   const std::vector<std::int32_t> tokens = {1, 2, 9};
   for (const char* end : {"", "x", "<|endoftext|>"}) {

@@ -20,7 +20,7 @@ std::vector<float> tone(double seconds) {
   return samples;
 }
 
-// All frames at once, as they are normalised.
+// Returns all frames, computed at once and normalized.
 std::vector<float> all_frames(std::vector<float> samples) {
   const std::size_t frames = samples.size() / LogMel::kHop;
   samples.resize(samples.size() + std::size_t{30} * AudioReader::kSampleRate);
@@ -33,7 +33,7 @@ std::vector<float> all_frames(std::vector<float> samples) {
   return features;
 }
 
-MelWindows heard(Recording recording, const LogMel& mel, std::size_t padded_rows = 0) {
+MelWindows windows_of(Recording recording, const LogMel& mel, std::size_t padded_rows = 0) {
   MelWindows windows(std::move(recording), mel, padded_rows);
   while (!windows.find_largest()) {
   }
@@ -41,9 +41,9 @@ MelWindows heard(Recording recording, const LogMel& mel, std::size_t padded_rows
 }
 
 TEST(MelWindows, AreCutFromTheWholeRecording) {
-  for (const double seconds : {0.0, 0.005, 0.3, 12.34, 75.5}) {  // the last is too long to be kept
+  for (const double seconds : {0.0, 0.005, 0.3, 12.34, 75.5}) {  // the last recording is too long to be kept in memory
     const std::vector<float> expected = all_frames(tone(seconds));
-    MelWindows windows = heard(Recording::of_samples(tone(seconds)), LogMel(80));
+    MelWindows windows = windows_of(Recording::of_samples(tone(seconds)), LogMel(80));
     ASSERT_EQ(windows.frames(), expected.size() / 80);
     EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
     for (std::uint64_t first : {0u, 7u, 1000u, 4000u}) {
@@ -58,25 +58,25 @@ TEST(MelWindows, AreCutFromTheWholeRecording) {
   }
 }
 
-TEST(MelWindows, TransformersMirrorsTheEndOfWhatDoesNotFitAWindow) {
+TEST(MelWindows, ByTransformersRulesTheEndOfALongerRecordingIsMirrored) {
   const std::vector<float> samples = tone(3.001);
   LogMel mel(80);
   std::vector<float> expected;
   mel.push(samples, expected);
   mel.finish(expected);
   LogMel::normalize(expected, std::ranges::max(expected));
-  MelWindows windows = heard(Recording::of_samples(samples), LogMel(80), 299);
+  MelWindows windows = windows_of(Recording::of_samples(samples), LogMel(80), 299);
   ASSERT_EQ(windows.frames(), 300u);
   const Tensor window = windows.window(0, 300, 3000);
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>()));
-  EXPECT_FALSE(same_bits(window, heard(Recording::of_samples(samples), LogMel(80)).window(0, 300, 3000)));
+  EXPECT_FALSE(same_bits(window, windows_of(Recording::of_samples(samples), LogMel(80)).window(0, 300, 3000)));
 }
 
-TEST(MelWindows, TransformersMirrorsTheEndOfAWholeWindow) {
+TEST(MelWindows, ByTransformersRulesTheEndOfAFullWindowIsMirrored) {
   for (const std::size_t missing : std::vector<std::size_t>{0, 5, 39, 200}) {
     std::vector<float> samples = tone(3);
     samples.resize(samples.size() - missing);
-    MelWindows windows = heard(Recording::of_samples(samples), LogMel(80), 300);
+    MelWindows windows = windows_of(Recording::of_samples(samples), LogMel(80), 300);
     samples.resize(samples.size() + missing);
     LogMel mel(80);
     std::vector<float> expected;
@@ -88,20 +88,20 @@ TEST(MelWindows, TransformersMirrorsTheEndOfAWholeWindow) {
   }
 }
 
-TEST(MelWindows, ByTransformersSilenceFollowsWhatFitsAWindow) {
+TEST(MelWindows, ByTransformersRulesSilenceFollowsAShorterRecording) {
   for (const double seconds : {0.001, 0.3, 2.0}) {
-    MelWindows windows = heard(Recording::of_samples(tone(seconds)), LogMel(80), 200);
+    MelWindows windows = windows_of(Recording::of_samples(tone(seconds)), LogMel(80), 200);
     ASSERT_EQ(windows.frames(), 200u) << seconds;
     EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
     const Tensor beginning = windows.beginning(200);
     EXPECT_TRUE(same_bits(windows.window(0, 200, 200), beginning)) << seconds;
     EXPECT_TRUE(same_bits(windows.window(50, 150, 200).slice(0, 150), beginning.slice(50, 150))) << seconds;
   }
-  EXPECT_EQ(heard(Recording::of_samples({}), LogMel(80), 200).frames(), 0u);
+  EXPECT_EQ(windows_of(Recording::of_samples({}), LogMel(80), 200).frames(), 0u);
 }
 
 TEST(MelWindows, TheBeginningIsFollowedBySilence) {
-  MelWindows windows = heard(Recording::of_samples(tone(2)), LogMel(80));
+  MelWindows windows = windows_of(Recording::of_samples(tone(2)), LogMel(80));
   const Tensor beginning = windows.beginning(3000), window = windows.window(0, 200, 3000);
   EXPECT_TRUE(same_bits(beginning.slice(0, 200), window.slice(0, 200)));
   const float silence = beginning.row(2999)[0];

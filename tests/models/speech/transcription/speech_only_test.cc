@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// 0, 1, 2, ...
+// Returns a recording with the samples 0, 1, 2, ...
 Recording counting(std::size_t samples) {
   std::vector<float> values(samples);
   std::iota(values.begin(), values.end(), 0.0F);
@@ -48,7 +48,7 @@ TEST(SpeechOnly, SpansAreJoined) {
   EXPECT_EQ(speech.name, "counting");
   EXPECT_EQ(speech.seconds, (3 + 688 + 20'000 + 39'999) / 16'000.0);
   for (const std::size_t piece : std::vector<std::size_t>{1, 2, 687, 480'000, 20'691}) {
-    EXPECT_EQ(read_all(speech, piece), numbers(spans)) << piece;  // and from the beginning each time
+    EXPECT_EQ(read_all(speech, piece), numbers(spans)) << piece;  // each call opens the recording again
   }
 }
 
@@ -69,10 +69,10 @@ TEST(SpeechOnly, EndsWithTheRecording) {
   EXPECT_EQ(read_all(speech_of(counting(0), {{0, 5}}), 7), std::vector<float>{});
 }
 
-TEST(SpeechOnly, SpeechIsFoundInAllOfTheRecording) {
+TEST(SpeechOnly, SpeechIsFoundInTheWholeRecording) {
   const auto model = std::make_shared<const VoiceActivity>(weights_of(random_voice_activity()));
   const VoiceActivityOptions options = {.threshold = 0.4, .min_silence_duration_ms = 100, .speech_pad_ms = 30};
-  for (const std::size_t count : std::vector<std::size_t>{0, 1, 16'384, 40'000}) {  // 16,384 are read together
+  for (const std::size_t count : std::vector<std::size_t>{0, 1, 16'384, 40'000}) {  // 16,384 samples are read at a time
     const std::vector<float> samples = voice_activity_samples(count);
     std::vector<float> probabilities;
     VoiceActivityDetector detector(model);

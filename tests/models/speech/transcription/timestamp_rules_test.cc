@@ -14,10 +14,10 @@ using namespace tiny_en;
 
 class TimestampRulesTest : public testing::Test {
  protected:
-  // What the rules leave of equal logits.
+  // Returns the logits after the rules have been applied. `sampled` is what was generated before.
   std::vector<float> after(const std::vector<std::int32_t>& sampled, std::optional<std::int32_t> max_initial = 50) {
     logits_.assign(kVocabulary, 0.0F);
-    // So that times together are not likelier than these.
+    // Text and end are likelier than all times together.
     logits_[kText] = logits_[kEnd] = 20.0F;
     TimestampRules(tokens(), max_initial).apply(sampled, logits_);
     return logits_;
@@ -53,28 +53,28 @@ TEST_F(TimestampRulesTest, TextIsFollowedByTextOrALaterTime) {
   EXPECT_FALSE(is_banned(logits, kTimes + 4));
 }
 
-TEST_F(TimestampRulesTest, ATimeThatEndsIsFollowedByOneThatBeginsOrTheEnd) {
+TEST_F(TimestampRulesTest, AnEndTimeIsFollowedByAStartTimeOrTheEnd) {
   const auto logits = after({kTimes + 3, kText, kTimes + 9});
   EXPECT_TRUE(is_banned(logits, kText));
   EXPECT_FALSE(is_banned(logits, kEnd));
   EXPECT_TRUE(is_banned(logits, kTimes + 8));
   EXPECT_FALSE(is_banned(logits, kTimes + 9)) << "the next piece may begin here";
-  // And then comes text.
+  // After the start time comes text.
   const auto begun = after({kTimes + 3, kText, kTimes + 9, kTimes + 9});
   EXPECT_FALSE(is_banned(begun, kText));
   EXPECT_TRUE(is_banned(begun, kTimes + 20));
 }
 
-TEST_F(TimestampRulesTest, TimesComeWhereTheyAreLikelierTogether) {
+TEST_F(TimestampRulesTest, TimesAreForcedIfTheyAreLikelierTogether) {
   logits_.assign(kVocabulary, 0.0F);
-  logits_[kText] = 3.0F;  // likelier than any time, but not than 1,500 of them
+  logits_[kText] = 3.0F;  // likelier than any single time, but less likely than 1,500 times together
   TimestampRules(tokens(), 50).apply(std::vector<std::int32_t>{kTimes, kText}, logits_);
   EXPECT_TRUE(is_banned(logits_, kText));
   EXPECT_TRUE(is_banned(logits_, kEnd));
   EXPECT_FALSE(is_banned(logits_, kTimes + 1));
 }
 
-TEST_F(TimestampRulesTest, ThereIsNeverNoTimestamps) {
+TEST_F(TimestampRulesTest, NoTimestampsIsAlwaysBanned) {
   for (const std::vector<std::int32_t>& sampled :
        std::vector<std::vector<std::int32_t>>{{}, {kTimes}, {kTimes, kText}}) {
     EXPECT_TRUE(is_banned(after(sampled), tokens().no_timestamps));

@@ -4,7 +4,7 @@
 
 namespace encdec::tiny_en {
 
-// Of the vocabulary of Whisper's tiny.en: a text token, the end, and 0.00 s.
+// Tokens of the vocabulary of Whisper tiny.en: some text, the end, and the time 0.00 s.
 inline constexpr std::int32_t kVocabulary = 51864, kText = 1000, kEnd = 50256, kTimes = 50363;
 
 inline const WhisperTokens& tokens() {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tiny_en;
 
-// A window that begins at 12 s and has 20 s of sound.
+// Cuts a window that begins at 12 s and has 20 s of sound.
 CutWindow cut(TokenIds ids, SpeechRules rules = SpeechRules::openai) {
   return cut_window({.tokens = std::move(ids), .temperature = 0.2}, {.first = 1200, .frames = 2000}, tokens(), rules);
 }
@@ -23,7 +23,7 @@ std::vector<std::pair<double, double>> times_of(const CutWindow& cut) {
 }
 using Times = std::vector<std::pair<double, double>>;
 
-TEST(Window, WhatIsNotFinishedIsHeardAgain) {
+TEST(Window, TheNextWindowBeginsAtTheEndOfTheLastFinishedSegment) {
   const CutWindow window = cut({kTimes, kText, kTimes + 100, kTimes + 100, kText, kTimes + 250, kTimes + 300, kText});
   EXPECT_EQ(times_of(window), (Times{{12, 14}, {14, 17}}));
   EXPECT_EQ(window.advance, 500u) << "to where the second piece ends";
@@ -33,7 +33,7 @@ TEST(Window, WhatIsNotFinishedIsHeardAgain) {
   EXPECT_EQ(window.segments[1].temperature, 0.2);
 }
 
-TEST(Window, ASingleTimeAtTheEndMeansThatThereIsNoMoreSpeech) {
+TEST(Window, ASingleTimeAtTheEndMeansThatNoSpeechFollows) {
   const CutWindow window = cut({kTimes, kText, kTimes + 100, kTimes + 150, kText, kTimes + 250});
   EXPECT_EQ(times_of(window), (Times{{12, 14}, {15, 17}}));
   EXPECT_EQ(window.advance, 2000u);
@@ -48,7 +48,7 @@ TEST(Window, WithoutPairsItIsOneSegment) {
   EXPECT_EQ(cut({kText}).advance, 2000u);
 }
 
-TEST(Window, ByTransformersTheLastSegmentKeepsBothTimesOfAPair) {
+TEST(Window, ByTransformersRulesTheLastSegmentKeepsBothTimesOfAPair) {
   constexpr auto kRules = SpeechRules::transformers;
   const TokenIds ids{kTimes, kText, kTimes + 100, kTimes + 100, kText, kTimes + 250, kTimes + 300, kText};
   const CutWindow window = cut(ids, kRules);
@@ -62,7 +62,7 @@ TEST(Window, ByTransformersTheLastSegmentKeepsBothTimesOfAPair) {
   EXPECT_EQ(ended.segments[1].tokens, (TokenIds{kTimes + 150, kText, kTimes + 250}));
 }
 
-TEST(Window, TransformersCountsStepsInFloat32) {
+TEST(Window, ByTransformersRulesStepsAreCountedInFloat32) {
   for (const auto& [frames, steps] : {std::pair{2000, 1000}, {2001, 1000}, {30, 14}, {216, 107}, {3000, 1500}}) {
     const WindowPlace place{.first = 0, .frames = static_cast<std::size_t>(frames)};
     const CutWindow window = cut_window({.tokens = {kText}}, place, tokens(), SpeechRules::transformers);
@@ -70,11 +70,11 @@ TEST(Window, TransformersCountsStepsInFloat32) {
   }
 }
 
-TEST(Window, AlwaysGoesOn) {
+TEST(Window, AlwaysAdvances) {
   EXPECT_GT(cut({kTimes, kTimes}).advance, 0u);
 }
 
-TEST(Window, ThresholdsTellWhatIsSilenceAndWhatIsTriedAgain) {
+TEST(Window, ThresholdsDecideOnSilenceAndOnFallback) {
   const TranscribeOptions options;
   const DecodedWindow good{.avg_logprob = -0.5, .no_speech_prob = 0.9, .compression_ratio = 1.5};
   EXPECT_FALSE(good.is_silence(options)) << "the text is probable";

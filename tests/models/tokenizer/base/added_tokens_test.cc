@@ -19,7 +19,7 @@ struct SplitCase {
 class Splits : public testing::TestWithParam<SplitCase> {};
 
 // Expected parts come from class Trie of transformers 5.23.
-TEST_P(Splits, AreThoseOfTransformers) {
+TEST_P(Splits, MatchTransformers) {
   WordTrie trie;
   for (const std::string& word : GetParam().words) trie.add(word);
   EXPECT_THAT(trie.split(GetParam().text), ElementsAreArray(GetParam().parts));
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SplitCase{{"aa"}, "aaaaa", {"aa", "aa", "a"}}, SplitCase{{"é", "ée"}, "éeé", {"ée", "é"}},
                     SplitCase{{"</s>", "</s></s>"}, "x</s></s></s>", {"x", "</s></s>", "</s>"}}));
 
-// Searches from left to right would find "a" and "b" here; transformers, which the model was trained with, does not.
+// A search from left to right would find "a" and "b" here. transformers, with which the models were trained, does not.
 INSTANTIATE_TEST_SUITE_P(WordTrieOddities, Splits,
                          testing::Values(SplitCase{{"a", "bab"}, "baab", {"baab"}},
                                          SplitCase{{"abb", "b"}, "abcb", {"abcb"}},
@@ -73,7 +73,7 @@ TEST(AddedTokens, SpecialTokensHaveTheVocabularysIdOrTheNextFreeOne) {
 
 TEST(AddedTokens, FreeIdsComeAfterThoseOfOtherAddedTokens) {
   const AddedTokens tokens({{100, {.content = "x"}}, {2, {.content = "a"}}}, {"<pad>"}, vocabulary());
-  EXPECT_EQ(tokens.id("<pad>"), 5);  // four pieces, and "x"
+  EXPECT_EQ(tokens.id("<pad>"), 5);  // after four pieces and "x"
 }
 
 TEST(AddedTokens, ASpecialTokenMayTakeTheIdOfAnotherToken) {
@@ -90,7 +90,7 @@ TEST(AddedTokens, AddedTokensNeedNotBeSpecial) {
   EXPECT_FALSE(tokens.is_special("word"));
 }
 
-TEST(AddedTokens, StripTheWhitespaceAroundThemIfTheySaySo) {
+TEST(AddedTokens, StripTheWhitespaceAroundThemIfConfigured) {
   const AddedTokens left({{9, {.content = "<x>", .strip_left = true}}}, {}, vocabulary());
   const AddedTokens right({{9, {.content = "<x>", .strip_right = true}}}, {}, vocabulary());
   EXPECT_THAT(texts(left.split("a \u3000<x>\t b")), ElementsAre("a", "{<x>}", "\t b"));
@@ -99,13 +99,13 @@ TEST(AddedTokens, StripTheWhitespaceAroundThemIfTheySaySo) {
   EXPECT_THAT(texts(right.split("<x>  <x>")), ElementsAre("{<x>}", "{<x>}"));
 }
 
-TEST(AddedTokens, SingleWordsStandBetweenSpaces) {
+TEST(AddedTokens, SingleWordsAreFoundOnlyBetweenSpaces) {
   const AddedTokens tokens({{9, {.content = "cat", .single_word = true}}}, {}, vocabulary());
   EXPECT_THAT(texts(tokens.split("cat")), ElementsAre("{cat}"));
   EXPECT_THAT(texts(tokens.split("a cat b")), ElementsAre("a ", "{cat}", " b"));
   EXPECT_THAT(texts(tokens.split("concat b")), ElementsAre("concat", " b"));
   EXPECT_THAT(texts(tokens.split("a cats")), ElementsAre("a ", "cats"));
-  EXPECT_THAT(texts(tokens.split("a\tcat")), ElementsAre("a\tcat"));  // a tab is no space here
+  EXPECT_THAT(texts(tokens.split("a\tcat")), ElementsAre("a\tcat"));  // here a tab does not count as a space
 }
 
 }  // namespace

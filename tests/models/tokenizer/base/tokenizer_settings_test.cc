@@ -25,7 +25,7 @@ class TokenizerSettingsFiles : public testing::Test {
   const TempFolder folder_;
 };
 
-TEST_F(TokenizerSettingsFiles, NeedNotBeThere) {
+TEST_F(TokenizerSettingsFiles, AreOptional) {
   const TokenizerSettings settings = read();
   EXPECT_THAT(settings.named_tokens, ElementsAre(Pair("eos_token", "</s>"), Pair("unk_token", "<unk>")));
   EXPECT_THAT(settings.special_tokens, ElementsAre("</s>", "<unk>"));
@@ -43,19 +43,19 @@ TEST_F(TokenizerSettingsFiles, SwitchesAreRead) {
   EXPECT_TRUE(settings.clean_up_spaces);
 }
 
-TEST_F(TokenizerSettingsFiles, SpecialTokensAreNamedOnesThenModelsThenExtraOnesEachOnce) {
+TEST_F(TokenizerSettingsFiles, SpecialTokensAreNamedOnesThenTheModelsThenExtraOnesEachOnce) {
   config(
       R"({"mask_token": "<mask>", "unk_token": {"__type": "AddedToken", "content": "<UNK>"}, "image_token": "<image>",
              "other_token": 7, "eos_token": "</s>", "extra_special_tokens": ["b", "</s>", "a"]})");
   EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<UNK>", "<mask>", "<image>", "b", "a"));
 }
 
-TEST_F(TokenizerSettingsFiles, NullTakesATokenAway) {
+TEST_F(TokenizerSettingsFiles, NullRemovesAToken) {
   config(R"({"eos_token": null, "pad_token": null})");
   EXPECT_THAT(read().special_tokens, ElementsAre("<unk>"));
 }
 
-TEST_F(TokenizerSettingsFiles, AdditionalSpecialTokensAreTheOldNameOfExtraOnes) {
+TEST_F(TokenizerSettingsFiles, AdditionalSpecialTokensIsTheOldNameOfExtraOnes) {
   config(R"({"additional_special_tokens": ["a"]})");
   EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<unk>", "a"));
   config(R"({"additional_special_tokens": ["a"], "extra_special_tokens": ["b"]})");
@@ -69,7 +69,7 @@ TEST_F(TokenizerSettingsFiles, ExtraTokensMayHaveNames) {
   EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<unk>", "y", "<image>"));
 }
 
-TEST_F(TokenizerSettingsFiles, AddedTokensHaveIdsAndManners) {
+TEST_F(TokenizerSettingsFiles, AddedTokensHaveIdsAndOptions) {
   config(R"({"added_tokens_decoder": {"5": {"content": "<x>", "lstrip": true, "special": true},
                                       "70": {"content": "y", "rstrip": true, "single_word": true}}})");
   const TokenizerSettings settings = read();
@@ -79,10 +79,10 @@ TEST_F(TokenizerSettingsFiles, AddedTokensHaveIdsAndManners) {
   EXPECT_FALSE(settings.added_tokens.at(5).strip_right);
   EXPECT_TRUE(settings.added_tokens.at(70).strip_right);
   EXPECT_TRUE(settings.added_tokens.at(70).single_word);
-  EXPECT_THAT(settings.special_tokens, ElementsAre("</s>", "<unk>"));  // "special" there does not make them so
+  EXPECT_THAT(settings.special_tokens, ElementsAre("</s>", "<unk>"));  // "special" there has no effect
 }
 
-TEST_F(TokenizerSettingsFiles, OlderFilesCountWithoutAnAddedTokensDecoder) {
+TEST_F(TokenizerSettingsFiles, OlderFilesAreReadWithoutAnAddedTokensDecoder) {
   folder_.write("special_tokens_map.json", R"({"eos_token": {"content": "<end>", "lstrip": true}, "cls_token": "<cls>",
                                                "additional_special_tokens": ["a"], "extra_special_tokens": [{"content": "b"}]})");
   folder_.write("added_tokens.json", R"({"word": 12})");
@@ -94,7 +94,7 @@ TEST_F(TokenizerSettingsFiles, OlderFilesCountWithoutAnAddedTokensDecoder) {
   EXPECT_TRUE(settings.added_tokens.at(13).strip_right);
 }
 
-TEST_F(TokenizerSettingsFiles, OlderFilesDoNotCountBesideAnAddedTokensDecoder) {
+TEST_F(TokenizerSettingsFiles, OlderFilesAreIgnoredBesideAnAddedTokensDecoder) {
   config(R"({"added_tokens_decoder": {}})");
   folder_.write("special_tokens_map.json", R"({"eos_token": "<end>"})");
   folder_.write("added_tokens.json", R"({"word": 12})");
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSettings{"tokenizer.json", R"({"model": {}})", "'added_tokens' is null, expected a list"},
         BadSettings{"tokenizer.json", R"({"added_tokens": [{"content": "a"}]})", "'a': invalid id of an added token"}));
 
-TEST_F(TokenizerSettingsFiles, TokensHaveALargestSize) {
+TEST_F(TokenizerSettingsFiles, TokensHaveAMaximumSize) {
   config(R"({"eos_token": ")" + std::string(1024, 'x') + "\"}");
   EXPECT_EQ(read().named_tokens.at("eos_token").size(), 1024u);
   config(R"({"eos_token": ")" + std::string(1025, 'x') + "\"}");

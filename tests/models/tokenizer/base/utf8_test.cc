@@ -18,7 +18,7 @@ std::string encoded(char32_t c) {
   return {byte(0xF0 | c >> 18), byte(0x80 | (c >> 12 & 0x3F)), byte(0x80 | (c >> 6 & 0x3F)), byte(0x80 | (c & 0x3F))};
 }
 
-TEST(Utf8, EveryCharacterIsReadBack) {
+TEST(Utf8, EveryCharacterRoundTrips) {
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c == 0xD800) c = 0xE000;
     const std::string text = "x" + encoded(c);
@@ -67,7 +67,7 @@ TEST(Utf8, TheFirstWrongByteIsReported) {
   EXPECT_FALSE(find_invalid_utf8(""));
 }
 
-TEST(CheckText, NamesTheOffset) {
+TEST(CheckText, ReportsTheOffset) {
   try {
     check_text("Gr\xFC\xDF dich");
     FAIL() << "Latin-1 was taken for UTF-8";
@@ -76,13 +76,13 @@ TEST(CheckText, NamesTheOffset) {
   }
 }
 
-TEST(CheckText, TakesTextUpToTheLimit) {
+TEST(CheckText, AcceptsTextUpToTheLimit) {
   EXPECT_NO_THROW(check_text(std::string(kMaxTextBytes, 'a')));
   EXPECT_THROW(check_text(std::string(kMaxTextBytes + 1, 'a')), TokenizerError);
 }
 
-TEST(Strip, RemovesTheWhitespaceOfPython) {
-  // The characters for which Python's str.isspace() holds.
+TEST(Strip, RemovesWhatPythonCountsAsWhitespace) {
+  // The characters of which Python's str.isspace() is true.
   std::string spaces = "\t\n\v\f\r\x1C\x1D\x1E\x1F ";
   for (const char32_t c : std::u32string{0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000})
     spaces += encoded(c);
@@ -93,7 +93,7 @@ TEST(Strip, RemovesTheWhitespaceOfPython) {
   EXPECT_EQ(strip_right(spaces), "");
 }
 
-TEST(Strip, LeavesCharactersThatOnlyLookEmpty) {
+TEST(Strip, KeepsCharactersThatOnlyLookEmpty) {
   for (const char32_t c : std::u32string{0x00, 0x08, 0x7F, 0xAD, 0x180E, 0x200B, 0x200D, 0x2060, 0xFEFF}) {
     EXPECT_EQ(strip_left(encoded(c)), encoded(c)) << static_cast<unsigned>(c);
     EXPECT_EQ(strip_right(encoded(c)), encoded(c)) << static_cast<unsigned>(c);

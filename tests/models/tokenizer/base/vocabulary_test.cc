@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Vocabulary, KnowsPiecesAndIds) {
+TEST(Vocabulary, FindsPiecesAndIds) {
   const auto vocabulary = Vocabulary::parse(R"({"</s>": 0, "▁a": 7, "": 9999999, "\u00e9": 2})", "vocab.json");
   EXPECT_EQ(vocabulary.size(), 4u);
   EXPECT_EQ(vocabulary.id("▁a"), 7);

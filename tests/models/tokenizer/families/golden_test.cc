@@ -1,4 +1,5 @@
-// Tokenizers of every family, from the files that it is published with, beside transformers' AutoTokenizer.
+// Compares the tokenizers of all families, loaded from the files of published checkpoints, with transformers'
+// AutoTokenizer.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,14 +96,15 @@ TEST_P(NativeTokenizer, IdsBecomeTheSameText) {
   }
 }
 
-TEST_P(NativeTokenizer, AnyIdsBecomeTheSameText) {
+TEST_P(NativeTokenizer, ArbitraryIdsBecomeTheSameText) {
   for (const Json& decoded : expected_["decode_ids"]) {
     EXPECT_EQ(tokenizer_->decode(decoded[0].get<Ids>()), decoded[1].get<std::string>()) << decoded[0];
   }
 }
 
-// A long word, and many short ones: the work can be stopped anywhere, and grows with the text.
-TEST_P(NativeTokenizer, LooksWhetherItIsCancelled) {
+// A long word and many short ones. The check is called often enough to cancel anywhere, and the number of calls grows
+// linearly.
+TEST_P(NativeTokenizer, ChecksForCancellationOften) {
   const auto text_of = [](std::size_t bytes) {
     std::string text(bytes / 2, 'a');
     while (text.size() < bytes) text += " one é 2.";
@@ -129,8 +131,8 @@ TEST_P(NativeTokenizer, LooksWhetherItIsCancelled) {
   EXPECT_EQ(tokenizer_->encode(text_of(1000)), expected);
 }
 
-// Folders without a family: the door to tokenizers obeys their tokenizer.json.
-TEST(TokenizerJsonAlone, IsObeyed) {
+// Folders without a family: load_tokenizer() follows their tokenizer.json.
+TEST(TokenizerJsonAlone, IsFollowed) {
   const fs::path root = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_json";
   const Json texts_of_all = read_json(root / "texts.json");
   int folders = 0;

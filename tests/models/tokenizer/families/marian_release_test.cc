@@ -38,7 +38,7 @@ class MarianRelease : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(MarianRelease, WithSentencepieceTakesText) {
+TEST_F(MarianRelease, WithSentencepieceEncodesText) {
   const std::string model = unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3);
   folder_.write("source.spm", model);
   EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", "vocab.yml"]})"), HasSubstr("no target.spm, expected source.spm and"));
@@ -50,14 +50,14 @@ TEST_F(MarianRelease, WithSentencepieceTakesText) {
   EXPECT_EQ(tokenizer->token_id("<pad>"), std::nullopt);
 }
 
-TEST_F(MarianRelease, WithoutSentencepieceTakesTokens) {
+TEST_F(MarianRelease, WithoutSentencepieceExpectsTokens) {
   const auto tokenizer = load(R"({"vocabs": ["vocab.yml", "other.json"]})");
   EXPECT_THAT(tokenizer->encode("▁a b c"), ElementsAre(2, 3, 1, 0));
   EXPECT_THAT(tokenizer->encode_target("▁x b"), ElementsAre(2, 1, 0));
   EXPECT_EQ(tokenizer->decode(Ids{2, 0}), "▁x");
 }
 
-TEST_F(MarianRelease, RefusesNamesThatLeadOutOfTheFolder) {
+TEST_F(MarianRelease, RefusesNamesOutsideTheFolder) {
   for (const char* name : {"../vocab.yml", "/etc/passwd", "", "..", "a\\\\b", "a\\u0000b"}) {
     const std::string decoder = std::string(R"({"vocabs": [")") + name + "\", \"vocab.yml\"]}";
     EXPECT_THAT(error(decoder.c_str()), HasSubstr("expected the names of two files in this folder")) << name;

@@ -46,7 +46,7 @@ TEST_P(GoldenTokenizer, DecodesAsTransformersDoes) {
   }
 }
 
-TEST_P(GoldenTokenizer, IsTheSameInManyThreads) {
+TEST_P(GoldenTokenizer, GivesTheSameIdsInSeveralThreads) {
   const auto& cases = expected_.value().at("encode");
   std::vector<std::thread> threads;
   std::vector<std::size_t> different(4);
@@ -66,7 +66,7 @@ TEST_P(GoldenTokenizer, IsTheSameInManyThreads) {
 
 INSTANTIATE_TEST_SUITE_P(, GoldenTokenizer, testing::Values("text", "text_separate"));
 
-// Small models made here: the source side knows a, b and ▁a, the target side x and y.
+// Small models written by the tests: the source side knows a, b and ▁a, the target side x and y.
 class MarianFiles : public testing::Test {
  protected:
   MarianFiles() {
@@ -97,7 +97,7 @@ TEST_F(MarianFiles, EachSideHasItsSentencePieceModel) {
   const auto tokenizer = load();
   EXPECT_THAT(tokenizer->encode("aa x"), ElementsAre(2, 3, 4, 5, 0));
   EXPECT_THAT(tokenizer->encode_target("aa x"), ElementsAre(4, 1, 6, 0));  // "aa" is one unknown piece
-  EXPECT_THAT(tokenizer->encode("b"), ElementsAre(4, 1, 0));  // a piece of source.spm that vocab.json lacks
+  EXPECT_THAT(tokenizer->encode("b"), ElementsAre(4, 1, 0));  // source.spm has this piece, but vocab.json does not
   EXPECT_THAT(tokenizer->encode(""), ElementsAre(0));
 }
 
@@ -110,7 +110,7 @@ TEST_F(MarianFiles, LanguageCodesAreOnePiece) {
   EXPECT_THAT(tokenizer->encode(">><<a"), ElementsAre(1, 2, 0));
   EXPECT_THAT(tokenizer->encode(">>fra< a"), ElementsAre(4, 1, 3, 1, 2, 0));
   EXPECT_THAT(tokenizer->encode(" >>fra<<a"), ElementsAre(4, 1, 3, 1, 3, 0));  // not at the start
-  EXPECT_THAT(tokenizer->encode("</s>>>fra<<a"), ElementsAre(0, 8, 2, 0));     // at the start of what follows a token
+  EXPECT_THAT(tokenizer->encode("</s>>>fra<<a"), ElementsAre(0, 8, 2, 0));     // the code may follow a special token
   EXPECT_THAT(tokenizer->encode_target(">>fra<<x"), ElementsAre(8, 6, 0));
 }
 
@@ -119,7 +119,7 @@ TEST_F(MarianFiles, SpecialTokensInTheTextAreTokens) {
   EXPECT_THAT(tokenizer->encode("a</s>a"), ElementsAre(2, 0, 2, 0));
   EXPECT_THAT(tokenizer->encode("a <pad> <unk></s>"), ElementsAre(2, 9, 1, 0, 0));
   config(R"({"split_special_tokens": true})");
-  // Neighbouring unknown characters are one piece, and that is looked up by its text.
+  // Adjacent unknown characters are one piece, which is looked up by its text.
   EXPECT_THAT(load()->encode("a</s>a"), ElementsAre(2, 0, 3, 0));
 }
 
@@ -131,7 +131,7 @@ TEST_F(MarianFiles, DecodingLeavesOutSpecialTokens) {
   EXPECT_EQ(tokenizer->decode(Ids{4, 4, 0}), "");
 }
 
-TEST_F(MarianFiles, SpacesAreCleanedUpOnlyIfAskedFor) {
+TEST_F(MarianFiles, SpacesAreCleanedUpOnlyIfConfigured) {
   folder_.write("vocab.json", R"({"</s>": 0, "<unk>": 1, "▁a": 2, "▁.": 3, "▁'": 4, "▁n't": 5, "<pad>": 6})");
   EXPECT_EQ(load()->decode(Ids{2, 3, 2, 4, 2, 5}), "a . a ' a n't");
   config(R"({"clean_up_tokenization_spaces": true})");
@@ -145,8 +145,8 @@ TEST_F(MarianFiles, SidesMayHaveSeparateVocabularies) {
   EXPECT_THAT(tokenizer->encode("a"), ElementsAre(2, 0));
   EXPECT_THAT(tokenizer->encode_target("xy z"), ElementsAre(2, 3, 4, 0, 0));  // special tokens have the source's ids
   EXPECT_EQ(tokenizer->decode(Ids{2, 3, 2}), "xy x");
-  EXPECT_EQ(tokenizer->decode(Ids{2, 9, 2}), "x x");       // 9 is the source's <pad>
-  EXPECT_EQ(tokenizer->decode(Ids{2, 8, 2}), "x<pad> x");  // and this only looks like it
+  EXPECT_EQ(tokenizer->decode(Ids{2, 9, 2}), "x x");       // 9 is the <pad> of the source vocabulary
+  EXPECT_EQ(tokenizer->decode(Ids{2, 8, 2}), "x<pad> x");  // 8 is a piece of the target vocabulary with the same text
   EXPECT_THAT(tokenizer->pieces(Ids{2, 0}, TextSide::source), ElementsAre("▁a", "</s>"));
   EXPECT_THAT(tokenizer->pieces(Ids{2, 0}, TextSide::target), ElementsAre("▁x", "</s>"));
 }
@@ -178,9 +178,9 @@ TEST_F(MarianFiles, IdsOutsideTheVocabularyAreNamed) {
   }
 }
 
-TEST_F(MarianFiles, AnIdMissingFromTheVocabularyIsTheSentencePieceModelsPiece) {
+TEST_F(MarianFiles, AnIdMissingFromTheVocabularyIsThePieceOfTheSentencePieceModel) {
   folder_.write("vocab.json", R"({"</s>": 0, "<unk>": 7, "<pad>": 8})");
-  EXPECT_EQ(load()->decode(Ids{1, 3}), "ab");  // as transformers has it
+  EXPECT_EQ(load()->decode(Ids{1, 3}), "ab");  // as in transformers
 }
 
 TEST_F(MarianFiles, TextMustBeUtf8) {
@@ -197,7 +197,7 @@ TEST_F(MarianFiles, TextMayHoldZeroBytesAndManyCharacters) {
   EXPECT_EQ(tokenizer->encode(std::string(100'000, 'a')).size(), 100'001u);
 }
 
-TEST_F(MarianFiles, EachOfTheThreeIsNeededIfOneIsThere) {
+TEST_F(MarianFiles, EachOfTheThreeFilesIsRequiredIfOneExists) {
   for (const char* file : {"source.spm", "target.spm", "vocab.json"}) {
     std::filesystem::rename(folder_ / file, folder_ / "away");
     EXPECT_EQ(error(), folder_.path().string() + ": no " + file + ", expected source.spm, target.spm, vocab.json");
@@ -205,7 +205,7 @@ TEST_F(MarianFiles, EachOfTheThreeIsNeededIfOneIsThere) {
   }
 }
 
-TEST_F(MarianFiles, ASeparateVocabularyMustBeThere) {
+TEST_F(MarianFiles, ASeparateVocabularyMustExist) {
   config(R"({"separate_vocabs": true})");
   try {
     load();
@@ -222,7 +222,7 @@ TEST_F(MarianFiles, TheVocabularyMustHaveTheUnknownToken) {
   EXPECT_EQ(error(), "no error");
 }
 
-TEST_F(MarianFiles, ThereMustBeAnEndToken) {
+TEST_F(MarianFiles, AnEndTokenIsRequired) {
   config(R"({"eos_token": null})");
   EXPECT_THAT(error(), HasSubstr(": there is no eos_token"));
   config(R"({"eos_token": ""})");

@@ -30,7 +30,7 @@ TEST(MergesTxt, RefusesOtherLinesByNumber) {
               HasSubstr("line 1: 5000 bytes"));
 }
 
-TEST(VocabTxt, NumbersLinesAndTheLastOfEqualOnesCounts) {
+TEST(VocabTxt, NumbersLinesAndTheLastOfEqualLinesWins) {
   const Vocabulary vocabulary = native_files::parse_vocabulary_lines("[PAD]\na\n##b\r\na\n", "x");
   EXPECT_EQ(vocabulary.id("[PAD]"), 0);
   EXPECT_EQ(vocabulary.id("##b"), 2);
@@ -43,7 +43,7 @@ TEST(VocabTxt, RefusesTextThatIsNotUtf8) {
               HasSubstr("vocab.txt: not valid UTF-8 at byte 2"));
 }
 
-TEST(MergesOfAVocabulary, MakePiecesWithSmallIdsFirst) {
+TEST(MergesOfAVocabulary, PutPiecesWithSmallIdsFirst) {
   Vocabulary vocabulary;
   std::int32_t id = 0;
   for (const char* piece : {"é", "b", "éb", "bé", "ébé", "q"}) vocabulary.add(piece, id++, "x");
@@ -51,7 +51,7 @@ TEST(MergesOfAVocabulary, MakePiecesWithSmallIdsFirst) {
               ElementsAre(Pair("é", "b"), Pair("b", "é"), Pair("é", "bé"), Pair("éb", "é")));
 }
 
-TEST(PipelineSource, KeepsWhatFilesSayOfATokenFirst) {
+TEST(PipelineSource, KeepsTheFirstDescriptionOfAToken) {
   PipelineSource source{.name = "x"};
   source.settings.named_tokens["mask_token"] = "<mask>";
   source.settings.described_tokens["<mask>"] = {.content = "<mask>", .strip_right = true};

@@ -39,7 +39,7 @@ TEST_F(PlainTokenizerTest, LinesAreTokensBetweenSpaces) {
   EXPECT_THAT(tokenizer->encode(""), ElementsAre());
 }
 
-TEST_F(PlainTokenizerTest, ConfigSaysWhatIsPutAroundASource) {
+TEST_F(PlainTokenizerTest, TheConfigSaysWhatSurroundsASource) {
   folder_.write("vocabulary.txt", "UNK\nBOS\nEOS\na\n");
   folder_.write("config.json", R"({"unk_token": "UNK", "bos_token": "BOS", "eos_token": "EOS", "add_source_bos": true,
                                    "add_source_eos": true, "decoder_start_token": "EOS"})");
@@ -49,7 +49,7 @@ TEST_F(PlainTokenizerTest, ConfigSaysWhatIsPutAroundASource) {
   EXPECT_THAT(tokenizer->encode_target("a a a", {.max_length = 2}), ElementsAre(3, 2));
 }
 
-// A model.bin of version 5 that has nothing but a name for unknown tokens, and an end of sources.
+// Returns a model.bin of version 5 with only two settings: the name of the unknown token, and an end token for sources.
 std::string old_model(const std::string& unknown) {
   const auto number = [](std::size_t value, std::size_t bytes) {
     std::string text(bytes, '\0');
@@ -62,17 +62,17 @@ std::string old_model(const std::string& unknown) {
          unknown + name("with_source_eos") + number(0, 1) + number(1, 1) + number(1, 4) + number(1, 1) + number(0, 4);
 }
 
-TEST_F(PlainTokenizerTest, OldModelsSayItThemselves) {
+TEST_F(PlainTokenizerTest, OldModelsStoreTheseSettingsThemselves) {
   folder_.write("shared_vocabulary.txt", "</s>\nUNK\na\n");
   folder_.write("model.bin", old_model("UNK"));
   EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 1, 0));
   folder_.write("config.json", R"({"unk_token": "a"})");
-  EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 1, 0)) << "what converters of that time did not write";
+  EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 1, 0)) << "old converters wrote no config.json";
   folder_.write("config.json", R"({"unk_token": "a", "model_type": "marian"})");
   EXPECT_THAT(load()->encode("a x"), ElementsAre(2, 2)) << "the model.bin belongs to something else";
 }
 
-TEST_F(PlainTokenizerTest, OldModelsThatAreDamagedAreRefused) {
+TEST_F(PlainTokenizerTest, DamagedOldModelsAreRefused) {
   folder_.write("shared_vocabulary.txt", "a\n");
   folder_.write("model.bin", old_model("\xC3("));
   EXPECT_THAT(error(), HasSubstr("model.bin: unk_token"));
@@ -81,7 +81,7 @@ TEST_F(PlainTokenizerTest, OldModelsThatAreDamagedAreRefused) {
   EXPECT_THAT(error(), HasSubstr((folder_ / "model.bin").string()));
 }
 
-TEST_F(PlainTokenizerTest, ASharedVocabularyGoesBeforeOthers) {
+TEST_F(PlainTokenizerTest, ASharedVocabularyIsPreferred) {
   folder_.write("shared_vocabulary.txt", "<unk>\na\n");
   folder_.write("source_vocabulary.txt", "a\n<unk>\n");
   EXPECT_THAT(load()->encode("a"), ElementsAre(1));
@@ -92,29 +92,29 @@ TEST_F(PlainTokenizerTest, SidesMayHaveTheirOwnVocabularies) {
   folder_.write("target_vocabulary.json", R"(["</s>", "x"])");
   const auto tokenizer = load();
   EXPECT_THAT(tokenizer->encode("a x"), ElementsAre(1, 0));
-  EXPECT_THAT(tokenizer->encode_target("a x"), ElementsAre(2, 1, 0));  // an unknown token is added
+  EXPECT_THAT(tokenizer->encode_target("a x"), ElementsAre(2, 1, 0));  // an unknown token is added to the vocabulary
   EXPECT_EQ(tokenizer->decode(Ids{1, 2}), "x <unk>");
 }
 
-TEST_F(PlainTokenizerTest, OfEqualPiecesTheFirstCounts) {
+TEST_F(PlainTokenizerTest, TheFirstOfEqualPiecesWins) {
   folder_.write("shared_vocabulary.json", R"(["<unk>", "a", "b", "a"])");
   const auto tokenizer = load();
   EXPECT_THAT(tokenizer->encode("a b"), ElementsAre(1, 2));
   EXPECT_EQ(tokenizer->decode(Ids{3}), "a");
 }
 
-TEST_F(PlainTokenizerTest, CarriageReturnsGoOnlyIfEveryLineHasOne) {
+TEST_F(PlainTokenizerTest, CarriageReturnsAreRemovedOnlyIfEveryLineHasOne) {
   folder_.write("shared_vocabulary.txt", "<unk>\r\na\r\n");
   EXPECT_THAT(load()->encode("a"), ElementsAre(1));
   folder_.write("shared_vocabulary.txt", "<unk>\na\r\n");
   EXPECT_THAT(load()->encode("a"), ElementsAre(0));
 }
 
-TEST_F(PlainTokenizerTest, IsNotThereWithoutAVocabulary) {
+TEST_F(PlainTokenizerTest, IsNullWithoutAVocabulary) {
   EXPECT_EQ(load(), nullptr);
 }
 
-TEST_F(PlainTokenizerTest, RefusesIdsAndLanguagesThatAreNotThere) {
+TEST_F(PlainTokenizerTest, RefusesUnknownIdsAndLanguages) {
   folder_.write("shared_vocabulary.txt", "<unk>\n");
   const auto tokenizer = load();
   EXPECT_THROW(tokenizer->decode(Ids{1}), InputError);

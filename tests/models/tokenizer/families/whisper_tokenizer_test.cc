@@ -29,8 +29,8 @@ std::string content(const fs::path& path) {
   return read_text_file(path, 1u << 20);
 }
 
-// Ids of texts are ranks: with them and no list of merges the same ids come out.
-TEST(WhisperTokenizer, RanksGiveTheIdsThatMergesGive) {
+// Ranks are the ids of pieces. Merging by rank gives the same ids as a list of merges.
+TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
   const auto merges = load_tokenizer(kNative / "whisper", "whisper");
   const fs::path file = kNative / "whisper" / "vocab.json";
   const Vocabulary vocabulary = Vocabulary::read(file);
@@ -45,7 +45,7 @@ TEST(WhisperTokenizer, RanksGiveTheIdsThatMergesGive) {
   const auto texts = parse_json(content(kNative / "texts.json"), "texts.json");
   for (const auto& text : texts) {
     const auto expected = encode_target_part(*merges, text.get<std::string>());
-    // The other one does not know languages.
+    // The tokenizer built from the vocabulary alone has no languages.
     EXPECT_EQ(encode_target_part(*ranks, text.get<std::string>()), expected) << text;
   }
 }
@@ -84,7 +84,7 @@ TEST(WhisperTokenizer, LanguagesHaveCodesAndNames) {
   EXPECT_THROW(second({.target_language = "yue"}), InputError);
 }
 
-TEST(WhisperTokenizer, TimesAreNoText) {
+TEST(WhisperTokenizer, TimesAreNotText) {
   const auto tokenizer = load_tokenizer(kNative / "whisper_saved", "whisper");
   const Ids ids = {*tokenizer->token_id("<|0.00|>"), *tokenizer->token_id("a"), *tokenizer->token_id("<|0.98|>")};
   EXPECT_EQ(tokenizer->decode(ids), "a");
@@ -112,7 +112,7 @@ TEST(WhisperTokenizer, ReadsFilesOfTiktoken) {
   }
 }
 
-TEST(WhisperTokenizer, RefusesVocabulariesThatCannotBe) {
+TEST(WhisperTokenizer, RefusesImpossibleVocabularies) {
   const auto refusal = [](std::vector<std::string> more, std::vector<std::string> special) {
     WhisperVocabulary vocabulary{.special_tokens = std::move(special)};
     for (int byte = 0; byte < 256; ++byte) vocabulary.texts.emplace_back(1, static_cast<char>(byte));
@@ -122,11 +122,11 @@ TEST(WhisperTokenizer, RefusesVocabulariesThatCannotBe) {
   EXPECT_EQ(refusal({}, {}), "no exception");
   EXPECT_THAT(refusal({"ab", "ab"}, {}), HasSubstr("'ab' is there twice"));
   EXPECT_THAT(refusal({"ab"}, {"ab"}), HasSubstr("special token 'ab', expected names that differ"));
-  EXPECT_THAT(refusal({}, {"x1", "x1"}), HasSubstr("the special token 'x1'"));
-  EXPECT_THAT(refusal({}, {""}), HasSubstr("the special token ''"));
+  EXPECT_THAT(refusal({}, {"x1", "x1"}), HasSubstr("special token 'x1'"));
+  EXPECT_THAT(refusal({}, {""}), HasSubstr("special token ''"));
 }
 
-TEST(WhisperTokenizer, OtherVocabulariesOfCTranslate2AreNone) {
+TEST(WhisperTokenizer, OtherVocabulariesOfCTranslate2AreNotWhispers) {
   EXPECT_FALSE(whisper_vocabulary(PieceList({"a", "</s>"})));
   EXPECT_FALSE(whisper_vocabulary(PieceList({"a", "<|endoftext|>", "b", "<|startoftranscript|>"})));
   EXPECT_FALSE(whisper_vocabulary(PieceList({"▁a", "<|endoftext|>", "<|startoftranscript|>"})));
@@ -141,13 +141,13 @@ class WhisperFolder : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(WhisperFolder, APtFileHasNoneByItself) {
+TEST_F(WhisperFolder, APtFileHasNoTokenizerItself) {
   copy("openai/tiny.pt", "tiny.pt");
   EXPECT_EQ(load("tiny.pt"), nullptr);
   EXPECT_EQ(load_tokenizer(folder_.path(), "whisper"), nullptr);
 }
 
-TEST_F(WhisperFolder, APtFileTakesWhatLiesBesideIt) {
+TEST_F(WhisperFolder, APtFileUsesTheTokenizerBesideIt) {
   copy("openai/tiny.pt", "tiny.pt");
   copy("openai/multilingual.tiktoken", "gpt2.tiktoken");
   EXPECT_EQ(load("tiny.pt")->token_id("<|endoftext|>"), 287);
@@ -161,7 +161,7 @@ TEST_F(WhisperFolder, APtFileTakesWhatLiesBesideIt) {
   EXPECT_THROW(load("tiny.pt"), TokenizerError);
 }
 
-// The smallest .pt file of a vocabulary of that size, which has no tensors that are used here.
+// Returns the smallest .pt file with a vocabulary of this size and without tensors.
 std::string openai_file(std::int64_t vocabulary) {
   std::vector<std::pair<std::string, std::string>> sizes;
   for (const char* name : {"n_mels", "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer", "n_text_ctx",
@@ -173,7 +173,7 @@ std::string openai_file(std::int64_t vocabulary) {
   return zip_bytes({{"top/data.pkl", pickle_of(all)}});
 }
 
-TEST_F(WhisperFolder, ATokenizerOfAnotherModelIsNotTaken) {
+TEST_F(WhisperFolder, ATokenizerOfAnotherModelIsRefused) {
   for (const char* file : {"vocab.json", "merges.txt", "added_tokens.json"}) {
     folder_.write(file, content(kWhisperFormats / "hugging_face" / file));
   }
@@ -184,19 +184,19 @@ TEST_F(WhisperFolder, ATokenizerOfAnotherModelIsNotTaken) {
               HasSubstr("tiny.pt: <|endoftext|> is token 287 of the tokenizer beside it, expected token 50257"));
 }
 
-TEST_F(WhisperFolder, AGgmlFileHasItsOwnWhateverLiesBesideIt) {
+TEST_F(WhisperFolder, AGgmlFileUsesItsOwnWhateverIsBesideIt) {
   copy("ggml/tiny-q5_0.bin", "ggml-tiny.bin");
   folder_.write("tokenizer.json", "{}");
   EXPECT_EQ(load("ggml-tiny.bin")->token_id("<|endoftext|>"), 287);
   EXPECT_EQ(load_tokenizer(folder_ / "ggml-tiny.bin", "")->token_id("<|endoftext|>"), 287);
 }
 
-TEST_F(WhisperFolder, OtherFilesHaveNone) {
+TEST_F(WhisperFolder, OtherFilesHaveNoTokenizer) {
   folder_.write("model.bin", "x");
   EXPECT_EQ(load("model.bin"), nullptr);
 }
 
-TEST_F(WhisperFolder, AVocabularyAloneIsOneOfLines) {
+TEST_F(WhisperFolder, AVocabularyFileHasOnePiecePerLine) {
   std::string lines;
   for (const auto& piece : parse_json(content(kWhisperFormats / "ctranslate2" / "int8" / "vocabulary.json"), "x")) {
     lines += piece.get<std::string>() + "\n";

@@ -30,7 +30,7 @@ AddedVocabulary added(const Tokens& tokens, const Normalizer& normalizer = {}) {
   return {tokens, model(), normalizer, "file"};
 }
 
-// The parts of a text; tokens as their ids in brackets.
+// Returns the parts of a text: text as it is, and each token as its id in brackets.
 std::vector<std::string> find(const AddedVocabulary& vocabulary, std::string_view text,
                               Looking looking = Looking::for_raw_tokens, SpecialTokens special = SpecialTokens::found) {
   std::vector<std::string> parts;
@@ -61,7 +61,7 @@ TEST(AddedVocabulary, FindsTheLongestFromLeftToRight) {
   EXPECT_THAT(find(vocabulary, ""), ElementsAre());
 }
 
-TEST(AddedVocabulary, TakesWhitespaceAlong) {
+TEST(AddedVocabulary, TokensMayIncludeTheWhitespaceAroundThem) {
   const AddedVocabulary vocabulary = added({{.content = "<l>", .strip_left = true, .normalized = false},
                                             {.content = "<r>", .strip_right = true, .normalized = false}});
   EXPECT_THAT(find(vocabulary, "a \u3000<l> b"), ElementsAre("a", "[3 \u3000<l>]", " b"));
@@ -69,7 +69,7 @@ TEST(AddedVocabulary, TakesWhitespaceAlong) {
   EXPECT_THAT(find(vocabulary, "<r> <l>"), ElementsAre("[4<r> ]", "[3<l>]"));
 }
 
-TEST(AddedVocabulary, SingleWordsStandAlone) {
+TEST(AddedVocabulary, SingleWordTokensAreFoundOnlyAsWholeWords) {
   const AddedVocabulary vocabulary = added({{.content = "tok", .single_word = true, .normalized = false}});
   EXPECT_THAT(find(vocabulary, "tok toks étok, (tok)"), ElementsAre("[3tok]", " toks étok, (", "[3tok]", ")"));
 }
@@ -83,29 +83,29 @@ TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
   EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
   EXPECT_EQ(*vocabulary.decoded(3), "abc");
   EXPECT_EQ(vocabulary.token(3)->content, "ABC");
-  // Its normalised form is not known as special: the reference's way.
+  // As in the reference, the normalized form of a special token is not special.
   EXPECT_TRUE(vocabulary.is_special("<S>"));
   EXPECT_FALSE(vocabulary.is_special(*vocabulary.decoded(5)));
 }
 
-TEST(AddedVocabulary, SpecialTokensCanBeText) {
+TEST(AddedVocabulary, SpecialTokensCanBeReadAsText) {
   const AddedVocabulary vocabulary = added({{.content = "<s>", .normalized = false, .special = true}});
   EXPECT_THAT(find(vocabulary, "a<s>", Looking::for_raw_tokens, SpecialTokens::ignored), ElementsAre("a<s>"));
 }
 
-TEST(AddedVocabulary, ATokenIsWhatItIsTheLastTime) {
+TEST(AddedVocabulary, TheLastDescriptionOfATokenWins) {
   const AddedVocabulary vocabulary =
       added({{.content = "x", .normalized = false}, {.content = "x", .strip_left = true, .normalized = false}});
   EXPECT_EQ(vocabulary.id("x"), 3);
   EXPECT_THAT(find(vocabulary, "  x"), ElementsAre("[3  x]"));
 }
 
-TEST(AddedVocabulary, RefusesWhatCannotBeToldApart) {
+TEST(AddedVocabulary, RefusesAmbiguousAndTooLongTokens) {
   EXPECT_THROW(added({{.content = "ABC"}, {.content = "abc"}}, normalizers::lowercase), TokenizerError);
   EXPECT_THROW(added({{.content = std::string(1025, 'a')}}), TokenizerError);
 }
 
-TEST(AddedVocabulary, LongRunsOfWhitespaceAreFollowedOnce) {
+TEST(AddedVocabulary, LongRunsOfWhitespaceTakeLinearTime) {
   const AddedVocabulary vocabulary =
       added({{.content = " ", .strip_left = true, .strip_right = true, .normalized = false}});
   EXPECT_EQ(find(vocabulary, std::string(100'000, ' ')).size(), 100'000u);

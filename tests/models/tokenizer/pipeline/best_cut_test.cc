@@ -10,12 +10,12 @@
 namespace encdec {
 namespace {
 
-using Pieces = std::vector<std::pair<std::string, int>>;  // with scores
+using Pieces = std::vector<std::pair<std::string, int>>;  // each piece with its score
 using Cut = std::vector<std::string>;
 
 constexpr int kUnknown = -40;
 
-// The best ways to all places, each kept: of several, the one with the longest last piece.
+// Computes the best cut of every prefix. Of equal sums, takes the cut with the longest last piece.
 Cut cut_naively(const std::string& text, const Pieces& pieces) {
   constexpr int kNone = std::numeric_limits<int>::min();
   std::vector<int> scores(text.size() + 1, kNone);
@@ -64,7 +64,7 @@ std::string random_text(std::mt19937& random, std::size_t length) {
   return text;
 }
 
-TEST(BestCut, IsTheBestOfAllWays) {
+TEST(BestCut, HasTheHighestSumOfAllCuts) {
   std::mt19937 random(11);
   for (int trial = 0; trial < 300; ++trial) {
     Pieces pieces;
@@ -80,9 +80,9 @@ TEST(BestCut, IsTheBestOfAllWays) {
   }
 }
 
-// Scores are kept for the places that the longest piece reaches: here that is as far as pieces go, and the text many
-// times as long.
-TEST(BestCut, PiecesMayBeAsLongAsTheyCome) {
+// BestCut keeps scores only for as many positions as the longest piece has bytes. Here pieces have the maximum length,
+// and the text is many times longer.
+TEST(BestCut, PiecesMayHaveTheMaximumLength) {
   std::mt19937 random(12);
   const std::string longest(kMaxPieceBytes, 'a');
   const Pieces pieces = {{longest, -1}, {longest.substr(1), -1}, {"a", -3}, {"b", -1}, {longest.substr(2) + "b", -2}};

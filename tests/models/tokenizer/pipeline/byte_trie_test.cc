@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-TEST(ByteTrie, FindsWhatWasInsertedAndNothingElse) {
+TEST(ByteTrie, FindsExactlyWhatWasInserted) {
   ByteTrie trie;
   for (int i = 0; i < 5000; ++i) trie.insert(std::to_string(i * 7), i);
   for (int i = 0; i < 5000; ++i) EXPECT_EQ(trie.find(std::to_string(i * 7)), i);
@@ -16,7 +16,7 @@ TEST(ByteTrie, FindsWhatWasInsertedAndNothingElse) {
   EXPECT_EQ(trie.find("7777777"), std::nullopt);
 }
 
-TEST(ByteTrie, TheLastValueOfATextCounts) {
+TEST(ByteTrie, TheLastValueOfATextWins) {
   ByteTrie trie;
   trie.insert("ab", 1);
   trie.insert("ab", 2);

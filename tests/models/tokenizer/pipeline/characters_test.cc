@@ -7,7 +7,7 @@
 namespace encdec {
 namespace {
 
-TEST(Characters, AreReadAndWrittenAlike) {
+TEST(Characters, RoundTrip) {
   for (const char32_t c : {U'\0', U'a', U'\x7F', U'\x80', U'\x7FF', U'\x800', U'\xFFFF', U'\x10000', U'\x10FFFF'}) {
     std::string text;
     append_utf8(text, c);
@@ -17,8 +17,8 @@ TEST(Characters, AreReadAndWrittenAlike) {
   }
 }
 
-// As Rust's String::from_utf8_lossy and Python's errors="replace".
-TEST(Characters, InvalidBytesAreReplacedPartByPart) {
+// As in Rust's String::from_utf8_lossy and Python's errors="replace".
+TEST(Characters, EachInvalidSequenceIsReplaced) {
   const struct {
     const char* bytes;
     const char* text;
@@ -36,7 +36,7 @@ TEST(Characters, InvalidBytesAreReplacedPartByPart) {
   for (const auto& [bytes, text] : kCases) EXPECT_EQ(replace_invalid_utf8(bytes), text);
 }
 
-TEST(Characters, ClassesAreThoseOfTheReference) {
+TEST(Characters, ClassesMatchTheReference) {
   EXPECT_TRUE(is_white_space(0x85));
   EXPECT_FALSE(is_white_space(0x200B));
   EXPECT_FALSE(is_white_space(0x1C));
@@ -44,19 +44,19 @@ TEST(Characters, ClassesAreThoseOfTheReference) {
   EXPECT_TRUE(is_word_character(0x200D));
   EXPECT_TRUE(is_word_character(0x24B6));
   EXPECT_FALSE(is_word_character(0xB2));
-  EXPECT_TRUE(is_punctuation(U'$'));  // of ASCII everything that is no letter
+  EXPECT_TRUE(is_punctuation(U'$'));  // ASCII symbols count as punctuation
   EXPECT_FALSE(is_punctuation(U'€'));
-  EXPECT_FALSE(is_punctuation(0x2E52));  // too new for the part that asks
+  EXPECT_FALSE(is_punctuation(0x2E52));  // newer than the reference's table of punctuation
   EXPECT_TRUE(is_number(0x2167));
   EXPECT_TRUE(is_number(0x1CCF0));  // newer than utf8proc
   EXPECT_FALSE(is_mark(0x1AC1));
   EXPECT_TRUE(is_control(0xE000));
-  EXPECT_FALSE(is_control(0x378));  // not assigned
+  EXPECT_FALSE(is_control(0x378));  // unassigned
   EXPECT_TRUE(is_chinese(0x4E2D));
   EXPECT_FALSE(is_chinese(0x3042));
 }
 
-TEST(Characters, LowercaseIsFullButOneCharacterAtATime) {
+TEST(Characters, LowercaseIsFullButTreatsEachCharacterAlone) {
   const auto lower = [](char32_t c) {
     std::string text;
     append_lowercase(text, c);
@@ -78,7 +78,7 @@ TEST(Characters, NormalFormsOrderMarksAndCompose) {
   EXPECT_EQ(normal_form("㋿", NormalForm::nfkc), "㋿");  // newer than the reference
 }
 
-TEST(Characters, ManyMarksInARowAreOrderedToo) {
+TEST(Characters, ManyMarksInARowAreOrdered) {
   std::string text = "a";
   for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? "\u0301" : "\u0323";
   const std::string ordered = normal_form(text, NormalForm::nfd);
@@ -96,7 +96,7 @@ TEST(Characters, GraphemeClustersKeepMarksAndJoinersTogether) {
   EXPECT_EQ(rest, "");
 }
 
-TEST(Characters, BytesHaveCharactersAndBack) {
+TEST(Characters, EachByteHasACharacter) {
   EXPECT_EQ(byte_character(' '), "Ġ");
   EXPECT_EQ(byte_character('\n'), "Ċ");
   EXPECT_EQ(byte_character('!'), "!");

@@ -11,7 +11,7 @@ namespace {
 
 using Merges = std::map<std::pair<std::int32_t, std::int32_t>, PairMerge<int>>;
 
-// Step by step: of all neighbours that have a merge, the leftmost of the lowest rank.
+// Merges step by step: each step merges the leftmost of the adjacent pairs with the lowest rank.
 std::vector<std::int32_t> merged_naively(std::vector<std::int32_t> symbols, const Merges& merges) {
   for (;;) {
     auto best = merges.end();
@@ -42,9 +42,9 @@ std::vector<std::int32_t> merged(const std::vector<std::int32_t>& symbols, const
   return result;
 }
 
-// Few symbols and many merges, some of equal rank, so that pairs come about, go, and overlap; lengths at which the heap
-// of candidates runs full.
-TEST(MergePairs, GivesWhatMergingStepByStepGives) {
+// Few symbols and many merges, some of equal rank, so that candidates appear, vanish and overlap. Some lengths fill the
+// heap of candidates.
+TEST(MergePairs, EqualsMergingStepByStep) {
   std::mt19937 random(3);
   const auto below = [&](unsigned end) { return static_cast<std::int32_t>(random() % end); };
   for (int trial = 0; trial < 2000; ++trial) {

@@ -16,7 +16,7 @@ std::string normalized(const Normalizer& normalizer, std::string_view text) {
   return result.text;
 }
 
-TEST(Normalizer, KindsDoWhatTheirNamesSay) {
+TEST(Normalizer, EachKindMatchesItsName) {
   EXPECT_EQ(normalized(normal(NormalForm::nfc), "e\u0301"), "é");
   EXPECT_EQ(normalized(normal(NormalForm::nfkd), "ﬁé"), "fie\u0301");
   EXPECT_EQ(normalized(lowercase, "ÀΣİ"), "àσi\u0307");
@@ -46,7 +46,7 @@ TEST(Normalizer, SequencesRunInOrder) {
   EXPECT_EQ(normalized(sequence(std::move(parts)), "A"), "Xxa");
 }
 
-TEST(Normalizer, KnowsWhatStandsForTheBeginning) {
+TEST(Normalizer, TracksTheBeginningOfTheText) {
   const auto begins_first = [](const Normalizer& normalizer, std::string_view text) {
     PipelineText result = PipelineText::whole(text);
     normalizer(result);
@@ -56,7 +56,7 @@ TEST(Normalizer, KnowsWhatStandsForTheBeginning) {
   EXPECT_FALSE(begins_first(strip({}), " a"));
   EXPECT_TRUE(begins_first(prepend("x"), "a"));
   EXPECT_TRUE(begins_first(lowercase, "İ"));
-  // What replaces a match belongs to the match's last character.
+  // The replacement of a match belongs to the last character of the match.
   EXPECT_TRUE(begins_first(replace(literal_pattern(" "), "_"), " a"));
   EXPECT_FALSE(begins_first(replace(literal_pattern("  "), "_"), "  a"));
 }
@@ -67,11 +67,12 @@ TEST(Normalizer, TextThatGrowsWithoutEndIsAnError) {
   EXPECT_THROW(normalized(sequence(std::move(parts)), "a"), TokenizerError);
 }
 
-// A table for one rule: the byte 'a' becomes `replacement`.
+// Returns a table with one rule: byte 'a' becomes the zero-terminated text in `replacements` at the offset in `value`.
+// `child` is the unit of the trie for 'a'.
 std::string table(std::uint32_t child, std::uint32_t value, std::string_view replacements) {
   std::vector<std::uint32_t> units(256);
-  units[0] = 1u << 10;     // children at 0 ^ 1
-  units[1 ^ 'a'] = child;  // entered by 'a'
+  units[0] = 1u << 10;     // its children are at 0 ^ 1
+  units[1 ^ 'a'] = child;  // reached by 'a'
   units[1 ^ 'a' ^ 2] = value;
   const auto trie_bytes = static_cast<std::uint32_t>(units.size() * sizeof(std::uint32_t));
   std::string bytes(sizeof trie_bytes + trie_bytes, '\0');
@@ -84,13 +85,13 @@ constexpr std::uint32_t kLeaf = 'a' | 1u << 8 | 2u << 10;
 TEST(Precompiled, ReplacesByItsTable) {
   const auto normalizer = precompiled({table(kLeaf, 1u << 31 | 2, std::string_view("x\0yz\0", 5)), "file"});
   EXPECT_EQ(normalized(normalizer, "bab"), "byzb");
-  // A short cluster is replaced as a whole.
+  // A short grapheme cluster is replaced as a whole.
   EXPECT_EQ(normalized(normalizer, "a\u0301b"), "yzb");
   EXPECT_EQ(normalized(normalizer, "a\u0301\u0301b"), "yzb");
   EXPECT_EQ(normalized(normalizer, "a\u0301\u0301\u0301b"), "yz\u0301\u0301\u0301b");
 }
 
-TEST(Precompiled, TablesThatLeadOutsideDoNothing) {
+TEST(Precompiled, TablesWithOffsetsOutsideHaveNoEffect) {
   for (const std::uint32_t child :
        {std::uint32_t{'a'} | 1u << 8 | 0x1FFFFu << 10, std::uint32_t{'a'} | 0x1FFFFu << 10}) {
     EXPECT_EQ(normalized(precompiled({table(child, 1u << 31, "x"), "file"}), "ab"), "ab");

@@ -31,13 +31,13 @@ TEST(Regex, FindsAllMatches) {
   EXPECT_THAT(matches("^.$", "a\nb\nc"), ElementsAre("a", "b", "c"));
 }
 
-TEST(Regex, EmptyMatchesAreNotAtTheEndOfAnother) {
+TEST(Regex, NoEmptyMatchFollowsAnotherMatch) {
   EXPECT_THAT(matches("a*", "baaé"), ElementsAre("", "aa", ""));
   EXPECT_THAT(matches("", "é"), ElementsAre("", ""));
   EXPECT_THAT(matches("a*", ""), ElementsAre(""));
 }
 
-TEST(Regex, ClassesAreThoseOfOniguruma) {
+TEST(Regex, ClassesMatchOniguruma) {
   EXPECT_THAT(matches(R"(\w+)", "a\u0301b ²c"), ElementsAre("a\u0301b", "²c"));
   EXPECT_THAT(matches(R"([^\w]+)", "a\u0301b -"), ElementsAre(" -"));
   EXPECT_THAT(matches(R"(\s)", "\u180E\u0085"), ElementsAre("\u0085"));
@@ -50,7 +50,7 @@ TEST(Regex, ClassesAreThoseOfOniguruma) {
   EXPECT_THAT(matches(R"(\u4E2D|a{)", "中a{"), ElementsAre("中", "a{"));
 }
 
-TEST(Regex, RefusesWhatTheOtherSyntaxMeansDifferently) {
+TEST(Regex, RefusesSyntaxThatOnigurumaReadsDifferently) {
   for (const char* expression : {"[a&&b]", "[a[b]]", "a{,3}", "a{1,3}+", "a{2}?", "a(?i)b", "(?x: a)", R"(\k<a>)",
                                  R"(\R)", "(*FAIL)", "(?<name>a)", "[a", R"(\x80)", R"(\p{L)", "(?", R"(\)"}) {
     try {
@@ -63,7 +63,7 @@ TEST(Regex, RefusesWhatTheOtherSyntaxMeansDifferently) {
   }
 }
 
-TEST(Regex, RefusesWhatIsNoExpression) {
+TEST(Regex, RefusesInvalidExpressions) {
   for (const char* expression : {"(a", "a)", "*", R"(\p{sc:Nothing})", "[z-a]", R"((?<=a*)b)"}) {
     EXPECT_THROW(regex_pattern(expression, "file"), TokenizerError) << expression;
   }
@@ -80,7 +80,7 @@ TEST(Regex, ExponentialMatchingEndsWithAnError) {
   }
 }
 
-// From each place to the end of the text and back: PCRE2's own limits count from each place anew.
+// From each position the match runs to the end of the text and back. The limits of PCRE2 count from each position anew.
 TEST(Regex, QuadraticMatchingEndsWithAnError) {
   for (const char* expression : {"a+b", "a+?b", "(?=a*b)a", R"(a[a\s]*b)", "(a|c)*?b"}) {
     const Pattern pattern = regex_pattern(expression, "file");
@@ -94,7 +94,7 @@ TEST(Regex, AMatchCanBeCancelled) {
   EXPECT_THROW(matches(regex_pattern("(a|b)+c", "file"), std::string(100'000, 'a') + "-c"), InputError);
 }
 
-TEST(Regex, LongMatchesAreNoError) {
+TEST(Regex, LongMatchesAreNotAnError) {
   const std::string word(1'000'000, 'x');
   EXPECT_THAT(matches(R"(\p{L}+)", word), ElementsAre(word));
 }

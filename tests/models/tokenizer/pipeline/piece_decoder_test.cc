@@ -16,7 +16,7 @@ Pieces decoded(const PieceDecoder& decoder, Pieces pieces) {
   return pieces;
 }
 
-TEST(PieceDecoder, MetaspaceMakesSpacesButNotInTheFirstPiece) {
+TEST(PieceDecoder, MetaspaceBecomesASpaceExceptInTheFirstPiece) {
   EXPECT_THAT(decoded(metaspace({}), {"▁a▁b", "▁c", "d"}), ElementsAre("ab", " c", "d"));
   EXPECT_THAT(decoded(metaspace({.replacement = "_", .keep_first = true}), {"_a", "_c"}), ElementsAre(" a", " c"));
 }
@@ -24,16 +24,16 @@ TEST(PieceDecoder, MetaspaceMakesSpacesButNotInTheFirstPiece) {
 TEST(PieceDecoder, ByteLevelJoinsBytesOfSeveralPieces) {
   EXPECT_THAT(decoded(byte_level, {"Ã", "©Ġ", "a"}), ElementsAre("é a"));
   EXPECT_THAT(decoded(byte_level, {"Ã"}), ElementsAre("\uFFFD"));
-  EXPECT_THAT(decoded(byte_level, {"中Ġ", "Ġ"}), ElementsAre("中Ġ "));  // no byte-level piece
+  EXPECT_THAT(decoded(byte_level, {"中Ġ", "Ġ"}), ElementsAre("中Ġ "));  // not a byte-level piece
   EXPECT_THAT(decoded(byte_level, {}), ElementsAre(""));
 }
 
-TEST(PieceDecoder, WordPieceJoinsWhatGoesOn) {
+TEST(PieceDecoder, WordPieceJoinsContinuations) {
   EXPECT_THAT(decoded(word_piece({}), {"do", "##ing", "this", "."}), ElementsAre("do", "ing", " this", "."));
   EXPECT_THAT(decoded(word_piece({.clean_up = false}), {"##a", "."}), ElementsAre("##a", " ."));
 }
 
-TEST(PieceDecoder, BpeSuffixesBecomeSpacesButTheLast) {
+TEST(PieceDecoder, BpeSuffixesBecomeSpacesExceptTheLast) {
   EXPECT_THAT(decoded(bpe("</w>"), {"a</w>", "b", "c</w>"}), ElementsAre("a ", "b", "c"));
   EXPECT_THAT(decoded(bpe("</w>"), {}), ElementsAre());
 }
@@ -44,7 +44,7 @@ TEST(PieceDecoder, BytePiecesBecomeText) {
   EXPECT_THAT(decoded(byte_fallback, {"<0x4G>", "<0x+F>", "<0x41 "}), ElementsAre("<0x4G>", "\x0F", "<0x41 "));
 }
 
-TEST(PieceDecoder, OthersDoWhatTheirNamesSay) {
+TEST(PieceDecoder, EachOtherKindMatchesItsName) {
   EXPECT_THAT(decoded(replace(literal_pattern("▁"), " "), {"▁a▁", ""}), ElementsAre(" a ", ""));
   EXPECT_THAT(decoded(fuse, {"a", "b"}), ElementsAre("ab"));
   EXPECT_THAT(decoded(strip({.content = " ", .start = 1, .stop = 2}), {"  a   ", " ", ""}), ElementsAre(" a ", "", ""));

@@ -36,17 +36,17 @@ TEST(Unigram, TakesTheHighestSumOfScores) {
   EXPECT_THAT(tokenize(*model, ""), ElementsAre());
 }
 
-TEST(Unigram, OfEqualSumsTheOneThatBeginsEarlierCounts) {
+TEST(Unigram, OfEqualSumsTheLongerLastPieceWins) {
   const auto model = unigram({.pieces = {{"<unk>", 0}, {"a", -1}, {"aa", -2}}, .unknown_id = 0}, "file");
   EXPECT_THAT(tokenize(*model, "aa"), ElementsAre(2));
 }
 
-TEST(Unigram, UnknownCharactersInARowAreOne) {
+TEST(Unigram, AdjacentUnknownCharactersAreOnePiece) {
   const auto model = unigram({.pieces = {{"<unk>", 0}, {"a", -1}}, .unknown_id = 0}, "file");
   EXPECT_THAT(tokenize(*model, "éxaé"), ElementsAre(0, 1, 0));
 }
 
-TEST(Unigram, BytesStandForUnknownTextIfAllExist) {
+TEST(Unigram, BytesReplaceUnknownTextIfAllExist) {
   const auto model = unigram(
       {.pieces = {{"<unk>", 0}, {"a", -1}, {"<0xC3>", -1}, {"<0xA9>", -1}}, .unknown_id = 0, .byte_fallback = true},
       "file");
@@ -65,13 +65,13 @@ TEST(Unigram, WithoutUnknownPieceUnknownCharactersAreAnError) {
   }
 }
 
-TEST(Unigram, OfEqualPiecesTheLastCounts) {
+TEST(Unigram, TheLastOfEqualPiecesWins) {
   const auto model = unigram({.pieces = {{"a", -1}, {"a", -2}}, .unknown_id = std::nullopt}, "file");
   EXPECT_THAT(tokenize(*model, "a"), ElementsAre(1));
   EXPECT_EQ(*model->piece(0), "a");
 }
 
-TEST(Unigram, RefusesWhatDoesNotFit) {
+TEST(Unigram, RefusesModelsThatDoNotFitTogether) {
   const auto build = [](std::vector<ScoredPiece> pieces, std::int32_t unknown) {
     return unigram({.pieces = std::move(pieces), .unknown_id = unknown}, "file");
   };
@@ -87,7 +87,7 @@ TEST(Unigram, WordsOfAMillionCharactersAreCut) {
   EXPECT_EQ(tokenize(*model, std::string(1'000'000, 'a')), Ids(250'000, 2));
 }
 
-TEST(Bpe, EarlierMergesComeFirstAndLeftmostOfEqualOnes) {
+TEST(Bpe, TheLowestRankIsMergedFirstAndTheLeftmostOfEqualOnes) {
   const auto model =
       bpe({.vocabulary = vocabulary({"a", "b", "c", "ab", "bc", "aa"}), .merges = {{"b", "c"}, {"a", "b"}, {"a", "a"}}},
           "file");
@@ -109,7 +109,7 @@ TEST(Bpe, TheIdsOfManyWordsGrowByDoubling) {
   EXPECT_LE(moves, 20);
 }
 
-TEST(Bpe, UnknownCharactersAreOneOrManyOrNone) {
+TEST(Bpe, UnknownCharactersBecomeOnePieceOrSeveralOrNone) {
   const auto model = [](bool fuse, std::optional<std::string> unknown) {
     return bpe({.vocabulary = vocabulary({"<unk>", "a"}), .merges = {}, .unknown_token = unknown, .fuse_unknown = fuse},
                "file");
@@ -121,7 +121,7 @@ TEST(Bpe, UnknownCharactersAreOneOrManyOrNone) {
   EXPECT_THAT(tokenize(*model(true, "[UNK]"), "a"), ElementsAre(1));
 }
 
-TEST(Bpe, BytesStandForUnknownCharactersIfAllExist) {
+TEST(Bpe, BytesReplaceUnknownCharactersIfAllExist) {
   const auto model = bpe({.vocabulary = vocabulary({"<unk>", "a", "<0xC3>", "<0xA9>"}),
                           .merges = {},
                           .unknown_token = "<unk>",
@@ -131,7 +131,7 @@ TEST(Bpe, BytesStandForUnknownCharactersIfAllExist) {
   EXPECT_THAT(tokenize(*model, "aè"), ElementsAre(1, 0));
 }
 
-TEST(Bpe, PrefixAndSuffixBelongToPieces) {
+TEST(Bpe, PrefixAndSuffixArePartsOfPieces) {
   const auto model = bpe({.vocabulary = vocabulary({"a", "##b", "##c</w>", "ab", "abc</w>", "a</w>"}),
                           .merges = {{"a", "##b"}, {"ab", "##c</w>"}},
                           .continuing_subword_prefix = "##",
@@ -141,7 +141,7 @@ TEST(Bpe, PrefixAndSuffixBelongToPieces) {
   EXPECT_THAT(tokenize(*model, "a"), ElementsAre(5));
 }
 
-TEST(Bpe, WholeWordsNeedNoMergesIfAskedFor) {
+TEST(Bpe, WholeWordsNeedNoMergesIfConfigured) {
   const auto model = [](bool ignore) {
     return bpe({.vocabulary = vocabulary({"a", "b", "ab"}), .merges = {}, .ignore_merges = ignore}, "file");
   };

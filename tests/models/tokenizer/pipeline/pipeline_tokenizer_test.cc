@@ -38,14 +38,14 @@ TEST(PipelineTokenizer, EncodesAndDecodes) {
   EXPECT_EQ(tokenizer->token_id("d"), std::nullopt);
 }
 
-TEST(PipelineTokenizer, CutsTheTextToMaxLengthAndKeepsWhatIsAround) {
+TEST(PipelineTokenizer, CutsTheTextToMaxLengthAndKeepsWhatSurroundsIt) {
   const auto tokenizer = pipeline_tokenizer(parts(), "file");
   EXPECT_THAT(tokenizer->encode("a b c", {.max_length = 3}), ElementsAre(1, 2, 4));
   EXPECT_THAT(tokenizer->encode("a b c", {.max_length = 4}), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(tokenizer->encode("a b c", {.max_length = 1}), ElementsAre(4));
 }
 
-TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
+TEST(PipelineTokenizer, RefusesUnknownIdsAndLanguages) {
   const auto tokenizer = pipeline_tokenizer(parts(), "file");
   EXPECT_THROW(tokenizer->decode(Ids{6}), InputError);
   EXPECT_THROW(tokenizer->decode(Ids{-1}), InputError);
@@ -55,7 +55,7 @@ TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(tokenizer->encode("a", {.target_language = "en"}), InputError);
 }
 
-TEST(PipelineTokenizer, AFamilyPutsLanguagesAround) {
+TEST(PipelineTokenizer, AFamilyPutsLanguagesAroundTheText) {
   PipelineParts made = parts();
   made.languages = {{"en", 5}};
   made.language_affixes = [](const EncodeOptions& options, TextSide side) -> Affixes {
@@ -71,7 +71,7 @@ TEST(PipelineTokenizer, AFamilyPutsLanguagesAround) {
   EXPECT_EQ(tokenizer->language_token("fr"), std::nullopt);
 }
 
-TEST(PipelineTokenizer, SpecialTokensInATextCanBeText) {
+TEST(PipelineTokenizer, SpecialTokensInATextCanBeReadAsText) {
   PipelineParts made = parts();
   made.split_special_tokens = true;
   EXPECT_THAT(pipeline_tokenizer(std::move(made), "file")->encode("</s> a"), ElementsAre(0, 1, 4));

@@ -32,7 +32,7 @@ TEST(PreTokenizer, MetaspaceMarksWordsThatFollowSpaces) {
   EXPECT_THAT(split_text(metaspace({}), ""), ElementsAre());
 }
 
-TEST(PreTokenizer, MetaspaceFirstMarksOnlyTheBeginning) {
+TEST(PreTokenizer, MetaspaceFirstMarksOnlyTheStartOfTheText) {
   std::vector<PreTokenizer> parts;
   parts.push_back(whitespace_split());
   parts.push_back(metaspace({.prepend = PrependScheme::first}));
@@ -61,7 +61,7 @@ TEST(PreTokenizer, SplitsByEveryBehavior) {
   EXPECT_THAT(cut(SplitBehavior::removed, true), ElementsAre("-", "-", "-"));
 }
 
-TEST(PreTokenizer, CutsAtKindsOfCharacters) {
+TEST(PreTokenizer, CutsBetweenKindsOfCharacters) {
   EXPECT_THAT(split_text(digits({.individual = true}), "a12Ⅷ"), ElementsAre("a", "1", "2", "Ⅷ"));
   EXPECT_THAT(split_text(digits({}), "a12Ⅷb"), ElementsAre("a", "12Ⅷ", "b"));
   EXPECT_THAT(split_text(punctuation(SplitBehavior::removed), "a,b。c"), ElementsAre("a", "b", "c"));

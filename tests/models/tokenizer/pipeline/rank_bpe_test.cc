@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
 
-// All bytes, whose ids are their values, and then these pieces.
+// Returns a model with all bytes, whose ids are their values, followed by `pieces`.
 PieceModelPtr model_of(const std::vector<std::string>& pieces) {
   Vocabulary vocabulary;
   for (int byte = 0; byte < 256; ++byte) {
@@ -38,18 +38,18 @@ TEST(RankBpe, ThePairWithTheSmallestIdIsMergedFirst) {
   EXPECT_THAT(tokenize(model_of({"ab", "abab", "ababa"}), "ababab"), ElementsAre(257, 256));
 }
 
-TEST(RankBpe, OfEqualPairsTheLeftmostIsMerged) {
+TEST(RankBpe, TheLeftmostOfEqualPairsIsMerged) {
   EXPECT_THAT(tokenize(model_of({"aa"}), "aaaaa"), ElementsAre(256, 256, 'a'));
   EXPECT_THAT(tokenize(model_of({"xa", "ax", "xax"}), "xaaxa"), ElementsAre(256, 'a', 256));
   EXPECT_THAT(tokenize(model_of({"bb", "bbb"}), "bbbbb"), ElementsAre(256, 257));
 }
 
-TEST(RankBpe, AWordThatIsAPieceIsThatPiece) {
+TEST(RankBpe, AWordThatIsAPieceIsNotCut) {
   EXPECT_THAT(tokenize(model_of({"abcd"}), "abcd"), ElementsAre(256));
   EXPECT_THAT(tokenize(model_of({"abcd"}), "abcde"), ElementsAre('a', 'b', 'c', 'd', 'e'));
 }
 
-TEST(RankBpe, BytesNeedNotBeCharacters) {
+TEST(RankBpe, BytesNeedNotFormCharacters) {
   const auto model = model_of({byte_level_piece("\xe2\x98"), byte_level_piece(" \xe2")});
   EXPECT_THAT(tokenize(model, "\xe2\x98\x83"), ElementsAre(256, 0x83));
   EXPECT_THAT(tokenize(model, std::string_view("\0\xff", 2)), ElementsAre(0, 0xff));

@@ -15,7 +15,7 @@ TEST(SerdeNumber, ShortNumbersAreExact) {
   }
 }
 
-TEST(SerdeNumber, LongNumbersMayBeTheDoubleBesides) {
+TEST(SerdeNumber, LongNumbersMayBeOffByOneUnit) {
   int different = 0;
   for (int i = 0; i < 1000; ++i) {
     const std::string text = fmt::format("-{}.46532979011{}", i % 13, 100000 + i * 617);
@@ -27,12 +27,12 @@ TEST(SerdeNumber, LongNumbersMayBeTheDoubleBesides) {
   EXPECT_GT(different, 0);
 }
 
-TEST(SerdeNumber, DigitsThatDoNotFitAreLeftOut) {
+TEST(SerdeNumber, DigitsBeyond64BitsAreIgnored) {
   EXPECT_EQ(read_serde_number("18446744073709551616"), 1844674407370955161.0 * 10);
   EXPECT_EQ(read_serde_number("0.184467440737095516159999999"), 18446744073709551615.0 / 1e20);
 }
 
-TEST(SerdeNumber, NumbersBeyondTheRangeAreNone) {
+TEST(SerdeNumber, NumbersBeyondTheRangeAreRefused) {
   EXPECT_EQ(read_serde_number("1e309"), std::nullopt);
   EXPECT_EQ(read_serde_number("1e99999999999"), std::nullopt);
   EXPECT_EQ(read_serde_number("1e-99999999999"), 0.0);

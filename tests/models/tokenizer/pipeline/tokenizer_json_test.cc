@@ -69,7 +69,7 @@ TEST_P(GoldenTokenizerJson, NamesPiecesAsTransformersDoes) {
   }
 }
 
-TEST_P(GoldenTokenizerJson, IsTheSameInManyThreads) {
+TEST_P(GoldenTokenizerJson, GivesTheSameIdsInSeveralThreads) {
   std::vector<std::thread> threads;
   std::vector<std::size_t> different(4);
   threads.reserve(different.size());
@@ -89,7 +89,7 @@ TEST_P(GoldenTokenizerJson, IsTheSameInManyThreads) {
 INSTANTIATE_TEST_SUITE_P(, GoldenTokenizerJson, testing::ValuesIn(golden_cases()),
                          [](const auto& golden) { return golden.param; });
 
-TEST(TokenizerJson, NamesItsKindForPeople) {
+TEST(TokenizerJson, HasAReadableNameOfItsKind) {
   EXPECT_EQ(load_tokenizer(kGolden / "t5", "")->kind(), "unigram");
   EXPECT_EQ(load_tokenizer(kGolden / "gpt2", "")->kind(), "byte-level BPE");
   EXPECT_EQ(load_tokenizer(kGolden / "nllb", "")->kind(), "BPE");
@@ -108,7 +108,7 @@ TEST(TokenizerJson, VeryLongWordsAreTokenized) {
   }
 }
 
-// A small file with all parts, and what changes in it.
+// Returns a small file with all parts. The tests change single values of it.
 Json small_file() {
   return Json::parse(R"({
     "version": "1.0",
@@ -127,8 +127,8 @@ Json small_file() {
 }
 
 struct BadFile {
-  const char* pointer;  // what changes
-  const char* value;    // to what; "" removes it
+  const char* pointer;  // JSON pointer of the changed value
+  const char* value;    // new value; "" removes the value
   const char* message;
 };
 
@@ -141,11 +141,11 @@ std::string message_of(const std::string& json) {
   return "";
 }
 
-TEST(TokenizerJson, TheSmallFileIsGood) {
+TEST(TokenizerJson, TheSmallFileIsValid) {
   EXPECT_EQ(message_of(small_file().dump()), "");
 }
 
-TEST(TokenizerJson, RefusesWhatIsNotAsItShouldBe) {
+TEST(TokenizerJson, RefusesInvalidFiles) {
   const BadFile kFiles[] = {
       {"/version", R"("2.0")", "dir/tokenizer.json: version is '2.0', expected 1.0"},
       {"/version", "1", "'version' is 1, expected a string"},
@@ -231,7 +231,7 @@ TEST(TokenizerJson, RefusesWhatIsNotAsItShouldBe) {
   }
 }
 
-TEST(TokenizerJson, RefusesUnigramVocabulariesThatAreNotAsTheyShouldBe) {
+TEST(TokenizerJson, RefusesInvalidUnigramVocabularies) {
   const BadFile kModels[] = {
       {"[]", "", "unk_id is 0, expected one of 0 pieces"},
       {R"([["a", -1], ["b"]])", "", "model.vocab[1]: a list of 1, expected a piece and its score"},
@@ -249,7 +249,7 @@ TEST(TokenizerJson, RefusesUnigramVocabulariesThatAreNotAsTheyShouldBe) {
   }
 }
 
-TEST(TokenizerJson, RefusesWhatIsNoJsonOrTooMuchOfIt) {
+TEST(TokenizerJson, RefusesInvalidJsonAndDeepNesting) {
   EXPECT_THAT(message_of("{"), HasSubstr("not valid JSON"));
   EXPECT_THAT(message_of("[]"), HasSubstr("expected a JSON object"));
   EXPECT_THAT(message_of(R"({"model": {"vocab": {"a": 1, "a": 2}}})"), HasSubstr("'a' is there twice"));
@@ -259,13 +259,13 @@ TEST(TokenizerJson, RefusesWhatIsNoJsonOrTooMuchOfIt) {
   EXPECT_THAT(message_of(nested), HasSubstr("nested deeper than 64 levels"));
 }
 
-TEST(TokenizerJson, SequencesHaveAnEnd) {
+TEST(TokenizerJson, LimitsTheLengthOfSequences) {
   Json file = small_file();
   file["normalizer"]["normalizers"] = Json(std::vector<Json>(65, {{"type", "NFC"}}));
   EXPECT_THAT(message_of(file.dump()), HasSubstr("normalizer: normalizers of 65, expected at most 64"));
 }
 
-// What a folder with the small file and this tokenizer_config.json makes.
+// Returns the tokenizer of a folder with the small file and this tokenizer_config.json.
 std::unique_ptr<Tokenizer> configured(const std::string& config) {
   const TempFolder folder;
   folder.write("tokenizer.json", small_file().dump());
@@ -285,10 +285,10 @@ TEST(TokenizerConfig, AddsTokensAndOptions) {
   EXPECT_EQ(tokenizer->token_id("<pad>"), 7);
   EXPECT_EQ(tokenizer->token_id("<x>"), 8);
   EXPECT_EQ(tokenizer->decode(Ids{3, 5, 6, 7, 8}), "a<y>");
-  EXPECT_THAT(tokenizer->encode("</s>"), testing::Not(testing::Contains(6)));  // split, for it is special
+  EXPECT_THAT(tokenizer->encode("</s>"), testing::Not(testing::Contains(6)));  // split, because it is special
 }
 
-TEST(TokenizerConfig, SpacesAreCleanedUpAfterBpeOnlyWhereThatIsInsistedOn) {
+TEST(TokenizerConfig, SpacesAreCleanedUpAfterBpeOnlyIfExplicitlyConfigured) {
   Json config =
       Json::parse(R"({"added_tokens_decoder": {"4": {"content": "<s>", "special": true}, "5": {"content": " ."}},
                                 "clean_up_tokenization_spaces": true})");
@@ -297,7 +297,7 @@ TEST(TokenizerConfig, SpacesAreCleanedUpAfterBpeOnlyWhereThatIsInsistedOn) {
   EXPECT_EQ(configured(config.dump())->decode(Ids{3, 5}), "a.");
 }
 
-TEST(TokenizerConfig, RefusesWhatIsNoToken) {
+TEST(TokenizerConfig, RefusesInvalidTokens) {
   for (const char* config : {R"({"added_tokens_decoder": {"x": {"content": "a"}}})", R"({"added_tokens_decoder": []})",
                              R"({"added_tokens_decoder": {"1": {"content": 1}}})", R"({"split_special_tokens": 1})",
                              R"({"pad_token": {"content": "<pad>"}})"}) {

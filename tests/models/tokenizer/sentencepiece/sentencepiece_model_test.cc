@@ -31,7 +31,7 @@ std::string error_of(const std::string& bytes) {
 TEST(SentencePieceModel, CutsTextIntoPiecesAndBack) {
   const SentencePieceModel model(small_model(), "x.spm");
   EXPECT_THAT(model.encode("ab a"), ElementsAre("▁a", "b", "▁a"));
-  EXPECT_THAT(model.encode("zz a"), ElementsAre("▁", "zz", "▁a"));  // neighbouring unknown characters are one piece
+  EXPECT_THAT(model.encode("zz a"), ElementsAre("▁", "zz", "▁a"));  // adjacent unknown characters are one piece
   EXPECT_THAT(model.encode(""), ElementsAre());
   EXPECT_THAT(model.encode("   "), ElementsAre());
   const std::vector<std::string> pieces = {"▁a", "b", "▁a", "never seen"};
@@ -39,7 +39,7 @@ TEST(SentencePieceModel, CutsTextIntoPiecesAndBack) {
   EXPECT_EQ(model.decode({}), "");
 }
 
-TEST(SentencePieceModel, KnowsItsPiecesByNumber) {
+TEST(SentencePieceModel, ReturnsItsPiecesByNumber) {
   const SentencePieceModel model(small_model(), "x.spm");
   EXPECT_THAT(model.piece(3), Pointee(std::string("b")));
   EXPECT_EQ(model.piece(5), nullptr);
@@ -52,7 +52,7 @@ TEST(SentencePieceModel, NormalisesByTheModelsTable) {
   EXPECT_THAT(model.encode("aab"), ElementsAre("▁", "b", "b", "b"));
 }
 
-TEST(SentencePieceModel, TakesTextWithZeroBytes) {
+TEST(SentencePieceModel, AcceptsTextWithZeroBytes) {
   const SentencePieceModel model(small_model(), "x.spm");
   EXPECT_THAT(model.encode(std::string_view("a\0b", 3)), ElementsAre("▁a", std::string("\0", 1), "b"));
 }
@@ -70,7 +70,7 @@ std::string sample(const std::string& input, const std::string& expected) {
   return bytes_field(4, bytes_field(1, bytes_field(1, input) + bytes_field(2, expected)));
 }
 
-TEST(SentencePieceModel, BpeMergesTheBestPairFirstAndOfEqualOnesTheLeftmost) {
+TEST(SentencePieceModel, BpeMergesTheBestPairFirstAndTheLeftmostOfEqualOnes) {
   const SentencePieceModel model(unknown_piece() + piece("a") + piece("b") + piece("ab", -2) + piece("ba", -1) +
                                      piece("aa", -3) + piece("abab", -4) + trainer(kBpe, "") +
                                      bytes_field(3, number_field(3, 0)),
@@ -80,7 +80,7 @@ TEST(SentencePieceModel, BpeMergesTheBestPairFirstAndOfEqualOnesTheLeftmost) {
   EXPECT_THAT(model.encode("zzab"), ElementsAre("zz", "ab"));
 }
 
-TEST(SentencePieceModel, BpeTakesUnusedPiecesApartAndUserDefinedOnesAsTheyAre) {
+TEST(SentencePieceModel, BpeSplitsUnusedPiecesAndKeepsUserDefinedOnes) {
   const SentencePieceModel model(unknown_piece() + piece("a") + piece("b") + piece("ab", -1, kUnused) +
                                      piece("abb", -2, kUnused) + piece("abbb", -3) + piece("bU", 0) +
                                      piece("U", 0, kUserDefined) + trainer(kBpe) + bytes_field(3, number_field(3, 0)),
@@ -105,14 +105,14 @@ TEST(SentencePieceModel, BytesBecomeCharactersAgain) {
   EXPECT_EQ(model.decode(pieces), "aé\uFFFDb!");
 }
 
-TEST(SentencePieceModel, DecodesControlPiecesAndTheUnknownAsTheModelSays) {
+TEST(SentencePieceModel, DecodesControlAndUnknownPiecesAsConfigured) {
   const std::string bytes = small_model() + piece("<s>", 0, kControl);
   const std::vector<std::string> pieces = {"<s>", "▁a", "<unk>", "▁b"};
   EXPECT_EQ(SentencePieceModel(bytes, "x.spm").decode(pieces), "a \u2047 ▁b");
   EXPECT_EQ(SentencePieceModel(bytes + bytes_field(2, bytes_field(44, "?")), "x.spm").decode(pieces), "a?▁b");
 }
 
-TEST(SentencePieceModel, TakesTheSpaceInFrontAwayThatItPutThere) {
+TEST(SentencePieceModel, DecodingRemovesTheSpaceThatEncodingAdds) {
   const std::vector<std::string> pieces = {"▁", "▁a", "▁a"};
   const auto decode = [&](const std::string& options) {
     return SentencePieceModel(small_model() + bytes_field(3, options), "x.spm").decode(pieces);
@@ -123,7 +123,7 @@ TEST(SentencePieceModel, TakesTheSpaceInFrontAwayThatItPutThere) {
   EXPECT_EQ(decode(number_field(3, 0) + number_field(4, 0)), "  a a");
 }
 
-TEST(SentencePieceModel, NormalisesDecodedTextIfItsFileSaysSo) {
+TEST(SentencePieceModel, NormalisesDecodedTextIfConfigured) {
   const std::string table = ChainTrie(1).table(std::string("b\0", 2));
   const SentencePieceModel model(
       small_model() + bytes_field(5, bytes_field(2, table) + number_field(3, 0) + number_field(5, 0)), "x.spm");
@@ -152,17 +152,17 @@ TEST(SentencePieceModel, RefusesTextWithAControlPieceOfOneCharacter) {
   EXPECT_THROW(model.encode("ac"), TokenizerError);
 }
 
-TEST(SentencePieceModel, TestsItselfByItsSamples) {
+TEST(SentencePieceModel, ChecksItselfWithItsSamples) {
   const std::string bpe = small_model() + trainer(kBpe);
   EXPECT_EQ(error_of(bpe + sample("ab", "▁a b")), "no error");
   EXPECT_THAT(error_of(bpe + sample("ab", "▁ a b")), HasSubstr("its sample 'ab' becomes '"));
-  // Ways of equal scores are equal.
+  // Any cut with the same score is accepted.
   EXPECT_EQ(error_of(small_model() + sample("bab", "▁ b a b")), "no error");
   EXPECT_EQ(error_of(small_model() + sample("bab", "▁ a b b")), "no error");
   EXPECT_THAT(error_of(small_model() + sample("bab", "▁ b a")), HasSubstr("its sample 'bab' becomes '"));
 }
 
-TEST(SentencePieceModel, TakesManyUserDefinedPiecesThatBeginEachOther) {
+TEST(SentencePieceModel, AcceptsManyUserDefinedPiecesThatBeginWithOneAnother) {
   std::string model = small_model() + piece(std::string(1024, 'a'));
   for (std::size_t i = 1; i <= 200; ++i) model += piece(std::string(i, 'u'), 0, kUserDefined);
   model += normalizer(ChainTrie(100).table(std::string(256, 'b') + '\0'));
@@ -171,11 +171,11 @@ TEST(SentencePieceModel, TakesManyUserDefinedPiecesThatBeginEachOther) {
   EXPECT_EQ(pieces.size(), 2u + 2 * 256);  // 100 and 10 times "a" match
 }
 
-TEST(SentencePieceModel, NamesAFileThatIsNotThere) {
+TEST(SentencePieceModel, NamesAMissingFile) {
   EXPECT_THROW(SentencePieceModel::read("/nonexistent/source.spm"), FileError);
 }
 
-// Text that follows every path of the trie, were it to lead anywhere bad.
+// Encodes and decodes text that follows every path of the trie, to find a path out of bounds.
 void use(const SentencePieceModel& model) {
   std::mt19937 bits(7);
   std::string text;
@@ -184,7 +184,7 @@ void use(const SentencePieceModel& model) {
   try {
     const auto pieces = model.encode(text);
     model.decode(pieces);
-  } catch (const TokenizerError&) {  // a model may fail to cut a text
+  } catch (const TokenizerError&) {  // a model may refuse a text
   }
 }
 

@@ -23,7 +23,7 @@ std::string proto_error(const std::string& bytes) {
   return "no error";
 }
 
-TEST(SentencePieceProto, SaysWhatTheFileSays) {
+TEST(SentencePieceProto, ReturnsWhatTheFileContains) {
   const auto proto = SentencePieceProto::parse(
       small_model() + piece("u", 0, kUserDefined) +
           bytes_field(2, number_field(3, 2) + number_field(24, 1) + number_field(35, 1) + bytes_field(44, " ? ")) +

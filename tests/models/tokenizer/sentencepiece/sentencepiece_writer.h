@@ -10,7 +10,7 @@
 
 namespace encdec::test {
 
-// Protobuf fields as bytes.
+// The functions below return protobuf fields as bytes.
 inline std::string varint(std::uint64_t value) {
   std::string bytes;
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
@@ -50,7 +50,8 @@ inline std::string small_model() {
   return unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3);
 }
 
-// A normalisation table whose trie knows "a", "aa", "aaa", ... : a block of 256 units for the children of each.
+// A normalization table whose trie knows "a", "aa", "aaa", and so on. The children of each node are a block of 256
+// units.
 class ChainTrie {
  public:
   static constexpr std::uint32_t kMatch = 1u << 8;

@@ -20,12 +20,12 @@ std::string letters() {
   return unknown_piece() + piece("▁") + piece("a") + piece("aa", -1.5F) + piece("▁a", -1.5F);
 }
 
-TEST(SentencePieceUnigram, TakesTheBestWayAndOfEqualOnesTheFirst) {
+TEST(SentencePieceUnigram, TakesTheBestCutAndTheFirstOfEqualOnes) {
   EXPECT_THAT(model(letters()).encode("a aa"), ElementsAre("▁a", "▁", "aa"));
   EXPECT_THAT(model(letters()).encode("aaa"), ElementsAre("▁a", "aa"));
 }
 
-// Sums of float32, as they come: in any other precision "0" "00" and "00" "0" are equal.
+// Scores are added in float32: in any other precision "0" "00" and "00" "0" have equal sums.
 TEST(SentencePieceUnigram, AddsScoresInSinglePrecision) {
   const std::string digits = unknown_piece() + piece("▁a", -3.1F) + piece("0", -5.080953598022461F) +
                              piece("00", -6.89328670501709F) + piece("▁1", -6.058979511260986F) +
@@ -43,7 +43,7 @@ TEST(SentencePieceUnigram, UserDefinedPiecesAreAlwaysTaken) {
   EXPECT_THAT(model(letters() + piece("xa", 0, kUserDefined)).encode("axaa"), ElementsAre("▁a", "xa", "a"));
 }
 
-TEST(SentencePieceUnigram, SpacesAreTreatedAsTheModelSays) {
+TEST(SentencePieceUnigram, SpacesAreTreatedAsConfigured) {
   const auto encode = [](const std::string& normalizer_options, const std::string& trainer_options = "") {
     return model(letters() + piece("a▁", -0.5F) + bytes_field(2, trainer_options) + bytes_field(3, normalizer_options))
         .encode("  a   a ");
@@ -51,11 +51,11 @@ TEST(SentencePieceUnigram, SpacesAreTreatedAsTheModelSays) {
   EXPECT_THAT(encode(""), ElementsAre("▁", "a▁", "a"));
   EXPECT_THAT(encode(number_field(3, 0)), ElementsAre("a▁", "a"));  // no space in front
   EXPECT_THAT(encode(number_field(4, 0)), ElementsAre("▁", "▁", "▁", "a▁", "▁", "▁", "a▁"));
-  EXPECT_THAT(encode("", number_field(24, 1)), ElementsAre("a▁", "a▁"));  // behind the text
+  EXPECT_THAT(encode("", number_field(24, 1)), ElementsAre("a▁", "a▁"));  // the space follows the text
   EXPECT_THAT(encode(number_field(5, 0)), ElementsAre(" ", "a", " ", "a"));
 }
 
-TEST(SentencePieceUnigram, RefusesTextThatItsTableMakesEndless) {
+TEST(SentencePieceUnigram, RefusesTextThatItsTableMakesTooLong) {
   const ChainTrie trie(1);
   const auto grows = model(letters() + normalizer(trie.table(std::string(250, 'b') + std::string(1, '\0'))));
   EXPECT_THAT(grows.encode("a").size(), 2u);
