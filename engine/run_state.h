@@ -19,12 +19,12 @@ class MatMulPrimitives;
 
 // One sequence of a run: its packed rows, its earlier positions, and the rows of another input that it may attend to.
 struct Sequence {
-  int first_row = 0;     // the sequence's rows in this run: [first_row, first_row + rows)
-  int rows = 0;          // number of rows: a whole source, a whole target, or 1 in a decoding step
-  int past = 0;          // number of positions before first_row
-  int slot = -1;         // slot in the cache index; -1 if nothing is cached
-  int memory_first = 0;  // first row that the sequence may attend to in another input, such as the encoder output
-  int memory_rows = 0;   // number of these rows; 0 if there are none
+  int first_row = 0;         // the sequence's rows in this run: [first_row, first_row + rows)
+  int rows = 0;              // number of rows: a whole source, a whole target, or 1 in a decoding step
+  int past = 0;              // number of positions before first_row
+  int slot = -1;             // slot in the cache index; -1 if nothing is cached
+  int first_memory_row = 0;  // first row that the sequence may attend to in another input, such as the encoder output
+  int memory_rows = 0;       // number of these rows; 0 if there are none
 };
 
 // Throws InputError unless the rows of all sequences add up to `rows`; otherwise a layer that works through the

@@ -85,8 +85,8 @@ const Backend& first_of(Precision precision, const Suits& suits) {
 }  // namespace
 
 int equal_pieces(const PackedMatrix&, std::int64_t remaining, std::int64_t) {
-  constexpr int kMostRows = 128;
-  const std::int64_t pieces = (remaining + kMostRows - 1) / kMostRows;
+  constexpr int kMaxRows = 128;
+  const std::int64_t pieces = (remaining + kMaxRows - 1) / kMaxRows;
   return static_cast<int>((remaining + pieces - 1) / pieces);
 }
 

@@ -67,7 +67,7 @@ struct ScatteredValues {
 
 template <class T>
 HWY_INLINE void prefetch_row(const T* row, int count) {
-  for (int i = 0; i < count; i += static_cast<int>(kLineBytes / sizeof(T))) ask_for_line(row + i);
+  for (int i = 0; i < count; i += static_cast<int>(kLineBytes / sizeof(T))) prefetch_line(row + i);
 }
 
 template <class T, int kQueries>
@@ -120,8 +120,8 @@ HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 }
 
 // Copies the keys to panels of kPanelKeys keys. A panel has a row for each dimension with that dimension of all its
-// keys. The rows are in the order in which score_panel reads dimensions: ascending for head.at_once, otherwise lane by
-// lane. The last key fills the places of missing keys.
+// keys. The rows are in the order in which score_panel reads dimensions: ascending for head.all_queries_in_one_call,
+// otherwise lane by lane. The last key fills the places of missing keys.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   int places[kLanes];  // for each lane, the panel's row of its first dimension
@@ -130,7 +130,9 @@ void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
     places[lane] = taken;
     taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane without dimensions
   }
-  const auto row_of = [&](int i) { return panel + (head.at_once ? i : places[i % kLanes] + i / kLanes) * kPanelKeys; };
+  const auto row_of = [&](int i) {
+    return panel + (head.all_queries_in_one_call ? i : places[i % kLanes] + i / kLanes) * kPanelKeys;
+  };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
     for (int k = 0; k < kPanelKeys; k += 4) {
       const T* keys[4];
@@ -226,7 +228,7 @@ HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT
                             const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
   const D d;
   Tile total;
-  if (head.at_once) {
+  if (head.all_queries_in_one_call) {
     sum_dimensions(head, queries, panel, 0, 1, total);
   } else {
     sum_lane_by_lane(head, queries, panel, total);
@@ -285,8 +287,8 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
 
 bool is_in_bfloat16(const HeadAttention& head) {
   if (head.packed) return head.query_count > 0 && head.key_count > 0;
-  return head.at_once && head.in_bfloat16 && has_many_queries(head) && !head.causal && head.window >= head.key_count &&
-         head.keys.type == DataType::float32 && head.keys.index == nullptr &&
+  return head.all_queries_in_one_call && head.in_bfloat16 && has_many_queries(head) && !head.causal &&
+         head.window >= head.key_count && head.keys.type == DataType::float32 && head.keys.index == nullptr &&
          head.head_dim <= Bfloat16Head::kLargestDim;
 }
 

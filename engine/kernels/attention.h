@@ -75,9 +75,9 @@ struct HeadAttention {
   int bias_reach = 0;
   // If set, all queries of a sequence are always passed in one call, as in encoders. The scores of many queries are
   // then summed in a faster order, which differs from the order for few queries.
-  bool at_once = false;
-  // If set together with `at_once`, products may be in bfloat16 with sums in float32. Ignored if `causal` or `window`
-  // hides keys, or if the keys are bfloat16. REQUIRES: the CPU has AVX-512 BF16.
+  bool all_queries_in_one_call = false;
+  // If set together with `all_queries_in_one_call`, products may be in bfloat16 with sums in float32. Ignored if
+  // `causal` or `window` hides keys, or if the keys are bfloat16. REQUIRES: the CPU has AVX-512 BF16.
   bool in_bfloat16 = false;
   // If set, keys and values are bfloat16, as pack_bfloat16_keys() and pack_bfloat16_values() write them, one head after
   // another. REQUIRES: neither `causal` nor `window` hides keys, and the CPU has AVX-512 BF16.
@@ -109,7 +109,7 @@ std::size_t attention_scratch(const HeadAttention& head);
 
 // Computes the attention of all queries of `head`. A query that sees no key gets zeros.
 // A query's result depends only on the query and on the keys and values that it sees, bit by bit. It does not depend on
-// where the rows lie, nor, unless `at_once` is set, on the other queries of the call.
+// where the rows lie, nor, unless `all_queries_in_one_call` is set, on the other queries of the call.
 void attend(const HeadAttention& head, float* scratch);
 
 }  // namespace encdec::kernels

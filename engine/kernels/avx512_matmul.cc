@@ -21,8 +21,8 @@ namespace {
 #define ENCDEC_PRODUCTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")))
 
 constexpr int kVectors = 4;  // vectors of 16 columns in a panel
-constexpr int kMostTileRows = 6;
-constexpr int kSums = kMostTileRows * kVectors;  // registers for sums
+constexpr int kMaxTileRows = 6;
+constexpr int kSums = kMaxTileRows * kVectors;  // registers for sums
 
 // Products that one instruction adds to each of 16 sums: a group of inputs times a group of weights, of four bytes
 // each.
@@ -63,7 +63,7 @@ struct Problem {
 };
 
 // Multiplies rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
-template <class Products, int kRows, int kPanels, bool kAsksForNext>
+template <class Products, int kRows, int kPanels, bool kPrefetchesNext>
 ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, int column, NextPanel::Share next) {
   const auto panel_bytes = static_cast<std::ptrdiff_t>(problem.panel_bytes());
   const std::byte* panel = problem.panel(column);
@@ -77,14 +77,15 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
   }
   const int groups = problem.groups();
   for (int group = 0; group < groups; ++group, panel += kWideGroupBytes) {
-    if constexpr (kAsksForNext) next.ask();
+    if constexpr (kPrefetchesNext) next.ask();
     ENCDEC_UNROLL
     for (int p = 0; p < kPanels; ++p) {
       const std::byte* from = panel + p * panel_bytes;
       __m512i weights[kVectors];
       ENCDEC_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        if constexpr (!kAsksForNext) ask_for_line(from + bytes_ahead(kPanels * kWideGroupBytes) + v * kLineBytes);
+        if constexpr (!kPrefetchesNext)
+          prefetch_line(from + prefetch_distance(kPanels * kWideGroupBytes) + v * kLineBytes);
         weights[v] = _mm512_loadu_si512(from + v * kLineBytes);
       }
       ENCDEC_UNROLL
@@ -143,8 +144,8 @@ void multiply_by_tiles_of(const Problem<Products>& problem) {
 template <class Products>
 void multiply(const Problem<Products>& problem) {
   if (problem.rows.count == 0) return;
-  with_tile_height<kMostTileRows>(problem.rows.count,
-                                  [&](auto height) { multiply_by_tiles_of<Products, height()>(problem); });
+  with_tile_height<kMaxTileRows>(problem.rows.count,
+                                 [&](auto height) { multiply_by_tiles_of<Products, height()>(problem); });
 }
 
 }  // namespace

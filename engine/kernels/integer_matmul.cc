@@ -34,7 +34,7 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = kColumns / kLanes;
 
 // sums[r][c] = <row r of the input, column c of a panel>
-template <int kRows, bool kAsksForNext>
+template <int kRows, bool kPrefetchesNext>
 HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, const std::int16_t* HWY_RESTRICT input,
                              std::ptrdiff_t stride, NextPanel::Share next, std::int32_t* HWY_RESTRICT sums) {
   const D d;
@@ -49,10 +49,10 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
   }
   V unused = hn::Zero(d);
   for (int pair = 0; pair < pairs; ++pair, panel += kPairBytes) {
-    if constexpr (kAsksForNext) {
+    if constexpr (kPrefetchesNext) {
       next.ask();
     } else {
-      ask_for_line(panel + bytes_ahead(kPairBytes));
+      prefetch_line(panel + prefetch_distance(kPairBytes));
     }
     hn::Vec<decltype(d16)> weights[kVectors];
     ENCDEC_UNROLL
@@ -78,7 +78,7 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
 
 #else
 
-template <int kRows, bool kAsksForNext>
+template <int kRows, bool kPrefetchesNext>
 HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, const std::int16_t* HWY_RESTRICT input,
                              std::ptrdiff_t stride, NextPanel::Share /*next*/, std::int32_t* HWY_RESTRICT sums) {
   std::fill_n(sums, kRows * kColumns, 0);
@@ -92,12 +92,13 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
 
 #endif
 
-template <int kRows, bool kAsksForNext>
+template <int kRows, bool kPrefetchesNext>
 HWY_INLINE void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, const std::int8_t* panel, int column,
                               NextPanel::Share next) {
   HWY_ALIGN std::int32_t sums[kRows * kColumns];
-  sum_products<kRows, kAsksForNext>(panel, pairs_of(matrix), reinterpret_cast<const std::int16_t*>(rows.input),
-                                    static_cast<std::ptrdiff_t>(rows.input_bytes / sizeof(std::int16_t)), next, sums);
+  sum_products<kRows, kPrefetchesNext>(panel, pairs_of(matrix), reinterpret_cast<const std::int16_t*>(rows.input),
+                                       static_cast<std::ptrdiff_t>(rows.input_bytes / sizeof(std::int16_t)), next,
+                                       sums);
   finish_sums(matrix.epilogue,
               SumsBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
               rows.output);

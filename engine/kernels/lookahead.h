@@ -11,13 +11,13 @@ inline constexpr std::ptrdiff_t kLineBytes = 64;
 // Returns the distance in bytes from the weights in use to the weights to prefetch, for a tile that prefetches in its
 // own panels and reads `step_bytes` in each step. A short distance is best if a step reads several lines. If a step
 // reads one line, a long distance is up to twice as fast.
-constexpr std::ptrdiff_t bytes_ahead(std::ptrdiff_t step_bytes) {
+constexpr std::ptrdiff_t prefetch_distance(std::ptrdiff_t step_bytes) {
   return step_bytes > kLineBytes ? 768 : 8192;
 }
 
 // Prefetches a line. Does nothing if the address is not mapped. Always inline: gcc 12 drops calls of a function whose
 // only effect is a prefetch.
-[[gnu::always_inline]] inline void ask_for_line(const void* address) {
+[[gnu::always_inline]] inline void prefetch_line(const void* address) {
   __builtin_prefetch(address, 0, 2);
 }
 
@@ -33,7 +33,7 @@ class NextPanel {
     int lines = 0;
 
     void ask() {
-      for (int line = 0; line < lines && at < end; ++line, at += kLineBytes) ask_for_line(at);
+      for (int line = 0; line < lines && at < end; ++line, at += kLineBytes) prefetch_line(at);
     }
   };
 

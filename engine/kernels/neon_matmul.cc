@@ -67,7 +67,7 @@ inline int8x16_t four_at(const std::int8_t* input) {
 struct Sdot {
   using Sum = std::int32_t;
   static constexpr int kGroup = 4;  // rows in a group of the panels
-  static constexpr int kMostRows = 6;
+  static constexpr int kMaxRows = 6;
   static constexpr int panels_for(int rows) { return std::clamp(6 / rows, 1, 4); }
 
   template <int kRows, int kPanels>
@@ -99,8 +99,8 @@ struct Sdot {
 struct Smull {
   using Sum = std::int32_t;
   static constexpr int kGroup = 4;
-  static constexpr int kMostRows = 2;
-  static constexpr int panels_for(int rows) { return kMostRows / rows; }
+  static constexpr int kMaxRows = 2;
+  static constexpr int panels_for(int rows) { return kMaxRows / rows; }
 
   template <int kRows, int kPanels>
   static void sum_products(const Operands& operands, Sum* sums) {
@@ -145,7 +145,7 @@ template <class Vector, class Element>
 struct MatrixProducts {
   using Sum = Element;
   static constexpr int kGroup = std::is_same_v<Element, float> ? 4 : 8;
-  static constexpr int kMostRows = 4;
+  static constexpr int kMaxRows = 4;
   static constexpr int panels_for(int rows) { return rows <= 2 ? 2 : 1; }
 
   template <int kRows, int kPanels>
@@ -211,7 +211,7 @@ void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows, int colu
 template <class Kernel>
 void multiply(const PackedPanels& matrix, const MatMulRows& rows) {
   if (rows.count == 0) return;
-  with_tile_height<Kernel::kMostRows>(rows.count, [&](auto height) {
+  with_tile_height<Kernel::kMaxRows>(rows.count, [&](auto height) {
     constexpr int kPanels = Kernel::panels_for(height());
     int column = 0;
     for (; column + (kPanels - 1) * kPanelWidth < matrix.output_width; column += kPanels * kPanelWidth) {

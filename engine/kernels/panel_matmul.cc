@@ -83,7 +83,7 @@ HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRI
 }
 
 // Multiplies rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
-template <class L, int kRows, int kPanels, bool kAsksForNext>
+template <class L, int kRows, int kPanels, bool kPrefetchesNext>
 HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel::Share next) {
   const D d;
   constexpr int kVectors = kPanels * L::kVectors;
@@ -99,14 +99,14 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
   }
   for (int k = 0; k < chunk.count; ++k, ++input, panel += L::kWidth) {
     V weights[kVectors];
-    if constexpr (kAsksForNext) next.ask();
+    if constexpr (kPrefetchesNext) next.ask();
     for (int p = 0; p < kPanels; ++p) {
       const Weight* HWY_RESTRICT from = panel + p * panel_size;
-      if constexpr (!kAsksForNext) {
+      if constexpr (!kPrefetchesNext) {
         constexpr std::ptrdiff_t kStepBytes = L::kWidth * sizeof(Weight);
-        constexpr std::ptrdiff_t kAhead = bytes_ahead(kPanels * kStepBytes);
+        constexpr std::ptrdiff_t kAhead = prefetch_distance(kPanels * kStepBytes);
         for (std::ptrdiff_t byte = kAhead; byte < kAhead + kStepBytes; byte += kLineBytes) {
-          ask_for_line(reinterpret_cast<const std::byte*>(from) + byte);
+          prefetch_line(reinterpret_cast<const std::byte*>(from) + byte);
         }
       }
       for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = load(d, from + v * kLanes);

@@ -23,7 +23,8 @@ bool packs_memory(const AttentionOptions& options, Precision precision) {
          options.head_width() <= kernels::Bfloat16Head::kLargestDim;
 }
 
-void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer) {
+void report_attention(const kernels::HeadAttention& head, int first_row, int number,
+                      const AttentionObserver& observer) {
   for (int i = 0; i < head.query_count; ++i) {
     const kernels::KeyRange seen = kernels::keys_seen(head, i);
     const float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count + seen.first;

@@ -43,7 +43,7 @@ bool packs_memory(const AttentionOptions& options, Precision precision);
 // Calls `observer` with the weights that attend() left in head.weights, query by query.
 //   first_row: row of the first query among all rows of the run
 //   number: number of the head
-void tell_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
+void report_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 
 // Computes attention for every head of every sequence; the threads of the team share the work.
 // describe(sequence) returns the kernels::HeadAttention of the sequence's first head, without head_dim and scale. It
@@ -78,7 +78,7 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
       float* memory = state.thread_scratch(thread, scratch + told);
       if (observer) head.weights = memory + scratch;
       kernels::attend(head, memory);
-      if (observer) tell_attention(head, sequence.first_row, number, observer);
+      if (observer) report_attention(head, sequence.first_row, number, observer);
     }
   });
 }

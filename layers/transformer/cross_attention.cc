@@ -52,8 +52,8 @@ std::span<const Sequence> readers_of_memories(RunState& state) {
   readers.clear();
   for (const Sequence& sequence : state.sequences) {
     Sequence* last = readers.empty() ? nullptr : &readers.back();
-    if (last != nullptr && last->memory_first == sequence.memory_first && last->memory_rows == sequence.memory_rows &&
-        last->first_row + last->rows == sequence.first_row) {
+    if (last != nullptr && last->first_memory_row == sequence.first_memory_row &&
+        last->memory_rows == sequence.memory_rows && last->first_row + last->rows == sequence.first_row) {
       last->rows += sequence.rows;
     } else {
       readers.push_back(sequence);
@@ -91,7 +91,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);
   attend_heads(options_, readers_of_memories(state), state, [&](const Sequence& sequence) {
-    const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.memory_first) * form_.bytes();
+    const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.first_memory_row) * form_.bytes();
     const kernels::AttentionRows keys{.data = first,
                                       .stride = form_.head_dim,
                                       .head_stride = form_.head_dim * sequence.memory_rows,

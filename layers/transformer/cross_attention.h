@@ -29,7 +29,7 @@ class CrossAttentionMemory final : public Layer {
 };
 
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the memory rows
-// [memory_first, memory_first + memory_rows) of its sequence. If there are none, the attended values are zeros.
+// [first_memory_row, first_memory_row + memory_rows) of its sequence. If there are none, the attended values are zeros.
 //   y = output(concat_h softmax(scale * q_h k_hᵀ) v_h) (+ residual);  q = query(x), k and v from the memory
 //   {x: [T, D], memory: [S, 2*H*K]} or {x, memory, residual: [T, D]} -> [T, D]
 // The memory has the layout of CrossAttentionMemory; scale is 1 / sqrt(K) by default.

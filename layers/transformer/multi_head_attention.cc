@@ -4,7 +4,7 @@ namespace encdec {
 
 void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
   projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) {
-    head.at_once = true;
+    head.all_queries_in_one_call = true;
     head.in_bfloat16 = in_bfloat16_;
   });
 }

@@ -32,8 +32,8 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   return projected;
 }
 
-kernels::HeadAttention SelfAttentionProjections::among_themselves(const Sequence& sequence, Tensor& projected,
-                                                                  Tensor& attended) const {
+kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence& sequence, Tensor& projected,
+                                                                 Tensor& attended) const {
   const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
   const float* first = projected.row(sequence.first_row);
   return {.query = first,

@@ -25,7 +25,7 @@ class SelfAttentionProjections {
   const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
   // Returns the attention of one sequence's rows to each other, as attend_heads() takes it. `projected` comes from
   // project(); the result of the attention goes to `attended` [R, H*K].
-  kernels::HeadAttention among_themselves(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
+  kernels::HeadAttention within_sequence(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
   // Computes the whole layer, for rows that attend to the rows of their own sequence. limit(head) may restrict the keys
   // that the rows see.
   template <class Limit>
@@ -33,7 +33,7 @@ class SelfAttentionProjections {
     Tensor projected = project(inputs[0], state);
     Tensor attended = state.scratch({inputs[0].rows(), options_.inner_dim()});
     attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
-      kernels::HeadAttention head = among_themselves(sequence, projected, attended);
+      kernels::HeadAttention head = within_sequence(sequence, projected, attended);
       limit(head);
       return head;
     });

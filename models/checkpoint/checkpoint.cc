@@ -98,7 +98,7 @@ std::optional<fs::path> find_npz(const Checkpoint& checkpoint, const std::vector
       refuse(checkpoint.decoder_options->file(), "an ensemble of {} models, expected one", models.size());
     }
     if (models.size() == 1 && models.front().ends_with(".npz")) {
-      check_bare_name(models.front(), checkpoint.decoder_options->file());
+      check_plain_file_name(models.front(), checkpoint.decoder_options->file());
       return checkpoint.folder / models.front();
     }
   }
@@ -179,7 +179,7 @@ void open_openai(Checkpoint& checkpoint, const fs::path& file) {
   checkpoint.config = whisper_settings(model.sizes, whisper_text_tokens(vocabulary));
   checkpoint.options = std::move(model.sizes);
   checkpoint.weights = std::move(model.weights);
-  const auto is_beside = [&file](std::string_view name) { return is_there(file.parent_path() / name); };
+  const auto is_beside = [&file](std::string_view name) { return file_exists(file.parent_path() / name); };
   if (is_beside("tokenizer.json") || (is_beside("vocab.json") && is_beside("merges.txt"))) return;
   if (std::ranges::any_of(kTiktokenFiles, is_beside)) return;
   const bool is_english = whisper_text_tokens(vocabulary) != whisper_text_tokens(vocabulary + 1);

@@ -28,7 +28,7 @@ std::map<std::string, std::shared_ptr<const WeightStore>> read_listed(const std:
     }
     const auto& name = file.get_ref<const std::string&>();
     if (!shards.contains(name)) {
-      check_bare_name(name, index.file());
+      check_plain_file_name(name, index.file());
       shards[name] = read_file(folder / name, parse);
     }
     const WeightStore& shard = *shards[name];
@@ -57,15 +57,16 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& inde
 
 }  // namespace
 
-void check_bare_name(const std::string& name, const std::string& where) {
-  if (!is_bare_name(name)) refuse(where, "file name '{}', expected a bare name inside the folder", printable(name));
+void check_plain_file_name(const std::string& name, const std::string& where) {
+  if (!is_plain_file_name(name))
+    refuse(where, "file name '{}', expected a bare name inside the folder", printable(name));
 }
 
 std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, const std::string& name) {
   std::error_code unknown;  // ignored: opening the file will report the error
   if (!std::filesystem::is_directory(folder_or_file, unknown)) return folder_or_file;
   for (const std::string& candidate : {name, name + std::string(kIndexEnding)}) {
-    if (is_there(folder_or_file / candidate)) return folder_or_file / candidate;
+    if (file_exists(folder_or_file / candidate)) return folder_or_file / candidate;
   }
   refuse(folder_or_file.string(), "neither {} nor {}{}, expected one of them", name, name, kIndexEnding);
 }

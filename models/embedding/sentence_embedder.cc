@@ -46,7 +46,7 @@ struct Module {
 // Returns the modules that modules.json lists; empty if there is no such file.
 std::vector<Module> read_modules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
-  if (!is_there(path)) return {};
+  if (!file_exists(path)) return {};
   const std::string file = path.string();
   nlohmann::json list = read_json(path);
   const JsonClearance clearance(list);
@@ -156,7 +156,7 @@ void scale_to_length_1(std::vector<float>& embedding) {
 std::size_t read_max_length(const std::filesystem::path& folder) {
   const auto sentence_config = folder / "sentence_bert_config.json",
              tokenizer_config = folder / "tokenizer_config.json";
-  if (is_there(sentence_config)) {
+  if (file_exists(sentence_config)) {
     const JsonObject config = read_json_object(sentence_config);
     const auto limit = config.integer("max_seq_length", {1, kMaxLength});
     if (config.boolean("do_lower_case").value_or(false)) {
@@ -164,7 +164,7 @@ std::size_t read_max_length(const std::filesystem::path& folder) {
     }
     if (limit) return static_cast<std::size_t>(*limit);
   }
-  if (!is_there(tokenizer_config)) return 0;
+  if (!file_exists(tokenizer_config)) return 0;
   // transformers writes 1e30 for no limit.
   const double limit = read_json_object(tokenizer_config).number("model_max_length").value_or(0);
   return limit >= 1 && limit <= kMaxLength ? static_cast<std::size_t>(limit) : 0;
@@ -221,7 +221,7 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
 }
 
 void SentenceEmbedder::read_prompts(const std::filesystem::path& path) {
-  if (!is_there(path)) return;
+  if (!file_exists(path)) return;
   const JsonObject config = read_json_object(path);
   if (const auto prompts = config.object("prompts")) {
     for (const auto& [name, text] : prompts->value().items()) prompts_[name] = prompts->string(name).value_or("");

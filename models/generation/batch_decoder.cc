@@ -18,7 +18,7 @@ constexpr std::size_t kEncodedTokens = 512;
 class BatchDecoder {
  public:
   explicit BatchDecoder(const BatchWork& work)
-      : work_(work), rule_memory_(static_cast<std::size_t>(work.session.team().size())) {
+      : work_(work), processor_scratch_(static_cast<std::size_t>(work.session.team().size())) {
     work.session.reset();
   }
 
@@ -28,13 +28,13 @@ class BatchDecoder {
         refill(feed);
         if (running_.empty() || feed.has_stopped()) return;
         step();
-        if (work_.on_step) tell_progress();
+        if (work_.on_step) report_progress();
       }
     } catch (...) {
       for (const auto* some : {&running_, &completing_}) {
-        for (const Running& running : *some) tell_failure(running.job, std::current_exception());
+        for (const Running& running : *some) report_failure(running.job, std::current_exception());
       }
-      for (const DecodeJob& job : jobs_) tell_failure(job, std::current_exception());
+      for (const DecodeJob& job : jobs_) report_failure(job, std::current_exception());
       throw;
     }
   }
@@ -81,7 +81,7 @@ class BatchDecoder {
       work_.session.check_frames(job.prompt.frames);
       return true;
     } catch (const InputError&) {
-      tell_failure(job, std::current_exception());
+      report_failure(job, std::current_exception());
       return false;
     }
   }
@@ -131,7 +131,7 @@ class BatchDecoder {
       const auto& [running, number] = rows_[static_cast<std::size_t>(row)];
       StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
                         .source_attention = {},
-                        .memory = rule_memory_[static_cast<std::size_t>(thread)]};
+                        .memory = processor_scratch_[static_cast<std::size_t>(thread)]};
       if (running->job.rules->needs_source_attention()) {
         output.source_attention = work_.session.source_attention(static_cast<std::size_t>(row));
       }
@@ -148,7 +148,7 @@ class BatchDecoder {
       if (job.client->is_cancelled() || !running.is_number) {
         running.search->abandon(work_.session);
         leave(running);
-        if (!running.is_number) tell_failure(job, std::make_exception_ptr(NotANumber(job.prompt)));
+        if (!running.is_number) report_failure(job, std::make_exception_ptr(NotANumber(job.prompt)));
         return true;
       }
       const Search::State state = running.search->advance(work_.session);
@@ -161,7 +161,7 @@ class BatchDecoder {
         finish(running);
         return true;
       }
-      if (job.client->wants_tokens()) tell_tokens(running, running.search->certain_tokens());
+      if (job.client->wants_tokens()) report_tokens(running, running.search->final_tokens());
       running_tokens_ += running.search->length();
       return false;
     });
@@ -172,7 +172,7 @@ class BatchDecoder {
     }
   }
 
-  void tell_tokens(Running& running, Search::ScoredTokens certain) {
+  void report_tokens(Running& running, Search::ScoredTokens certain) {
     if (certain.tokens.size() <= running.told) return;
     running.job.client->on_tokens(running.job,
                                   {certain.tokens.subspan(running.told), certain.scores.subspan(running.told)});
@@ -180,7 +180,7 @@ class BatchDecoder {
   }
 
   // Does nothing for a job that was moved from, whose client is null.
-  static void tell_failure(const DecodeJob& job, const std::exception_ptr& failure) {
+  static void report_failure(const DecodeJob& job, const std::exception_ptr& failure) {
     if (job.client != nullptr) job.client->on_failure(job, failure);
   }
 
@@ -197,11 +197,11 @@ class BatchDecoder {
     std::vector<Hypothesis> results = running.search->take_results();
     finished_tokens_ += results.front().token_ids.size();
     if (running.job.client->wants_tokens())
-      tell_tokens(running, {results.front().token_ids, results.front().token_scores});
+      report_tokens(running, {results.front().token_ids, results.front().token_scores});
     running.job.client->on_result(running.job, std::move(results));
   }
 
-  void tell_progress() const {
+  void report_progress() const {
     work_.on_step({.source_tokens = source_tokens_,
                    .generated_tokens = finished_tokens_ + running_tokens_,
                    .encode_seconds = work_.session.encode_seconds(),
@@ -219,7 +219,7 @@ class BatchDecoder {
   std::vector<Session::TargetTokens> inputs_;
   std::vector<std::pair<Running*, std::size_t>> rows_;  // by row of the step: its source, and its number in the search
   std::vector<char> is_number_;                         // by row: 0 if its logits are NaN
-  std::vector<RuleMemory> rule_memory_;                 // by thread
+  std::vector<ProcessorScratch> processor_scratch_;     // by thread
   std::size_t source_tokens_ = 0;                       // tokens encoded so far
   std::size_t finished_tokens_ = 0;                     // tokens of finished results
   std::size_t running_tokens_ = 0;                      // tokens of running searches

@@ -15,7 +15,7 @@ constexpr std::size_t kBusyRows = 128;
 constexpr std::size_t kBusyRowsOfWorker = 64;
 // Maximum size of a step's logits, so that they stay in the last-level cache.
 constexpr std::size_t kLogitsBytes = std::size_t{32} << 20;
-constexpr std::size_t kFewestRows = 8;
+constexpr std::size_t kMinRows = 8;
 constexpr std::size_t kTokensAtOnce = 4096;
 // Keys and values may take 1 / kShareOfMemory of the free memory, and twice that while a cache grows.
 constexpr std::size_t kShareOfMemory = 4;
@@ -29,7 +29,7 @@ std::size_t bytes_per_token(const Transformer& model) {
 }  // namespace
 
 std::size_t logits_rows(const TransformerConfig& config) {
-  return std::max(kFewestRows, kLogitsBytes / (static_cast<std::size_t>(config.decoder.vocabulary) * sizeof(float)));
+  return std::max(kMinRows, kLogitsBytes / (static_cast<std::size_t>(config.decoder.vocabulary) * sizeof(float)));
 }
 
 BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int workers) {

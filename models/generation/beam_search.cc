@@ -62,10 +62,10 @@ class BeamSearch final : public Search {
   State advance(Session& session) override {
     collect_candidates();
     for (std::size_t i = 0; i < std::min(num_beams_, candidates_.size()); ++i) {
-      if (hits(candidates_[i])) finish(candidates_[i]);
+      if (ends_sequence(candidates_[i])) finish(candidates_[i]);
     }
     if (finished_.size() > num_beams_) finished_.resize(num_beams_);
-    std::erase_if(candidates_, [this](const Candidate& candidate) { return hits(candidate); });
+    std::erase_if(candidates_, [this](const Candidate& candidate) { return ends_sequence(candidate); });
     if (candidates_.empty()) return end(session);
 
     // The candidates are in the order of the draw. Sort them by score; equal scores keep the order of the draw.
@@ -107,7 +107,7 @@ class BeamSearch final : public Search {
     return results;
   }
 
-  ScoredTokens certain_tokens() const override {
+  ScoredTokens final_tokens() const override {
     // The result will be the best finished hypothesis or a continuation of a beam.
     const Beam& best = (finished_.empty() ? beams_ : finished_).front();
     std::span<const std::int32_t> common = generated(best.history);
@@ -153,7 +153,9 @@ class BeamSearch final : public Search {
   };
 
   const Row& row_of(std::size_t beam) const { return rows_[length_ == 0 ? 0 : beam]; }
-  bool hits(const Candidate& candidate) const { return rules_.is_end(candidate.token) || length_ + 1 >= limit_; }
+  bool ends_sequence(const Candidate& candidate) const {
+    return rules_.is_end(candidate.token) || length_ + 1 >= limit_;
+  }
 
   // Draws tokens without replacement: those with the largest sums of score and Gumbel noise.
   void sample(Row& row, std::size_t number) const {
@@ -212,7 +214,7 @@ class BeamSearch final : public Search {
       progress_ = beams_[candidate.beam].constraints;
       progress_.advance(candidate.token);
       if (progress_.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
-      if (!hits(candidate)) {
+      if (!ends_sequence(candidate)) {
         degrees_.push_back({.tokens_met = progress_.tokens_met(), .index = going_on_.size()});
         going_on_.push_back(candidate);
       } else if (ending_.size() < num_beams_) {

@@ -56,7 +56,7 @@ class DecodeFeed {
   virtual ~DecodeFeed() = default;
 
   // Free capacity in a worker's batch.
-  struct Room {
+  struct Capacity {
     std::size_t rows = 0;
     std::size_t bytes = 0;
     std::size_t tokens = 0;
@@ -74,10 +74,10 @@ class DecodeFeed {
       return true;
     }
   };
-  // Replaces `jobs` by jobs that fit into `room`.
-  // - Idle worker (room.is_idle): may wait for a job. Returning none ends the worker's decode_batches().
+  // Replaces `jobs` by jobs that fit into `capacity`.
+  // - Idle worker (capacity.is_idle): may wait for a job. Returning none ends the worker's decode_batches().
   // - Busy worker: does not wait. Returns none if no job is ready.
-  virtual void take(Room room, std::vector<DecodeJob>& jobs) = 0;
+  virtual void take(Capacity capacity, std::vector<DecodeJob>& jobs) = 0;
   // Returns whether workers should stop now, even in the middle of their sources.
   virtual bool has_stopped() = 0;
 };

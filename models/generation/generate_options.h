@@ -178,8 +178,8 @@ struct GenerateOptions {
 struct GenerateInput {
   std::variant<std::string, TokenIds> source;
   std::variant<std::monostate, std::string, TokenIds> prefix = {};  // beginning of the result
-  // Frames for models that read frames: float32 [F, width], F a multiple of per_row (see FrameOptions). `source` is then
-  // ignored.
+  // Frames for models that read frames: float32 [F, width], F a multiple of per_row (see FrameOptions). `source` is
+  // then ignored.
   Tensor frames = {};
 };
 
@@ -197,7 +197,7 @@ class GenerateStream {
   virtual void write(GenerateResult result) = 0;
   // Called if the model cannot read the input that next() returned last. True: the input gets a result without
   // hypotheses. False: the input ends, as if next() had thrown `error`.
-  virtual bool passes_over(const Error& /*error*/) { return false; }
+  virtual bool skips(const Error& /*error*/) { return false; }
 };
 
 }  // namespace encdec

@@ -164,7 +164,7 @@ StoredSettings read_generation_settings(const JsonObject& generation, const Tran
 StoredSettings read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,
                                         const Tokenizer* tokenizer) {
   const std::filesystem::path generation = checkpoint.folder / "generation_config.json";
-  if (is_there(generation)) return read_generation_settings(read_json_object(generation), config);
+  if (file_exists(generation)) return read_generation_settings(read_json_object(generation), config);
   if (checkpoint.format != CheckpointFormat::ctranslate2 && checkpoint.format != CheckpointFormat::npz) {
     return read_generation_settings(*checkpoint.config, config);
   }

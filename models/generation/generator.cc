@@ -53,7 +53,7 @@ class Generator final : DecodeClient {
       session->set_shortlist(task_.shortlist());
       if (settings_.on_node_run) {
         session->set_run_observer([this](const NodeRun& run) {
-          const std::lock_guard lock(telling_);
+          const std::lock_guard lock(callback_mutex_);
           settings_.on_node_run(run);
         });
       }
@@ -80,14 +80,14 @@ class Generator final : DecodeClient {
     feed_.stop(explained(failure, parts_));
   }
   void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {
-    const std::lock_guard lock(telling_);
+    const std::lock_guard lock(callback_mutex_);
     for (const std::int32_t token : tokens.tokens) settings_.on_token(job.index, token);
   }
   bool wants_tokens() const override { return settings_.on_token != nullptr; }
   bool is_cancelled() const override { return false; }
 
   void report(std::size_t worker, const GenerateProgress& done) {
-    const std::lock_guard lock(telling_);
+    const std::lock_guard lock(callback_mutex_);
     progress_[worker] = done;
     GenerateProgress total{.finished_sources = feed_.finished_sources()};
     for (const GenerateProgress& part : progress_) total += part;
@@ -100,7 +100,7 @@ class Generator final : DecodeClient {
   const GenerateOptions& settings_ = task_.settings();
   BatchLimits limits_;
   SourceFeed feed_;
-  std::mutex telling_;                      // held during callbacks
+  std::mutex callback_mutex_;               // held during callbacks
   std::vector<GenerateProgress> progress_;  // by worker
 };
 

@@ -26,7 +26,7 @@ struct TokenHistory {
 };
 
 // Scratch buffers of a thread, shared by all logits processors and rows so that steps do not allocate.
-struct RuleMemory {
+struct ProcessorScratch {
   struct RankedToken {
     float score;
     float weight;
@@ -43,7 +43,7 @@ using Scores = std::span<float>;  // [V]
 // and log-probabilities in beam search. Thread-safe.
 struct LogitsProcessor {
   // Changes the scores of one step in place. Sets the score of a banned token to kBanned.
-  std::function<void(const TokenHistory& history, Scores scores, RuleMemory& memory)> process;
+  std::function<void(const TokenHistory& history, Scores scores, ProcessorScratch& memory)> process;
   // Returns whether process() may change scores at this step other than by banning tokens.
   std::function<bool(const TokenHistory& history)> changes_scores = [](const TokenHistory&) { return false; };
 };

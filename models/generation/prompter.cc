@@ -12,13 +12,13 @@ const Tokenizer& tokenizer_of(const ModelParts& parts) {
   refuse<TokenizerError>(parts.origin, "no tokenizer files, expected token ids as input");
 }
 
-void expect_reader(const ModelParts& parts) {
+void expect_text_model(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
   if (config.source_kind() == SourceKind::tokens) return;
   refuse<ConfigError>(parts.origin, "{} reads sound, expected recordings to transcribe", config.model_type);
 }
 
-void expect_sound(const ModelParts& parts) {
+void expect_speech_model(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
   if (config.source_kind() == SourceKind::frames) return;
   refuse<ConfigError>(parts.origin, "{} reads text, expected a model that reads sound", config.model_type);
@@ -123,7 +123,7 @@ Prompt Prompter::sound_prompt(const Tensor& frames, const TokenIds& prefix, std:
 Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   const TransformerConfig& config = parts_.network.config;
   if (!input.frames.empty()) return sound_prompt(input.frames, prefix_of(input), number);
-  expect_reader(parts_);
+  expect_text_model(parts_);
   const auto* text = std::get_if<std::string>(&input.source);
   // An empty text has no tokens here, though the tokenizer would add an end token.
   TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)

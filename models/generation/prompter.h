@@ -22,9 +22,9 @@ struct ModelParts {
 const Tokenizer& tokenizer_of(const ModelParts& parts);
 
 // Throws ConfigError if the model reads audio instead of text.
-void expect_reader(const ModelParts& parts);
+void expect_text_model(const ModelParts& parts);
 // Throws ConfigError if the model reads text.
-void expect_sound(const ModelParts& parts);
+void expect_speech_model(const ModelParts& parts);
 
 // Returns the token ids of a whole target, without the tokens that the decoder starts with.
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages);

@@ -8,7 +8,7 @@
 namespace encdec {
 namespace {
 
-using RankedToken = RuleMemory::RankedToken;
+using RankedToken = ProcessorScratch::RankedToken;
 
 // Returns the count-th highest score; kBanned if there are fewer than `count` unbanned tokens. Keeps up to 2 * `count`
 // scores in `best` (scratch) and then drops the lower half, which takes O(V) in total.
@@ -64,7 +64,7 @@ RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
 
 // Divides all scores by `temperature`; below 1 likely tokens become likelier. REQUIRES: temperature > 0.
 LogitsProcessor scale_by_temperature(float temperature) {
-  const auto process = [=](const TokenHistory& /*history*/, Scores scores, RuleMemory& /*memory*/) {
+  const auto process = [=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*memory*/) {
     for (float& score : scores) score /= temperature;
   };
   return {process, [](const TokenHistory& /*history*/) { return true; }};
@@ -73,7 +73,7 @@ LogitsProcessor scale_by_temperature(float temperature) {
 // Bans all tokens except the `count` likeliest (Fan et al. 2018, section 5.1). Tokens as likely as the least likely of
 // these stay too. REQUIRES: count >= 1.
 LogitsProcessor keep_top_k(std::size_t count) {
-  return {[=](const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) {
+  return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& memory) {
     if (count >= scores.size()) return;
     const float lowest = kth_highest(scores, count, memory.scores);
     for (float& score : scores) {
@@ -86,37 +86,38 @@ LogitsProcessor keep_top_k(std::size_t count) {
 // least the `min_tokens` likeliest. Of equally likely tokens bans higher ids first, so that p = 0 keeps the token of
 // greedy search; transformers does not define their order. REQUIRES: min_tokens >= 1.
 LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
-  return {[tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, RuleMemory& memory) {
-    std::vector<float>& weights = memory.scores;
-    weigh(scores, weights);
-    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-    if (!std::isfinite(total)) return;  // not a distribution
-    double limit = tail * total;
-    // All tokens below this weight can be banned: even V such tokens do not exceed the limit. So most tokens of a large
-    // vocabulary need no ordering.
-    float negligible = static_cast<float>(limit / static_cast<double>(scores.size()));
-    const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
-    if (static_cast<std::size_t>(others) < min_tokens) negligible = 0.0f;
+  return {
+      [tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& memory) {
+        std::vector<float>& weights = memory.scores;
+        weigh(scores, weights);
+        const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+        if (!std::isfinite(total)) return;  // not a distribution
+        double limit = tail * total;
+        // All tokens below this weight can be banned: even V such tokens do not exceed the limit. So most tokens of a
+        // large vocabulary need no ordering.
+        float negligible = static_cast<float>(limit / static_cast<double>(scores.size()));
+        const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
+        if (static_cast<std::size_t>(others) < min_tokens) negligible = 0.0f;
 
-    std::vector<RankedToken>& ranked = memory.ranked;
-    ranked.clear();
-    ranked.reserve(scores.size());
-    for (std::size_t token = 0; token < scores.size(); ++token) {
-      if (weights[token] < negligible) {
-        limit -= double{weights[token]};
-        scores[token] = kBanned;
-      } else {
-        ranked.push_back({scores[token], weights[token], static_cast<std::uint32_t>(token)});
-      }
-    }
-    if (ranked.size() <= min_tokens) return;
-    RankedToken* const begin = ranked.data();
-    RankedToken* const end = begin + ranked.size();
-    RankedToken* const last = end - min_tokens;  // these and later ones stay
-    std::nth_element(begin, last, end, is_less_likely);
-    const RankedToken* const kept = first_beyond(limit, begin, last);
-    for (const RankedToken* token = begin; token != kept; ++token) scores[token->token] = kBanned;
-  }};
+        std::vector<RankedToken>& ranked = memory.ranked;
+        ranked.clear();
+        ranked.reserve(scores.size());
+        for (std::size_t token = 0; token < scores.size(); ++token) {
+          if (weights[token] < negligible) {
+            limit -= double{weights[token]};
+            scores[token] = kBanned;
+          } else {
+            ranked.push_back({scores[token], weights[token], static_cast<std::uint32_t>(token)});
+          }
+        }
+        if (ranked.size() <= min_tokens) return;
+        RankedToken* const begin = ranked.data();
+        RankedToken* const end = begin + ranked.size();
+        RankedToken* const last = end - min_tokens;  // these and later ones stay
+        std::nth_element(begin, last, end, is_less_likely);
+        const RankedToken* const kept = first_beyond(limit, begin, last);
+        for (const RankedToken* token = begin; token != kept; ++token) scores[token->token] = kBanned;
+      }};
 }
 
 }  // namespace

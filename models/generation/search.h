@@ -33,7 +33,7 @@ struct SearchRules {
 struct StepOutput {
   std::span<float> logits;                  // the reader may overwrite them
   std::span<const float> source_attention;  // see Session; empty unless needs_source_attention()
-  RuleMemory& memory;                       // scratch buffers of the calling thread
+  ProcessorScratch& memory;                 // scratch buffers of the calling thread
 };
 
 // Returns log(sum of exp(logit)). Throws BackendError if the result is NaN.
@@ -106,7 +106,7 @@ class Search {
     std::span<const float> scores;
   };
   // Returns the tokens at the beginning of the best result that are final. Valid until advance().
-  virtual ScoredTokens certain_tokens() const = 0;
+  virtual ScoredTokens final_tokens() const = 0;
   // Returns the number of tokens generated so far.
   virtual std::size_t length() const = 0;
 

@@ -92,7 +92,7 @@ class SequenceSearch final : public Search {
     std::ranges::stable_sort(results, std::greater(), &Hypothesis::score);
     return results;
   }
-  ScoredTokens certain_tokens() const override {
+  ScoredTokens final_tokens() const override {
     return {generated(targets_.front().history), targets_.front().result.token_scores};
   }
   std::size_t length() const override { return generated(targets_.front().history).size(); }

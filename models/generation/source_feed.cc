@@ -57,26 +57,26 @@ std::optional<DecodeJob> SourceFeed::prepare(const GenerateInput& input) {
   try {
     return ends_.prepare(input, read_);
   } catch (const InputError& error) {
-    if (!ends_.stream.passes_over(error)) throw;
+    if (!ends_.stream.skips(error)) throw;
   } catch (const TokenizerError& error) {
-    if (!ends_.stream.passes_over(error)) throw;
+    if (!ends_.stream.skips(error)) throw;
   }
   return std::nullopt;
 }
 
-void SourceFeed::take(Room room, std::vector<DecodeJob>& jobs) {
+void SourceFeed::take(Capacity capacity, std::vector<DecodeJob>& jobs) {
   jobs.clear();
   std::unique_lock lock(mutex_);
   while (window_.empty() && !at_end_ && !has_stopped_) {
     // A read that waits for input holds the lock, so it is allowed only while no worker is decoding.
-    const bool may_wait = room.is_idle && running_ == 0;
+    const bool may_wait = capacity.is_idle && running_ == 0;
     const bool may_read = read_ - written_ < kWaitingResults;
     if (may_read && read_window(may_wait) != Arrived::none) continue;
-    if (!room.is_idle) return;
+    if (!capacity.is_idle) return;
     changed_.wait_for(lock, kPollInterval);
   }
   if (has_stopped_) return;
-  while (!window_.empty() && room.take(window_.front())) {
+  while (!window_.empty() && capacity.take(window_.front())) {
     jobs.push_back(std::move(window_.front()));
     window_.pop_front();
   }

@@ -32,7 +32,7 @@ class SourceFeed final : public DecodeFeed {
   };
   explicit SourceFeed(Ends ends) : ends_(std::move(ends)) {}
 
-  void take(Room room, std::vector<DecodeJob>& jobs) override;
+  void take(Capacity capacity, std::vector<DecodeJob>& jobs) override;
   // Adds the result of input number `index`, and writes all results that are next in order.
   void finish(std::size_t index, GenerateResult result);
 

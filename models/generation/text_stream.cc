@@ -32,7 +32,7 @@ std::string_view without_clitic(std::string_view text) {
 }
 
 // Returns the number of bytes at the beginning of `text` that no later token can change.
-std::size_t certain_bytes(std::string_view text) {
+std::size_t final_bytes(std::string_view text) {
   std::size_t before = 0;
   do {
     before = text.size();
@@ -49,18 +49,18 @@ std::size_t certain_bytes(std::string_view text) {
 std::string TextStream::push(std::span<const std::int32_t> tokens) {
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   const std::string text = decode_known(*tokenizer_, window());
-  const std::size_t told = told_ - told_before_window_, certain = certain_bytes(text);
+  const std::size_t told = returned_bytes_ - bytes_before_window_, certain = final_bytes(text);
   std::string piece;
   if (certain > told) piece = text.substr(told, certain - told);
-  told_ += piece.size();
+  returned_bytes_ += piece.size();
   shorten_window(text);
   return piece;
 }
 
 std::string TextStream::finish() {
   const std::string text = decode_known(*tokenizer_, tokens_);
-  std::string rest = text.substr(std::min(told_, text.size()));
-  told_ += rest.size();
+  std::string rest = text.substr(std::min(returned_bytes_, text.size()));
+  returned_bytes_ += rest.size();
   return rest;
 }
 
@@ -84,8 +84,8 @@ void TextStream::shorten_window(std::string_view text) {
   const std::string shorter = decode_known(*tokenizer_, tokens.last(kDecodedTokens));
   if (!text.ends_with(shorter)) return;  // begins within a character, for example; a later call will shorten
   const std::size_t before = text.size() - shorter.size();
-  if (told_before_window_ + before > told_) return;
-  told_before_window_ += before;
+  if (bytes_before_window_ + before > returned_bytes_) return;
+  bytes_before_window_ += before;
   window_begin_ += tokens.size() - kDecodedTokens;
 }
 

@@ -33,10 +33,10 @@ class TextStream {
 
   const Tokenizer* tokenizer_;
   std::vector<std::int32_t> tokens_;
-  std::size_t told_ = 0;  // number of bytes returned
+  std::size_t returned_bytes_ = 0;  // number of bytes returned
   // Only the tokens from window_begin_ on are decoded again.
   std::size_t window_begin_ = 0;
-  std::size_t told_before_window_ = 0;  // bytes of text before the window
+  std::size_t bytes_before_window_ = 0;  // bytes of text before the window
 };
 
 }  // namespace encdec

@@ -202,7 +202,7 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
   // Check all sources before any work. A source that will be truncated may be too long, and is checked when it is read.
-  expect_reader(impl_->parts());
+  expect_text_model(impl_->parts());
   if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
   ListStream<TokenIds> list(sources);
   generate_stream(list, options);
@@ -242,7 +242,7 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
     throw InputError(
         fmt::format("{} sources but {} targets; expected one target per source", sources.size(), targets.size()));
   }
-  expect_reader(impl_->parts());
+  expect_text_model(impl_->parts());
   checked_option("batch_size", options.batch_size, 0);
   check_not_empty(sources, "source");
   check_rows(sources, config.input_stack(), "source");
@@ -278,7 +278,7 @@ AttentionMaps Model::attention(const std::string& source, const std::string& tar
 AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& target,
                                    const AttentionMapOptions& options) const {
   const TransformerConfig& config = impl_->config;
-  expect_reader(impl_->parts());
+  expect_text_model(impl_->parts());
   check_not_empty(std::span(&source, 1), "source");
   check_tokens(source, config.input_stack(), "source", 1);
   AttentionMaps maps{.source = source};

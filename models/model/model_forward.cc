@@ -66,7 +66,7 @@ void check_as_many(const TransformerConfig& config, std::size_t sources, std::si
 ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                              const ForwardOptions& options) const {
   const TransformerConfig& config = impl_->config;
-  expect_reader(impl_->parts());
+  expect_text_model(impl_->parts());
   check_as_many(config, sources.size(), targets.size());
   const auto check = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
                          std::string_view what) {
@@ -87,7 +87,7 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
 ForwardResult Model::forward(std::span<const Tensor> sources, std::span<const TokenIds> targets,
                              const ForwardOptions& options) const {
   const TransformerConfig& config = impl_->config;
-  expect_sound(impl_->parts());
+  expect_speech_model(impl_->parts());
   check_as_many(config, sources.size(), targets.size());
   std::vector<Dim> rows;
   for (const Tensor& frames : sources) {

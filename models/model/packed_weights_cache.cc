@@ -45,7 +45,7 @@ PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, cons
 
 std::string PackedWeightsCache::open() {
   try {
-    if (!is_there(path_)) return "";
+    if (!file_exists(path_)) return "";
     file_ = MappedFile::open(path_);
     for (PackedEntry& entry : read_packed_weights(file_->bytes(), key_, path_.string())) {
       std::string name = entry.name;

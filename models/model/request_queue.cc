@@ -28,11 +28,11 @@ void Request::cancel() const {
 // The waiting requests of a queue, and its worker threads.
 struct RequestQueue::Workers {
   Workers(const Model& model, const RequestQueueOptions& options)
-      : parts_(model.impl_->parts()), options_(options), alive_at_(static_cast<std::size_t>(options.workers)) {
+      : parts_(model.impl_->parts()), options_(options), last_reports_(static_cast<std::size_t>(options.workers)) {
     try {
       for (int worker = 1; worker <= options.workers; ++worker) {
-        auto& alive_at = alive_at_[static_cast<std::size_t>(worker) - 1];
-        threads_.push_back(start_thread(worker, options.workers, [this, &alive_at] { work(alive_at); }));
+        auto& last_report = last_reports_[static_cast<std::size_t>(worker) - 1];
+        threads_.push_back(start_thread(worker, options.workers, [this, &last_report] { work(last_report); }));
       }
     } catch (...) {
       stop();
@@ -60,7 +60,7 @@ struct RequestQueue::Workers {
   QueueStatus status() const {
     QueueStatus status{.waiting = waiting_, .steps = steps_, .rows = rows_};
     const Clock::rep now = Clock::now().time_since_epoch().count();
-    for (const Clock::rep since : alive_at_) {
+    for (const Clock::rep since : last_reports_) {
       if (since != kIdle)
         status.silence = std::max<std::chrono::duration<double>>(status.silence, Clock::duration(now - since));
     }
@@ -81,15 +81,15 @@ struct RequestQueue::Workers {
 
   // The feed of one busy worker: the sources of all requests without a shortlist, or of the one request that has
   // `shortlist`.
-  class Lane final : public DecodeFeed {
+  class WorkerFeed final : public DecodeFeed {
    public:
-    Lane(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
+    WorkerFeed(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
     // Reading recordings delays the sources that are being decoded. So it takes 10 ms at most and, if there are such
     // sources, no longer than the decoding since the previous call.
-    void take(Room room, std::vector<DecodeJob>& jobs) override {
+    void take(Capacity capacity, std::vector<DecodeJob>& jobs) override {
       const Clock::time_point now = Clock::now();
-      const Clock::duration reading = room.is_idle ? kReading : std::min(kReading, now - taken_at_);
-      workers_.take(shortlist_, room, now + reading, jobs);
+      const Clock::duration reading = capacity.is_idle ? kReading : std::min(kReading, now - taken_at_);
+      workers_.take(shortlist_, capacity, now + reading, jobs);
       taken_at_ = Clock::now();
     }
     bool has_stopped() override { return *workers_.has_stopped_; }
@@ -106,11 +106,11 @@ struct RequestQueue::Workers {
   // callback is called.
   struct Stopped {};
 
-  // Serves requests until the queue is destroyed. `alive_at` gets the time of this worker's last progress report, or
+  // Serves requests until the queue is destroyed. `last_report` gets the time of this worker's last progress report, or
   // kIdle while it waits for a request.
-  void work(std::atomic<Clock::rep>& alive_at) {
-    const std::function<void()> give_sign = [&] {
-      alive_at = Clock::now().time_since_epoch().count();
+  void work(std::atomic<Clock::rep>& last_report) {
+    const std::function<void()> report_alive = [&] {
+      last_report = Clock::now().time_since_epoch().count();
       if (*has_stopped_) throw Stopped();
     };
     const auto on_step = [&](std::size_t rows) {
@@ -118,26 +118,26 @@ struct RequestQueue::Workers {
       ++steps_;
     };
     while (const std::shared_ptr<RequestState> request = wait_for_request()) {
-      const CancellationScope scope(give_sign);
+      const CancellationScope scope(report_alive);
       try {
-        give_sign();
+        report_alive();
         SessionPool::Lease session(parts_.sessions);
         session->set_shortlist(request->shortlist());
-        Lane lane(*this, request->shortlist());
+        WorkerFeed feed(*this, request->shortlist());
         if (parts_.network.config.has_decoder()) {
           const auto rows = static_cast<std::size_t>(options_.batch_size);
-          decode_batches(lane, {.session = *session,
+          decode_batches(feed, {.session = *session,
                                 .limits = choose_batch_limits(parts_.network, rows, options_.workers),
                                 .on_step = [&](const GenerateProgress&, std::size_t done) { on_step(done); }});
         } else {
-          embed_batches(lane, *session, on_step);
+          embed_batches(feed, *session, on_step);
         }
       } catch (...) {
         // Failures of sources that had been taken have been reported. Fail the rest of the request too, or its next
         // turn would fail in the same way.
         fail(*request, std::current_exception());
       }
-      alive_at = kIdle;
+      last_report = kIdle;
     }
   }
 
@@ -150,30 +150,30 @@ struct RequestQueue::Workers {
     return *has_stopped_ ? nullptr : clients_.front().requests.front();
   }
 
-  // Takes jobs that fit in `room`, in the order of turns. Jobs among them that must be prepared are prepared until
+  // Takes jobs that fit in `capacity`, in the order of turns. Jobs among them that must be prepared are prepared until
   // `prepare_until`; a job that needs more time is queued again.
-  void take(const VocabularyShortlist* shortlist, DecodeFeed::Room room, Clock::time_point prepare_until,
+  void take(const VocabularyShortlist* shortlist, DecodeFeed::Capacity capacity, Clock::time_point prepare_until,
             std::vector<DecodeJob>& jobs) {
     jobs.clear();
     std::vector<DecodeJob> empty;
     {
       const std::lock_guard lock(mutex_);
       // Leave an equal share of the waiting sources to each idle worker.
-      std::size_t most = std::numeric_limits<std::size_t>::max();
-      if (room.is_idle && idle_ > 0) {
+      std::size_t max_jobs = std::numeric_limits<std::size_t>::max();
+      if (capacity.is_idle && idle_ > 0) {
         std::size_t waiting = 0;
         for (const Client& one : clients_) {
           for (const auto& request : one.requests) waiting += request->waiting.size();
         }
-        most = waiting / (idle_ + 1) + 1;
+        max_jobs = waiting / (idle_ + 1) + 1;
       }
-      while (!clients_.empty() && jobs.size() < most) {
+      while (!clients_.empty() && jobs.size() < max_jobs) {
         std::deque<std::shared_ptr<RequestState>>& requests = clients_.front().requests;
         RequestState& request = *requests.front();
         if (!request.is_over()) {
           DecodeJob& job = request.waiting.front();
           const bool is_empty = request.is_empty(job);
-          if (request.shortlist() != shortlist || (!is_empty && !room.take(job))) break;
+          if (request.shortlist() != shortlist || (!is_empty && !capacity.take(job))) break;
           job.client = requests.front();
           (is_empty ? empty : jobs).push_back(std::move(job));
           request.waiting.pop_front();
@@ -233,12 +233,12 @@ struct RequestQueue::Workers {
 
   // Encodes texts of all requests, in batches large enough to keep the CPU busy.
   template <class OnStep>
-  void embed_batches(Lane& lane, Session& session, const OnStep& on_step) {
+  void embed_batches(WorkerFeed& feed, Session& session, const OnStep& on_step) {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
     const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
     std::vector<DecodeJob> jobs;
     while (!*has_stopped_) {
-      lane.take({.rows = rows, .bytes = kAny, .tokens = kBusyTokens, .is_idle = true}, jobs);
+      feed.take({.rows = rows, .bytes = kAny, .tokens = kTokensPerBatch, .is_idle = true}, jobs);
       if (jobs.empty()) return;
       try {
         std::vector<TokenIds> texts;
@@ -298,7 +298,7 @@ struct RequestQueue::Workers {
   // Counters of QueueStatus.
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;
-  std::vector<std::atomic<Clock::rep>> alive_at_;  // time of each worker's last report, or kIdle
+  std::vector<std::atomic<Clock::rep>> last_reports_;  // time of each worker's last report, or kIdle
   std::vector<std::thread> threads_;
 };
 

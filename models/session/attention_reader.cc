@@ -127,11 +127,11 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
     const Dim keys = kind == AttentionKind::decoder_self ? targets : sources;
     const Shape shape{layers.size(), heads.size(), queries, keys};
     bytes += shape.elements() * static_cast<std::int64_t>(sizeof(float));
-    if (bytes > kMostAttentionBytes) {
+    if (bytes > kMaxAttentionBytes) {
       throw InputError(
           fmt::format("attention maps of {} source and {} target tokens take {} bytes or more, expected at "
                       "most {}: choose a kind, a layer or a head",
-                      sources, targets, bytes, kMostAttentionBytes));
+                      sources, targets, bytes, kMaxAttentionBytes));
     }
     attention.maps.push_back({kind, Tensor::allocate(shape)});
     recording.fill(attention.maps.back(), layers, heads);

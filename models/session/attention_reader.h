@@ -16,13 +16,13 @@ AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, s
 // maps are [layers, heads, S, S] for the encoder, [layers, heads, T, T] for the decoder, and [layers, heads, T, S] for
 // cross-attention. Resets the session.
 // Throws ConfigError for kinds, layers and heads that the model does not have. Throws InputError if the maps would take
-// more than kMostAttentionBytes.
+// more than kMaxAttentionBytes.
 void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention);
 
 // Throws ConfigError if read_attention() would.
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection);
 // Maximum size of all maps of one read_attention(): 2 GiB.
 
-inline constexpr std::int64_t kMostAttentionBytes = std::int64_t{1} << 31;
+inline constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;
 
 }  // namespace encdec

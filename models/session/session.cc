@@ -188,7 +188,7 @@ Tensor Session::decode(std::span<const TargetTokens> inputs, LogitsOf which) {
                       .slot = input.target};
     if (const int source = source_of_[static_cast<std::size_t>(input.target)]; source != kNoSource) {
       const SourceMemory::Rows memory = source_memory_.rows(source);
-      sequence.memory_first = memory.first;
+      sequence.first_memory_row = memory.first;
       sequence.memory_rows = memory.count;
     }
     decoder_state_->sequences.push_back(sequence);

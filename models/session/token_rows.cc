@@ -57,7 +57,7 @@ std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds
   for (const std::size_t row : order) {
     tokens += rows[row].size();
     const bool is_full = batch_size == 0
-                             ? tokens > kBusyTokens
+                             ? tokens > kTokensPerBatch
                              : !batches.empty() && batches.back().size() == static_cast<std::size_t>(batch_size);
     if (batches.empty() || is_full) {
       batches.emplace_back();

@@ -27,11 +27,11 @@ void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what);
 
 // Number of tokens that keep a CPU busy if they are read together.
-inline constexpr std::size_t kBusyTokens = 2048;
+inline constexpr std::size_t kTokensPerBatch = 2048;
 
 // Groups rows into batches of indices. The longest rows come first, so that rows of a batch have similar lengths; empty
-// rows are left out. A batch has at most `batch_size` rows or, if batch_size is 0, at most kBusyTokens tokens; a longer
-// row is a batch of its own. The batches do not affect the results.
+// rows are left out. A batch has at most `batch_size` rows or, if batch_size is 0, at most kTokensPerBatch tokens; a
+// longer row is a batch of its own. The batches do not affect the results.
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size);
 
 }  // namespace encdec

@@ -38,12 +38,12 @@ class RecordingList final : public TranscribeStream {
 }  // namespace
 
 SpeechModel::SpeechModel(Model model) : model_(std::move(model)) {
-  expect_sound(model_.parts());
+  expect_speech_model(model_.parts());
   facts_ = std::make_shared<const WhisperFacts>(model_.checkpoint(), model_.config(), model_.tokenizer());
 }
 
 std::vector<std::string> SpeechModel::languages() const {
-  return facts_->tokens.spoken();
+  return facts_->tokens.language_codes();
 }
 
 void SpeechModel::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {

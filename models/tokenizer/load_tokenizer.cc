@@ -131,7 +131,7 @@ PipelineSource json_source(TokenizerJsonFile file, const std::string& name, Toke
 // older files. Returns null if the folder has no tokenizer.json.
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
   const fs::path json = folder / "tokenizer.json";
-  if (!is_there(json)) return nullptr;
+  if (!file_exists(json)) return nullptr;
   PipelineParts parts = parse_tokenizer_json(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
   const PipelineSource source{
@@ -144,7 +144,7 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
 // folder has neither. If the model in tokenizer.json is not of the family's kind, the file's own pipeline is used.
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineFamily& family) {
   const fs::path json = folder / "tokenizer.json";
-  if (is_there(json)) {
+  if (file_exists(json)) {
     auto file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
     if (!fits(file, family.model)) return load_pipeline(folder);
     PipelineSource source = json_source(std::move(file), json.string(), TokenizerFiles::read_small(folder), family);
@@ -195,13 +195,13 @@ constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
 };
 
 // Model types whose tokenizer.json is used with its own pipeline, whichever class the checkpoint names.
-constexpr std::array kObeysTokenizerJson = {"umt5", "pegasus_x", "bigbird_pegasus", "xlm-roberta-xl"};
+constexpr std::array kUsesOwnPipeline = {"umt5", "pegasus_x", "bigbird_pegasus", "xlm-roberta-xl"};
 
 // Returns the tokenizer class that tokenizer_config.json names, else the one that config.json names, else the default
 // of the model type; empty if there is none. Removes the ending "Fast".
 std::string tokenizer_class(const fs::path& folder, std::string_view model_type) {
   for (const char* file : {"tokenizer_config.json", "config.json"}) {
-    if (!is_there(folder / file)) continue;
+    if (!file_exists(folder / file)) continue;
     if (auto name = read_json_object(folder / file).string("tokenizer_class")) {
       return name->ends_with("Fast") ? name->substr(0, name->size() - 4) : *name;
     }
@@ -217,7 +217,7 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
   for (const SlowFamily& family : slow_families()) {
     if (family.tokenizer_class == name) return has_files(folder, family.files) ? family.load(folder) : nullptr;
   }
-  if (std::find(kObeysTokenizerJson.begin(), kObeysTokenizerJson.end(), model_type) != kObeysTokenizerJson.end()) {
+  if (std::find(kUsesOwnPipeline.begin(), kUsesOwnPipeline.end(), model_type) != kUsesOwnPipeline.end()) {
     if (auto tokenizer = load_pipeline(folder)) return tokenizer;
   }
   const PipelineFamily* family = find_pipeline_family(name);
@@ -229,8 +229,8 @@ std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
   const auto file = find_whisper_file(path);
   if (!file) return nullptr;
   const fs::path folder = path.parent_path();
-  const bool has_pairs = is_there(folder / "vocab.json") && is_there(folder / "merges.txt");
-  if (file->format == CheckpointFormat::ggml || !(has_pairs || is_there(folder / "tokenizer.json"))) {
+  const bool has_pairs = file_exists(folder / "vocab.json") && file_exists(folder / "merges.txt");
+  if (file->format == CheckpointFormat::ggml || !(has_pairs || file_exists(folder / "tokenizer.json"))) {
     return load_whisper_tokenizer(path);
   }
   auto tokenizer = load_pipeline(folder, *find_pipeline_family("WhisperTokenizer"));
@@ -259,12 +259,12 @@ constexpr const char* kOtherFiles[] = {"target_vocab.json",      "tokenizer_conf
                                        "source_vocabulary.txt",  "target_vocabulary.json", "target_vocabulary.txt"};
 
 std::string main_file(const fs::path& folder) {
-  const auto found = std::ranges::find_if(kMainFiles, [&](const char* file) { return is_there(folder / file); });
+  const auto found = std::ranges::find_if(kMainFiles, [&](const char* file) { return file_exists(folder / file); });
   return found != std::end(kMainFiles) ? *found : "";
 }
 
 bool is_marian_release(const fs::path& folder) {
-  return is_there(folder / "decoder.yml") && !is_there(folder / "config.json");
+  return file_exists(folder / "decoder.yml") && !file_exists(folder / "config.json");
 }
 
 bool is_file(const fs::path& path) {
@@ -281,7 +281,8 @@ std::vector<std::string> tokenizer_files(const fs::path& path) {
   if (is_marian_release(path)) files = marian_vocabulary_files(path);
   for (const auto names :
        std::initializer_list<std::span<const char* const>>{kMainFiles, kOtherFiles, kTiktokenFiles}) {
-    std::ranges::copy_if(names, std::back_inserter(files), [&](const char* name) { return is_there(folder / name); });
+    std::ranges::copy_if(names, std::back_inserter(files),
+                         [&](const char* name) { return file_exists(folder / name); });
   }
   std::ranges::sort(files);
   files.erase(std::unique(files.begin(), files.end()), files.end());
@@ -294,7 +295,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
     if (is_marian_release(folder)) return load_marian_release(folder);
     std::string name = tokenizer_class(folder, model_type);
     // NLLB has the same model_type as M2M-100. Only M2M-100 has a vocab.json.
-    if (name == "M2M100Tokenizer" && !is_there(folder / "vocab.json")) name = "NllbTokenizer";
+    if (name == "M2M100Tokenizer" && !file_exists(folder / "vocab.json")) name = "NllbTokenizer";
     if (auto tokenizer = load_family(folder, name, model_type)) return tokenizer;
     if (model_type.empty() || model_type == "whisper") {
       if (auto tokenizer = load_whisper_tokenizer(folder)) return tokenizer;

@@ -22,7 +22,7 @@ class JobStream final : public GenerateStream {
     return desk_.take(wait == Wait::yes ? GenerateJob::Desk::Wait::yes : GenerateJob::Desk::Wait::no);
   }
   void write(GenerateResult result) override { desk_.put(std::move(result)); }
-  bool passes_over(const Error& /*error*/) override { return on_error_ == OnError::null; }
+  bool skips(const Error& /*error*/) override { return on_error_ == OnError::null; }
 
  private:
   GenerateJob::Desk& desk_;

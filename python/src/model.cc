@@ -26,7 +26,7 @@ class ListStream final : public GenerateStream {
     return read_ < inputs_.size() ? std::optional(std::move(inputs_[read_++])) : std::nullopt;
   }
   void write(GenerateResult result) override { results.push_back(std::move(result)); }
-  bool passes_over(const Error& /*error*/) override { return on_error_ == OnError::null; }
+  bool skips(const Error& /*error*/) override { return on_error_ == OnError::null; }
 
   std::vector<GenerateResult> results;
 

@@ -29,7 +29,7 @@ class WholeTranscripts : public TranscribeStream {
   explicit WholeTranscripts(OnError on_error) : on_error_(on_error) {}
 
   // Returns the options with a callback that passes segments to this stream.
-  TranscribeOptions told(TranscribeOptions options) {
+  TranscribeOptions options_with_callbacks(TranscribeOptions options) {
     options.on_segments = [this](std::size_t recording, std::span<const TranscriptSegment> segments) {
       add(recording, segments);
     };
@@ -50,7 +50,7 @@ class WholeTranscripts : public TranscribeStream {
     segments_.erase(recording);
     write_whole(recording, std::move(transcript));
   }
-  bool passes_over(std::size_t recording, const Error& /*error*/) final {
+  bool skips(std::size_t recording, const Error& /*error*/) final {
     if (on_error_ == OnError::raise) return false;
     segments_.erase(recording);
     write_whole(recording, std::nullopt);
@@ -105,7 +105,7 @@ nb::list transcribe(const SpeechModel& model, nb::list sounds, nb::dict keywords
       for (const Recording& recording : recordings) recording.open();
     }
     ListStream stream(std::move(recordings), on_error(null_on_error));
-    model.transcribe_stream(stream, stream.told(options));
+    model.transcribe_stream(stream, stream.options_with_callbacks(options));
     return std::move(stream.transcripts);
   });
   nb::list list;
@@ -124,8 +124,8 @@ struct TranscribeNews {
 // A job that transcribes recordings as Python adds them.
 class TranscribeJob final : public Job<Sound, TranscribeNews> {
  public:
-  TranscribeJob(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool tells_segments)
-      : Job("transcribe_iter", room_for(options), work(model, options, on_error, tells_segments)),
+  TranscribeJob(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool wants_segments)
+      : Job("transcribe_iter", room_for(options), work(model, options, on_error, wants_segments)),
         words_(words_of(options)) {}
 
   Words words() const { return words_; }
@@ -133,8 +133,8 @@ class TranscribeJob final : public Job<Sound, TranscribeNews> {
  private:
   class Stream final : public WholeTranscripts {
    public:
-    Stream(Desk& desk, OnError on_error, bool tells_segments)
-        : WholeTranscripts(on_error), desk_(desk), tells_segments_(tells_segments) {}
+    Stream(Desk& desk, OnError on_error, bool wants_segments)
+        : WholeTranscripts(on_error), desk_(desk), tells_segments_(wants_segments) {}
 
     std::optional<Recording> next() override {
       std::optional<Sound> sound = desk_.take(Desk::Wait::yes);
@@ -158,18 +158,18 @@ class TranscribeJob final : public Job<Sound, TranscribeNews> {
   // Limits the number and the memory of the recordings that wait. One recording may always wait, whatever its size,
   // because the work needs it to go on.
   static HasRoom room_for(const TranscribeOptions& options) {
-    constexpr std::size_t kMostBytes = std::size_t{64} << 20, kMostOfWorker = 16;
-    const std::size_t most = kMostOfWorker * static_cast<std::size_t>(std::max(options.workers, 1));
+    constexpr std::size_t kMaxBytes = std::size_t{64} << 20, kMaxOfWorker = 16;
+    const std::size_t most = kMaxOfWorker * static_cast<std::size_t>(std::max(options.workers, 1));
     return [most](const std::deque<Sound>& waiting, std::size_t /*unanswered*/) {
       const auto add = [](std::size_t sum, const Sound& sound) { return sum + sound.bytes; };
       const std::size_t bytes = std::accumulate(waiting.begin(), waiting.end(), std::size_t{0}, add);
-      return waiting.empty() || (waiting.size() < most && bytes < kMostBytes);
+      return waiting.empty() || (waiting.size() < most && bytes < kMaxBytes);
     };
   }
-  static Work work(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool tells_segments) {
-    return [model, options, on_error, tells_segments](Desk& desk) {
-      Stream stream(desk, on_error, tells_segments);
-      model.transcribe_stream(stream, stream.told(options));
+  static Work work(const SpeechModel& model, const TranscribeOptions& options, OnError on_error, bool wants_segments) {
+    return [model, options, on_error, wants_segments](Desk& desk) {
+      Stream stream(desk, on_error, wants_segments);
+      model.transcribe_stream(stream, stream.options_with_callbacks(options));
     };
   }
 
@@ -177,8 +177,8 @@ class TranscribeJob final : public Job<Sound, TranscribeNews> {
 };
 
 void start(TranscribeJob* job, const SpeechModel& model, const nb::dict& keywords, bool null_on_error,
-           bool tells_segments) {
-  new (job) TranscribeJob(model, transcribe_options(keywords), on_error(null_on_error), tells_segments);
+           bool wants_segments) {
+  new (job) TranscribeJob(model, transcribe_options(keywords), on_error(null_on_error), wants_segments);
 }
 
 // Waits for the next event. Returns one of:
@@ -230,7 +230,7 @@ void bind_transcribe(nb::module_& module) {
   module.def("format_transcript", &format_transcript, nb::arg("parts"), nb::arg("format").none(), nb::arg("lines"));
   nb::class_<TranscribeJob>(module, "TranscribeJob", nb::is_weak_referenceable())
       .def("__init__", &start, nb::arg("model"), nb::arg("options"), nb::arg("null_on_error"),
-           nb::arg("tells_segments"))
+           nb::arg("wants_segments"))
       .def("wait", &wait)
       .def("add", &TranscribeJob::add, nb::arg("sound"))
       .def("finish", [](TranscribeJob& job) { job.finish(); })

@@ -17,12 +17,12 @@ constexpr const char* kFile = "ggml-x.bin";
 // Builds a tokenizer of the vocabulary and uses it. A tokenizer needs a text for each byte, so the missing ones are
 // appended first.
 void use_vocabulary(GgmlVocabulary vocabulary) {
-  std::vector<bool> is_there(256);
+  std::vector<bool> file_exists(256);
   for (const std::string& text : vocabulary.texts) {
-    if (text.size() == 1) is_there[static_cast<unsigned char>(text[0])] = true;
+    if (text.size() == 1) file_exists[static_cast<unsigned char>(text[0])] = true;
   }
-  for (std::size_t byte = 0; byte < is_there.size(); ++byte) {
-    if (!is_there[byte]) vocabulary.texts.emplace_back(1, static_cast<char>(byte));
+  for (std::size_t byte = 0; byte < file_exists.size(); ++byte) {
+    if (!file_exists[byte]) vocabulary.texts.emplace_back(1, static_cast<char>(byte));
   }
   try {
     const auto count = static_cast<std::int64_t>(vocabulary.texts.size());

@@ -137,7 +137,7 @@ class Session {
       decoder_.sequences.push_back({.first_row = i,
                                     .rows = 1,
                                     .slot = decoder_.cache_index.open(),
-                                    .memory_first = first,
+                                    .first_memory_row = first,
                                     .memory_rows = length});
       first += length;
     }
@@ -178,9 +178,9 @@ TEST(Allocation, TheWatchCountsAllocations) {
 // Calls `run` until 20 calls in a row allocate nothing. Returns false if 2000 calls do not suffice. Each thread of the
 // team allocates when it first takes part, and the system's scheduler decides when that is.
 bool stops_allocating(const std::function<void()>& run) {
-  constexpr int kQuietRuns = 20, kMostRuns = 2000;
+  constexpr int kQuietRuns = 20, kMaxRuns = 2000;
   int quiet_runs = 0;
-  for (int i = 0; i < kMostRuns && quiet_runs < kQuietRuns; ++i) {
+  for (int i = 0; i < kMaxRuns && quiet_runs < kQuietRuns; ++i) {
     const AllocationWatch watch;
     run();
     quiet_runs = watch.count() == 0 ? quiet_runs + 1 : 0;

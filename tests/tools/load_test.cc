@@ -44,7 +44,7 @@ class LoadTest : public testing::Test {
   ServiceLimits limits_ = [] {
     ServiceLimits limits;
     limits.requests = 4;
-    limits.request_bytes = 1000;
+    limits.total_request_bytes = 1000;
     return limits;
   }();
   Metrics metrics_;

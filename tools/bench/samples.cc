@@ -101,7 +101,7 @@ std::vector<Sequence> sequences(std::int64_t batch, const EqualSequences& each) 
                    .rows = static_cast<int>(each.rows),
                    .past = static_cast<int>(each.past),
                    .slot = b,
-                   .memory_first = b * static_cast<int>(each.memory_rows),
+                   .first_memory_row = b * static_cast<int>(each.memory_rows),
                    .memory_rows = static_cast<int>(each.memory_rows)});
   }
   return all;

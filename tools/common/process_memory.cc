@@ -61,8 +61,8 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
     ::raise(signal);  // blocked until this handler returns; then it ends the program
     return;
   }
-  static std::atomic_flag is_told;
-  while (is_told.test_and_set()) ::pause();  // the first thread writes the line and ends the program
+  static std::atomic_flag is_reported;
+  while (is_reported.test_and_set()) ::pause();  // the first thread writes the line and ends the program
   tell(program_name);
   tell(": ");
   tell_file_at(reinterpret_cast<std::uintptr_t>(info->si_addr));

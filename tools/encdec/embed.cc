@@ -53,7 +53,7 @@ std::vector<std::string> read_window(LineReader& input, int batch_size) {
 void embed(const EmbedArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const Model model = options.model.load_reader();
+  const Model model = options.model.load_text_model();
   options.model.note_typed_input(options.input);
   ProgressBar bar = options.model.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;

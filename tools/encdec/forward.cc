@@ -136,7 +136,7 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
 }
 
 void forward(const ForwardArguments& options) {
-  const Model model = options.model.load_reader();
+  const Model model = options.model.load_text_model();
   const TransformerConfig& config = model.config();
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());

@@ -50,7 +50,7 @@ struct GenerateArguments {
 };
 
 // Bytes of input that keep one worker busy: about a hundred lines.
-constexpr std::int64_t kBytesOfWorker = 8192;
+constexpr std::int64_t kBytesPerWorker = 8192;
 
 // One run of the command, from the first input line to the last.
 class Generation final : private GenerateStream {
@@ -95,10 +95,10 @@ class Generation final : private GenerateStream {
       if (attention_file_) attention_file_->commit();
     } catch (const Interrupted& stop) {
       end_early();
-      throw Interrupted(stop.signal(), what_is_kept());
+      throw Interrupted(stop.signal(), partial_output_note());
     } catch (const Error& error) {
       end_early();
-      throw Error(error.what() + what_is_kept());
+      throw Error(error.what() + partial_output_note());
     }
     stats_.total_seconds = stopwatch_.seconds();
     if (truncated_ > 0 && !options_.model.quiet) {
@@ -115,7 +115,7 @@ class Generation final : private GenerateStream {
     int& workers = options_.generation.options.workers;
     // With --stream one worker has all CPUs, because a user watches one line at a time.
     const std::int64_t bytes = options_.stream ? 0 : input_.total_bytes().value_or(0);
-    workers = options_.model.share_cpus(workers, bytes / kBytesOfWorker);
+    workers = options_.model.share_cpus(workers, bytes / kBytesPerWorker);
     Model model = options_.model.load_generator(options_.form);
     const GenerateOptions& generate = options_.generation.options;
     options_.model.check_languages(model, generate.source_lang, generate.target_lang);
@@ -169,9 +169,9 @@ class Generation final : private GenerateStream {
     if (wait == Wait::no && !may_read()) return std::nullopt;
     const Stopwatch stopwatch;
     std::string line, prefix;
-    const bool is_there = pairs_ ? pairs_->next(line, prefix) : input_.next(line);
+    const bool file_exists = pairs_ ? pairs_->next(line, prefix) : input_.next(line);
     waiting_seconds_ += stopwatch.seconds();
-    if (!is_there) return std::nullopt;
+    if (!file_exists) return std::nullopt;
     const std::string source = attention_file_ ? line : std::string();
     GenerateInput input = parse(std::move(line), std::move(prefix));
     const std::lock_guard lock(mutex_);
@@ -242,7 +242,7 @@ class Generation final : private GenerateStream {
   }
 
   // Returns text to append to an error message: where the partial output is. Empty if there is none.
-  std::string what_is_kept() const {
+  std::string partial_output_note() const {
     const std::string partial = output_.partial_path();
     if (partial.empty()) return {};
     return fmt::format("; the output of the first {} lines is in {}", lines_, partial);

@@ -128,7 +128,7 @@ Model ModelArguments::load() const {
   return model;
 }
 
-Model ModelArguments::load_reader() const {
+Model ModelArguments::load_text_model() const {
   Model model = load();
   if (model.config().source_kind() == SourceKind::tokens) return model;
   throw ConfigError(
@@ -141,13 +141,13 @@ void ModelArguments::check_form(const Model& model, LineForm form) const {
 }
 
 Model ModelArguments::load_for(LineForm form) const {
-  Model model = load_reader();
+  Model model = load_text_model();
   check_form(model, form);
   return model;
 }
 
 Model ModelArguments::load_generator(LineForm form) const {
-  Model model = load_reader();
+  Model model = load_text_model();
   if (!model.config().has_decoder()) {
     throw ConfigError(fmt::format("{}: {} has no decoder, expected encdec embed", folder, model.config().model_type));
   }

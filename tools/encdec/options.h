@@ -58,7 +58,7 @@ struct ModelArguments {
   // are not used, and on problems of the cache of packed weights.
   Model load() const;
   // Loads a model that reads text. Throws ConfigError, naming the folder, for a speech model.
-  Model load_reader() const;
+  Model load_text_model() const;
   // Loads a model that reads text, for lines of this form. Throws TokenizerError, naming the folder, if the form is
   // text and the folder has no tokenizer.
   Model load_for(LineForm form) const;

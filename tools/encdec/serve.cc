@@ -179,7 +179,7 @@ Action add_serve(CLI::App& command) {
   add_limit(command, "--max-connections", http.connections, kMaxCount, "Maximum open connections");
   add_limit(command, "--max-requests", limits.requests, kMaxCount,
             "Maximum requests that wait or run; further requests are refused and may retry later");
-  add_limit(command, "--max-request-bytes", limits.request_bytes, kMaxBytes,
+  add_limit(command, "--max-request-bytes", limits.total_request_bytes, kMaxBytes,
             "Maximum bytes of the bodies of all requests that wait or run");
   add_limit(command, "--max-answer-bytes", limits.answer_bytes, kMaxBytes, "Maximum bytes of the answer to a request");
   add_limit(command, "--max-unread-bytes", limits.unread_bytes, kMaxBytes,

@@ -59,7 +59,7 @@ ShardManifest::ShardManifest(const Shard& shard, const std::string& input, const
 }
 
 bool ShardManifest::is_done() const {
-  if (!is_there(output_) || !is_there(output_ + ".json")) return false;
+  if (!file_exists(output_) || !file_exists(output_ + ".json")) return false;
   const std::string found = read_text_file(output_ + ".json", kMaxManifestBytes);
   // After the description, the file has only the number of lines.
   const std::string_view same = std::string_view(description_).substr(0, description_.size() - 1);

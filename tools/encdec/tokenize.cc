@@ -33,7 +33,7 @@ struct TokenizeArguments {
 // Returns model_type of the folder's config.json; empty if the file or the member does not exist.
 std::string model_type(const std::filesystem::path& folder) {
   const auto config = folder / "config.json";
-  return is_there(config) ? read_json_object(config).string("model_type").value_or("") : "";
+  return file_exists(config) ? read_json_object(config).string("model_type").value_or("") : "";
 }
 
 // The tokenizer of a checkpoint folder, applied line by line. Needs no weights.

@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kStandardInput = "-";
 
 // Number of recordings that keep the batches of one worker full.
-constexpr std::int64_t kFilesOfWorker = 4;
+constexpr std::int64_t kFilesPerWorker = 4;
 
 // The output files of one recording's transcript. Order of calls: add* end.
 class Written {
@@ -57,7 +57,7 @@ class Written {
     }
   }
   // Returns text to append to an error message: where partial output is. Empty if there is none.
-  std::string what_is_kept() const {
+  std::string partial_output_note() const {
     std::string kept;
     for (const Part& part : parts_) {
       const std::string partial = part.file->partial_path();
@@ -92,7 +92,7 @@ class Transcription final : TranscribeStream {
     }
     if (!arguments_.output_dir.empty()) name_outputs();
     if (!arguments_.stats.empty()) stats_file_.emplace(arguments_.stats, OutputFile::Unfinished::remove);
-    options_.workers = arguments_.model.share_cpus(options_.workers, std::ssize(arguments_.files) / kFilesOfWorker);
+    options_.workers = arguments_.model.share_cpus(options_.workers, std::ssize(arguments_.files) / kFilesPerWorker);
   }
 
   // Returns true if all recordings were transcribed.
@@ -120,10 +120,10 @@ class Transcription final : TranscribeStream {
       stats_.generate_seconds = stopwatch.seconds();
     } catch (const Interrupted& stop) {
       bar_.clear();
-      throw Interrupted(stop.signal(), what_is_kept());
+      throw Interrupted(stop.signal(), partial_output_note());
     } catch (const Error& error) {
       bar_.clear();
-      throw Error(error.what() + what_is_kept());
+      throw Error(error.what() + partial_output_note());
     }
     bar_.clear();
     if (stats_file_) {
@@ -194,7 +194,7 @@ class Transcription final : TranscribeStream {
     write_waiting();
   }
 
-  bool passes_over(std::size_t number, const Error& error) override {
+  bool skips(std::size_t number, const Error& error) override {
     bar_.clear();
     ++failed_;
     if (arguments_.files.size() == 1) return false;
@@ -246,9 +246,9 @@ class Transcription final : TranscribeStream {
     bar_.show(progress);
   }
 
-  std::string what_is_kept() const {
+  std::string partial_output_note() const {
     std::string kept;
-    for (const auto& [number, written] : open_) kept += written->what_is_kept();
+    for (const auto& [number, written] : open_) kept += written->partial_output_note();
     return kept;
   }
 

@@ -155,14 +155,14 @@ Work Call::start(ServedModel& model, Recording recording, const TranscribeOption
 }
 
 asio::awaitable<Transcript> Call::transcript(Work& work, OnSegments on_segments) {
-  CertainSegments segments;
+  FinalSegments segments;
   for (;;) {
     WorkNews news = co_await next(work);
     if (auto* transcript = std::get_if<Transcript>(&news.what)) {
       transcript->segments = std::move(segments);
       co_return std::move(*transcript);
     }
-    auto& fresh = std::get<CertainSegments>(news.what);
+    auto& fresh = std::get<FinalSegments>(news.what);
     if (on_segments) on_segments(fresh);
     std::ranges::move(fresh, std::back_inserter(segments));
   }
@@ -187,7 +187,7 @@ void Call::refuse(HttpResponse response) {
   exchange_->finish(response.status);
 }
 
-void Call::comfort() {
+void Call::keep_alive() {
   asio::co_spawn(executor_, write_spaces(shared_from_this()), asio::detached);
 }
 

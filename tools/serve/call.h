@@ -84,7 +84,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void refuse(HttpResponse response);
   // Sends a space every five seconds until the answer, so that a client with a short timeout goes on waiting. JSON may
   // begin with spaces. After the first space the answer has status 200, even if it is an error.
-  void comfort();
+  void keep_alive();
   // Answers with server-sent events of one line each (WHATWG HTML, section 9.2). Order of calls:
   // begin_events (send_event or send_line)* finish.
   void begin_events();
@@ -113,8 +113,8 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::any_io_executor executor_;
   std::shared_ptr<UnreadAnswers::Part> counted_;  // bytes of the answer so far
   asio::steady_timer comfort_;
-  bool has_spaces_ = false;  // comfort() has begun the answer
-  bool is_over_ = false;     // the answer is complete, so comfort() must send no more spaces
+  bool has_spaces_ = false;  // keep_alive() has begun the answer
+  bool is_over_ = false;     // the answer is complete, so keep_alive() must send no more spaces
   asio::cancellation_signal abandoned_;
 };
 

@@ -93,7 +93,7 @@ void Load::check_requests(const Clients::value_type& client) const {
 // body.
 void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   const auto& [name, client] = ticket.client();
-  const std::size_t limit = limits_.request_bytes, share = share_of(limit, name);
+  const std::size_t limit = limits_.total_request_bytes, share = share_of(limit, name);
   const auto exceeds = [&](const Usage& usage, std::size_t most) {
     return usage.bytes > ticket.bytes() && usage.bytes + bytes > most;
   };

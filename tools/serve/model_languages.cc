@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 
 std::pair<std::string, std::string> pair_of_files(const std::filesystem::path& folder) {
-  if (is_there((folder / kTokenizerConfig).string())) {
+  if (file_exists((folder / kTokenizerConfig).string())) {
     const JsonObject config = read_json_object(folder / kTokenizerConfig);
     const auto source = config.string("source_lang"), target = config.string("target_lang");
     if (source && target && !source->empty() && !target->empty()) return {*source, *target};
@@ -54,7 +54,7 @@ ModelLanguages ModelLanguages::of(const Model& model, const std::string& folder)
   return languages;
 }
 
-ModelLanguages ModelLanguages::told(const std::string& text) {
+ModelLanguages ModelLanguages::parse(const std::string& text) {
   ModelLanguages languages;
   const std::size_t colon = std::min(text.find(':'), text.size());
   add_all(languages.sources, text.substr(0, colon), ',');

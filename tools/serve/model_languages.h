@@ -21,7 +21,7 @@ struct ModelLanguages {
   // Returns no languages if none of these places has any.
   static ModelLanguages of(const Model& model, const std::string& folder);
   // Parses the languages in --languages: "en:fr", "en:de,fr".
-  static ModelLanguages told(const std::string& text);
+  static ModelLanguages parse(const std::string& text);
 
   bool translates(const std::string& source, const std::string& target) const {
     return source != target && sources.contains(source) && targets.contains(target);

@@ -23,7 +23,8 @@ const char* what_it_does(const ServedModel& model) {
 // for languages.
 ModelLanguages languages_of(const Model& model, const ModelSource& source) {
   if (model.config().source_kind() == SourceKind::tokens) {
-    return source.languages.empty() ? ModelLanguages::of(model, source.folder) : ModelLanguages::told(source.languages);
+    return source.languages.empty() ? ModelLanguages::of(model, source.folder)
+                                    : ModelLanguages::parse(source.languages);
   }
   if (source.languages.empty()) return {};
   throw ConfigError(

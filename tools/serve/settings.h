@@ -14,20 +14,20 @@ namespace encdec::serve {
 struct ModelSource {
   std::string name;
   std::string folder;
-  std::string languages = {};  // "en:de,fr", see ModelLanguages::told(); if empty, the model's files say its languages
+  std::string languages = {};  // "en:de,fr", see ModelLanguages::parse(); if empty, the model's files say its languages
 };
 
 // Limits on requests and answers. Each is a maximum.
 struct ServiceLimits {
-  std::size_t inputs = 1024;               // texts in one request
-  std::size_t sentences = 16'384;          // sentences in the texts of one request for a translation
-  int beams = 16;                          // beams or samples of one input
-  int new_tokens = 4096;                   // tokens of one result
-  int alternatives = 8;                    // further translations of one text
-  std::size_t requests = 512;              // requests that wait or run; a further one gets status 429
-  std::size_t request_bytes = 64 << 20;    // bodies of all requests that arrive, wait or run
-  std::size_t answer_bytes = 64 << 20;     // one answer
-  std::size_t unread_bytes = 256 << 20;    // all answers that are being made or wait to be read
+  std::size_t inputs = 1024;                   // texts in one request
+  std::size_t sentences = 16'384;              // sentences in the texts of one request for a translation
+  int beams = 16;                              // beams or samples of one input
+  int new_tokens = 4096;                       // tokens of one result
+  int alternatives = 8;                        // further translations of one text
+  std::size_t requests = 512;                  // requests that wait or run; a further one gets status 429
+  std::size_t total_request_bytes = 64 << 20;  // bodies of all requests that arrive, wait or run
+  std::size_t answer_bytes = 64 << 20;         // one answer
+  std::size_t unread_bytes = 256 << 20;        // all answers that are being made or wait to be read
   std::size_t recording_bytes = 26 << 20;  // body with a recording: OpenAI's 25 MiB, and the form around the recording
   std::size_t recording_seconds = 14'400;  // length of a recording
   std::chrono::milliseconds request_time{300'000};  // time to answer one request

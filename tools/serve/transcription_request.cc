@@ -15,16 +15,16 @@ namespace {
 
 using Ranges = TranscribeRanges;
 
-constexpr std::size_t kMostBytes = 64 << 10;  // maximum size of a text; models read about 200 tokens of it
-constexpr int kMostWords = 10'000;            // maximum of characters, lines or words of a subtitle
+constexpr std::size_t kMaxBytes = 64 << 10;  // maximum size of a text; models read about 200 tokens of it
+constexpr int kMaxWords = 10'000;            // maximum of characters, lines or words of a subtitle
 
 using Names = std::initializer_list<const char*>;
 
-// Returns a text of at most kMostBytes: only recordings may be large.
+// Returns a text of at most kMaxBytes: only recordings may be large.
 std::string short_text(const Parameters& parameters, const char* name) {
   std::string text = parameters.text(name);
-  if (text.size() <= kMostBytes) return text;
-  throw HttpError(400, fmt::format("'{}' has {} bytes, expected at most {}", name, text.size(), kMostBytes));
+  if (text.size() <= kMaxBytes) return text;
+  throw HttpError(400, fmt::format("'{}' has {} bytes, expected at most {}", name, text.size(), kMaxBytes));
 }
 
 void read_text(const Parameters& parameters, Names names, std::string& value) {
@@ -58,7 +58,7 @@ void read_count(const Parameters& parameters, const char* name, int max, int& va
 }
 
 void read_lines(const Parameters& parameters, const char* name, std::optional<int>& value) {
-  if (!parameters.text(name).empty()) value = parameters.number(name, 0, 1, kMostWords);
+  if (!parameters.text(name).empty()) value = parameters.number(name, 0, 1, kMaxWords);
 }
 
 void read_milliseconds(const Parameters& parameters, const char* name, int& value) {

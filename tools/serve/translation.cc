@@ -127,11 +127,11 @@ std::span<const InlineTag> tags_within(const HtmlPart& part, std::size_t begin, 
   return {first, last};
 }
 
-// Splits a text into pieces to translate. Sentences that do not fit are cut. A sentence with more than kMostTags tags
+// Splits a text into pieces to translate. Sentences that do not fit are cut. A sentence with more than kMaxTags tags
 // is cut at its tags: so many tags cannot be placed by words.
 std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::string& language,
                              const std::function<bool(const std::string&)>& fits) {
-  constexpr std::size_t kMostTags = 32;
+  constexpr std::size_t kMaxTags = 32;
   std::vector<Piece> pieces;
   std::size_t begin = 0;
   const auto add = [&](Sentence sentence, bool is_cut) {
@@ -146,7 +146,7 @@ std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::strin
   for (Sentence& sentence : cut_to_fit(split_text(part.content, split, language), fits)) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineTag> tags = tags_within(part, begin, end);
-    if (tags.size() <= kMostTags) {
+    if (tags.size() <= kMaxTags) {
       add(std::move(sentence), false);
       continue;
     }

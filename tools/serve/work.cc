@@ -30,7 +30,7 @@ std::exception_ptr fault_of_recording(std::exception_ptr failure) {
 struct Work::SourceState {
   Clock::time_point since = Clock::now();  // time of submit(), then time when the worker started
   std::size_t tokens = 0;                  // number of tokens of the source
-  bool has_told = false;                   // final tokens were put into the mailbox
+  bool has_first_token = false;            // final tokens were put into the mailbox
 };
 
 // Called when a worker starts a source. The callbacks of a queue may refer to the metrics of its model, which outlives
@@ -81,11 +81,11 @@ Work Work::stream(const asio::any_io_executor& executor, ServedModel& model, std
          .on_tokens =
              [news = work.news_, &metrics, state, number, begin = Clock::now()](
                  std::size_t, std::span<const std::int32_t> tokens, std::span<const float> scores) {
-               if (!std::exchange(state->has_told, true)) metrics.count_first_token(seconds_since(begin));
+               if (!std::exchange(state->has_first_token, true)) metrics.count_first_token(seconds_since(begin));
                metrics.count_tokens(tokens.size());
-               news->put({number, CertainTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
-                                                .scores = std::vector<float>(scores.begin(), scores.end()),
-                                                .source_tokens = state->tokens}});
+               news->put({number, FinalTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
+                                              .scores = std::vector<float>(scores.begin(), scores.end()),
+                                              .source_tokens = state->tokens}});
              },
          .on_start = [&metrics, state](std::size_t, std::size_t tokens) { count_start(metrics, *state, tokens); }},
         client));
@@ -128,7 +128,7 @@ Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model,
                              .on_segments =
                                  [news = work.news_, &metrics](std::span<const TranscriptSegment> segments) {
                                    for (const auto& segment : segments) metrics.count_tokens(segment.tokens.size());
-                                   news->put({0, CertainSegments(segments.begin(), segments.end())});
+                                   news->put({0, FinalSegments(segments.begin(), segments.end())});
                                  }},
                             client));
   return work;

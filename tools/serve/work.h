@@ -16,24 +16,24 @@
 namespace encdec::serve {
 
 // New final tokens of a result that is still being generated.
-struct CertainTokens {
+struct FinalTokens {
   TokenIds ids;
   std::vector<float> scores;      // log-probability of each token
   std::size_t source_tokens = 0;  // number of tokens of the source
 };
 
 // New final segments of a transcript that is still being made.
-using CertainSegments = std::vector<TranscriptSegment>;
+using FinalSegments = std::vector<TranscriptSegment>;
 
 inline HttpError out_of_time() {
   return {504, "the request took longer than it may (--request-timeout, X-Request-Timeout-Ms)"};
 }
 
-// News about one source of a request. CertainTokens and CertainSegments may be followed by more news; the other kinds
+// News about one source of a request. FinalTokens and FinalSegments may be followed by more news; the other kinds
 // are the last news about their source. Work::next() rethrows an exception_ptr instead of returning it.
 struct WorkNews {
   std::size_t source = 0;
-  std::variant<CertainTokens, CertainSegments, GenerateResult, EmbedResult, Transcript, std::exception_ptr> what = {};
+  std::variant<FinalTokens, FinalSegments, GenerateResult, EmbedResult, Transcript, std::exception_ptr> what = {};
 };
 
 // The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news with next(). The
@@ -45,13 +45,13 @@ class Work {
   static Work generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                        const GenerateOptions& options, std::uint64_t client);
   // Generates from each input in a request of its own, so that drop() can cancel the input. News for each input:
-  // CertainTokens, and at the end a GenerateResult.
+  // FinalTokens, and at the end a GenerateResult.
   static Work stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                      const GenerateOptions& options, std::uint64_t client);
   // Embeds all texts in one request of the queue. News: an EmbedResult for each text.
   static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                     const EmbedOptions& options, std::uint64_t client);
-  // Transcribes a recording. News: CertainSegments, and at the end a Transcript without segments.
+  // Transcribes a recording. News: FinalSegments, and at the end a Transcript without segments.
   static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                          const TranscribeOptions& options, std::uint64_t client);
   Work(Work&& other) noexcept = default;

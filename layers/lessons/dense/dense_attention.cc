@@ -17,7 +17,7 @@ Shape dense_attention_shape(const Layer& scores, Shapes inputs) {
   return WeightedSum().output_shape(std::array{scored, inputs[2]});
 }
 
-void tell_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer) {
+void report_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer) {
   for (int i = 0; i < weights.block.count; ++i) {
     observer({.row = static_cast<int>(weights.block.row) + i,
               .weights = {weights.rows + i * weights.stride, static_cast<std::size_t>(key_count)}});

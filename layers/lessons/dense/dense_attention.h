@@ -13,7 +13,7 @@ namespace encdec {
 Shape dense_attention_shape(const Layer& scores, Shapes inputs);
 
 // Calls `observer` with the weights of a block's queries, as those of head 0.
-void tell_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer);
+void report_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer);
 
 // Attention over a dense batch, with the scores of a scoring layer. `Scores` has compare() and score() in addition to
 // the functions of Layer.
@@ -50,14 +50,14 @@ void DenseAttention<Scores>::forward(Inputs inputs, Tensor& output, RunState& st
   const AttentionObserver& observer = state.attention_observer();
   const Dim work = key_count * (compared.keys.width() + values.width());
   for_each_query_block(output.shape(), work, state, [&](const QueryBlock& block, int thread) {
-    float* weights = state.thread_scratch(thread, QueryBlock::kMostQueries * stride);
+    float* weights = state.thread_scratch(thread, QueryBlock::kMaxQueries * stride);
     scores_.score(compared, block, weights, static_cast<Dim>(stride));
     for (int i = 0; i < block.count; ++i) {
       kernels::masked_softmax(weights + static_cast<std::size_t>(i) * stride, key_count,
                               lengths.of(block.row + i, key_count));
     }
     const QueryWeights rows{block, weights, static_cast<Dim>(stride)};
-    if (observer) tell_weights(rows, key_count, observer);
+    if (observer) report_weights(rows, key_count, observer);
     WeightedSum().sum(rows, values, output);
   });
 }

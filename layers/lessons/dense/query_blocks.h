@@ -14,11 +14,11 @@ inline Dim batch_of(const Shape& shape) {
 
 // A few neighbouring queries of one member of a dense batch: rows [row, row + count) of all B*Q queries.
 struct QueryBlock {
-  static constexpr int kMostQueries = 8;  // maximum number of queries in a block
+  static constexpr int kMaxQueries = 8;  // maximum number of queries in a block
 
   Dim member = 0;  // index in the batch
   Dim row = 0;     // first query among all B*Q
-  int count = 0;   // number of queries, at most kMostQueries
+  int count = 0;   // number of queries, at most kMaxQueries
 };
 
 // Attention weights of the queries of a block, one row each.
@@ -34,16 +34,16 @@ template <class Body>
 void for_each_query_block(const Shape& queries, Dim work, RunState& state, const Body& body) {
   // Total work below which starting other threads takes longer than they save.
   constexpr Dim kWorkWorthSharing = 65'536;
-  const Dim count = queries[-2], blocks = (count + QueryBlock::kMostQueries - 1) / QueryBlock::kMostQueries;
+  const Dim count = queries[-2], blocks = (count + QueryBlock::kMaxQueries - 1) / QueryBlock::kMaxQueries;
   const Dim all = batch_of(queries) * blocks;
   const bool is_shared = batch_of(queries) * count * work >= kWorkWorthSharing && !state.attention_observer();
   const Dim parts = is_shared ? std::min<Dim>(all, 4 * state.team().size()) : 1;
   state.team().run(static_cast<int>(parts), [&](int part, int thread) {
     for (Dim i = part * all / parts; i < (part + 1) * all / parts; ++i) {
-      const Dim first = i % blocks * QueryBlock::kMostQueries;
+      const Dim first = i % blocks * QueryBlock::kMaxQueries;
       body(QueryBlock{.member = i / blocks,
                       .row = i / blocks * count + first,
-                      .count = static_cast<int>(std::min<Dim>(QueryBlock::kMostQueries, count - first))},
+                      .count = static_cast<int>(std::min<Dim>(QueryBlock::kMaxQueries, count - first))},
            thread);
     }
   });

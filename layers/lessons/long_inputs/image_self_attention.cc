@@ -51,7 +51,7 @@ std::span<const Sequence> parts_of_images(int images, int positions, RunState& s
       const int first = part * kPartQueries, end = part + 1 == count ? positions : first + kPartQueries;
       parts.push_back({.first_row = image * positions + first,
                        .rows = end - first,
-                       .memory_first = image * positions,
+                       .first_memory_row = image * positions,
                        .memory_rows = positions});
     }
   }
@@ -102,8 +102,8 @@ void ImageSelfAttention::forward(Inputs inputs, Tensor& output, RunState& state)
         .query_stride = 2 * key_width,
         .output = attended.row(part.first_row),
         .output_stride = value_width,
-        .keys = {.data = query_key.row(part.memory_first) + key_width, .stride = 2 * key_width},
-        .values = {.data = values.row(part.memory_first), .stride = value_width},
+        .keys = {.data = query_key.row(part.first_memory_row) + key_width, .stride = 2 * key_width},
+        .values = {.data = values.row(part.first_memory_row), .stride = value_width},
         .query_count = part.rows,
         .key_count = part.memory_rows,
         .value_dim = static_cast<int>(value_width)};

@@ -41,16 +41,16 @@ void MemoryCompressedAttention::forward(Inputs inputs, Tensor& output, RunState&
 
   std::vector<Sequence>& sequences = state.sequence_scratch();
   sequences.assign(state.sequences.begin(), state.sequences.end());
-  int memory_first = 0;
+  int first_memory_row = 0;
   for (Sequence& sequence : sequences) {
-    sequence.memory_first = memory_first;
+    sequence.first_memory_row = first_memory_row;
     sequence.memory_rows = key_convolution_.output_positions(sequence.rows);
-    memory_first += sequence.memory_rows;
+    first_memory_row += sequence.memory_rows;
   }
   attend_heads(options_, sequences, state, [&](const Sequence& sequence) {
-    kernels::HeadAttention head = projections_.among_themselves(sequence, projected, attended);
-    head.keys = {.data = keys.row(sequence.memory_first), .stride = inner, .head_stride = head_dim};
-    head.values = {.data = values.row(sequence.memory_first), .stride = inner, .head_stride = head_dim};
+    kernels::HeadAttention head = projections_.within_sequence(sequence, projected, attended);
+    head.keys = {.data = keys.row(sequence.first_memory_row), .stride = inner, .head_stride = head_dim};
+    head.values = {.data = values.row(sequence.first_memory_row), .stride = inner, .head_stride = head_dim};
     head.key_count = sequence.memory_rows;
     return head;
   });

@@ -75,7 +75,7 @@ Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecu
     Sequence& sequence = sequences_[i];
     sequence.slot = slots_[i];
     sequence.past = decoder_.length(slots_[i]);
-    sequence.memory_first = rows.first;
+    sequence.first_memory_row = rows.first;
     sequence.memory_rows = rows.count;
     decoder_.append(slots_[i], sequence.rows);
   }

@@ -14,7 +14,7 @@ constexpr double kCutoff = 0.97;  // fraction of half the smaller rate
 constexpr double kBeta = 9;
 // Maximum number of filter positions between two zeros. In between, two positions are interpolated, with an error of
 // -140 dB. This limits the filter to two megabytes, whatever rate a file states.
-constexpr double kMostPhases = 4096;
+constexpr double kMaxPhases = 4096;
 
 // Returns the modified Bessel function of order 0.
 double bessel(double x) {
@@ -58,8 +58,8 @@ Resampler::Resampler(int from_rate, int to_rate) {
   to_ = static_cast<std::uint64_t>(to_rate / divisor);
   if (from_ == to_) return;
   const double ratio = static_cast<double>(to_rate) / from_rate;
-  phases_ = static_cast<std::size_t>(
-      std::min(to_, static_cast<std::uint64_t>(std::ceil(kMostPhases * std::min(1.0, ratio)))));
+  phases_ =
+      static_cast<std::size_t>(std::min(to_, static_cast<std::uint64_t>(std::ceil(kMaxPhases * std::min(1.0, ratio)))));
   const double width = std::min(1.0, kCutoff * ratio);  // zeros of the sinc per input
   taps_ = static_cast<std::size_t>(std::ceil(2 * kZeros / width));
   taps_ += taps_ % 2;

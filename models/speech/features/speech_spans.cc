@@ -45,7 +45,7 @@ class SpanFinder {
       }
     }
     if (is_speech_ && static_cast<double>(now - start_) > longest_ && split(now)) return;
-    if (is_speech_ && probability < silence_) hear_silence(now);
+    if (is_speech_ && probability < silence_) add_silence(now);
   }
 
   std::vector<Span> finish(std::int64_t samples) {
@@ -65,7 +65,7 @@ class SpanFinder {
     return !has_cut;
   }
 
-  void hear_silence(std::int64_t now) {
+  void add_silence(std::int64_t now) {
     if (quiet_since_ == 0) quiet_since_ = now;
     const std::int64_t quiet = now - quiet_since_;
     if (quiet > kShortestCut) cut_ = quiet_since_;

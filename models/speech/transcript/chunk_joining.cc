@@ -17,7 +17,7 @@ class Joiner {
  public:
   explicit Joiner(const JoiningIds& ids) : ids_(ids) {}
 
-  void add(const HeardChunk& chunk) {
+  void add(const TranscribedChunk& chunk) {
     offset_ -= chunk.left;
     begin_chunk(chunk);
     for (std::size_t i = 0; i < chunk.tokens.size(); ++i) {
@@ -49,7 +49,7 @@ class Joiner {
 
   // Sets first_time_ and last_time_: timestamps below first_time_ and from last_time_ on are in the chunk's `left` and
   // `right` parts. If there is a `right` part, the last timestamp always counts as part of it.
-  void begin_chunk(const HeardChunk& chunk) {
+  void begin_chunk(const TranscribedChunk& chunk) {
     first_time_ = ids_.first_timestamp + (chunk.left > 0 ? chunk.left / kStep : 0);
     last_time_ = kNone;
     if (chunk.right > 0) {
@@ -142,9 +142,9 @@ std::vector<std::int32_t> join_sequences(std::span<const std::vector<std::int32_
   return joined;
 }
 
-std::vector<JoinedText> join_chunks(std::span<const HeardChunk> chunks, const JoiningIds& ids) {
+std::vector<JoinedText> join_chunks(std::span<const TranscribedChunk> chunks, const JoiningIds& ids) {
   Joiner joiner(ids);
-  for (const HeardChunk& chunk : chunks) joiner.add(chunk);
+  for (const TranscribedChunk& chunk : chunks) joiner.add(chunk);
   return joiner.finish();
 }
 

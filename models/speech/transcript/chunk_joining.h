@@ -9,7 +9,7 @@
 namespace encdec {
 
 // The tokens of one chunk of a recording. Neighbouring chunks overlap.
-struct HeardChunk {
+struct TranscribedChunk {
   std::vector<std::int32_t> tokens = {};  // text and timestamps of one or more windows
   double seconds = 0;                     // length of the chunk
   double left = 0, right = 0;  // seconds at its start and end that only give context; the overlap is twice that
@@ -38,6 +38,6 @@ std::vector<std::int32_t> join_sequences(std::span<const std::vector<std::int32_
 
 // Joins the chunks of a recording, in order, as transformers' pipeline (tokenization_whisper.py, _decode_asr). A
 // timestamp in the `left` or `right` part of a chunk is ignored, so that the text around it is joined as one.
-std::vector<JoinedText> join_chunks(std::span<const HeardChunk> chunks, const JoiningIds& ids);
+std::vector<JoinedText> join_chunks(std::span<const TranscribedChunk> chunks, const JoiningIds& ids);
 
 }  // namespace encdec

@@ -91,7 +91,7 @@ double ChunkedRecording::seconds_done() const {
   const std::lock_guard lock(mutex_);
   double seconds = 0;
   for (const auto& [number, transcript] : transcripts_) {
-    const HeardChunk& chunk = chunks_[number];
+    const TranscribedChunk& chunk = chunks_[number];
     seconds += chunk.seconds - chunk.left / 2 - chunk.right / 2;
   }
   return seconds;

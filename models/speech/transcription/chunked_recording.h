@@ -51,7 +51,7 @@ class ChunkedRecording {
   bool is_at_end_ = false;
 
   mutable std::mutex mutex_;
-  std::vector<HeardChunk> chunks_;
+  std::vector<TranscribedChunk> chunks_;
   std::map<std::size_t, Transcript> transcripts_;  // by number of the chunk
   bool is_cut_ = false;                            // chunks_ has all chunks
 };

@@ -37,7 +37,7 @@ class LanguageSearch final : public Search {
   }
   void abandon(Session& session) override { session.close_target(target_); }
   std::vector<Hypothesis> take_results() override { return {Hypothesis{}}; }
-  ScoredTokens certain_tokens() const override { return {}; }
+  ScoredTokens final_tokens() const override { return {}; }
   std::size_t length() const override { return 0; }
 
  private:

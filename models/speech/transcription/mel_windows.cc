@@ -36,7 +36,7 @@ bool MelWindows::find_largest() {
   if (frames_read() > kKept) drop_before(frames_read());
   if (!is_at_end_) return false;
   knows_largest_ = true;
-  samples_ = heard_;
+  samples_ = pass_samples_;
   frames_ = padded_rows_ > 0 && is_padded() && samples_ > 0 ? padded_rows_ : samples_ / LogMel::kHop;
   if (first_ > 0) start_again();
   return true;
@@ -48,7 +48,7 @@ void MelWindows::start_again() {
   mel_ = fresh_mel_;
   read_ = recording_.open();
   is_at_end_ = false;
-  heard_ = 0;
+  pass_samples_ = 0;
 }
 
 // Reads the next samples and appends their frames. At the end of the recording appends the frames of the padding too.
@@ -56,10 +56,11 @@ void MelWindows::read(std::vector<float>& features) {
   check_cancelled();
   const std::size_t count = read_(samples_piece_);
   mel_.push(std::span(samples_piece_).first(count), features);
-  heard_ += count;
+  pass_samples_ += count;
   if (count == samples_piece_.size()) return;
   std::uint64_t silence = kSilence;
-  if (padded_rows_ > 0) silence = std::min(silence, std::max(heard_, padded_rows_ * LogMel::kHop) - heard_);
+  if (padded_rows_ > 0)
+    silence = std::min(silence, std::max(pass_samples_, padded_rows_ * LogMel::kHop) - pass_samples_);
   mel_.push(std::vector<float>(silence), features);
   mel_.finish(features);
   is_at_end_ = true;

@@ -53,7 +53,7 @@ class MelWindows {
   void drop_before(std::uint64_t frame);
   void read(std::vector<float>& features);
   void start_again();
-  bool is_padded() const { return heard_ <= padded_rows_ * LogMel::kHop; }
+  bool is_padded() const { return pass_samples_ <= padded_rows_ * LogMel::kHop; }
 
   Recording recording_;
   LogMel fresh_mel_;  // copied to start a new pass
@@ -66,8 +66,8 @@ class MelWindows {
   std::vector<float> features_;  // frames from first_ on, not normalised
   std::uint64_t first_ = 0;
   std::uint64_t frames_ = 0;
-  std::uint64_t samples_ = 0;  // length of the recording
-  std::uint64_t heard_ = 0;    // samples read in the current pass
+  std::uint64_t samples_ = 0;       // length of the recording
+  std::uint64_t pass_samples_ = 0;  // samples read in the current pass
   float largest_ = 0;
 };
 

@@ -55,7 +55,7 @@ void RecordingTranscriber::choose_clips() {
     clips_.emplace_back(points[i], std::min(points[i + 1], windows_->frames()));
   }
   seek_ = clips_.front().first;
-  if (!is_openai() && !task_.options().condition_on_previous_text) reset_ = tokens_.size();
+  if (!is_openai() && !task_.options().condition_on_previous_text) prompt_start_ = tokens_.size();
 }
 
 // Returns the length of the window at seek_. REQUIRES: find_window() has returned true.
@@ -84,17 +84,17 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
             .frames = window_frames(),
             .sound = static_cast<std::int64_t>(windows_->sound_frames()) - static_cast<std::int64_t>(seek_)};
   decoded_ = std::make_shared<DecodedWindow>();
-  return task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_, earlier_text(),
+  return task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_, previous_text(),
                       decoded_);
 }
 
-// Returns the previous text for the next window's prompt: the last of the tokens after reset_. If there are none, the
-// rules of transformers use the initial prompt again.
-TokenIds RecordingTranscriber::earlier_text() const {
+// Returns the previous text for the next window's prompt: the last of the tokens after prompt_start_. If there are
+// none, the rules of transformers use the initial prompt again.
+TokenIds RecordingTranscriber::previous_text() const {
   const TokenIds& initial = task_.initial_prompt();
-  const bool has_initial = task_.options().carry_initial_prompt || (!is_openai() && reset_ == tokens_.size());
-  const std::size_t begin = has_initial ? std::max(initial.size(), reset_) : reset_;
-  std::size_t room = task_.most_earlier();
+  const bool has_initial = task_.options().carry_initial_prompt || (!is_openai() && prompt_start_ == tokens_.size());
+  const std::size_t begin = has_initial ? std::max(initial.size(), prompt_start_) : prompt_start_;
+  std::size_t room = task_.max_previous_tokens();
   // As in openai/whisper: if the initial prompt takes all the space, add all of the text; window() cuts the front.
   if (has_initial && is_openai()) room = room > initial.size() ? room - initial.size() : tokens_.size();
   const std::size_t count = std::min(room, tokens_.size() - begin);
@@ -114,7 +114,7 @@ std::vector<TranscriptSegment> RecordingTranscriber::finish() {
   const std::shared_ptr<const DecodedWindow> decoded = std::move(decoded_);
   if (decoded->is_silence(options)) {
     seek_ += place_.frames;
-    if (!is_openai()) choose_told(decoded->temperature);
+    if (!is_openai()) update_prompt_start(decoded->temperature);
     return {};
   }
   CutWindow cut = cut_window(*decoded, place_, task_.tokens(), options.rules);
@@ -141,7 +141,7 @@ std::vector<TranscriptSegment> RecordingTranscriber::finish() {
     if (const auto end = speech_end(segments)) last_speech_ = *end;
   }
   for (TranscriptSegment& segment : segments) keep(segment);
-  choose_told(decoded->temperature);
+  update_prompt_start(decoded->temperature);
   return std::move(segments);
 }
 
@@ -151,7 +151,7 @@ void RecordingTranscriber::keep(TranscriptSegment& segment) {
     segment.tokens.clear();
     segment.words.clear();
   }
-  segment.id = segments_++;
+  segment.id = segment_count_++;
   const TokenIds& ids = segment.tokens;
   // By the rules of transformers a segment may end with two timestamps; prompts get only the first.
   const bool has_both = !is_openai() && ids.size() > 2 && task_.tokens().is_timestamp(ids[ids.size() - 2]);
@@ -159,17 +159,17 @@ void RecordingTranscriber::keep(TranscriptSegment& segment) {
   if (times_) times_->restore(segment);
 }
 
-// Updates reset_, the start of the text for prompts, after a window decoded at `temperature`. By the rules of openai,
-// text that was excluded once stays excluded. By those of transformers, a window of low temperature includes all text
-// again.
-void RecordingTranscriber::choose_told(double temperature) {
+// Updates prompt_start_, the start of the text for prompts, after a window decoded at `temperature`. By the rules of
+// openai, text that was excluded once stays excluded. By those of transformers, a window of low temperature includes
+// all text again.
+void RecordingTranscriber::update_prompt_start(double temperature) {
   const TranscribeOptions& options = task_.options();
   const double most = options.prompt_reset_on_temperature;
   const bool is_told = options.condition_on_previous_text && (is_openai() ? temperature <= most : temperature < most);
   if (!is_told) {
-    reset_ = tokens_.size();
+    prompt_start_ = tokens_.size();
   } else if (!is_openai()) {
-    reset_ = 0;
+    prompt_start_ = 0;
   }
 }
 

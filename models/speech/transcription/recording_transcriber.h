@@ -46,9 +46,9 @@ class RecordingTranscriber {
   void choose_clips();
   std::size_t window_frames() const;
   bool find_window();
-  TokenIds earlier_text() const;
+  TokenIds previous_text() const;
   void keep(TranscriptSegment& segment);
-  void choose_told(double temperature);
+  void update_prompt_start(double temperature);
   bool skip_hallucinations(std::vector<TranscriptSegment>& segments, const CutWindow& cut);
 
   const TranscriptionTask& task_;
@@ -62,11 +62,11 @@ class RecordingTranscriber {
   std::uint64_t seek_ = 0;                                      // first frame of the next window
   std::optional<std::int32_t> language_;
   double language_probability_ = 1;
-  TokenIds tokens_;           // the initial prompt and the tokens of all segments
-  std::size_t reset_ = 0;     // prompts contain tokens_ from this index on
-  double last_speech_ = 0;    // end of the last word, in seconds
-  std::size_t segments_ = 0;  // number of segments so far
-  WindowPlace place_;         // the window that is being decoded
+  TokenIds tokens_;                // the initial prompt and the tokens of all segments
+  std::size_t prompt_start_ = 0;   // prompts contain tokens_ from this index on
+  double last_speech_ = 0;         // end of the last word, in seconds
+  std::size_t segment_count_ = 0;  // number of segments so far
+  WindowPlace place_;              // the window that is being decoded
   std::shared_ptr<TranscriptionTask::Detected> detected_;
   std::shared_ptr<DecodedWindow> decoded_;
 };

@@ -142,7 +142,7 @@ struct TranscribeOptions {
 
   // Callbacks. Any worker's thread may call them, but only one at a time. An exception from a callback ends the work
   // and is thrown by transcribe(). A FileError from on_segments or on_progress instead counts as a failure of the
-  // recording: see TranscribeStream::passes_over().
+  // recording: see TranscribeStream::skips().
 
   // Called with segments of a recording as soon as they are final.
   std::function<void(std::size_t recording, std::span<const TranscriptSegment> segments)> on_segments = {};

@@ -15,14 +15,14 @@ class TranscribeStream {
  public:
   virtual ~TranscribeStream() = default;
   // Returns the next recording; nullopt at the end and in later calls. Throws FileError if this recording cannot be
-  // read; then passes_over() decides whether to continue.
+  // read; then skips() decides whether to continue.
   virtual std::optional<Recording> next() = 0;
   // Receives a finished transcript. Transcripts come in the order in which they are finished. A FileError thrown here
   // counts as a failure of the recording.
   virtual void write(std::size_t recording, Transcript transcript) = 0;
   // Called when a recording has failed with a FileError. True: the recording is skipped. False: transcribe() throws
   // `error`.
-  virtual bool passes_over(std::size_t /*recording*/, const Error& /*error*/) { return false; }
+  virtual bool skips(std::size_t /*recording*/, const Error& /*error*/) { return false; }
 };
 
 }  // namespace encdec

@@ -54,7 +54,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
       BatchWork batches{.session = *session, .limits = limits_};
       if (task_.options().on_work) {
         batches.on_step = [this, worker](const GenerateProgress& done, std::size_t) {
-          const std::lock_guard telling(telling_);
+          const std::lock_guard telling(callback_mutex_);
           progress_[static_cast<std::size_t>(worker) - 1] = done;
           GenerateProgress total;
           for (const GenerateProgress& part : progress_) total += part;
@@ -80,22 +80,22 @@ class Transcriber final : DecodeClient, DecodeFeed {
   }
 
   // Prefers windows of open recordings to opening another recording.
-  void take(Room room, std::vector<DecodeJob>& jobs) override {
+  void take(Capacity capacity, std::vector<DecodeJob>& jobs) override {
     jobs.clear();
     std::unique_lock lock(mutex_);
     while (!has_stopped_) {
       if (!ready_.empty()) {
-        if (!room.take(ready_.front())) return;
+        if (!capacity.take(ready_.front())) return;
         jobs.push_back(std::move(ready_.front()));
         ready_.pop_front();
-      } else if (!is_at_end_ && (room.is_idle || room.rows >= task_.rows_per_window())) {
+      } else if (!is_at_end_ && (capacity.is_idle || capacity.rows >= task_.rows_per_window())) {
         ++opening_;
         lock.unlock();
         open_next();
         lock.lock();
         --opening_;
         changed_.notify_all();
-      } else if (room.is_idle && jobs.empty() && (opening_ > 0 || !open_.empty())) {
+      } else if (capacity.is_idle && jobs.empty() && (opening_ > 0 || !open_.empty())) {
         changed_.wait(lock);
       } else {
         return;
@@ -115,7 +115,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
   // Returns the next chunk of the recording that is being cut, or else the next recording or its first chunk; nullopt
   // at the end. Fills in `part` except for the transcriber.
   std::optional<Recording> next_part(Part& part) {
-    const std::lock_guard lock(telling_);
+    const std::lock_guard lock(callback_mutex_);
     if (part.whole = std::exchange(cut_, nullptr); part.whole != nullptr) {
       part.recording = read_ - 1;
     } else {
@@ -178,7 +178,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
       if (!part.whole->add(part.chunk, std::move(transcript))) return;
       transcript = part.whole->transcript();
     }
-    const std::lock_guard telling(telling_);
+    const std::lock_guard telling(callback_mutex_);
     if (part.whole != nullptr) tell(part.recording, std::exchange(transcript.segments, {}));
     stream_.write(part.recording, std::move(transcript));
   }
@@ -198,8 +198,8 @@ class Transcriber final : DecodeClient, DecodeFeed {
     const auto failure = std::current_exception();
     bool is_passed_over = false;
     {
-      const std::lock_guard telling(telling_);
-      is_passed_over = stream_.passes_over(recording, error);
+      const std::lock_guard telling(callback_mutex_);
+      is_passed_over = stream_.skips(recording, error);
     }
     if (!is_passed_over) stop(failure);
   }
@@ -213,7 +213,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
     try {
       std::vector<TranscriptSegment> segments = part->transcriber->finish();
       {
-        const std::lock_guard telling(telling_);
+        const std::lock_guard telling(callback_mutex_);
         const bool is_chunk = part->whole != nullptr;
         if (is_chunk) {
           std::ranges::move(segments, std::back_inserter(part->segments));
@@ -252,7 +252,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
   bool is_at_end_ = false;
   bool has_stopped_ = false;
   std::exception_ptr failure_;
-  std::mutex telling_;                      // held while the stream or a callback is called
+  std::mutex callback_mutex_;               // held while the stream or a callback is called
   std::size_t read_ = 0;                    // number of recordings taken from the stream
   std::shared_ptr<ChunkedRecording> cut_;   // recording with chunks left; null if there is none
   std::vector<GenerateProgress> progress_;  // by worker

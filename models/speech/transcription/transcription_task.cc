@@ -112,7 +112,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
     language_ = tokens.language(options.language);
     if (!language_ || (!tokens.is_multilingual && tokens.code_of(*language_) != "en")) {
       refuse<ConfigError>(parts.origin, "language '{}' is not known, expected one of {}", printable(options.language),
-                          fmt::join(tokens.spoken(), ", "));
+                          fmt::join(tokens.language_codes(), ", "));
     }
   }
   if (!tokens.is_multilingual) {
@@ -123,7 +123,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   }
   initial_prompt_ = prompt_tokens(tokens, options.initial_prompt);
   hotwords_ = prompt_tokens(tokens, options.hotwords);
-  if (hotwords_.size() > most_earlier()) hotwords_.resize(most_earlier());
+  if (hotwords_.size() > max_previous_tokens()) hotwords_.resize(max_previous_tokens());
 
   const WhisperFacts::Generation* told = !is_openai(options) && facts.generation ? &*facts.generation : nullptr;
   for (const std::int32_t token : options.suppress_tokens) {
@@ -159,7 +159,7 @@ DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
   return job;
 }
 
-std::size_t TranscriptionTask::most_sampled(std::size_t prompt) const {
+std::size_t TranscriptionTask::max_new_tokens(std::size_t prompt) const {
   const auto context = static_cast<std::size_t>(facts_.context);
   const std::size_t room = context - std::min(context - 1, prompt);
   // By the rules of openai the last token, which the decoder never reads, may exceed the context.
@@ -194,7 +194,8 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
     prompt.push_back(ids.start_of_prev);
     prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
     constexpr std::size_t kOthers = 6;  // special tokens of the prompt, and one token to generate
-    const std::size_t most = is_openai(options_) ? most_earlier() : static_cast<std::size_t>(facts_.context) - kOthers;
+    const std::size_t most =
+        is_openai(options_) ? max_previous_tokens() : static_cast<std::size_t>(facts_.context) - kOthers;
     const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
     prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
   }

@@ -45,9 +45,9 @@ class TranscriptionTask {
   const TokenIds& initial_prompt() const { return initial_prompt_; }
   SpeechRules speech_rules() const { return options_.rules; }
   // Returns the maximum number of tokens of previous text in a prompt, by the rules of openai.
-  std::size_t most_earlier() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
+  std::size_t max_previous_tokens() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
   // Returns the maximum number of tokens to generate after a prompt of `prompt` tokens.
-  std::size_t most_sampled(std::size_t prompt) const;
+  std::size_t max_new_tokens(std::size_t prompt) const;
   // Returns the number of sequences (beams or samples) decoded in parallel for a window.
   std::size_t rows_per_window() const { return rules_->rows_per_source(); }
   const Transformer& network() const { return parts_.network; }

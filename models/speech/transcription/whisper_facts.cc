@@ -12,7 +12,7 @@ namespace {
 // Returns a file of the folder; nullopt if it does not exist.
 std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char* file) {
   const std::filesystem::path path = checkpoint.folder / file;
-  return is_there(path) ? std::optional(read_json_object(path)) : std::nullopt;
+  return file_exists(path) ? std::optional(read_json_object(path)) : std::nullopt;
 }
 
 LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {

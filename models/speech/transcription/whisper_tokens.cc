@@ -95,7 +95,7 @@ std::string_view WhisperTokens::code_of(std::int32_t language) const {
   return std::ranges::find(languages, language, &Language::token)->code;
 }
 
-std::vector<std::string> WhisperTokens::spoken() const {
+std::vector<std::string> WhisperTokens::language_codes() const {
   if (!is_multilingual) return {"en"};
   std::vector<std::string> codes;
   for (const Language& language : languages) codes.emplace_back(language.code);

@@ -53,7 +53,7 @@ class WhisperTokens {
   std::optional<std::int32_t> language(std::string_view name) const;
   std::string_view code_of(std::int32_t language) const;
   // Returns the codes of all languages of the model; for an English-only model "en".
-  std::vector<std::string> spoken() const;
+  std::vector<std::string> language_codes() const;
 
   // Returns the tokens that are not speech, such as brackets and notes (openai/whisper tokenizer.py,
   // non_speech_tokens). Returns none if there is no tokenizer.

@@ -35,7 +35,7 @@ class WindowSearch final : public Search {
     const auto behind = static_cast<std::size_t>(start - prompt_.begin()) + 1;
     is_beginning_ = behind < prompt_.size();
     begun_ = is_beginning_ ? behind : 0;
-    most_ = task.most_sampled(prompt_.size());
+    max_new_tokens_ = task.max_new_tokens(prompt_.size());
     if (!is_beginning_) begin_attempt(session);
   }
 
@@ -106,7 +106,7 @@ class WindowSearch final : public Search {
   }
 
   std::vector<Hypothesis> take_results() override { return {Hypothesis{.token_ids = result_->tokens}}; }
-  ScoredTokens certain_tokens() const override { return {}; }
+  ScoredTokens final_tokens() const override { return {}; }
   std::size_t length() const override { return length_; }
 
  private:
@@ -146,7 +146,7 @@ class WindowSearch final : public Search {
 
   // Sets choices_[row]: for beams the best next tokens, best first; for samples one token for each sample of the row.
   // `whole` is the normalizer of the logits before tokens were banned, if scores need it.
-  void choose(std::size_t row, std::span<const float> logits, std::optional<float> whole, RuleMemory& memory) {
+  void choose(std::size_t row, std::span<const float> logits, std::optional<float> whole, ProcessorScratch& memory) {
     const float normalizer = kernels::log_sum_exp(logits);
     const auto choice = [&](std::int32_t token) {
       token = std::max(token, 0);  // -1 if all tokens are banned
@@ -187,7 +187,7 @@ class WindowSearch final : public Search {
     }
     for (std::size_t i = running_.size(); i-- > 0;) {
       const bool has_ended = running_[i].has_ended = is_end(running_[i].tokens.back());
-      if (!has_ended && length_ + 1 < most_) continue;
+      if (!has_ended && length_ + 1 < max_new_tokens_) continue;
       if (has_ended) running_[i].tokens.pop_back();
       finished_.push_back(std::move(running_[i]));
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -209,7 +209,7 @@ class WindowSearch final : public Search {
     std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
     const double patience = task_.options().patience;
     const auto pool = static_cast<std::size_t>(std::max(std::lrint(static_cast<double>(group_) * patience), 1L));
-    const bool is_last_step = !is_openai() && length_ + 1 >= most_;
+    const bool is_last_step = !is_openai() && length_ + 1 >= max_new_tokens_;
     std::vector<Sequence> next;
     std::vector<int> parents;
     for (std::size_t i = 0; i < candidates_.size() && next.size() < group_; ++i) {
@@ -250,7 +250,7 @@ class WindowSearch final : public Search {
     return double{sequence.sum} / (penalty ? std::pow((5 + length) / 6, *penalty) : length);
   }
 
-  bool is_attempt_over() const { return running_.empty() || is_pool_full_ || length_ >= most_; }
+  bool is_attempt_over() const { return running_.empty() || is_pool_full_ || length_ >= max_new_tokens_; }
 
   void end_attempt(Session& session) {
     // The best running beams fill up the finished ones. Of equal ones the last is taken, as in openai/whisper.
@@ -296,10 +296,10 @@ class WindowSearch final : public Search {
   std::int32_t language_;
   int source_number_;
   std::shared_ptr<DecodedWindow> result_;
-  int beginning_;              // target that reads the first begun_ tokens of the prompt; attempts are forks of it
-  std::size_t begun_ = 0;      // number of tokens up to the start token; 0 if nothing follows it
-  bool is_beginning_ = false;  // beginning_ reads these tokens in the current step
-  std::size_t most_ = 0;       // maximum number of tokens to generate
+  int beginning_;                   // target that reads the first begun_ tokens of the prompt; attempts are forks of it
+  std::size_t begun_ = 0;           // number of tokens up to the start token; 0 if nothing follows it
+  bool is_beginning_ = false;       // beginning_ reads these tokens in the current step
+  std::size_t max_new_tokens_ = 0;  // maximum number of tokens to generate
   double no_speech_ = 0;
   std::size_t attempt_ = 0;    // index of the temperature
   std::size_t group_ = 1;      // number of beams or samples

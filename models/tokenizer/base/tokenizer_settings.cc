@@ -237,7 +237,7 @@ class SettingsReader {
 };
 
 JsonObject open(const std::filesystem::path& path) {
-  return is_there(path) ? read_json_object(path) : TokenizerFiles::none();
+  return file_exists(path) ? read_json_object(path) : TokenizerFiles::none();
 }
 
 }  // namespace
@@ -252,7 +252,7 @@ AddedToken read_added_token(const JsonObject& token) {
 }
 
 bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files) {
-  const auto is_missing = [&](const char* file) { return !is_there(folder / file); };
+  const auto is_missing = [&](const char* file) { return !file_exists(folder / file); };
   const auto missing = std::count_if(files.begin(), files.end(), is_missing);
   if (missing == 0 || missing == std::ssize(files)) return missing == 0;
   refuse<TokenizerError>(folder.string(), "no {}, expected {}", *std::find_if(files.begin(), files.end(), is_missing),
@@ -266,7 +266,7 @@ JsonObject TokenizerFiles::none() {
 TokenizerFiles TokenizerFiles::read(const std::filesystem::path& folder) {
   TokenizerFiles files = read_small(folder);
   const std::filesystem::path json = folder / "tokenizer.json";
-  if (!files.has_added_tokens_decoder() && is_there(json)) {
+  if (!files.has_added_tokens_decoder() && file_exists(json)) {
     files.tokenizer = read_json_object(json, kMaxTokenizerJsonBytes);
   }
   return files;

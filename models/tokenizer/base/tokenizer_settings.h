@@ -15,7 +15,7 @@ namespace encdec {
 
 // Upper bounds for a tokenizer's files; a larger value is taken for damage.
 inline constexpr std::size_t kMaxTokenizerJsonBytes = 64u << 20;  // large vocabularies need about 30 MB
-inline constexpr int kMostSentinels = 10'000;                     // <extra_id_0>, <extra_id_1>, ...
+inline constexpr int kMaxSentinels = 10'000;                      // <extra_id_0>, <extra_id_1>, ...
 
 // Returns true if the folder has all of `files` (or `files` is empty), false if it has none. Throws TokenizerError if
 // it has only some.

@@ -34,7 +34,7 @@ TokenizerSettings byt5_settings(const TokenizerFiles& files) {
     settings.added_tokens.emplace(id++, settings.described(plain));
   }
   if (settings.extra_tokens && !settings.extra_tokens->empty()) return settings;
-  const auto count = files.tokenizer_config.integer("extra_ids", {0, kMostSentinels}).value_or(125);
+  const auto count = files.tokenizer_config.integer("extra_ids", {0, kMaxSentinels}).value_or(125);
   for (int i = 0; i < count; ++i) settings.special_tokens.push_back(fmt::format("<extra_id_{}>", i));
   return settings;
 }

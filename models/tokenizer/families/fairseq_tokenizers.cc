@@ -79,8 +79,8 @@ class M2M100Tokenizer final : public FairseqTokenizer {
   M2M100Tokenizer(SentencePieceModel model, Vocabulary pieces, const TokenizerFiles& files, const std::string& name)
       : FairseqTokenizer{m2m100_settings(files), with_languages(std::move(pieces), m2m100_languages(files), name),
                          std::move(model), m2m100_languages(files), name} {
-    constexpr int kMostFillers = 10'000;
-    fillers_ = files.tokenizer_config.integer("num_madeup_words", {0, kMostFillers}).value_or(8);
+    constexpr int kMaxFillers = 10'000;
+    fillers_ = files.tokenizer_config.integer("num_madeup_words", {0, kMaxFillers}).value_or(8);
     require_unknown();
   }
 

@@ -72,7 +72,7 @@ std::vector<std::string> marian_vocabulary_files(const fs::path& folder) {
   for (const Json& name : vocabularies) {
     if (!name.is_string()) fail(fmt::format("a list with a {}", name.type_name()));
     names.push_back(name.get<std::string>());
-    if (!is_bare_name(names.back())) fail(fmt::format("a list with '{}'", printable(names.back())));
+    if (!is_plain_file_name(names.back())) fail(fmt::format("a list with '{}'", printable(names.back())));
   }
   return names;
 }

@@ -57,7 +57,7 @@ std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::strin
 
 // Frame: X </s>. The sentinels have the last ids in reverse order: <extra_id_0> has the highest.
 Parts make_t5(PipelineSource& source) {
-  const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMostSentinels}).value_or(100));
+  const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
   std::vector<std::string> sentinels;
   for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
   if (!source.is_tokenizer_json) {
@@ -158,7 +158,7 @@ Parts make_nllb(PipelineSource& source) {
 // Frame: X </s>. The vocabulary begins with pad, end and mask tokens and <unk_2>, <unk_3>, ...; the id of any other
 // piece is its id in the sentencepiece model plus `offset`.
 Parts make_pegasus(PipelineSource& source) {
-  const auto offset = static_cast<int>(source.config.integer("offset", {2, kMostSentinels}).value_or(103));
+  const auto offset = static_cast<int>(source.config.integer("offset", {2, kMaxSentinels}).value_or(103));
   const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
     const auto found = source.config.value().find("mask_token_sent");
     if (found != source.config.value().end() && found->is_null()) return std::nullopt;

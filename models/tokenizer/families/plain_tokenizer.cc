@@ -64,11 +64,11 @@ class ListReader final : public JsonEvents {
 // Reads NAME.json, else NAME.txt. Returns nullopt if neither exists.
 std::optional<PieceList> read_list(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path json = folder / (name + ".json");
-  if (is_there(json)) {
+  if (file_exists(json)) {
     return PieceList::parse_json(read_text_file(json, kMaxVocabularyBytes), json.string());
   }
   const std::filesystem::path text = folder / (name + ".txt");
-  if (!is_there(text)) return std::nullopt;
+  if (!file_exists(text)) return std::nullopt;
   return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
 }
 
@@ -76,9 +76,9 @@ std::optional<PieceList> read_list(const std::filesystem::path& folder, const st
 // of a transformers checkpoint (it has a model_type). Returns nullopt if neither file exists.
 std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
   std::optional<JsonObject> config;
-  if (is_there(folder / "config.json")) config = read_json_object(folder / "config.json");
+  if (file_exists(folder / "config.json")) config = read_json_object(folder / "config.json");
   const bool is_converted = !config || !config->has("model_type");
-  if (!is_converted || !is_there(folder / "model.bin")) return config;
+  if (!is_converted || !file_exists(folder / "model.bin")) return config;
   return token_settings(read_ctranslate2(folder / "model.bin"), std::move(config));
 }
 
@@ -209,8 +209,8 @@ void PieceList::require(const std::string& piece) {
 }
 
 const std::string* PieceList::piece(std::int32_t id) const {
-  const bool is_there = id >= 0 && static_cast<std::size_t>(id) < pieces_.size();
-  return is_there ? &pieces_[static_cast<std::size_t>(id)] : nullptr;
+  const bool file_exists = id >= 0 && static_cast<std::size_t>(id) < pieces_.size();
+  return file_exists ? &pieces_[static_cast<std::size_t>(id)] : nullptr;
 }
 
 std::unique_ptr<Tokenizer> plain_tokenizer(PieceList source, std::optional<PieceList> target, PlainOptions options) {

@@ -112,7 +112,7 @@ std::unique_ptr<Tokenizer> openai_tokenizer(const fs::path& file) {
   const std::int64_t vocabulary = sizes->required_integer("n_vocab");
   for (const char* beside : kTiktokenFiles) {
     const fs::path path = file.parent_path() / beside;
-    if (!is_there(path)) continue;
+    if (!file_exists(path)) continue;
     auto texts = parse_tiktoken(read_text_file(path, native_files::kMaxBytes), path.string());
     const std::int64_t count = std::ssize(texts);
     // A folder may have both files. The one that fits the model's number of tokens is used.
@@ -125,7 +125,7 @@ std::unique_ptr<Tokenizer> openai_tokenizer(const fs::path& file) {
 std::unique_ptr<Tokenizer> vocabulary_tokenizer(const fs::path& folder) {
   for (const bool is_json : {true, false}) {
     const fs::path path = folder / (is_json ? "vocabulary.json" : "vocabulary.txt");
-    if (!is_there(path)) continue;
+    if (!file_exists(path)) continue;
     const std::string text = read_text_file(path, kMaxVocabularyBytes);
     const auto pieces =
         is_json ? PieceList::parse_json(text, path.string()) : PieceList::parse_lines(text, path.string());

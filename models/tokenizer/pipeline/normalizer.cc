@@ -10,7 +10,7 @@ void to_normal_form(PipelineText& text, NormalForm form) {
   const std::string_view origin = std::string_view(text.text).substr(0, text.origin_bytes);
   const std::size_t origin_bytes = normal_form(origin, form).size();
   text.text = normal_form(text.text, form);
-  check_rewritten(text.text.size());
+  check_rewritten_size(text.text.size());
   text.origin_bytes = std::min(origin_bytes, text.text.size());
 }
 

@@ -74,7 +74,7 @@ PieceDecoder sequence(std::vector<PieceDecoder> parts) {
       part(pieces);
       std::size_t bytes = 0;
       for (const std::string& piece : pieces) bytes += piece.size();
-      check_rewritten(bytes);
+      check_rewritten_size(bytes);
     }
   };
 }
@@ -123,7 +123,7 @@ PieceDecoder replace(Pattern pattern, std::string content) {
       if (piece.empty()) continue;
       std::vector<PatternMatch> matches;
       pattern(piece, [&](const PatternMatch& match) { matches.push_back(match); });
-      check_rewritten(bytes += piece.size() + matches.size() * content.size());
+      check_rewritten_size(bytes += piece.size() + matches.size() * content.size());
       std::string result;
       std::size_t begin = 0;
       for (const PatternMatch& match : matches) {

@@ -34,7 +34,7 @@ PipelineText PipelineText::slice(std::size_t begin, std::size_t end) && {
 
 void PipelineText::prepend(std::string_view prefix) {
   if (text.empty()) return;
-  check_rewritten(text.size() + prefix.size());
+  check_rewritten_size(text.size() + prefix.size());
   text.insert(0, prefix);
   if (origin_bytes > 0) origin_bytes += prefix.size();
 }
@@ -48,12 +48,12 @@ void PipelineText::to_byte_characters() {
     characters += byte_character(static_cast<std::uint8_t>(text[index]));
     if (index < origin_bytes) new_origin_bytes = characters.size();
   }
-  check_rewritten(characters.size());
+  check_rewritten_size(characters.size());
   text = std::move(characters);
   origin_bytes = new_origin_bytes;
 }
 
-void check_rewritten(std::size_t bytes) {
+void check_rewritten_size(std::size_t bytes) {
   if (bytes > kMaxRewrittenBytes) {
     throw TokenizerError(fmt::format("the text grows to more than {} bytes while it is rewritten", kMaxRewrittenBytes));
   }
@@ -88,7 +88,7 @@ void TextRewriter::finish() {
 
 void TextRewriter::append(std::string_view added, bool is_origin) {
   poll_cancelled();
-  check_rewritten(result_.size() + added.size());
+  check_rewritten_size(result_.size() + added.size());
   result_ += added;
   if (is_origin && !added.empty()) origin_bytes_ = result_.size();
 }

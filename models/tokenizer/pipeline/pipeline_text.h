@@ -9,7 +9,7 @@ namespace encdec {
 // Maximum size of a rewritten text. Without it a short rule of a hostile file could make a text arbitrarily long.
 inline constexpr std::size_t kMaxRewrittenBytes = 64u << 20;
 // Throws TokenizerError if `bytes` > kMaxRewrittenBytes.
-void check_rewritten(std::size_t bytes);
+void check_rewritten_size(std::size_t bytes);
 
 // A text between the caller and the piece model. It records which of its bytes come from the first character of the
 // caller's text: only there does Metaspace with PrependScheme::first add its prefix.

@@ -27,7 +27,7 @@ class PipelineTokenizer final : public Tokenizer {
       const std::optional<std::string_view> text = added != nullptr ? *added : parts_.model->piece(id);
       if (!text) fail_id(id);
       if (added_.is_special(*text)) continue;
-      check_rewritten(bytes += text->size());
+      check_rewritten_size(bytes += text->size());
       texts.emplace_back(*text);
     }
     if (parts_.decoder) parts_.decoder(texts);
@@ -82,7 +82,7 @@ class PipelineTokenizer final : public Tokenizer {
       if (raw.id) return ids.push_back(*raw.id);
       PipelineText part = PipelineText::part(text, raw.begin, raw.end);
       if (parts_.normalizer) parts_.normalizer(part);
-      check_rewritten(normalized_bytes += part.text.size());
+      check_rewritten_size(normalized_bytes += part.text.size());
       const std::string_view normalized = part.text;
       added_.find(normalized, Looking::for_normalized_tokens, special_tokens, [&](const AddedVocabulary::Part& inner) {
         if (inner.begin == inner.end) return;

@@ -150,7 +150,7 @@ PreTokenizer sequence(std::vector<PreTokenizer> parts) {
     std::vector<WordSink> steps(parts.size());     // receivers of the words of each part
     for (std::size_t i = 0; i < parts.size(); ++i) {
       steps[i] = [&, i](PipelineText&& word) {
-        check_rewritten(bytes[i] += word.text.size());
+        check_rewritten_size(bytes[i] += word.text.size());
         i + 1 < parts.size() ? parts[i + 1](std::move(word), steps[i + 1]) : take(std::move(word));
       };
     }

@@ -65,7 +65,7 @@ std::string normalize(std::string_view valid, const SentencePieceProto::Normaliz
     for (const char byte : step.result) byte == ' ' ? void(text += space) : text.push_back(byte);
     if (!step.result.empty()) after_space = rules.remove_extra_spaces && step.result.ends_with(' ');
     rest.remove_prefix(step.bytes);
-    check_rewritten(text.size());
+    check_rewritten_size(text.size());
   }
   while (rules.remove_extra_spaces && text.ends_with(space)) text.erase(text.size() - space.size());
   if (rules.add_dummy_prefix && rules.space_is_suffix) text += space;

@@ -22,7 +22,7 @@ struct Operands {
   Tensor value;
   Mask mask = Mask::none;
   int window = -1;  // -1: no window
-  bool at_once = false;
+  bool all_queries_in_one_call = false;
 
   Operands(std::uint64_t seed, int queries, int keys, int head_dim, double query_limit = 1.0) {
     RandomTensors random(seed);
@@ -50,7 +50,7 @@ struct Operands {
             .scale = 1.0f / std::sqrt(static_cast<float>(width)),
             .causal = mask == Mask::causal,
             .window = window < 0 ? HeadAttention().window : window,
-            .at_once = at_once};
+            .all_queries_in_one_call = all_queries_in_one_call};
   }
 
   Tensor run() const {

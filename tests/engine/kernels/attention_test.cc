@@ -33,7 +33,7 @@ TEST(Attention, QueriesThatAreAlwaysPassedAtOnceFollowTheFormula) {
         for (const Mask mask : {Mask::none, Mask::causal}) {
           Operands operands(4, count, count, head_dim);
           operands.mask = mask;
-          operands.at_once = true;
+          operands.all_queries_in_one_call = true;
           ASSERT_TRUE(is_close_to(operands.expected(), operands.run())) << count << " rows, head_dim " << head_dim;
         }
       }

@@ -25,7 +25,7 @@ class Bfloat16Attention : public testing::Test {
   static Tensor run(const Operands& operands, bool in_bfloat16 = true) {
     Tensor output = Tensor::allocate({operands.query.shape()[0], operands.value.width()});
     HeadAttention head = operands.head(output);
-    head.at_once = true;
+    head.all_queries_in_one_call = true;
     head.in_bfloat16 = in_bfloat16;
     return Operands::run(head, output);
   }

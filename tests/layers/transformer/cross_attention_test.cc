@@ -65,8 +65,8 @@ struct CrossCase {
     std::vector<Matrix> outputs;
     for (const Sequence& sequence : sequences()) {
       outputs.push_back(attend(weights, Matrix(target).slice_rows(sequence.first_row, sequence.rows),
-                               Matrix(source).slice_rows(sequence.memory_first, sequence.memory_rows), options.heads,
-                               {.mask = Mask::none}));
+                               Matrix(source).slice_rows(sequence.first_memory_row, sequence.memory_rows),
+                               options.heads, {.mask = Mask::none}));
     }
     const Matrix y = reference::stack(outputs);
     return residual.empty() ? y : add(y, Matrix(residual));
@@ -101,7 +101,7 @@ TEST(CrossAttentionMemory, LaysOutEachSourceAsKeysThenValuesHeadByHead) {
     for (const Sequence& sequence : c.sequences()) {
       for (const char* name : {"key", "value"}) {
         const Matrix all = project(c.weights, name, Matrix(c.source));
-        const Matrix rows = all.slice_rows(sequence.memory_first, sequence.memory_rows);
+        const Matrix rows = all.slice_rows(sequence.first_memory_row, sequence.memory_rows);
         for (int head = 0; head < c.options.heads; ++head) {
           heads.push_back(rows.slice_columns(head * head_dim, head_dim));
         }
@@ -127,7 +127,7 @@ TEST(CrossAttention, SequencesMayShareASource) {
   const CrossCase c(4, {20, 4}, {1, 1, 1}, {6, 0, 0});
   std::vector<Sequence> sequences = c.sequences();
   for (Sequence& sequence : sequences) {
-    sequence.memory_first = 0;
+    sequence.first_memory_row = 0;
     sequence.memory_rows = 6;
   }
   const Tensor output = c.runner(1).run(std::array{c.target, c.memory(1)}, sequences);
@@ -139,7 +139,7 @@ TEST(CrossAttention, SequencesMayShareASource) {
 Matrix head_softmax(const CrossCase& c, const Sequence& sequence, int head) {
   const auto width = static_cast<std::int64_t>(c.options.head_width());
   const Matrix target = Matrix(c.target).slice_rows(sequence.first_row, sequence.rows);
-  const Matrix source = Matrix(c.source).slice_rows(sequence.memory_first, sequence.memory_rows);
+  const Matrix source = Matrix(c.source).slice_rows(sequence.first_memory_row, sequence.memory_rows);
   const Matrix query = project(c.weights, "query", target).slice_columns(head * width, width);
   const Matrix key = project(c.weights, "key", source).slice_columns(head * width, width);
   Matrix scores = linear(query, key, nullptr);
@@ -188,7 +188,7 @@ TEST(CrossAttention, BatchNeighboursDoNotChangeABit) {
       alone.target_rows = {sequence.rows};
       alone.source_rows = {sequence.memory_rows};
       alone.target = c.target.slice(sequence.first_row, sequence.rows);
-      alone.source = c.source.slice(sequence.memory_first, sequence.memory_rows);
+      alone.source = c.source.slice(sequence.first_memory_row, sequence.memory_rows);
       EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone.run(1))) << describe(c);
     }
   }

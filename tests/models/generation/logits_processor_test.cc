@@ -243,7 +243,7 @@ TEST(MakeLogitsProcessors, AgreeWithTheirDefinitionsForAnySettingsAndHistory) {
 
 TEST(MakeLogitsProcessors, ProcessorsReportWhenTheyMayChangeScores) {
   std::size_t changes = 0;
-  RuleMemory memory;
+  ProcessorScratch memory;
   for (unsigned seed = 0; seed < 20'000; ++seed) {
     const RandomCase test(seed);
     for (const auto& rule : make_logits_processors(test.config)) {

@@ -13,7 +13,7 @@ using ScoreList = std::vector<float>;
 inline const TokenIds kStart = {0};
 
 inline ScoreList processed_by(const LogitsProcessors& rules, const TokenHistory& history, ScoreList scores) {
-  RuleMemory memory;
+  ProcessorScratch memory;
   for (const auto& rule : rules) rule.process(history, scores, memory);
   return scores;
 }

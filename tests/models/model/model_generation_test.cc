@@ -188,7 +188,7 @@ class ListStream final : public GenerateStream {
   }
   void write(GenerateResult result) override { results.push_back(std::move(result)); }
 
-  bool passes_over(const Error& error) override {
+  bool skips(const Error& error) override {
     passed_over.emplace_back(error.what());
     return passes_over_all;
   }

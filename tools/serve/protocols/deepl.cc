@@ -59,7 +59,7 @@ asio::awaitable<void> translate_texts(Call& call) {
                                  .target = target,
                                  .is_html = tags == "html",
                                  .split = split_of(parameters.text("split_sentences", "1"))};
-  call.comfort();  // DeepL's client gives up after ten seconds without a byte
+  call.keep_alive();  // DeepL's client gives up after ten seconds without a byte
   const auto translations = co_await translate(call, std::move(texts), options);
   Json list = Json::array();
   for (const Translation& translation : translations) {

@@ -98,7 +98,7 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
   std::size_t index = 0;
   for (;;) {
     const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+    if (const auto* tokens = std::get_if<FinalTokens>(&news.what)) {
       for (std::size_t i = 0; i < tokens->ids.size(); ++i) {
         if (held) call.send_event(*held);
         stream.push(std::span(tokens->ids).subspan(i, 1));

@@ -78,7 +78,7 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
   StoppedText text(model.model().tokenizer());
   for (;;) {
     const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+    if (const auto* tokens = std::get_if<FinalTokens>(&news.what)) {
       text.push(tokens->ids);
       Json event = {{"text", text.take()}, {"token_ids", tokens->ids}};
       if (has_scores) event["token_scores"] = to_array(tokens->scores);

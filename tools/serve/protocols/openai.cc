@@ -199,7 +199,7 @@ class GrowingResult {
   // Adds news. Returns the new tokens before the stop text.
   Hypothesis take(WorkNews news) {
     Hypothesis fresh;
-    if (auto* tokens = std::get_if<CertainTokens>(&news.what)) {
+    if (auto* tokens = std::get_if<FinalTokens>(&news.what)) {
       fresh = {.token_ids = std::move(tokens->ids), .token_scores = std::move(tokens->scores)};
       const std::size_t count = text_.push(fresh.token_ids);
       fresh.token_ids.resize(count);

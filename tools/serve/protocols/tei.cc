@@ -127,7 +127,7 @@ asio::awaitable<void> info(Call& call) {
                   {"max_header_fields", settings.http.header_fields},
                   {"max_connections", settings.http.connections},
                   {"max_requests", limits.requests},
-                  {"max_request_bytes", limits.request_bytes},
+                  {"max_request_bytes", limits.total_request_bytes},
                   {"max_recording_bytes", limits.recording_bytes},
                   {"max_recording_seconds", limits.recording_seconds},
                   {"max_answer_bytes", limits.answer_bytes},

@@ -159,11 +159,11 @@ class Parts {
     text.tags.push_back(std::move(added));
   }
   // Returns whether more inline tags may be added. Later ones are added as markup, which takes less memory.
-  bool takes_tags() const { return tags_ < kMostTags; }
+  bool takes_tags() const { return tags_ < kMaxTags; }
   std::vector<HtmlPart> take() { return std::move(parts_); }
 
  private:
-  static constexpr std::size_t kMostTags = 1 << 16;
+  static constexpr std::size_t kMaxTags = 1 << 16;
 
   HtmlPart& part(bool is_text) {
     if (parts_.empty() || parts_.back().is_text != is_text) {

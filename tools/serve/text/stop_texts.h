@@ -36,7 +36,7 @@ class StoppedText {
   std::span<const std::string> stops_;
   std::string text_;
   std::size_t taken_ = 0;
-  std::size_t certain_ = 0;
+  std::size_t final_size_ = 0;
   bool is_stopped_ = false;
 };
 

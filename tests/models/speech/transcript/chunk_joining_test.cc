@@ -26,7 +26,7 @@ TEST(ChunkJoining, SequencesAreJoinedInTheMiddleOfTheirOverlap) {
 }
 
 TEST(ChunkJoining, TimesInAnOverlapDoNotSplitTexts) {
-  const std::vector<HeardChunk> chunks = {
+  const std::vector<TranscribedChunk> chunks = {
       {.tokens = {at(0), 1, 2, at(4), at(4), 3, 4, 5, at(9)}, .seconds = 10, .right = 2},
       {.tokens = {at(0), 4, 5, 6, at(3), at(3), 7, at(6)}, .seconds = 10, .left = 2},
   };
@@ -44,9 +44,9 @@ TEST(ChunkJoining, TimesInAnOverlapDoNotSplitTexts) {
 TEST(ChunkJoining, TimesThatGoBackBelongToTheNextWindow) {
   // A pair of times at the end of the first window gives the beginning of the second window. A single time there means
   // that the first window was transcribed to its end.
-  const HeardChunk pair{.tokens = {at(0), 1, at(4), at(4), at(0), 2, at(3)}, .seconds = 30};
+  const TranscribedChunk pair{.tokens = {at(0), 1, at(4), at(4), at(0), 2, at(3)}, .seconds = 30};
   EXPECT_EQ(join_chunks(std::vector{pair}, kIds)[1].end, 7);
-  const HeardChunk single{.tokens = {at(0), 1, at(4), at(0), 2, at(3)}, .seconds = 60};
+  const TranscribedChunk single{.tokens = {at(0), 1, at(4), at(0), 2, at(3)}, .seconds = 60};
   const auto texts = join_chunks(std::vector{single}, kIds);
   EXPECT_EQ(texts[1].start, 30);
   EXPECT_EQ(texts[1].end, 33);
@@ -54,7 +54,7 @@ TEST(ChunkJoining, TimesThatGoBackBelongToTheNextWindow) {
 
 TEST(ChunkJoining, MatchesTransformers) {
   for (const auto& golden : golden_speech("chunk_joining")) {
-    std::vector<HeardChunk> chunks;
+    std::vector<TranscribedChunk> chunks;
     for (const auto& chunk : golden.at("chunks")) {
       chunks.push_back({chunk.at("tokens").get<Tokens>(), chunk.at("seconds"), chunk.at("left"), chunk.at("right")});
     }
@@ -73,12 +73,12 @@ TEST(ChunkJoining, MatchesTransformers) {
 }
 
 TEST(ChunkJoining, ATextWithoutATimeAtItsEndIsKept) {
-  const auto texts = join_chunks(std::vector<HeardChunk>{{.tokens = {at(1), 1, 2}, .seconds = 5}}, kIds);
+  const auto texts = join_chunks(std::vector<TranscribedChunk>{{.tokens = {at(1), 1, 2}, .seconds = 5}}, kIds);
   ASSERT_EQ(texts.size(), 1u);
   EXPECT_EQ(texts[0].start, 1);
   EXPECT_EQ(texts[0].end, std::nullopt);
   EXPECT_TRUE(join_chunks({}, kIds).empty());
-  EXPECT_TRUE(join_chunks(std::vector<HeardChunk>{{.tokens = {at(1)}, .seconds = 5}}, kIds).empty());
+  EXPECT_TRUE(join_chunks(std::vector<TranscribedChunk>{{.tokens = {at(1)}, .seconds = 5}}, kIds).empty());
 }
 
 }  // namespace

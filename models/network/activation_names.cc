@@ -1,8 +1,8 @@
-#include "encdec/models/network/config.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "encdec/models/network/config.h"
 
 namespace encdec {
 namespace {
