@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "arguments/argument_table.h"
@@ -16,6 +17,25 @@ namespace {
   text.pop_back();
   throw CLI::CallForVersion(std::move(text), 0);
 }
+
+constexpr std::size_t kHelpColumns = 120;
+
+// Breaks the descriptions of options into lines that fit beside their names.
+class WrappingFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::size_t width = kHelpColumns - get_column_width();
+    std::string text = option->get_description();
+    std::size_t line = 0;
+    while (text.size() - line > width) {
+      const std::size_t space = text.rfind(' ', line + width);
+      if (space == text.npos || space <= line) break;
+      text[space] = '\n';
+      line = space + 1;
+    }
+    return text;
+  }
+};
 
 }  // namespace
 
@@ -37,6 +57,7 @@ CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& wor
 }
 
 void add_document_options(CLI::App& program, const std::string& see_also) {
+  program.formatter(std::make_shared<WrappingFormatter>());
   program.add_flag_callback(
       "--man", [&program, see_also] { print_and_end(manual_page(program, see_also)); },
       "Print the manual page and exit: " + program.get_name() + " --man | man -l -");

@@ -21,7 +21,8 @@ CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& wor
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
 // Adds --man and --completion. They print the manual page or a shell's completion script, generated from all options of
-// the program, and end the program as --help does.
+// the program, and end the program as --help does. Also wraps the lines of --help.
+// REQUIRES: the program has no subcommands yet.
 void add_document_options(CLI::App& program, const std::string& see_also);
 
 }  // namespace encdec::cli
