@@ -7,6 +7,7 @@
 
 #include "encdec/models/model.h"
 #include "encdec/models/speech/transcript/subtitles.h"
+#include "encdec/models/speech/transcription/transcribe_options.h"
 
 namespace encdec::python {
 
