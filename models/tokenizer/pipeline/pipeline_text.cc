@@ -69,7 +69,7 @@ void TextRewriter::keep(std::size_t bytes) {
 
 void TextRewriter::drop_origin(std::size_t bytes) {
   position_ += bytes;
-  if (text_.origin_bytes > 0) text_.origin_bytes = position_ + 1;
+  if (text_.origin_bytes > 0) text_.origin_bytes = position_ + (rest().empty() ? 0 : first_character(rest()).bytes);
 }
 
 void TextRewriter::replace(std::size_t bytes, std::string_view by) {

@@ -91,6 +91,22 @@ TEST(Precompiled, ReplacesByItsTable) {
   EXPECT_EQ(normalized(normalizer, "a\u0301\u0301\u0301b"), "yz\u0301\u0301\u0301b");
 }
 
+TEST(Precompiled, BeginningAfterADeletedCharacterIsAWholeCharacter) {
+  const Normalizer deletes = precompiled({table(kLeaf, 1u << 31, std::string_view("\0", 1)), "file"});
+  const auto origin_bytes = [&](const Normalizer& next, std::string_view text) {
+    PipelineText result = PipelineText::whole(text);
+    sequence({deletes, next})(result);
+    return result.origin_bytes;
+  };
+  for (const NormalForm form : {NormalForm::nfc, NormalForm::nfd, NormalForm::nfkc, NormalForm::nfkd}) {
+    EXPECT_EQ(origin_bytes(normal(form), "a中b"), 3u);
+  }
+  EXPECT_EQ(origin_bytes(normal(NormalForm::nfd), "aé"), 3u);  // e and the accent, which has 2 bytes
+  EXPECT_EQ(origin_bytes(bert({.split_chinese = false}), "aéb"), 1u);
+  EXPECT_EQ(origin_bytes(normal(NormalForm::nfc), "aa中b"), 3u);
+  EXPECT_EQ(origin_bytes(normal(NormalForm::nfc), "a"), 0u);
+}
+
 TEST(Precompiled, TablesWithOffsetsOutsideHaveNoEffect) {
   for (const std::uint32_t child :
        {std::uint32_t{'a'} | 1u << 8 | 0x1FFFFu << 10, std::uint32_t{'a'} | 0x1FFFFu << 10}) {
