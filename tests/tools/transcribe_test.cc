@@ -211,6 +211,24 @@ TEST_F(TranscribeTest, ARecordingThatCannotBeReadDoesNotStopTheOthers) {
   EXPECT_TRUE(failed(transcribe({missing}), 1, {"missing.wav: No such file or directory"}));
 }
 
+TEST_F(TranscribeTest, OutputThatCannotBeWrittenStopsTheWork) {
+  const std::string file = recording("a.wav", 1, 300);
+  const Finished full =
+      run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", kModel, "--quiet", file, file, file},
+           .input = {},
+           .output_file = "/dev/full",
+           .closed = {}});
+  EXPECT_EQ(full.status, 1);
+  EXPECT_EQ(full.errors, "encdec: standard output: cannot write: No space left on device\n");
+
+  const std::string folder = folder_.path("out");
+  fs::create_directories(fs::path(folder) / "a.txt");  // no file can take its place
+  const Finished finished = transcribe({file, recording("b.wav", 1, 300), "--workers", "1", "--output-dir", folder});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(split_lines(finished.errors).size(), 1u) << finished.errors;
+  EXPECT_THAT(finished.errors, testing::Not(HasSubstr("not all recordings"))) << finished.errors;
+}
+
 TEST_F(TranscribeTest, DamagedRecordingsAreReported) {
   const std::string whole = wav(samples(0.2, 300));
   std::mt19937 random(1);

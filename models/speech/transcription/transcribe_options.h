@@ -141,8 +141,7 @@ struct TranscribeOptions {
   int workers = 1;
 
   // Callbacks. Any worker's thread may call them, but only one at a time. An exception from a callback ends the work
-  // and is thrown by transcribe(). A FileError from on_segments or on_progress instead counts as a failure of the
-  // recording: see TranscribeStream::skips().
+  // and is thrown by transcribe().
 
   // Called with segments of a recording as soon as they are final.
   std::function<void(std::size_t recording, std::span<const TranscriptSegment> segments)> on_segments = {};

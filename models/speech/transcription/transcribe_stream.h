@@ -17,11 +17,11 @@ class TranscribeStream {
   // Returns the next recording; nullopt at the end and in later calls. Throws FileError if this recording cannot be
   // read; then skips() decides whether to continue.
   virtual std::optional<Recording> next() = 0;
-  // Receives a finished transcript. Transcripts come in the order in which they are finished. A FileError thrown here
-  // counts as a failure of the recording.
+  // Receives a finished transcript. Transcripts come in the order in which they are finished. An exception thrown here
+  // ends transcribe(), which throws it.
   virtual void write(std::size_t recording, Transcript transcript) = 0;
-  // Called when a recording has failed with a FileError. True: the recording is skipped. False: transcribe() throws
-  // `error`.
+  // Called when a recording cannot be read, with the FileError. True: the recording is skipped. False: transcribe()
+  // throws `error`.
   virtual bool skips(std::size_t /*recording*/, const Error& /*error*/) { return false; }
 };
 

@@ -133,7 +133,7 @@ class Transcriber final : DecodeClient, DecodeFeed {
   void open_next() {
     auto part = std::make_unique<Part>();
     Part& opened = *part;
-    std::optional<std::size_t> number;
+    std::optional<DecodeJob> job;
     try {
       std::optional<Recording> recording = next_part(opened);
       if (!recording) {
@@ -142,23 +142,28 @@ class Transcriber final : DecodeClient, DecodeFeed {
         return;
       }
       opened.transcriber.emplace(task_, *std::move(recording));
-      {
-        const std::lock_guard lock(mutex_);
-        number = opened_++;
-        open_.emplace(*number, std::move(part));
-      }
-      go_on(*number, opened);
+      job = next_window(opened);
     } catch (const FileError& error) {
-      give_up(opened.recording, error);
-      if (number) forget(*number);
+      return give_up(opened.recording, error);
     }
+    std::size_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = opened_++;
+      open_.emplace(number, std::move(part));
+    }
+    go_on(number, opened, std::move(job));
+  }
+
+  // Reads the next window of a part; nullopt at the end. Throws FileError if the recording cannot be read.
+  static std::optional<DecodeJob> next_window(Part& part) {
+    while (!part.transcriber->read()) {
+    }
+    return part.transcriber->next();
   }
 
   // Queues the next window of a part. If there is none, writes the part's transcript and closes the part.
-  void go_on(std::size_t number, Part& part) {
-    while (!part.transcriber->read()) {
-    }
-    std::optional<DecodeJob> job = part.transcriber->next();
+  void go_on(std::size_t number, Part& part, std::optional<DecodeJob> job) {
     if (!job) {
       write(part);
       return forget(number);
@@ -210,26 +215,28 @@ class Transcriber final : DecodeClient, DecodeFeed {
       const std::lock_guard lock(mutex_);
       part = open_.at(job.index).get();
     }
-    try {
-      std::vector<TranscriptSegment> segments = part->transcriber->finish();
-      {
-        const std::lock_guard telling(callback_mutex_);
-        const bool is_chunk = part->whole != nullptr;
-        if (is_chunk) {
-          std::ranges::move(segments, std::back_inserter(part->segments));
-        } else {
-          tell(part->recording, segments);
-        }
-        if (task_.options().on_progress) {
-          task_.options().on_progress(part->recording,
-                                      is_chunk ? part->whole->seconds_done() : part->transcriber->seconds_done());
-        }
+    std::vector<TranscriptSegment> segments = part->transcriber->finish();
+    {
+      const std::lock_guard telling(callback_mutex_);
+      const bool is_chunk = part->whole != nullptr;
+      if (is_chunk) {
+        std::ranges::move(segments, std::back_inserter(part->segments));
+      } else {
+        tell(part->recording, segments);
       }
-      go_on(job.index, *part);
+      if (task_.options().on_progress) {
+        task_.options().on_progress(part->recording,
+                                    is_chunk ? part->whole->seconds_done() : part->transcriber->seconds_done());
+      }
+    }
+    std::optional<DecodeJob> next;
+    try {
+      next = next_window(*part);
     } catch (const FileError& error) {
       give_up(part->recording, error);
-      forget(job.index);
+      return forget(job.index);
     }
+    go_on(job.index, *part, std::move(next));
   }
   void on_failure(const DecodeJob& /*job*/, const std::exception_ptr& failure) override {
     stop(explained(failure, parts_));
