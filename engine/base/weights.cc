@@ -65,8 +65,8 @@ void WeightStore::add(std::string name, Tensor tensor, Tensor scale) {
     throw WeightError(fmt::format("{}: scale of tensor '{}' has type {} and shape {}, expected float32 [{}] or [1]",
                                   origin_, name, to_string(scale.type()), to_string(scale.shape()), tensor.rows()));
   }
-  scales_.emplace(name, std::move(scale));
-  add(std::move(name), std::move(tensor));
+  add(name, std::move(tensor));
+  scales_.emplace(std::move(name), std::move(scale));
 }
 
 void WeightStore::add_files_of(const WeightStore& other) {

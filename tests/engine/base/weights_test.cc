@@ -29,6 +29,10 @@ TEST(WeightStore, RefusesASecondTensorOfAName) {
   EXPECT_EQ(message_of<WeightError>([&] { store->add("a", Tensor()); }), "folder: tensor 'a' is there twice");
   EXPECT_EQ(store->tensors().size(), 1u);
   EXPECT_FALSE(store->find("a")->empty());
+
+  const Tensor integers = Tensor::allocate({2, 3}, DataType::int8), scale = Tensor::allocate({2});
+  EXPECT_EQ(message_of<WeightError>([&] { store->add("a", integers, scale); }), "folder: tensor 'a' is there twice");
+  EXPECT_EQ(store->find_scale("a"), nullptr);
 }
 
 TEST(WeightScope, PathGrowsWithEachLevel) {
