@@ -271,7 +271,9 @@ AttentionMaps Model::attention(const std::string& source, const std::string& tar
   const ModelParts parts = impl_->parts();
   const Tokenizer& tokenizer = tokenizer_of(parts);
   const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
-  const TokenIds target_ids = impl_->config.has_decoder() ? encode_target(parts, target, languages) : TokenIds();
+  const TokenIds target_ids = impl_->config.has_decoder() ? encode_target(parts, target, languages)
+                              : target.empty()            ? TokenIds()
+                                                          : tokenizer.encode(target, languages);
   return attention_ids(tokenizer.encode(source, languages), target_ids, options);
 }
 

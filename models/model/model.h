@@ -149,8 +149,8 @@ class Model {
   // - Encoder-decoder: a row of a decoder map belongs to a token of the target. It shows where the model looked in
   //   order to produce that token, whether or not the token is likely.
   // - Decoder-only: the model reads the source, then the target.
-  // - Encoder-only: REQUIRES an empty target.
-  // Throws as score() and read_attention() do.
+  // - Encoder-only: the target must be empty.
+  // Throws as score() and read_attention() do, and InputError if an encoder-only model gets a target.
   AttentionMaps attention(const std::string& source, const std::string& target,
                           const AttentionMapOptions& options = {}) const;
   // The same for token ids, which are used exactly as given.

@@ -198,6 +198,17 @@ TEST(Attention, RefusesMapsThatTheModelDoesNotHave) {
   EXPECT_THAT(message_of("marian/odd_sizes", {}, {4}, {1'000'000}), testing::HasSubstr("target 1: token id 1000000"));
 }
 
+TEST(Attention, ATextAsTargetIsRefusedLikeIds) {
+  const Model model = Model::load(kGolden / "sentence_transformers/mean_normalized/model", {.threads = 1});
+  EXPECT_NO_THROW(model.attention("a", ""));
+  try {
+    model.attention("a", "b");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::EndsWith("expected none: bert does not read it"));
+  }
+}
+
 TEST(Attention, MapsTooLargeForMemoryAreRefusedBeforeTheyAreComputed) {
   const TokenIds longest(40'000, 4);
   EXPECT_THAT(message_of("t5/v1_1", {}, longest, {5}), testing::HasSubstr("choose a kind, a layer or a head"));
