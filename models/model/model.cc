@@ -50,8 +50,14 @@ class ListStream final : public GenerateStream {
   std::size_t read_ = 0;
 };
 
-// Returns a line about unused tensors, or empty if all of them are of a kind that is usually unused: tensors for
-// training, second copies of tensors, and settings.
+// Returns whether a tensor holds a setting, such as a number of heads in CTranslate2, and not weights.
+bool is_setting(const std::string& name, const WeightStore& store) {
+  const Tensor& tensor = *store.find(name);
+  return tensor.elements() <= 1 || (!is_weight_type(tensor.type()) && store.find_scale(name) == nullptr);
+}
+
+// Returns a line about unused weights, or empty if all of them are of a kind that is usually unused: tensors for
+// training and second copies of tensors.
 std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
   constexpr std::array<std::string_view, 11> kUsual = {"pooler",
                                                        "lm_head.",
@@ -65,9 +71,7 @@ std::string describe_left_over(const std::vector<std::string>& unused, const Wei
                                                        "position_ids",
                                                        "EncDecAttention.relative_attention_bias"};
   const auto is_usual = [&](const std::string& name) {
-    const Tensor& tensor = *store.find(name);
-    return tensor.elements() <= 1 || !is_weight_type(tensor.type()) ||
-           std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
+    return std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
   };
   const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
   if (count == 0) return "";
@@ -140,7 +144,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
   std::vector<std::string> unused = impl->network->weights.unused();
-  std::erase(unused, kMelFilters);
+  std::erase_if(unused,
+                [&](const std::string& name) { return name == kMelFilters || is_setting(name, *impl->weights); });
   for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   impl->weights_note = describe_left_over(unused, *impl->weights);
   if (impl->config.architecture == Architecture::encoder_only) {

@@ -50,6 +50,43 @@ TEST(Inspect, FilesOfTheTokenizerAreListed) {
   EXPECT_EQ(files("/npz/separate_vocabulary/model"), json({"vocab.src.yml", "vocab.trg.yml"}));
 }
 
+json inspect_golden(const std::string& folder, const std::vector<std::string>& options) {
+  std::vector<std::string> arguments{"inspect", "--json", "--model", ENCDEC_GOLDEN_DIR + folder};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return json::parse(encdec_command(arguments).output);
+}
+
+TEST(Inspect, ATensorWithTwoNamesIsCountedOnce) {
+  const json found = inspect_golden("/whisper_formats/ctranslate2/int8", {"--weights"});
+  std::int64_t bytes = 0, other_bytes = 0;
+  for (const json& weight : found["weights"]) {
+    const bool is_other = weight["name"] == "decoder/projection/weight";  // of decoder/embeddings/weight
+    (is_other ? other_bytes : bytes) += weight["bytes"].get<std::int64_t>();
+  }
+  EXPECT_GT(other_bytes, 0);
+  EXPECT_EQ(found["weight_bytes"], bytes);
+}
+
+TEST(Inspect, SettingsAmongTheTensorsAreNoUnusedWeights) {
+  EXPECT_EQ(inspect_golden("/whisper_formats/ctranslate2/int8", {})["notes"], json::array());
+}
+
+TEST(Inspect, AnEncoderOfSoundHasMelBands) {
+  const json encoder = inspect_golden("/whisper_formats/hugging_face", {})["encoder"];
+  EXPECT_EQ(encoder["mel_bands"], 16);
+  EXPECT_FALSE(encoder.contains("vocabulary"));
+  const Finished finished =
+      encdec_command({"inspect", "--model", ENCDEC_GOLDEN_DIR + std::string("/whisper_formats/hugging_face")});
+  EXPECT_THAT(finished.output, HasSubstr(", reads sound in 16 mel bands, "));
+}
+
+TEST(Inspect, LanguagesInTheTokenizersSettingsAreTold) {
+  const auto found = [](const std::string& model) { return encdec_command({"inspect", "--model", model}).output; };
+  EXPECT_THAT(found(std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation"),
+              HasSubstr("\nlanguages     en to arpabet\n"));
+  EXPECT_THAT(found(golden_model("text")), HasSubstr("\nlanguages     fra, deu\n"));
+}
+
 TEST(Inspect, WeightsAddUp) {
   for (const std::string& name : golden_names()) {
     const json found = json::parse(inspect(name, {"--json", "--weights"}));

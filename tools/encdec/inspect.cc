@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
+#include "common/language_pair.h"
 #include "encdec/commands.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/lines.h"
@@ -42,11 +44,13 @@ struct Amount {
   }
 };
 
-// Adds "parameters", "stored" (amounts by type) and "weight_bytes" to `json`.
+// Adds "parameters", "stored" (amounts by type) and "weight_bytes" to `json`. Counts a tensor with two names once.
 void add_amounts(const WeightStore& weights, Json& json) {
   Amount all;
   std::map<std::string, Amount> by_type;
+  std::set<const std::byte*> counted;
   for (const auto& [name, tensor] : weights.tensors()) {
+    if (tensor.bytes() > 0 && !counted.insert(tensor.raw()).second) continue;
     all.add(tensor);
     by_type[std::string(to_string(tensor.type()))].add(tensor);
   }
@@ -77,12 +81,15 @@ std::string_view position_kind(const StackConfig& stack) {
 }
 
 Json stack_json(const StackConfig& stack) {
-  return {{"layers", stack.layers},
-          {"heads", stack.heads},
-          {"hidden_dim", stack.hidden_dim},
-          {"vocabulary", stack.vocabulary},
-          {"positions", position_kind(stack)},
-          {"max_positions", stack.positions.count}};
+  Json json = {{"layers", stack.layers}, {"heads", stack.heads}, {"hidden_dim", stack.hidden_dim}};
+  if (stack.mel_bands > 0) {
+    json["mel_bands"] = stack.mel_bands;
+  } else {
+    json["vocabulary"] = stack.vocabulary;
+  }
+  json["positions"] = position_kind(stack);
+  json["max_positions"] = stack.positions.count;
+  return json;
 }
 
 Json summary_of(const Model& model, const std::string& folder) {
@@ -105,6 +112,12 @@ Json summary_of(const Model& model, const std::string& folder) {
   if (tokenizer != nullptr) {
     json["tokenizer_kind"] = tokenizer->kind();
     if (const auto languages = tokenizer->languages(); !languages.empty()) json["languages"] = languages;
+  }
+  if (tokenizer != nullptr && config.has_encoder() && config.has_decoder()) {
+    if (const auto pair = language_pair_of(folder)) {
+      json["source_lang"] = pair->source;
+      json["target_lang"] = pair->target;
+    }
   }
   if (config.has_decoder()) json["generation"] = to_json(model.generation_config());
   json["notes"] = model.notes();
@@ -130,8 +143,10 @@ std::string stack_text(const StackConfig& stack) {
                                 : !stack.position_limit()
                                     ? fmt::format("{} positions without limit", position_kind(stack))
                                     : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
-  return fmt::format("{} layers, {} heads, hidden {}, vocabulary {}, {}", stack.layers, stack.heads, stack.hidden_dim,
-                     stack.vocabulary, positions);
+  const std::string input = stack.mel_bands > 0 ? fmt::format("reads sound in {} mel bands", stack.mel_bands)
+                                                : fmt::format("vocabulary {}", stack.vocabulary);
+  return fmt::format("{} layers, {} heads, hidden {}, {}, {}", stack.layers, stack.heads, stack.hidden_dim, input,
+                     positions);
 }
 
 std::string generation_text(const Json& generation) {
@@ -182,7 +197,11 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
   line("tokenizer", !json.contains("tokenizer_kind") ? "none: reads and writes token ids"
                     : json["tokenizer"].empty()      ? value("tokenizer_kind")
                                                      : value("tokenizer_kind") + " (" + list("tokenizer") + ")");
-  if (json.contains("languages")) line("languages", list("languages"));
+  if (json.contains("languages")) {
+    line("languages", list("languages"));
+  } else if (json.contains("source_lang")) {
+    line("languages", value("source_lang") + " to " + value("target_lang"));
+  }
   if (json.contains("generation")) line("generation", generation_text(json["generation"]));
   for (const Json& note : json["notes"]) line("note", note.get<std::string>());
   return text;

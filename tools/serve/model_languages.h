@@ -16,8 +16,7 @@ struct ModelLanguages {
 
   // Finds the languages of a model in the first of these places that has them:
   // 1. the language tokens of the tokenizer,
-  // 2. source_lang and target_lang in tokenizer_config.json,
-  // 3. the name of the folder, if it is like those of OPUS-MT: "opus-mt-en-fr".
+  // 2. the files and the name of the folder, see language_pair_of().
   // Returns no languages if none of these places has any.
   static ModelLanguages of(const Model& model, const std::string& folder);
   // Parses the languages in --languages: "en:fr", "en:de,fr".

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace encdec::cli {
+
+// The language that a model reads and the one that it writes, as the folder spells them. Several languages are joined
+// by '+': "de+fr".
+struct LanguagePair {
+  std::string source;
+  std::string target;
+};
+
+// Finds the languages of a model folder in the first of these places that has them:
+// 1. source_lang and target_lang in tokenizer_config.json,
+// 2. the name of the folder, if it is like those of OPUS-MT: "opus-mt-en-fr".
+// Throws FileError if tokenizer_config.json cannot be read.
+std::optional<LanguagePair> language_pair_of(const std::filesystem::path& folder);
+
+}  // namespace encdec::cli
