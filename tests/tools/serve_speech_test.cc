@@ -107,7 +107,8 @@ TEST(ServeSpeech, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   const std::string file = sound(0.5), invalid = R"("type":"invalid_request_error")";
   expect(form_text(kPath, file, {"model=english-pronunciation"}), "404", {"generates text", "model_not_found"});
   expect(form_text(kPath, file, {"model=nobody"}), "404", {"'nobody'", "hugging_face"});
-  expect(form_text(kPath, "no recording"), "400", {"'file'", invalid});
+  expect(form_text(kPath, "no recording"), "400", {"'file'", "expected WAV", invalid});
+  EXPECT_THAT(answer_to(server, form_text(kPath, "no recording")), testing::Not(HasSubstr("ffmpeg")));
   expect(form_text(kPath, ""), "400", {"'file' is missing or empty", invalid});
   expect(form_text(kPath, file.substr(0, 30), {"stream=true"}), "400", {"'file'", invalid});
   expect(form_text(kPath, file, {"language=de"}), "400", {"'de'", "hugging_face", invalid});

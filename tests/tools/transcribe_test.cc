@@ -211,6 +211,16 @@ TEST_F(TranscribeTest, ARecordingThatCannotBeReadDoesNotStopTheOthers) {
   EXPECT_TRUE(failed(transcribe({missing}), 1, {"missing.wav: No such file or directory"}));
 }
 
+TEST_F(TranscribeTest, OtherFormatsGetAHint) {
+  const std::string hint = "; for other formats: ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -";
+  const std::string text = folder_.write("a.txt", "This is no recording."), good = recording("good.wav", 1, 300);
+  EXPECT_TRUE(failed(transcribe({text}), 1, {"a.txt: ", ", expected WAV", hint}));
+  EXPECT_TRUE(failed(transcribe({"-"}, "This is no recording."), 1, {"standard input: ", hint}));
+  const Finished both = transcribe({text, good});
+  EXPECT_THAT(split_lines(both.errors).front(), testing::EndsWith(hint));
+  EXPECT_THAT(transcribe({folder_.path("missing.wav")}).errors, testing::Not(HasSubstr("ffmpeg")));
+}
+
 TEST_F(TranscribeTest, OutputThatCannotBeWrittenStopsTheWork) {
   const std::string file = recording("a.wav", 1, 300);
   const Finished full =

@@ -29,6 +29,12 @@ constexpr std::string_view kStandardInput = "-";
 // Number of recordings that keep the batches of one worker full.
 constexpr std::int64_t kFilesPerWorker = 4;
 
+// Returns text to append to an error message: how to read other formats. Empty for an error of another kind.
+std::string_view hint_of(const Error& error) {
+  if (dynamic_cast<const AudioFormatError*>(&error) == nullptr) return "";
+  return "; for other formats: ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -";
+}
+
 // The output files of one recording's transcript. Order of calls: add* end.
 class Written {
  public:
@@ -123,7 +129,7 @@ class Transcription final : TranscribeStream {
       throw Interrupted(stop.signal(), partial_output_note());
     } catch (const Error& error) {
       bar_.clear();
-      throw Error(error.what() + partial_output_note());
+      throw Error(fmt::format("{}{}{}", error.what(), hint_of(error), partial_output_note()));
     }
     bar_.clear();
     if (stats_file_) {
@@ -198,7 +204,7 @@ class Transcription final : TranscribeStream {
     bar_.clear();
     ++failed_;
     if (arguments_.files.size() == 1) return false;
-    print_error(error.what());
+    print_error(fmt::format("{}{}", error.what(), hint_of(error)));
     if (arguments_.output_dir.empty()) {
       waiting_[number].has_failed = true;
       write_waiting();

@@ -6,9 +6,15 @@
 #include <optional>
 #include <span>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/models/speech/audio/audio_input.h"
 
 namespace encdec {
+
+// A file is not audio, or not audio in a format that this build reads.
+struct AudioFormatError : FileError {
+  using FileError::FileError;
+};
 
 // The format of a recording.
 struct AudioFormat {
@@ -42,7 +48,8 @@ class AudioDecoder {
 // 1.0; EBU Tech 3306; ITU-R BS.2088).
 bool is_wav(AudioInput& input);
 // Opens WAV with integers of 8 to 32 bits, floats of 32 or 64 bits, A-law or mu-law, also as WAVE_FORMAT_EXTENSIBLE. If
-// the stated size is 0 or all ones, reads to the end of the input. Throws FileError for a compressed or damaged file.
+// the stated size is 0 or all ones, reads to the end of the input. Throws AudioFormatError for a compressed file,
+// FileError for a damaged one.
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input);
 
 // Returns whether the input begins as MPEG-1 or MPEG-2 audio, layers I to III, with or without an ID3 tag. Returns
@@ -51,8 +58,8 @@ bool is_mp3(AudioInput& input);
 // Opens MPEG audio. Throws FileError if the input contains none.
 std::unique_ptr<AudioDecoder> open_mp3(AudioInput input);
 
-// Opens a file with libsndfile: FLAC, Ogg Vorbis and Opus, AIFF and more. Throws FileError if libsndfile cannot read
-// it, and in a build without libsndfile.
+// Opens a file with libsndfile: FLAC, Ogg Vorbis and Opus, AIFF and more. Throws AudioFormatError if libsndfile cannot
+// read it, and in a build without libsndfile.
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input);
 
 // Format of samples without a header.

@@ -18,9 +18,9 @@ class AudioReader {
  public:
   static constexpr int kSampleRate = 16'000;
 
-  // Opens a file. Its contents decide the format. Throws FileError.
+  // Opens a file. Its contents decide the format. Throws FileError, AudioFormatError if no decoder reads the format.
   static AudioReader open(const std::string& path) { return AudioReader(AudioInput(open_bytes(path), path)); }
-  // Decodes audio from any byte source. Throws FileError.
+  // Decodes audio from any byte source. Throws as open() does.
   explicit AudioReader(AudioInput input);
   explicit AudioReader(std::unique_ptr<AudioDecoder> decoder);
 

@@ -14,8 +14,7 @@ std::unique_ptr<AudioDecoder> open_mp3(AudioInput input) {
 }
 
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input) {
-  refuse(input.name(),
-         "not WAV, and this build reads nothing else (ENCDEC_SNDFILE=OFF): ffmpeg -i FILE -f wav FILE.wav");
+  refuse<AudioFormatError>(input.name(), "not WAV, expected WAV: this build has no libsndfile (ENCDEC_SNDFILE=OFF)");
 }
 
 }  // namespace encdec

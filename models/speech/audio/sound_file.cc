@@ -33,10 +33,9 @@ class SoundFile final : public AudioDecoder {
     file_.reset(open(input_, info));
     input_.rethrow();
     if (file_ == nullptr) {
-      refuse(input_.name(),
-             "{} (expected WAV, FLAC, MP3, Ogg or what else libsndfile reads; for others: "
-             "ffmpeg -i FILE -f wav - | encdec ... -)",
-             problem_of(nullptr));
+      refuse<AudioFormatError>(input_.name(),
+                               "{}, expected WAV, FLAC, MP3, Ogg or another format that libsndfile reads",
+                               problem_of(nullptr));
     }
     format_ = checked_format(input_.name(), info.samplerate, info.channels);
     if (info.frames > 0 && info.frames < SF_COUNT_MAX) format_.frames = static_cast<std::uint64_t>(info.frames);

@@ -209,10 +209,10 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       if (!wave) refuse(input.name(), "a chunk 'data' before 'fmt '");
       const auto encoding = wave->encoding();
       if (!encoding) {
-        refuse(input.name(),
-               "samples of format {} and {} bits, expected integers of 8 to 32 bits, floats of 32 or "
-               "64, A-law or mu-law",
-               wave->tag, wave->bits);
+        refuse<AudioFormatError>(input.name(),
+                                 "samples of format {} and {} bits, expected integers of 8 to 32 bits, floats of 32 or "
+                                 "64, A-law or mu-law",
+                                 wave->tag, wave->bits);
       }
       std::optional<std::uint64_t> bytes = size;
       if (size == kUnknown) bytes = long_data;

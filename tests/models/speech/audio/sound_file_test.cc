@@ -54,9 +54,10 @@ double power(const std::vector<float>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
-TEST(SoundFile, RefusesFilesThatAreNotRecordings) {
-  EXPECT_THAT(message_of<FileError>([] { AudioReader::open("/dev/null").read_all(); }),
-              HasSubstr("expected WAV, FLAC"));
+TEST(SoundFile, WhatIsNoRecordingIsRefused) {
+  // Without advice that fits only one program that uses the library.
+  EXPECT_THAT(message_of<AudioFormatError>([] { AudioReader::open("/dev/null").read_all(); }),
+              testing::AllOf(HasSubstr("expected WAV, FLAC"), testing::Not(HasSubstr("ffmpeg"))));
 }
 
 TEST(SoundFile, AllFormatsGiveTheSameSound) {
