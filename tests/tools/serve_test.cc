@@ -129,11 +129,27 @@ TEST(Serve, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":"2"}})"), "400", "num_beams");
   expect(server.post("/v1/generate", R"({"inputs":[[99999]]})"), "400", "token id 99999");
   expect(server.post("/v1/generate", R"({"inputs":"x","extra":1})"), "400", "'extra'");
+  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"truncation":true}})"), "400", "'truncation'");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"tgt_lang":"xx"}})"), "400", "one of arpabet");
   // The error must not name the folder of the model.
   const std::string prefixed = server.post("/v1/generate", R"({"inputs":"x","prefixes":["\u0000ZZ"]})");
   EXPECT_THAT(prefixed, Not(HasSubstr(ENCDEC_PRETRAINED_DIR)));
   EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","parameters":{"src_lang":"eng_Latn"}})")), "200");
+}
+
+TEST(Serve, TruncationOfHuggingFaceIsObeyed) {
+  const ServeProcess server;
+  const auto answer = [&](const std::string& truncation) {
+    return server.post("/models/english-pronunciation/pipeline/translation",
+                       R"({"inputs":"photography","parameters":{"max_source_tokens":4)" + truncation + "}}");
+  };
+  for (const char* none : {"", R"(,"truncation":false)", R"(,"truncation":"do_not_truncate")"}) {
+    EXPECT_THAT(answer(none), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("expected at most 4"))) << none;
+  }
+  for (const char* some : {R"(,"truncation":true)", R"(,"truncation":"longest_first")"}) {
+    EXPECT_EQ(status_of(answer(some)), "200") << some;
+  }
+  EXPECT_THAT(answer(R"(,"truncation":"cut")"), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("'truncation' is 'cut'")));
 }
 
 TEST(Serve, HostileBodiesAreRefused) {

@@ -17,9 +17,9 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::array<std::string_view, 11> kOwnKeys = {
-    "source_lang", "src_lang",      "target_lang",      "tgt_lang",  "max_source_tokens", "long_sources",
-    "seed",        "top_log_probs", "coverage_penalty", "shortlist", "truncation"};
+constexpr std::array<std::string_view, 10> kOwnKeys = {
+    "source_lang",  "src_lang", "target_lang",   "tgt_lang",         "max_source_tokens",
+    "long_sources", "seed",     "top_log_probs", "coverage_penalty", "shortlist"};
 
 bool is_ids(const nlohmann::json& value) {
   return value.is_array() && !value.empty() && value.front().is_number();

@@ -23,8 +23,6 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::size_t kThreads = 2;
-
 // Returns whether `path` matches `pattern`. Puts the parts of the path that match the asterisks into `words`, percent
 // signs decoded. An asterisk may match slashes.
 bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& words) {
@@ -83,7 +81,7 @@ HttpError http_error(const std::exception_ptr& failure) {
 
 Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
-  turns_.emplace(kThreads);
+  turns_.emplace(kHandlerThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
                             deepl_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());

@@ -10,6 +10,9 @@
 
 namespace encdec::serve {
 
+// Threads that run the handlers of requests. They also tokenize the texts.
+inline constexpr std::size_t kHandlerThreads = 2;
+
 // A model given as `--model NAME=DIR`.
 struct ModelSource {
   std::string name;

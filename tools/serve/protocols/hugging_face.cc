@@ -45,14 +45,28 @@ class TaskParameters {
 
  private:
   // Parameters of the client and of transformers' pipelines that are not generation options.
-  static constexpr std::array<std::string_view, 7> kFlags = {
-      "details",    "return_full_text",   "clean_up_tokenization_spaces", "watermark", "decoder_input_details",
-      "truncation", "generate_parameters"};
+  static constexpr std::array<std::string_view, 6> kFlags = {
+      "details",   "return_full_text",      "clean_up_tokenization_spaces",
+      "watermark", "decoder_input_details", "generate_parameters"};
+
+  // Returns GenerateOptions::long_sources for the parameter "truncation": a boolean or a TruncationStrategy.
+  static const char* long_sources_of(const nlohmann::json& truncation) {
+    constexpr std::array<std::string_view, 3> kTruncating = {"longest_first", "only_first", "only_second"};
+    const bool is_name = truncation.is_string();
+    const std::string name = is_name ? truncation.get<std::string>() : "";
+    if (truncation == true || std::ranges::find(kTruncating, name) != kTruncating.end()) return "truncate";
+    if (truncation == false || name == "do_not_truncate") return "error";
+    throw HttpError(400, fmt::format("'truncation' is {}, expected true, false, longest_first, only_first, "
+                                     "only_second or do_not_truncate",
+                                     is_name ? "'" + name + "'" : std::string(truncation.type_name())));
+  }
 
   void add(const nlohmann::json& parameters) {
     for (const auto& item : parameters.items()) {
       if (item.value().is_null()) continue;
-      if (std::ranges::find(kFlags, item.key()) == kFlags.end()) {
+      if (item.key() == "truncation") {
+        values_["long_sources"] = long_sources_of(item.value());
+      } else if (std::ranges::find(kFlags, item.key()) == kFlags.end()) {
         values_[item.key()] = item.value();
       } else if (item.value().is_boolean()) {
         flags_[item.key()] = item.value().get<bool>();

@@ -118,7 +118,7 @@ asio::awaitable<void> info(Call& call) {
                 {"max_batch_requests", settings.batch_size > 0 ? Json(settings.batch_size) : Json(nullptr)},
                 {"max_client_batch_size", limits.inputs},
                 {"auto_truncate", true},
-                {"tokenization_workers", 2},
+                {"tokenization_workers", kHandlerThreads},
                 {"version", ENCDEC_VERSION},
                 {"models", names},
                 {"limits",
