@@ -45,10 +45,31 @@ void register_layers() {
       for (auto _ : state) benchmark::DoNotOptimize(repeated.run().data());
       count(state, work);
     };
-    auto* registered = benchmark::RegisterBenchmark(layer.name.c_str(), run)->UseRealTime()->ArgNames(layer.size_names);
+    auto* registered = benchmark::RegisterBenchmark(layer.name.c_str(), run)
+                           ->UseRealTime()
+                           ->ArgNames(layer.size_names)
+                           ->Unit(benchmark::kMicrosecond);
     for (const LayerSample::Sizes& sizes : layer.sizes) registered->Args(sizes);
   }
 }
+
+// A reporter that prints rates as plain numbers. Google Benchmark would append "/s" to them, although their names
+// contain the unit: "GFLOP/s=205/s".
+class PlainRates final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& context) override { return reporter_.ReportContext(context); }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> plain = runs;
+    for (Run& run : plain) {
+      for (auto& [name, counter] : run.counters) counter.flags = benchmark::Counter::kDefaults;
+    }
+    reporter_.ReportRuns(plain);
+  }
+  void Finalize() override { reporter_.Finalize(); }
+
+ private:
+  benchmark::BenchmarkReporter& reporter_ = *benchmark::CreateDefaultDisplayReporter();
+};
 
 }  // namespace
 }  // namespace encdec::bench
@@ -58,6 +79,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   encdec::bench::tell_peaks();
   encdec::bench::register_layers();
-  benchmark::RunSpecifiedBenchmarks();
+  encdec::bench::PlainRates reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();
 }

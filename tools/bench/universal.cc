@@ -95,6 +95,7 @@ void bench_universal_decoder_block(benchmark::State& state) {
 void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseRealTime()
       ->ArgNames({"B", "T", "D", "F", "steps"})
+      ->Unit(benchmark::kMicrosecond)
       ->Args({1, 32, 512, 2048, 6})
       ->Args({32, 32, 512, 2048, 6});
 }
@@ -109,6 +110,7 @@ BENCHMARK(bench_universal_decoder_block)
     ->Name("UniversalDecoderBlock")
     ->UseRealTime()
     ->ArgNames({"B", "T", "S", "D", "F"})
+    ->Unit(benchmark::kMicrosecond)
     ->Args({1, 32, 32, 512, 2048})
     ->Args({32, 32, 32, 512, 2048});
 
