@@ -1,6 +1,6 @@
 // Attention over a batch of padded sequences: the two examples of "Dive into Deep Learning" (d2l.ai), section 10.3.
 //
-//     d2l_attention FOLDER      the folder with d2l_attention.safetensors and d2l_attention.npz
+//     d2l_attention [FOLDER]      the folder with d2l_attention.safetensors and d2l_attention.npz; by default data/
 //
 // There are two sources of ten keys each. The first 2 keys of one and the first 6 of the other are real; the rest is
 // padding, which is masked. All keys are equal on purpose. So every query spreads its attention evenly over the real
@@ -109,12 +109,12 @@ void run(const std::shared_ptr<const WeightStore>& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: d2l_attention FOLDER\n");
+  if (argc > 2) {
+    std::fprintf(stderr, "usage: d2l_attention [FOLDER]\n");
     return 2;
   }
   try {
-    const std::filesystem::path folder = argv[1];
+    const std::filesystem::path folder = argc > 1 ? argv[1] : ENCDEC_EXAMPLE_INPUT;
     fmt::print("== weights of d2l_attention.safetensors\n\n");
     run(read_safetensors(folder / "d2l_attention.safetensors"));
     fmt::print("== weights of d2l_attention.npz\n\n");

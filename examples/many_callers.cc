@@ -1,5 +1,7 @@
 // Several callers of one model. Each submits a request, with options of its own, to a queue that decodes all requests
 // together.
+//
+//     many_callers [MODEL_FOLDER]      by default the bundled model english-pronunciation
 #include <encdec/models/model/request_queue.h>
 
 #include <cstdio>
@@ -51,12 +53,12 @@ void run(const char* folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: many_callers MODEL_FOLDER\n");
+  if (argc > 2) {
+    std::fprintf(stderr, "usage: many_callers [MODEL_FOLDER]\n");
     return 2;
   }
   try {
-    run(argv[1]);
+    run(argc > 1 ? argv[1] : ENCDEC_EXAMPLE_INPUT);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -1,6 +1,6 @@
 // A whole Transformer, layer by layer as in figure 1 of "Attention Is All You Need" (Vaswani et al. 2017).
 //
-//     tiny_transformer FILE      tiny_transformer.safetensors
+//     tiny_transformer [FILE]      by default data/tiny_transformer.safetensors
 //
 // The model is complete but tiny: 2 + 2 layers of width 8, with random weights. The program prints its two graphs in
 // Graphviz's language (try: dot -Tsvg), the most likely token after each target token, and whether PyTorch computes the
@@ -146,12 +146,12 @@ void run(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: tiny_transformer FILE\n");
+  if (argc > 2) {
+    std::fprintf(stderr, "usage: tiny_transformer [FILE]\n");
     return 2;
   }
   try {
-    run(argv[1]);
+    run(argc > 1 ? argv[1] : ENCDEC_EXAMPLE_INPUT);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tiny_transformer: %s\n", error.what());
     return 1;
