@@ -152,6 +152,8 @@ struct RequestQueue::Workers {
 
   // Takes jobs that fit in `capacity`, in the order of turns. Jobs among them that must be prepared are prepared until
   // `prepare_until`; a job that needs more time is queued again.
+  // Takes nothing while a request with another shortlist is next: the batch ends, and then that request begins one.
+  // Within the first call for a batch, such requests keep their places, and those after them are taken.
   void take(const VocabularyShortlist* shortlist, DecodeFeed::Capacity capacity, Clock::time_point prepare_until,
             std::vector<DecodeJob>& jobs) {
     jobs.clear();
@@ -167,32 +169,36 @@ struct RequestQueue::Workers {
         }
         max_jobs = waiting / (idle_ + 1) + 1;
       }
-      while (!clients_.empty() && jobs.size() < max_jobs) {
-        std::deque<std::shared_ptr<RequestState>>& requests = clients_.front().requests;
-        RequestState& request = *requests.front();
+      const bool begins_batch = capacity.is_idle;
+      std::size_t next = 0;  // index of the next client
+      while (next < clients_.size() && jobs.size() < max_jobs) {
+        const std::shared_ptr<RequestState>& first = clients_[next].requests.front();
+        RequestState& request = *first;
         if (!request.is_over()) {
+          if (request.shortlist() != shortlist) {
+            if (!begins_batch || (jobs.empty() && empty.empty())) break;
+            ++next;
+            continue;
+          }
           DecodeJob& job = request.waiting.front();
           const bool is_empty = request.is_empty(job);
-          if (request.shortlist() != shortlist || (!is_empty && !capacity.take(job))) break;
-          job.client = requests.front();
+          if (!is_empty && !capacity.take(job)) break;
+          job.client = first;
           (is_empty ? empty : jobs).push_back(std::move(job));
           request.waiting.pop_front();
           --waiting_;
         }
-        // End this turn. A request with a shortlist keeps its turn.
         const bool is_done = request.is_over() || request.waiting.empty();
         if (is_done) {
           waiting_ -= request.waiting.size();
           request.waiting.clear();
-          requests.pop_front();
-        } else if (shortlist == nullptr) {
-          move_to_back(requests);
         }
-        if (requests.empty()) {
-          clients_.pop_front();
-        } else if (shortlist == nullptr) {
-          move_to_back(clients_);
-        }
+        if (is_done || shortlist == nullptr) end_turn(next, is_done);
+      }
+      // A request with a shortlist has one turn for all that fits.
+      if (!jobs.empty() && shortlist != nullptr && next < clients_.size() &&
+          clients_[next].requests.front()->shortlist() == shortlist) {
+        end_turn(next, false);
       }
     }
     for (const DecodeJob& job : jobs) request_of(job).on_start(job);
@@ -201,6 +207,17 @@ struct RequestQueue::Workers {
       request_of(job).on_start(job);
       job.client->on_result(job, {});
     }
+  }
+
+  // Ends the turn of a client and of its first request, which is removed if it is done.
+  void end_turn(std::size_t index, bool is_done) {
+    const auto place = clients_.begin() + static_cast<std::ptrdiff_t>(index);
+    Client client = std::move(*place);
+    clients_.erase(place);
+    std::shared_ptr<RequestState> request = std::move(client.requests.front());
+    client.requests.pop_front();
+    if (!is_done) client.requests.push_back(std::move(request));
+    if (!client.requests.empty()) clients_.push_back(std::move(client));
   }
 
   static RequestState& request_of(const DecodeJob& job) { return static_cast<RequestState&>(*job.client); }
@@ -256,12 +273,6 @@ struct RequestQueue::Workers {
         throw;
       }
     }
-  }
-
-  template <class T>
-  static void move_to_back(std::deque<T>& turns) {
-    turns.push_back(std::move(turns.front()));
-    turns.pop_front();
   }
 
   // Reports `failure` for the sources of the request that are still waiting.
