@@ -210,14 +210,13 @@ struct RequestQueue::Workers {
   }
 
   // Ends the turn of a client and of its first request, which is removed if it is done.
+  // If memory is short, the client keeps its place.
   void end_turn(std::size_t index, bool is_done) {
-    const auto place = clients_.begin() + static_cast<std::ptrdiff_t>(index);
-    Client client = std::move(*place);
-    clients_.erase(place);
-    std::shared_ptr<RequestState> request = std::move(client.requests.front());
-    client.requests.pop_front();
-    if (!is_done) client.requests.push_back(std::move(request));
-    if (!client.requests.empty()) clients_.push_back(std::move(client));
+    std::deque<std::shared_ptr<RequestState>>& requests = clients_[index].requests;
+    if (!is_done) requests.push_back(requests.front());
+    requests.pop_front();
+    if (!requests.empty()) clients_.push_back(std::move(clients_[index]));
+    clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(index));
   }
 
   static RequestState& request_of(const DecodeJob& job) { return static_cast<RequestState&>(*job.client); }

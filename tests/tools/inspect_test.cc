@@ -60,7 +60,7 @@ TEST(Inspect, ATensorWithTwoNamesIsCountedOnce) {
   const json found = inspect_golden("/whisper_formats/ctranslate2/int8", {"--weights"});
   std::int64_t bytes = 0, other_bytes = 0;
   for (const json& weight : found["weights"]) {
-    const bool is_other = weight["name"] == "decoder/projection/weight";  // of decoder/embeddings/weight
+    const bool is_other = weight["name"] == "decoder/projection/weight";  // another name for decoder/embeddings/weight
     (is_other ? other_bytes : bytes) += weight["bytes"].get<std::int64_t>();
   }
   EXPECT_GT(other_bytes, 0);
