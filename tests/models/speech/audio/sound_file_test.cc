@@ -54,7 +54,7 @@ double power(const std::vector<float>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
-TEST(SoundFile, WhatIsNoRecordingIsRefused) {
+TEST(SoundFile, RefusesFilesThatAreNotRecordings) {
   // Without advice that fits only one program that uses the library.
   EXPECT_THAT(message_of<AudioFormatError>([] { AudioReader::open("/dev/null").read_all(); }),
               testing::AllOf(HasSubstr("expected WAV, FLAC"), testing::Not(HasSubstr("ffmpeg"))));
