@@ -82,8 +82,8 @@ std::string_view position_kind(const StackConfig& stack) {
 
 Json stack_json(const StackConfig& stack) {
   Json json = {{"layers", stack.layers}, {"heads", stack.heads}, {"hidden_dim", stack.hidden_dim}};
-  if (stack.mel_bands > 0) {
-    json["mel_bands"] = stack.mel_bands;
+  if (stack.frames.width > 0) {
+    json["mel_bands"] = stack.frames.width;
   } else {
     json["vocabulary"] = stack.vocabulary;
   }
@@ -143,8 +143,8 @@ std::string stack_text(const StackConfig& stack) {
                                 : !stack.position_limit()
                                     ? fmt::format("{} positions without limit", position_kind(stack))
                                     : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
-  const std::string input = stack.mel_bands > 0 ? fmt::format("reads sound in {} mel bands", stack.mel_bands)
-                                                : fmt::format("vocabulary {}", stack.vocabulary);
+  const std::string input = stack.frames.width > 0 ? fmt::format("reads sound in {} mel bands", stack.frames.width)
+                                                   : fmt::format("vocabulary {}", stack.vocabulary);
   return fmt::format("{} layers, {} heads, hidden {}, {}, {}", stack.layers, stack.heads, stack.hidden_dim, input,
                      positions);
 }

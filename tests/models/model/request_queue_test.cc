@@ -247,7 +247,7 @@ TEST(RequestQueue, ARequestWithAShortlistTakesTurnsToo) {
     queue.submit(one, others, single_of_others.handlers());
     ASSERT_TRUE(single.wait(1));
     ASSERT_TRUE(single_of_others.wait(1));
-    EXPECT_LT(many.told(), 250u) << client;
+    EXPECT_LT(many.finished(), 250u) << client;
     ASSERT_TRUE(many.wait(500));
   }
 }
