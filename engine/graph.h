@@ -16,7 +16,7 @@ struct Edge {
 
 // A network as data: named nodes (layers), connected by edges. A new node can only use existing edges, so a graph has
 // no cycles. Each addition is checked at once: names must be unique and shapes must fit.
-// Order of calls: (input | add)* output*, then pass the graph to an Executor.
+// Order of calls: (input | add | output)*, then pass the graph to an Executor.
 class Graph {
  public:
   // A graph input or a layer with its inputs. `layer` is null for a graph input.

@@ -27,10 +27,10 @@ int take(std::vector<T>& all, std::vector<int>& free) {
 }  // namespace
 
 int CacheIndex::open() {
-  const int family = take(families_, free_families_);
+  const int group = take(groups_, free_groups_);
   const int slot = take(slots_, free_slots_);
-  families_[static_cast<std::size_t>(family)].members = 1;
-  slots_[static_cast<std::size_t>(slot)].family = family;
+  groups_[static_cast<std::size_t>(group)].members = 1;
+  slots_[static_cast<std::size_t>(slot)].group = group;
   return slot;
 }
 
@@ -38,30 +38,30 @@ int CacheIndex::fork(int slot) {
   const int copy = take(slots_, free_slots_);
   const Slot& original = slots_[static_cast<std::size_t>(slot)];
   slots_[static_cast<std::size_t>(copy)].rows = original.rows;
-  slots_[static_cast<std::size_t>(copy)].family = original.family;
-  ++families_[static_cast<std::size_t>(original.family)].members;
+  slots_[static_cast<std::size_t>(copy)].group = original.group;
+  ++groups_[static_cast<std::size_t>(original.group)].members;
   return copy;
 }
 
-std::int32_t CacheIndex::next_row(Family& family) {
-  if (family.used == kPageRows) {
+std::int32_t CacheIndex::next_row(ForkGroup& group) {
+  if (group.used == kPageRows) {
     if (free_pages_.empty()) {
       const std::size_t pages = static_cast<std::size_t>(page_count_) + 1;
       if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // so that close() cannot throw
       free_pages_.push_back(page_count_);
       ++page_count_;
     }
-    family.pages.push_back(free_pages_.back());
+    group.pages.push_back(free_pages_.back());
     free_pages_.pop_back();
-    family.used = 0;
+    group.used = 0;
   }
-  return family.pages.back() * kPageRows + family.used++;
+  return group.pages.back() * kPageRows + group.used++;
 }
 
 void CacheIndex::append(int slot, int count) {
   Slot& extended = slots_[static_cast<std::size_t>(slot)];
-  Family& family = families_[static_cast<std::size_t>(extended.family)];
-  for (int i = 0; i < count; ++i) extended.rows.push_back(next_row(family));
+  ForkGroup& group = groups_[static_cast<std::size_t>(extended.group)];
+  for (int i = 0; i < count; ++i) extended.rows.push_back(next_row(group));
 }
 
 void CacheIndex::reorder(std::span<const int> slots, std::span<const int> parents) {
@@ -76,16 +76,16 @@ void CacheIndex::reorder(std::span<const int> slots, std::span<const int> parent
 
 void CacheIndex::close(int slot) {
   Slot& closed = slots_[static_cast<std::size_t>(slot)];
-  if (closed.family < 0) return;
-  Family& family = families_[static_cast<std::size_t>(closed.family)];
-  if (--family.members == 0) {
-    free_pages_.insert(free_pages_.end(), family.pages.begin(), family.pages.end());
-    family.pages.clear();
-    family.used = kPageRows;
-    free_families_.push_back(closed.family);
+  if (closed.group < 0) return;
+  ForkGroup& group = groups_[static_cast<std::size_t>(closed.group)];
+  if (--group.members == 0) {
+    free_pages_.insert(free_pages_.end(), group.pages.begin(), group.pages.end());
+    group.pages.clear();
+    group.used = kPageRows;
+    free_groups_.push_back(closed.group);
   }
   closed.rows.clear();
-  closed.family = -1;
+  closed.group = -1;
   free_slots_.push_back(slot);
 }
 

@@ -13,9 +13,9 @@ namespace encdec {
 // An index of the key/value caches: for each sequence, the cache row of each position. All layers append the same
 // positions, so all their caches share one index.
 //
-// A family is a set of sequences that were forked from one another. They share the cache rows of their common
-// positions, so reordering beams moves no keys or values. Rows are allocated to families in pages, so that the rows of
-// a sequence lie close together. A family's pages are freed when its last sequence is closed. After the first runs
+// A fork group is a set of sequences that were forked from one another. They share the cache rows of their common
+// positions, so reordering beams moves no keys or values. Rows are allocated to fork groups in pages, so that the rows
+// of a sequence lie close together. A group's pages are freed when its last sequence is closed. After the first runs
 // nothing is allocated.
 class CacheIndex {
  public:
@@ -23,14 +23,14 @@ class CacheIndex {
 
   // Opens a new sequence without positions and returns its slot.
   int open();
-  // Opens a copy of a sequence, with the same positions and in the same family, and returns its slot.
+  // Opens a copy of a sequence, with the same positions and in the same fork group, and returns its slot.
   int fork(int slot);
   // Appends `count` positions to a sequence.
   void append(int slot, int count);
   // Replaces the positions of sequence slots[i] by those that sequence parents[i] has before this call.
-  // REQUIRES: all sequences are of one family.
+  // REQUIRES: all sequences are of one fork group.
   void reorder(std::span<const int> slots, std::span<const int> parents);
-  // Closes a sequence and frees its slot. Also frees the rows of its family if this was the family's last sequence.
+  // Closes a sequence and frees its slot. Also frees the rows of its fork group if this was the group's last sequence.
   void close(int slot);
   void close_all();  // closes every sequence
 
@@ -43,19 +43,19 @@ class CacheIndex {
  private:
   struct Slot {
     std::vector<std::int32_t> rows;
-    int family = -1;  // -1 while the slot is closed
+    int group = -1;  // index of the fork group; -1 while the slot is closed
   };
-  struct Family {
+  struct ForkGroup {
     std::vector<std::int32_t> pages;
     int used = kPageRows;  // rows in use of the last page
     int members = 0;
   };
-  std::int32_t next_row(Family& family);
+  std::int32_t next_row(ForkGroup& group);
 
   std::vector<Slot> slots_;
-  std::vector<Family> families_;
+  std::vector<ForkGroup> groups_;
   std::vector<int> free_slots_;
-  std::vector<int> free_families_;
+  std::vector<int> free_groups_;
   std::vector<std::int32_t> free_pages_;
   std::vector<std::vector<std::int32_t>> reordered_;
   std::int32_t page_count_ = 0;
@@ -84,7 +84,7 @@ bool attends_in_bfloat16(Precision precision);
 // that each head reads contiguous memory. See kernels::AttentionRows for a drawing.
 class KeyValueCache {
  public:
-  // Makes the capacity at least `count` rows and keeps the contents. A capacity that grows at least doubles. If this
+  // Makes the capacity at least `count` rows and keeps the contents. Growing at least doubles the capacity. If this
   // throws, nothing has changed.
   void reserve(std::int64_t count, const KeyValueForm& form);
   // Writes the keys and values of one position, H * K floats each. REQUIRES: 0 <= row < rows().

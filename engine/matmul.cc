@@ -71,10 +71,10 @@ class StackedRows {
     next_ = 0;
   }
 
-  std::span<const WeightMatrix> matrices_;  // matrices after the current part's
-  Dim left_;                                // rows wanted after the current part
-  std::optional<WeightMatrix> part_;
-  Dim next_ = 0;  // next row of the part
+  std::span<const WeightMatrix> matrices_;  // matrices that come after the matrix of `part_`
+  Dim left_;                                // number of wanted rows that come after `part_`
+  std::optional<WeightMatrix> part_;        // the wanted rows of one matrix
+  Dim next_ = 0;                            // next row of `part_`
 };
 
 // Returns a name for outputs [first, last) of the stacked matrices; empty if one of the matrices has no name.
@@ -88,8 +88,8 @@ std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last)
   return fmt::format("{}: {}-{}", names, first, last);
 }
 
-// Returns the packed outputs of `spec`, beginning with output `first` of the stacked matrices. Takes them from
-// `pack.packed` if they are there; otherwise packs them and offers them to `pack.packed`.
+// Returns the packed weights of spec.output_width outputs, from output `first` of the stacked matrices on. Takes them
+// from `pack.packed` if it has them; otherwise packs them and offers them to `pack.packed`.
 Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const backend::MatMulSpec& spec,
                     const PackOptions& pack) {
   PackedWeights* packed = pack.packed.get();

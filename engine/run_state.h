@@ -73,8 +73,8 @@ class RunState {
   std::vector<Sequence> sequences;
   CacheIndex cache_index;  // rows of the key/value caches, by sequence
   NodeObserver observer;   // called with every node's output if set
-  // Observes the attention of `node` in later runs; an empty observer stops observing. An observed node runs on one
-  // thread.
+  // Observes the attention of `node` in later runs; an empty observer stops observing. The attention of an observed
+  // node runs on one thread.
   void observe_attention(Edge node, AttentionObserver attention_observer);
   // Called after every node if set. If unset, no clock is read.
   NodeRunObserver run_observer;

@@ -89,7 +89,7 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
 
 
 def picture(rows: dict[str, str]) -> str:
-    """The groups as boxes: the core in the middle, each box with its lowest level at the bottom or at the left."""
+    """The groups as boxes, the core at the bottom. The lowest level of a box is at the bottom or at the left."""
     groups: dict[str, list[str]] = defaultdict(list)
     for folder, group in rows.items():
         groups[group].append(folder)
@@ -102,12 +102,11 @@ def picture(rows: dict[str, str]) -> str:
         lines = textwrap.wrap("  ".join(groups[group]), WIDTH - 4)
         return [f"+-- {group} ".ljust(WIDTH - 1, "-") + "+", *(f"| {line.ljust(WIDTH - 4)} |" for line in lines)]
 
-    lines = wide("front ends")
+    lines = [*wide("benchmarks and training"), *wide("front ends")]
     titles = [f"-- {title} ".ljust(width - 1, "-") for title, width in zip(("core", "optional components"), widths)]
     lines.append(f"+{titles[0]}+{titles[1]}-+")
     lines += [f"| {left.ljust(widths[0] - 2)}| {right.ljust(widths[1] - 1)}|" for left, right in zip(*columns)]
-    lines += wide("benchmarks and training")
-    return "\n".join([*lines, "+".ljust(WIDTH - 1, "-") + "+"])
+    return "\n".join([*lines, f"+{'-' * (widths[0] - 1)}+{'-' * widths[1]}+"])
 
 
 def main() -> int:

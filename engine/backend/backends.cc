@@ -29,8 +29,8 @@ void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimiti
   multiply_panels(matrix.panels(), rows, {.weights = type});
 }
 
-// Multiplies with tiles, or a few rows with VNNI. Every CPU with AMX has VNNI, and both read the same operands. The
-// bits are equal because integer sums are exact.
+// Multiplies with the tiles of AMX, or a few rows with VNNI. Every CPU with AMX has VNNI, and both read the same
+// operands. The bits are equal because integer sums are exact.
 void by_integer_tiles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
   constexpr int kFewRows = 4;
   (rows.count <= kFewRows ? multiply_bytes : multiply_int8_tiles)(matrix.panels(), rows);
@@ -40,7 +40,8 @@ using Cpu = InstructionSets;
 constexpr auto kFloat32 = Precision::float32, kBfloat16 = Precision::bfloat16, kInt8 = Precision::int8;
 constexpr auto kNarrow = PanelColumns::narrow, kWide = PanelColumns::wide;
 
-// The best first. oneDNN is used for float32 only: on tiles, its bits for a row depend on the other rows.
+// The best first. oneDNN is used for float32 only: with AMX, the bits that it computes for a row depend on the other
+// rows.
 constexpr Backend kBackends[] = {
     {"matrices",
      kBfloat16,
@@ -55,8 +56,8 @@ constexpr Backend kBackends[] = {
     {"tiles", kInt8, has<&Cpu::amx>, {kWide, 4}, InputForm::uint8, kTileRowBytes, by_integer_tiles},
     {.name = "onednn",
      .precision = kFloat32,
-     .runs = has<&Cpu::avx512>,
-     .weights = {kWide, 1},
+     .can_run = has<&Cpu::avx512>,
+     .panel_order = {kWide, 1},
      .multiply = multiply_by_onednn,
      .piece_rows = onednn_pieces,
      .trial = try_rows},
@@ -76,7 +77,7 @@ constexpr Backend kBackends[] = {
 template <class Suits>
 const Backend& first_of(Precision precision, const Suits& suits) {
   const auto* found = std::ranges::find_if(kBackends, [&](const Backend& backend) {
-    return backend.precision == precision && backend.runs() && suits(backend);
+    return backend.precision == precision && backend.can_run() && suits(backend);
   });
   assert(found != std::end(kBackends));
   return *found;

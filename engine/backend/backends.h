@@ -20,15 +20,16 @@ struct Backend {
   std::string_view name;
   Precision precision = Precision::float32;
   // Returns true if this CPU has the instructions.
-  bool (*runs)() = nullptr;
-  kernels::PanelOrder weights = {};
+  bool (*can_run)() = nullptr;
+  kernels::PanelOrder panel_order = {};  // order of the packed weights
   // Form of the input's rows, and the number of bytes that are read at once. Each row is padded with zeros to a
   // multiple of these bytes.
   kernels::InputForm input = kernels::InputForm::float32;
   std::size_t input_unit = 1;
   // Multiplies on the calling thread alone. A row's result does not depend on the number of rows. Throws BackendError.
   void (*multiply)(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) = nullptr;
-  // Returns how many of the remaining rows to multiply at once. The matrix computes a slice of `output_width` outputs.
+  // Returns how many of the remaining rows to multiply at once. `matrix` is one slice of a product that has
+  // `output_width` outputs in all.
   int (*piece_rows)(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) = equal_pieces;
   // Tries whether a row's result depends on the number of rows. Null if no trial is needed.
   RowTrial (*trial)(const Backend& backend, int input_width) = nullptr;

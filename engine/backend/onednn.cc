@@ -41,18 +41,18 @@ using dnnl::memory;
 
 // More memory than creating a primitive needs: the code of four kernels of 256 KiB each and their descriptions. In
 // addition glibc may try to map 128 MiB for a thread's heap; if it cannot, it uses the main heap.
-constexpr std::size_t kPrimitiveRoom = std::size_t{16} << 20;
+constexpr std::size_t kPrimitiveSpace = std::size_t{16} << 20;
 
 // Makes sure that memory is free before oneDNN creates an object. If memory runs out in oneDNN, its code generator
 // writes to pages that were not allocated, and its other constructors use null objects: the process ends with SIGSEGV,
 // without an error that could be handled. So objects are created one at a time, after a check of the free memory, while
 // the mutex of address_space() stops other large allocations. Throws std::bad_alloc.
-class PrimitiveRoom {
+class PrimitiveSpace {
  public:
-  PrimitiveRoom() : lock_(address_space()) {
-    void* room = ::mmap(nullptr, kPrimitiveRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) throw std::bad_alloc();
-    ::munmap(room, kPrimitiveRoom);
+  PrimitiveSpace() : lock_(address_space()) {
+    void* space = ::mmap(nullptr, kPrimitiveSpace, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (space == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(space, kPrimitiveSpace);
   }
 
  private:
@@ -74,8 +74,8 @@ class SingleThreaded {
   // The first call of omp_set_num_threads() in a thread allocates memory and aborts the process if that fails.
   static void set_one() {
     thread_local bool has_settings = false;
-    std::optional<PrimitiveRoom> room;
-    if (!has_settings) room.emplace();
+    std::optional<PrimitiveSpace> space;
+    if (!has_settings) space.emplace();
     omp_set_num_threads(1);
     has_settings = true;
   }
@@ -180,7 +180,7 @@ dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
 }
 
 dnnl::stream make_stream() {
-  const PrimitiveRoom room;
+  const PrimitiveSpace space;
   return dnnl::stream(cpu());
 }
 
@@ -240,7 +240,7 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
     if (calls.size() >= kMaxPrimitives) {
       calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
     }
-    const PrimitiveRoom room;
+    const PrimitiveSpace space;
     const auto description = describe(spec, rows);
     Call call;
     call.primitive = dnnl::matmul(description);

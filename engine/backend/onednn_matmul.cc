@@ -15,8 +15,8 @@
 namespace encdec::backend {
 namespace {
 
-constexpr int kExactRows = 32;
-constexpr std::array kPieceRows = {256, 128, 64, 32};
+constexpr int kExactRows = 32;                         // up to this number of rows, a piece has all rows
+constexpr std::array kPieceRows = {256, 128, 64, 32};  // numbers of rows in a piece, if there are more
 // Maximum number of elements in a dense tile of outputs, so that it stays in the second-level cache.
 constexpr std::int64_t kTileElements = 262'144;
 
@@ -31,16 +31,16 @@ bool is_amd() {
 
 // Returns true if our own kernel is faster than oneDNN's on AVX-512, because it prefetches weights. Measured with
 // weights in memory:
-//   Xeon   17 to 19 GB/s instead of 15 for up to 3 rows, 5 to 20 % less time for the other row counts below
-//   Zen 4  30 GB/s instead of 17 for 1 and 2 rows, 1 to 40 % less time for the other row counts below
+//   Xeon   up to 3 rows: 17 to 19 GB/s instead of 15; other accepted numbers of rows: 5 to 20 % less time
+//   Zen 4  1 and 2 rows: 30 GB/s instead of 17; other accepted numbers of rows: 1 to 40 % less time
 bool is_for_panels(int rows, int input_width) {
   if (is_amd()) return rows <= 128;
   const int fewest = input_width <= 1024 ? 7 : 24;
   return rows <= 3 || (rows >= fewest && rows <= 64);
 }
 
-// Three panels. All numbers of rows must give the same bits as the first one.
-constexpr int kOutputs = 192;
+constexpr int kOutputs = 192;  // outputs of a trial: three wide panels
+// Numbers of rows that a trial multiplies. All must give the same bits as the first number.
 constexpr std::array kRowCounts = {2, 3, 4, 5, 8, 13, 16, 24, 31, 32, 64, 128, 256};
 
 // Returns values whose products need rounding; without rounding, every order of sums would give the same bits.
@@ -102,7 +102,7 @@ class Trial {
       kernels::multiply_panels(
           {.panels = weights_.raw(), .input_width = input_width_, .output_width = kOutputs},
           {.count = 1, .input = reinterpret_cast<const std::byte*>(row_.data()), .output = {.output = output.data()}},
-          {.columns = backend_.weights.columns, .chunk = chunk});
+          {.columns = backend_.panel_order.columns, .chunk = chunk});
       if (output == expected) return chunk;
     }
     return 0;
@@ -143,7 +143,7 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
   const kernels::OutputRows& output = rows.output;
   if (trial.chunk != 0 && is_for_panels(rows.count, spec.input_width)) {
     return kernels::multiply_panels(matrix.panels(), rows,
-                                    {.columns = spec.backend->weights.columns, .chunk = trial.chunk});
+                                    {.columns = spec.backend->panel_order.columns, .chunk = trial.chunk});
   }
   const bool twice = rows.count == 1 && !trial.one_row_agrees;
   const bool dense = output.stride == spec.output_width || (rows.count == 1 && output.residual == nullptr);

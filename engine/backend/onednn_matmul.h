@@ -11,8 +11,8 @@ namespace encdec::backend {
 struct Backend;
 class PackedMatrix;
 
-// Multiplies float32 with oneDNN's packed matmul for AVX-512. Uses kernels::multiply_panels() instead for the numbers
-// of rows for which it is faster, if it gives the same bits.
+// Multiplies float32 with oneDNN's packed matmul for AVX-512. For some numbers of rows kernels::multiply_panels() is
+// faster; it is used for them if it gives the same bits.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives);
 
 // Returns the number of rows in the next piece: all remaining rows if there are at most 32, otherwise 256, 128, 64 or
@@ -25,7 +25,7 @@ struct RowTrial {
   bool agrees = false;
   // A single row gets the same bits too. From oneDNN 3.7 on it does not if there are more than 1,024 inputs.
   bool one_row_agrees = false;
-  // Chunk with which kernels::multiply_panels() gives the same bits; 0 if there is none.
+  // PanelSums::chunk with which kernels::multiply_panels() gives the same bits; 0 if there is none.
   int chunk = 0;
 };
 

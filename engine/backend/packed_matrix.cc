@@ -59,7 +59,7 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
 
 // Places of the parts of a packed matrix: panels, scales, offsets. Each part begins at a cache line.
 struct Layout {
-  explicit Layout(const MatMulSpec& spec) : precision(spec.backend->precision), order(spec.backend->weights) {
+  explicit Layout(const MatMulSpec& spec) : precision(spec.backend->precision), order(spec.backend->panel_order) {
     if (precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
       throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
                                      spec.input_width, kMaxIntegerWidth));

@@ -8,14 +8,14 @@ namespace encdec {
 // A scope in which the work that this thread gives to the library can be cancelled. Loading, tokenizing and running
 // call `check` at least every 100 ms. To cancel, `check` throws: the work stops, and the exception leaves the library
 // call.
-// REQUIRES: `check` is quick, and may be called by several threads at once, because threads that help with the work
-// call it too.
+// REQUIRES: `check` is quick, and may be called by several threads at once, because helper threads call it too.
 // Scopes nest; only the innermost one is checked.
 class CancellationScope {
  public:
   // Keeps a reference to `check`.
   explicit CancellationScope(const std::function<void()>& check) : CancellationScope(&check) {}
-  // For threads that help: `check` is check_of_this_thread() of the thread that is helped; null for no check.
+  // For a helper thread. `check` is what check_of_this_thread() returned in the thread that is helped; null for no
+  // check.
   explicit CancellationScope(const std::function<void()>* check);
   ~CancellationScope();
   CancellationScope(const CancellationScope&) = delete;

@@ -11,13 +11,16 @@ namespace encdec {
 // One dimension: a size >= 0, or one of the negative symbols below, whose sizes are known when a graph runs.
 using Dim = std::int64_t;
 
-// Letters for dimensions, used in the whole project:
-//   B  sequences in the batch    H  heads
-//   S  source rows               K  head dimension
-//   T  target rows               F  hidden
-//   D  model                     V  vocabulary
+// Letters for the dimensions of a Transformer:
+//   B  sequences in the batch    D  model
+//   S  source rows               H  heads
+//   T  target rows               K  head dimension
+//   R  rows: S or T              F  hidden
+//                                V  vocabulary
 // S and T count packed rows: the tokens of all sequences one after another, without padding. So a sequence costs the
 // same whichever sequences are beside it.
+// Comments on other things have letters of their own. In a matrix product, for example, K is the number of inputs and N
+// the number of outputs, as in BLAS.
 inline constexpr Dim kBatch = -1;
 inline constexpr Dim kSourceRows = -2;
 inline constexpr Dim kTargetRows = -3;

@@ -119,9 +119,9 @@ HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 #endif
 }
 
-// Copies the keys to panels of kPanelKeys keys. A panel has a row for each dimension with that dimension of all its
-// keys. The rows are in the order in which score_panel reads dimensions: ascending for head.all_queries_in_one_call,
-// otherwise lane by lane. The last key fills the places of missing keys.
+// Copies the keys to panels of kPanelKeys keys. A panel has one row per dimension: that dimension of all keys in the
+// panel. The rows are in the order in which score_panel() reads dimensions: ascending if head.all_queries_in_one_call
+// is set, otherwise lane by lane. The last key fills the places of missing keys.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   int places[kLanes];  // for each lane, the panel's row of its first dimension
@@ -273,7 +273,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
   pack_keys<T>(head, scratch + places.keys);
   values.pack<T>(head);
   for (; first + kTileQueries / 2 <= head.query_count; first = std::min(first + kTileQueries, head.query_count)) {
-    check_cancelled();  // a group of queries of a long source takes milliseconds, a head many
+    check_cancelled();  // with a long source, a tile takes milliseconds, and a head has many tiles
     QueryGroup<kTileQueries> group(head, first);
     for (int j = group.first_key() / kPanelKeys * kPanelKeys; j < group.end_key(); j += kPanelKeys) {
       score_panel(head, group.queries, panels + static_cast<std::ptrdiff_t>(j) * head.head_dim, scratch + j,

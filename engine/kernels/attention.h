@@ -73,8 +73,8 @@ struct HeadAttention {
   // -bias_reach or bias_reach.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
-  // If set, all queries of a sequence are always passed in one call, as in encoders. The scores of many queries are
-  // then summed in a faster order, which differs from the order for few queries.
+  // Set by callers that always pass all queries of a sequence in one call, as encoders do. attend() then sums the
+  // scores of many queries in a faster order, which differs from the order for few queries.
   bool all_queries_in_one_call = false;
   // If set together with `all_queries_in_one_call`, products may be in bfloat16 with sums in float32. Ignored if
   // `causal` or `window` hides keys, or if the keys are bfloat16. REQUIRES: the CPU has AVX-512 BF16.

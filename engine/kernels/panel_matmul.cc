@@ -39,7 +39,7 @@ struct Layout {
   static constexpr int panels_for(int rows) { return std::clamp(kSums / (kVectors * rows), 1, kMaxPanels); }
 };
 
-// The values of k in [first, first + count), of a matrix and its rows.
+// Inputs [first, first + count) of a matrix, and of the rows to multiply by it.
 struct Chunk {
   const PackedPanels& matrix;
   const MatMulRows& rows;
@@ -68,7 +68,8 @@ HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT s
   for (; i < count; ++i) sums[i] = before[i] + sums[i];
 }
 
-// Not inlined into the loops that sum: that would make a copy for every size of tile.
+// Adds the sums of the previous chunks to a tile's sums, applies the epilogue if this chunk is the last one, and writes
+// the output. Not inline: each size of tile would get a copy.
 HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRICT sums) {
   const int width = std::min(tile.columns, chunk.matrix.output_width - tile.column);
   OutputRows rows = chunk.rows.output.from(tile.row);
@@ -125,8 +126,9 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
   finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);
 }
 
-// Returns the same chunk of the next panel, for tiles of one panel. After the last panel, returns the next chunk of the
-// first panel.
+// Returns what to prefetch while tiles multiply the panel at `column`: the same chunk of the next panel or, after the
+// last panel, the next chunk of the first panel. After the last chunk of the last panel, returns the memory behind the
+// matrix. Returns nothing if a tile has several panels.
 template <class L, int kPanels>
 NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
   if (kPanels != 1) return {};
@@ -170,7 +172,7 @@ void multiply_chunk(const Chunk& chunk) {
 template <class L>
 void multiply(const PackedPanels& matrix, const MatMulRows& rows, int chunk) {
   with_tile_height<L::kTileRows>(rows.count, [&](auto height) HWY_ATTR {
-    // All rows are multiplied by a chunk of the weights before the next chunk, so each weight is read from memory once.
+    // Multiplies all rows by one chunk of the weights before the next chunk, so each weight is read from memory once.
     for (int k = 0; k < matrix.input_width; k += chunk) {
       multiply_chunk<L, height()>({matrix, rows, k, std::min(chunk, matrix.input_width - k)});
     }

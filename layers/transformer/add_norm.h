@@ -9,8 +9,9 @@ namespace encdec {
 
 // Formulas of normalisation; x is one row of D numbers.
 enum class NormKind : std::uint8_t {
-  layer,  // (x - mean) / sqrt(variance + epsilon) * weight + bias, variance biased (Ba et al. 2016)
-  rms,    // x / sqrt(mean(x^2) + epsilon) * weight (Zhang & Sennrich 2019)
+  // (x - mean) / sqrt(variance + epsilon) * weight + bias, where variance is the mean of (x - mean)^2 (Ba et al. 2016)
+  layer,
+  rms,  // x / sqrt(mean(x^2) + epsilon) * weight (Zhang & Sennrich 2019)
 };
 
 // Options of an AddNorm.

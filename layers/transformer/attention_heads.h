@@ -36,8 +36,8 @@ struct AttentionOptions {
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
 
 // Returns whether the keys and values of cross-attentions are stored in packed bfloat16 order; see
-// CrossAttentionMemory. They are if encoders attend in bfloat16 and K is even, so that packing adds no padding, and at
-// most 256.
+// CrossAttentionMemory. They are if encoders attend in bfloat16, K is at most 256, and K is even (an odd K would need
+// padding).
 bool packs_memory(const AttentionOptions& options, Precision precision);
 
 // Calls `observer` with the weights that attend() left in head.weights, query by query.
@@ -73,9 +73,9 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
       head.scale = options.scale();
       if (head.relative_bias != nullptr) head.relative_bias += number * (2 * head.bias_reach + 1);
       const std::size_t scratch = kernels::attention_scratch(head);
-      const std::size_t told =  // floats for the observer's weights, after the scratch
+      const std::size_t observer_floats =  // floats for the observer's weights, after the scratch
           observer ? static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count) : 0;
-      float* memory = state.thread_scratch(thread, scratch + told);
+      float* memory = state.thread_scratch(thread, scratch + observer_floats);
       if (observer) head.weights = memory + scratch;
       kernels::attend(head, memory);
       if (observer) report_attention(head, sequence.first_row, number, observer);

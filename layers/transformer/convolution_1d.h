@@ -42,9 +42,9 @@ class Convolution1d final : public Layer {
   // Returns the number of outputs of a sequence of `positions` positions: ceil(positions / stride).
   int output_positions(int positions) const;
 
-  // Convolves columns [first_column, first_column + C) of `input`, which has one position in each row and the rows of
-  // state.sequences. Returns [M, N] in scratch of the running node: the outputs of all sequences, one sequence after
-  // another.
+  // Convolves columns [first_column, first_column + C) of `input`. `input` has one position per row; state.sequences
+  // says which rows form a sequence. Returns the outputs of all sequences, one sequence after another, as a matrix of
+  // width N in scratch memory of the running node.
   Tensor convolve(const Tensor& input, Dim first_column, RunState& state) const;
 
  private:

@@ -38,8 +38,8 @@ struct PositionOptions {
   Dim count = 0;                                   // number of positions in a stored table
   Dim offset = 0;                                  // rows before position 0; 2 in BART's family
   // Unset: every token counts as a position. Set: pad tokens do not count, as in fairseq, and each gets row `pad_token`
-  // of the table. In a sinusoidal table, computed or stored, that row is zeros, even if it is also the row of a
-  // position.
+  // of the table. In a sinusoidal table, computed or stored, row `pad_token` is zeros, also for the position that would
+  // use this row.
   std::optional<std::int32_t> pad_token = {};
 };
 
@@ -52,7 +52,7 @@ class PositionTable {
   // Takes weight [count + offset, width]. A learned table requires this weight. A sinusoidal table takes it if the
   // checkpoint has it, since a table stored in half precision differs from a computed one.
   // Throws WeightError, naming the tensor, if the weight is missing or does not fit. Throws ConfigError if the kind is
-  // none, the width is less than 1 or another number is negative.
+  // none, if model_dim is less than 1, or if count, offset or pad_token is negative.
   PositionTable(const WeightScope& weights, const PositionOptions& options);
 
   Dim width() const { return table_.width(); }  // width of an encoding

@@ -32,7 +32,7 @@ struct StoredType {
 // Returns the type of this name in a format: stored_type(&StoredType::numpy, "<f4"). Null if there is none.
 const StoredType* stored_type(std::string_view StoredType::*format, std::string_view name);
 
-// Returns the bits, or bytes, of a tensor with these sizes; nullopt beyond 64 bits.
+// Returns the size of a tensor of these dimensions, in bits or in bytes; nullopt if the size does not fit 64 bits.
 std::optional<std::uint64_t> stored_bits(const StoredType& type, std::span<const std::uint64_t> sizes);
 std::optional<std::uint64_t> stored_bytes(const StoredType& type, std::span<const std::uint64_t> sizes);
 

@@ -23,7 +23,8 @@ struct BartLineage {
   bool scale_embedding = false;
   bool scale_encoder_only = false;  // has an effect only with scale_embedding
   TargetLanguage target_language = TargetLanguage::none;
-  // If the start token is the end token, the language is the first token after it.
+  // Whether equal start and end tokens in config.json mean mBART-50, whose decoder reads the language token after the
+  // start token.
   bool end_before_language = false;
   // A config.json may have decoder_vocab_size, and may say that encoder and decoder have separate embeddings.
   bool separate_vocabularies = false;
@@ -150,9 +151,9 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
   return result;
 }
 
-// One tensor may serve as both embeddings and as the output projection. The checkpoint stores it once, under any of
-// these names. A tensor under a role's own name has priority. Without tying, `model.shared` may still hold the
-// embeddings, but never the projection.
+// The two embeddings and the output projection may be one tensor. The checkpoint stores it once, under any of these
+// names. A tensor under a role's own name has priority. Without tying, `model.shared` may still hold the embeddings,
+// but never the projection.
 WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, const BartLineage& lineage) {
   const bool shared =
       !lineage.separate_vocabularies || config.boolean("share_encoder_decoder_embeddings").value_or(true);

@@ -44,7 +44,7 @@ class BatchDecoder {
     DecodeJob job;
     int source = Session::kNoSource;
     std::unique_ptr<Search> search;
-    std::size_t told = 0;  // number of tokens reported
+    std::size_t reported = 0;  // number of tokens reported
     bool is_number = true;
   };
 
@@ -131,7 +131,7 @@ class BatchDecoder {
       const auto& [running, number] = rows_[static_cast<std::size_t>(row)];
       StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
                         .source_attention = {},
-                        .memory = processor_scratch_[static_cast<std::size_t>(thread)]};
+                        .scratch = processor_scratch_[static_cast<std::size_t>(thread)]};
       if (running->job.rules->needs_source_attention()) {
         output.source_attention = work_.session.source_attention(static_cast<std::size_t>(row));
       }
@@ -172,11 +172,11 @@ class BatchDecoder {
     }
   }
 
-  void report_tokens(Running& running, Search::ScoredTokens certain) {
-    if (certain.tokens.size() <= running.told) return;
-    running.job.client->on_tokens(running.job,
-                                  {certain.tokens.subspan(running.told), certain.scores.subspan(running.told)});
-    running.told = certain.tokens.size();
+  void report_tokens(Running& running, Search::ScoredTokens final_tokens) {
+    if (final_tokens.tokens.size() <= running.reported) return;
+    running.job.client->on_tokens(
+        running.job, {final_tokens.tokens.subspan(running.reported), final_tokens.scores.subspan(running.reported)});
+    running.reported = final_tokens.tokens.size();
   }
 
   // Does nothing for a job that was moved from, whose client is null.

@@ -8,7 +8,8 @@
 namespace encdec {
 namespace {
 
-// Score of a beam that must not win, and of a missing finished hypothesis, as in transformers.
+// Score of a beam that must not win. Also the score to beat while fewer than num_beams hypotheses are finished. As in
+// transformers.
 constexpr float kImpossible = -1e9f;
 
 // Beam search with the steps of transformers 5:
@@ -16,8 +17,9 @@ constexpr float kImpossible = -1e9f;
 //    end tokens). With sampling, draw K without replacement instead (Kool et al. 2019).
 // 2. Of the best num_beams candidates, those that end are finished hypotheses.
 // 3. Of the candidates that do not end, the best num_beams are the next beams.
-// With force_words, beams are shared among candidates that contain more and fewer phrase tokens (Post & Vilar 2018).
-// Only a hypothesis with all phrases is finished, unless the length limit is too short for the phrases.
+// With force_words, candidates are grouped by the number of phrase tokens that they contain, and each group gets a
+// share of the beams (Post & Vilar 2018). Only a hypothesis with all phrases is finished, unless the length limit is
+// too short for the phrases.
 class BeamSearch final : public Search {
  public:
   BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
@@ -204,16 +206,16 @@ class BeamSearch final : public Search {
   }
 
   // Drops candidates that can no longer contain all phrases within the length limit. Of the others keeps num_beams that
-  // end and num_beams that do not, the latter shared among degrees (see share_among_degrees()).
+  // end and num_beams that do not. share_among_degrees() chooses the latter: a share for each number of phrase tokens.
   void choose_constrained_candidates() {
-    const std::size_t room = limit_ - length_ - 1;  // maximum number of tokens after a candidate
+    const std::size_t tokens_left = limit_ - length_ - 1;  // maximum number of tokens after a candidate
     ending_.clear();
     going_on_.clear();
     degrees_.clear();
     for (const Candidate& candidate : candidates_) {
       progress_ = beams_[candidate.beam].constraints;
       progress_.advance(candidate.token);
-      if (progress_.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : room)) continue;
+      if (progress_.tokens_missing() > (rules_.is_end(candidate.token) ? 0 : tokens_left)) continue;
       if (!ends_sequence(candidate)) {
         degrees_.push_back({.tokens_met = progress_.tokens_met(), .index = going_on_.size()});
         going_on_.push_back(candidate);

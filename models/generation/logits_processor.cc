@@ -53,11 +53,11 @@ TokenSpan input_tokens(const TokenHistory& history) {
 // Makes tokens in `seen` less likely if `penalty` is above 1 (Keskar et al. 2019, section 4.1): score / penalty for a
 // positive score, score * penalty for a negative one. A token that occurs twice is penalised once.
 LogitsProcessor repetition_penalty(float penalty, SeenBy seen) {
-  const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& memory) {
-    memory.tokens.clear();  // push_back doubles the capacity as a history grows; assign() would not
-    for (const std::int32_t token : seen(history)) memory.tokens.push_back(token);
-    sort_and_unite(memory.tokens);
-    for (const std::int32_t token : memory.tokens) {
+  const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& scratch) {
+    scratch.tokens.clear();  // push_back doubles the capacity as a history grows; assign() would not
+    for (const std::int32_t token : seen(history)) scratch.tokens.push_back(token);
+    sort_and_unite(scratch.tokens);
+    for (const std::int32_t token : scratch.tokens) {
       if (float* score = score_of(token, scores)) *score = *score < 0 ? *score * penalty : *score / penalty;
     }
   };
@@ -67,7 +67,7 @@ LogitsProcessor repetition_penalty(float penalty, SeenBy seen) {
 // Bans tokens that would repeat an n-gram of `size` tokens in `seen_by` (Paulus et al. 2018, section 2.5).
 // REQUIRES: size >= 1.
 LogitsProcessor no_repeat_ngram(std::size_t size, SeenBy seen_by) {
-  return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*memory*/) {
+  return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (history.tokens.size() + 1 < size) return;
     const TokenSpan begun = history.tokens.last(size - 1), seen = seen_by(history);
     for (std::size_t first = 0; first + size <= seen.size(); ++first) {
@@ -83,7 +83,7 @@ LogitsProcessor bad_words(std::vector<TokenIds> words, TokenSpan eos_tokens) {
   std::erase_if(words, [eos_tokens](const TokenIds& word) {
     return word.empty() || (word.size() == 1 && std::ranges::find(eos_tokens, word[0]) != eos_tokens.end());
   });
-  return {[words = std::move(words)](const TokenHistory& history, Scores scores, ProcessorScratch& /*memory*/) {
+  return {[words = std::move(words)](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     for (const TokenIds& word : words) {
       const TokenSpan beginning = TokenSpan(word).first(word.size() - 1);
       if (history.tokens.size() < beginning.size()) continue;
@@ -94,14 +94,14 @@ LogitsProcessor bad_words(std::vector<TokenIds> words, TokenSpan eos_tokens) {
 
 // Bans the end tokens while there are fewer than `length` tokens. The prompt counts if `prompt_counts`.
 LogitsProcessor least_length(std::size_t length, bool prompt_counts, const TokenIds& eos_tokens) {
-  return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*memory*/) {
+  return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if ((prompt_counts ? history.tokens.size() : history.generated()) < length) ban(eos_tokens, scores);
   }};
 }
 
 // Bans all tokens except `tokens` at the steps for which `is_time` returns true.
 LogitsProcessor force_at(bool (*is_time)(const TokenHistory& history), const TokenIds& tokens) {
-  const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& /*memory*/) {
+  const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (is_time(history)) force(tokens, scores);
   };
   return {process, is_time};
@@ -122,7 +122,7 @@ LogitsProcessor exponential_decay(const ExponentialDecay& decay, TokenIds eos_to
   const auto changes = [start = static_cast<std::size_t>(decay.start)](const TokenHistory& history) {
     return history.generated() > start;
   };
-  const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& /*memory*/) {
+  const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (!changes(history)) return;
     constexpr float kMax = std::numeric_limits<float>::max();
     const auto beyond = static_cast<double>(history.generated() - static_cast<std::size_t>(decay.start));
@@ -139,12 +139,12 @@ LogitsProcessor exponential_decay(const ExponentialDecay& decay, TokenIds eos_to
 
 // Bans `tokens` at every step.
 LogitsProcessor suppress(const TokenIds& tokens) {
-  return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*memory*/) { ban(tokens, scores); }};
+  return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*scratch*/) { ban(tokens, scores); }};
 }
 
 // Bans `tokens` as the first generated token, or as the second if the first is forced after the start token.
 LogitsProcessor begin_suppress(const TokenIds& tokens, bool first_is_forced) {
-  return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*memory*/) {
+  return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (history.generated() == (first_is_forced && history.prompt_length == 1 ? 1u : 0u)) ban(tokens, scores);
   }};
 }

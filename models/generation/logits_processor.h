@@ -39,11 +39,11 @@ struct ProcessorScratch {
 
 using Scores = std::span<float>;  // [V]
 
-// One rule about the next token, like transformers' LogitsProcessor. Scores are logits in greedy search and sampling,
-// and log-probabilities in beam search. Thread-safe.
+// One rule about the next token, like transformers' LogitsProcessor. Scores are logits in greedy search and sampling.
+// In beam search they are log-probabilities, or logits at a step in which no processor changes scores. Thread-safe.
 struct LogitsProcessor {
   // Changes the scores of one step in place. Sets the score of a banned token to kBanned.
-  std::function<void(const TokenHistory& history, Scores scores, ProcessorScratch& memory)> process;
+  std::function<void(const TokenHistory& history, Scores scores, ProcessorScratch& scratch)> process;
   // Returns whether process() may change scores at this step other than by banning tokens.
   std::function<bool(const TokenHistory& history)> changes_scores = [](const TokenHistory&) { return false; };
 };

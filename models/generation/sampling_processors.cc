@@ -64,7 +64,7 @@ RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
 
 // Divides all scores by `temperature`; below 1 likely tokens become likelier. REQUIRES: temperature > 0.
 LogitsProcessor scale_by_temperature(float temperature) {
-  const auto process = [=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*memory*/) {
+  const auto process = [=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*scratch*/) {
     for (float& score : scores) score /= temperature;
   };
   return {process, [](const TokenHistory& /*history*/) { return true; }};
@@ -73,9 +73,9 @@ LogitsProcessor scale_by_temperature(float temperature) {
 // Bans all tokens except the `count` likeliest (Fan et al. 2018, section 5.1). Tokens as likely as the least likely of
 // these stay too. REQUIRES: count >= 1.
 LogitsProcessor keep_top_k(std::size_t count) {
-  return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& memory) {
+  return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& scratch) {
     if (count >= scores.size()) return;
-    const float lowest = kth_highest(scores, count, memory.scores);
+    const float lowest = kth_highest(scores, count, scratch.scores);
     for (float& score : scores) {
       if (score < lowest) score = kBanned;
     }
@@ -87,8 +87,8 @@ LogitsProcessor keep_top_k(std::size_t count) {
 // greedy search; transformers does not define their order. REQUIRES: min_tokens >= 1.
 LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
   return {
-      [tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& memory) {
-        std::vector<float>& weights = memory.scores;
+      [tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& scratch) {
+        std::vector<float>& weights = scratch.scores;
         weigh(scores, weights);
         const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
         if (!std::isfinite(total)) return;  // not a distribution
@@ -99,7 +99,7 @@ LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
         const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
         if (static_cast<std::size_t>(others) < min_tokens) negligible = 0.0f;
 
-        std::vector<RankedToken>& ranked = memory.ranked;
+        std::vector<RankedToken>& ranked = scratch.ranked;
         ranked.clear();
         ranked.reserve(scores.size());
         for (std::size_t token = 0; token < scores.size(); ++token) {

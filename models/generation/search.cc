@@ -66,7 +66,7 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, con
       offset_ = 0.0f;
     }
   }
-  for (const auto& processor : rules.processors) processor.process(history, logits, output.memory);
+  for (const auto& processor : rules.processors) processor.process(history, logits, output.scratch);
 }
 
 float StepScores::log_probability(std::int32_t token) const {

@@ -33,7 +33,7 @@ struct SearchRules {
 struct StepOutput {
   std::span<float> logits;                  // the reader may overwrite them
   std::span<const float> source_attention;  // see Session; empty unless needs_source_attention()
-  ProcessorScratch& memory;                 // scratch buffers of the calling thread
+  ProcessorScratch& scratch;                // scratch buffers of the calling thread
 };
 
 // Returns log(sum of exp(logit)). Throws BackendError if the result is NaN.

@@ -49,9 +49,9 @@ std::size_t final_bytes(std::string_view text) {
 std::string TextStream::push(std::span<const std::int32_t> tokens) {
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   const std::string text = decode_known(*tokenizer_, window());
-  const std::size_t told = returned_bytes_ - bytes_before_window_, certain = final_bytes(text);
+  const std::size_t begin = returned_bytes_ - bytes_before_window_, end = final_bytes(text);
   std::string piece;
-  if (certain > told) piece = text.substr(told, certain - told);
+  if (end > begin) piece = text.substr(begin, end - begin);
   returned_bytes_ += piece.size();
   shorten_window(text);
   return piece;

@@ -109,7 +109,7 @@ class Model {
   const WeightStore& weights() const;
   // Returns the settings of the checkpoint's files, for components built on a Model.
   const Checkpoint& checkpoint() const;
-  // Returns what such components need to run the network. It refers to this model.
+  // Returns what components built on a Model need to run its network. The result refers to this model.
   ModelParts parts() const;
   // Returns lines for users: parts of the checkpoint that are not used or not supported, and problems with the packed
   // weights cache.

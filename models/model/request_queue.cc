@@ -84,8 +84,8 @@ struct RequestQueue::Workers {
   class WorkerFeed final : public DecodeFeed {
    public:
     WorkerFeed(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
-    // Reading recordings delays the sources that are being decoded. So it takes 10 ms at max_jobs and, if there are
-    // such sources, no longer than the decoding since the previous call.
+    // Reading recordings delays the sources that are being decoded. Therefore reading takes at most 10 ms per call and,
+    // while sources are being decoded, at most the time since the previous call.
     void take(Capacity capacity, std::vector<DecodeJob>& jobs) override {
       const Clock::time_point now = Clock::now();
       const Clock::duration reading = capacity.is_idle ? kReading : std::min(kReading, now - taken_at_);

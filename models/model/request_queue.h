@@ -34,8 +34,8 @@ struct RequestQueueOptions {
 struct GenerateHandlers {
   // Called with the result of a source.
   std::function<void(std::size_t source, GenerateResult result)> on_result;
-  // Called if a source fails. Other sources go on. But if a whole step fails (out of memory, say), so do all sources of
-  // the batch, and the rest of the request that began the batch.
+  // Called if a source fails. Other sources go on. If a whole step fails (out of memory, say), all sources in the batch
+  // fail. The waiting sources of the request whose source was first in the batch fail too.
   std::function<void(std::size_t source, std::exception_ptr failure)> on_failure;
   // Called with the next tokens of the result as soon as they are final; see GenerateOptions::on_token. The first
   // tokens are those of the prefix, if there is one. `token_scores` are the tokens' Hypothesis::token_scores. Optional.

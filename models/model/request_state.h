@@ -50,14 +50,14 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
     over,        // there is nothing to decode: the request is over, or has its result or failure
     unfinished,  // preparing takes longer than `until`; the job must wait for another turn
   };
-  // Replaces a placeholder by what is to be decoded.
+  // Replaces the job, which so far only holds a place in the queue, by what is to be decoded.
   virtual Prepared prepare(DecodeJob& /*job*/, Clock::time_point /*until*/) { return Prepared::ready; }
 
   // Returns whether no handler may be called any more.
   bool is_over() const { return is_cancelled_ || (has_queue_stopped != nullptr && *has_queue_stopped); }
   void cancel() { is_cancelled_ = true; }
 
-  // Has a job of this request wait for its turn, as a new source would.
+  // Queues a job of this request again, like a new source.
   void wait_again(DecodeJob job) {
     try {
       resubmit(shared_from_this(), std::move(job));

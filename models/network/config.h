@@ -40,7 +40,7 @@ enum class TargetLanguage : std::uint8_t {
 // Kind of a stack's input.
 enum class SourceKind : std::uint8_t {
   tokens,  // token ids: int32 [S]
-  frames,  // rows of numbers, such as log-mel frames: float32 [F, frames.width], F = S * frames.per_row
+  frames,  // rows of numbers, such as log-mel frames: float32 [S * frames.per_row, frames.width]
 };
 
 // Sizes of an input of frames.

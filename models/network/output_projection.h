@@ -36,10 +36,10 @@ class OutputProjection {
     return graph;
   }
 
-  // Returns the projection if its weights are the stored table of `embedding`, else null. `table` is the shape of that
-  // table.
-  std::shared_ptr<const Linear> tied_to(const WeightScope& embedding, const Shape& table) const {
-    const bool tied = stored_ != nullptr && embedding.matrix("weight", table).is_same_as(*stored_);
+  // Returns the projection if the embedding in scope `embedding` has the same stored weights, else null. `shape` is the
+  // expected shape of the embedding's weight.
+  std::shared_ptr<const Linear> tied_to(const WeightScope& embedding, const Shape& shape) const {
+    const bool tied = stored_ != nullptr && embedding.matrix("weight", shape).is_same_as(*stored_);
     return tied ? layer_ : nullptr;
   }
 

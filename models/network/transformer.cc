@@ -103,7 +103,7 @@ class StackBuilder {
     return x;
   }
 
-  // Adds a layer. Its cross-attention reads `memory`; null means no cross-attention.
+  // Adds block number `layer`. Its cross-attention reads `memory`; null means no cross-attention.
   template <class SelfAttention>
   Edge add_block(int layer, Edge x, const Edge* memory) {
     const WeightScope w = weights_ / layer;

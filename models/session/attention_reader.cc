@@ -65,7 +65,7 @@ class Recording {
  public:
   explicit Recording(Session& session) : session_(session) {}
   ~Recording() {
-    for (const auto& [kind, node] : observed_) session_.forget_attention(kind, node);
+    for (const auto& [kind, node] : observed_) session_.stop_observing(kind, node);
     session_.reset();
   }
   Recording(const Recording&) = delete;
@@ -75,13 +75,13 @@ class Recording {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
       observed_.reserve(observed_.size() + 1);  // so that emplace_back() cannot throw and leave an observer behind
       const Edge node =
-          session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& told) {
-            if (!heads.contains(told.head)) return;
+          session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& attention) {
+            if (!heads.contains(attention.head)) return;
             const float share = layers.share() * heads.share();
             const Shape& shape = map.weights.shape();
-            const Dim head = layers.place(layer) * shape[1] + heads.place(told.head);
-            float* row = map.weights.row(head * shape[2] + told.row) + told.first_key;
-            for (std::size_t i = 0; i < told.weights.size(); ++i) row[i] += share * told.weights[i];
+            const Dim head = layers.place(layer) * shape[1] + heads.place(attention.head);
+            float* row = map.weights.row(head * shape[2] + attention.row) + attention.first_key;
+            for (std::size_t i = 0; i < attention.weights.size(); ++i) row[i] += share * attention.weights[i];
           });
       observed_.emplace_back(map.kind, node);
     }

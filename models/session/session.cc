@@ -131,7 +131,7 @@ Edge Session::observe_attention(AttentionKind kind, int layer, AttentionObserver
   return found;
 }
 
-void Session::forget_attention(AttentionKind kind, Edge node) noexcept {
+void Session::stop_observing(AttentionKind kind, Edge node) noexcept {
   (kind == AttentionKind::encoder_self ? encoder_state_ : decoder_state_)->observe_attention(node, {});
 }
 

@@ -23,7 +23,7 @@ namespace encdec {
 //   without an encoder: open_target (decode | fork_target | reorder_targets)* close_target
 class Session {
  public:
-  // Number of the source of a target that has none, as in a decoder-only model.
+  // Passed to open_target() for a target without a source, as in a decoder-only model.
   static constexpr int kNoSource = -1;
 
   // Makes a session without sources and targets. The threads of `team` do the work.
@@ -41,11 +41,11 @@ class Session {
   // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened.
   // REQUIRES: the model has an encoder that reads tokens.
   Encoded encode(std::span<const TokenIds> sources);
-  // Reads sources that are sound, and opens them: frames, float32 [F, mel bands] for each source. Throws InputError as
+  // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands]. Throws InputError as
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
-  // REQUIRES: the model has an encoder that reads sound.
+  // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
-  // Throws InputError unless `frames` is float32 [F, width], where F is a positive multiple of per_row (see
+  // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
   void check_frames(const Tensor& frames) const;
   // Closes a source; its memory can then hold other sources. REQUIRES: all targets of the source are closed.
@@ -96,11 +96,11 @@ class Session {
   std::span<const float> source_attention(std::size_t input) const;
 
   // Observes the attention of a layer in later calls of encode() and decode(): `observer` gets the weights of each row
-  // and head. An empty observer ends the observation. Returns the observed node, for forget_attention().
+  // and head. An empty observer ends the observation. Returns the observed node, for stop_observing().
   // REQUIRES: the model has this layer and this kind of attention.
   Edge observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
   // Stops observing a node that observe_attention() returned.
-  void forget_attention(AttentionKind kind, Edge node) noexcept;
+  void stop_observing(AttentionKind kind, Edge node) noexcept;
 
   // Observes the output of every node of all graphs, in later runs. An empty observer ends the observation.
   void set_observer(const NodeObserver& observer);

@@ -12,8 +12,8 @@
 
 namespace encdec {
 
-// A pool of sessions of one model, which calls lease and return. Thread-safe. A forked process starts with an empty
-// pool of its own.
+// A pool of sessions of one model. Each call leases a session and returns it. Thread-safe. A forked process starts with
+// an empty pool of its own.
 class SessionPool {
   struct Idle;
 
@@ -32,7 +32,7 @@ class SessionPool {
     ~Lease() {
       const std::lock_guard lock(idle_.mutex);
       if (std::uncaught_exceptions() > exceptions_) {
-        --idle_.count;
+        --idle_.session_count;
       } else {
         idle_.sessions.push_back(std::move(session_));  // take() has reserved the space
       }
@@ -55,15 +55,15 @@ class SessionPool {
     std::mutex mutex;
     // With capacity for all sessions, so that returning one allocates nothing.
     std::vector<std::unique_ptr<Session>> sessions;
-    std::size_t count = 0;  // number of all sessions, idle and leased; may be too large after an exception
+    std::size_t session_count = 0;  // number of all sessions, idle and leased; may be too large after an exception
   };
 
   std::unique_ptr<Session> take(Idle& idle) const {
     const std::lock_guard lock(idle.mutex);
     if (idle.sessions.empty()) {
       auto session = std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_));
-      if (idle.sessions.capacity() == idle.count) idle.sessions.reserve(2 * idle.count + 1);
-      ++idle.count;
+      if (idle.sessions.capacity() == idle.session_count) idle.sessions.reserve(2 * idle.session_count + 1);
+      ++idle.session_count;
       return session;
     }
     std::unique_ptr<Session> session = std::move(idle.sessions.back());

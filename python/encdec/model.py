@@ -281,7 +281,7 @@ class Model(Transcribing):
 
 for _class in Model.__mro__[1:-1]:
     for _function in vars(_class).values():
-        if isinstance(_function, FunctionType):  # for Python's own messages
+        if isinstance(_function, FunctionType):  # so that Python's TypeErrors say Model.generate
             _function.__module__, _function.__qualname__ = __name__, f"Model.{_function.__name__}"
 
 

@@ -52,17 +52,17 @@ def test_mypy_finds_nothing(tmp_path: Path) -> None:
 
 def test_the_stub_has_what_the_extension_has() -> None:
     stub = Path(encdec.__file__).with_name("_encdec.pyi")
-    told: dict[str, set[str]] = {}
+    declared: dict[str, set[str]] = {}
     for node in ast.parse(stub.read_text()).body:
         if isinstance(node, ast.ClassDef):
-            told[node.name] = {each.name for each in node.body if isinstance(each, ast.FunctionDef)} - {"__init__"}
+            declared[node.name] = {each.name for each in node.body if isinstance(each, ast.FunctionDef)} - {"__init__"}
         elif isinstance(node, ast.FunctionDef):
-            told[node.name] = set()
-    there = {name: vars(_encdec)[name] for name in vars(_encdec) if not name.startswith("__")}
-    assert told.keys() == there.keys()
-    for name, members in told.items():
-        if isinstance(there[name], type):
-            assert members == {each for each in vars(there[name]) if not each.startswith("__")}, name
+            declared[node.name] = set()
+    existing = {name: vars(_encdec)[name] for name in vars(_encdec) if not name.startswith("__")}
+    assert declared.keys() == existing.keys()
+    for name, members in declared.items():
+        if isinstance(existing[name], type):
+            assert members == {each for each in vars(existing[name]) if not each.startswith("__")}, name
 
 
 def test_two_builds_of_one_checkout_share_no_folder() -> None:

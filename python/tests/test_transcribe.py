@@ -93,8 +93,8 @@ def test_options_have_effects(speech_model: encdec.Model) -> None:
     audio: Any = noise(3)
     plain = speech_model.transcribe(audio)
     assert plain.language in ("en", "de", "fr") and 0 < plain.language_probability < 1
-    told = speech_model.transcribe(audio, language="German")
-    assert told.language == "de" and told.language_probability == 1
+    german = speech_model.transcribe(audio, language="German")
+    assert german.language == "de" and german.language_probability == 1
     assert {each.temperature for each in speech_model.transcribe(audio, temperature=0.7).segments} == {0.7}
     samples = [speech_model.transcribe(audio, temperature=1, seed=seed).text for seed in (1, 1, 2)]
     assert samples[0] == samples[1] != samples[2]

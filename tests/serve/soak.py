@@ -162,7 +162,7 @@ class Soak:
         writer.close()
 
     async def leave(self, until: float) -> None:
-        """Sends ordinary requests and does not wait for the answers."""
+        """Sends ordinary requests. Disconnects before the answer, or sets a short timeout and waits for the answer."""
         while time.monotonic() < until:
             way = self.random.choice(["leave", "time", "deaf"])
             limit = f"X-Request-Timeout-Ms: {self.random.randint(1, 60)}\r\n" if way == "time" else ""

@@ -465,8 +465,8 @@ def answer_speech(page, *segments):
 def test_recording_is_transcribed(open_page):
     page = open_page()
     choose_recording(page)
-    expect(page.locator("#heard")).to_contain_text("0:01 of sound in")
-    expect(page.locator("#heard")).to_contain_text("English")
+    expect(page.locator("#transcription-status")).to_contain_text("0:01 of sound in")
+    expect(page.locator("#transcription-status")).to_contain_text("English")
     assert page.locator(".segment").count() > 0
     expect(page.locator("#player")).to_be_visible()
     page.wait_for_function("document.getElementById('player').duration === 1.4")

@@ -69,14 +69,14 @@ def client(hearing: Server) -> OpenAI:
     return OpenAI(base_url=hearing.url + "/v1", api_key="any-key", max_retries=0)
 
 
-def heard(folder: Path, file: Path, *words: str, output_format: str = "json") -> str:
+def transcribed(folder: Path, file: Path, *words: str, output_format: str = "json") -> str:
     """Returns the output of `encdec transcribe`."""
     command = [PROGRAM, "transcribe", "--model", folder, "--threads", "1", "--quiet", "--output-format", output_format]
     return subprocess.run([*command, *words, file], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def heard_json(folder: Path, file: Path, *words: str) -> Any:
-    return json.loads(heard(folder, file, *words))
+def transcribed_json(folder: Path, file: Path, *words: str) -> Any:
+    return json.loads(transcribed(folder, file, *words))
 
 
 def post(server: Server, path: str, fields: dict[str, str], file: bytes, headers: dict[str, str] | None = None) -> bytes:
@@ -108,7 +108,7 @@ def test_the_bundled_model_hears_a_clip(client: OpenAI) -> None:
 
 
 def test_json(client: OpenAI, whisper: Path, recording: Path) -> None:
-    wanted = heard_json(whisper, recording)
+    wanted = transcribed_json(whisper, recording)
     answer = client.audio.transcriptions.create(model="whisper", file=recording)
     assert answer.text == wanted["text"].strip()
     assert answer.text
@@ -117,7 +117,7 @@ def test_json(client: OpenAI, whisper: Path, recording: Path) -> None:
 
 
 def test_verbose_json(client: OpenAI, whisper: Path, recording: Path) -> None:
-    wanted = heard_json(whisper, recording)
+    wanted = transcribed_json(whisper, recording)
     answer = client.audio.transcriptions.create(model="whisper", file=recording, response_format="verbose_json")
     assert answer.text == wanted["text"].strip()
     assert answer.language.islower()
@@ -132,7 +132,7 @@ def test_verbose_json(client: OpenAI, whisper: Path, recording: Path) -> None:
 
 
 def test_words(client: OpenAI, whisper: Path, recording: Path) -> None:
-    wanted = heard_json(whisper, recording, "--word-timestamps")
+    wanted = transcribed_json(whisper, recording, "--word-timestamps")
     words = [
         {"word": each["word"].strip(), "start": each["start"], "end": each["end"]}
         for segment in wanted["segments"]
@@ -158,16 +158,16 @@ def test_words(client: OpenAI, whisper: Path, recording: Path) -> None:
 def test_subtitles(client: OpenAI, whisper: Path, recording: Path, name: Any, words: list[str]) -> None:
     more = {"word_timestamps": "true", "max_words_per_line": "2"} if words else {}
     answer = client.audio.transcriptions.create(model="whisper", file=recording, response_format=name, extra_body=more)
-    assert answer == heard(whisper, recording, *words, output_format=name)
+    assert answer == transcribed(whisper, recording, *words, output_format=name)
 
 
 def test_text(client: OpenAI, whisper: Path, recording: Path) -> None:
     answer = client.audio.transcriptions.create(model="whisper", file=recording, response_format="text")
-    assert answer == heard_json(whisper, recording)["text"].strip() + "\n"
+    assert answer == transcribed_json(whisper, recording)["text"].strip() + "\n"
 
 
 def test_stream(client: OpenAI, whisper: Path, recording: Path) -> None:
-    wanted = heard_json(whisper, recording)
+    wanted = transcribed_json(whisper, recording)
     *deltas, done = client.audio.transcriptions.create(model="whisper", file=recording, stream=True)
     assert done.type == "transcript.text.done"
     assert done.text == wanted["text"].strip()
@@ -178,7 +178,7 @@ def test_stream(client: OpenAI, whisper: Path, recording: Path) -> None:
 
 
 def test_stream_with_times(client: OpenAI, whisper: Path, recording: Path) -> None:
-    wanted = heard_json(whisper, recording, "--word-timestamps")
+    wanted = transcribed_json(whisper, recording, "--word-timestamps")
     options: dict[str, Any] = {"response_format": "verbose_json", "extra_body": {"word_timestamps": True}}
     *deltas, done = client.audio.transcriptions.create(model="whisper", file=recording, stream=True, **options)
     assert [(each.model_extra or {})["segment"] for each in deltas] == wanted["segments"]
@@ -193,7 +193,7 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
         with pytest.raises(openai.BadRequestError, match="English alone"):
             client.audio.translations.create(model="whisper", file=recording)
         return
-    wanted = heard_json(whisper, recording, "--task", "translate")
+    wanted = transcribed_json(whisper, recording, "--task", "translate")
     assert client.audio.translations.create(model="whisper", file=recording).text == wanted["text"].strip()
     # Translations have no parameter "language": any value is ignored.
     more = {"language": "xx"}
@@ -203,7 +203,7 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
     assert verbose.language == "english"
     assert [each.model_dump() for each in verbose.segments or []] == wanted["segments"]
     srt = client.audio.translations.create(model="whisper", file=recording, response_format="srt")
-    assert srt == heard(whisper, recording, "--task", "translate", output_format="srt")
+    assert srt == transcribed(whisper, recording, "--task", "translate", output_format="srt")
 
 
 @pytest.mark.parametrize(
@@ -243,12 +243,12 @@ def test_options(
         pytest.skip("the model knows English alone")
     fields = {"model": "whisper", "response_format": "verbose_json", **fields}
     answer = json.loads(post(hearing, "/v1/audio/transcriptions", fields, recording.read_bytes()))
-    assert answer["segments"] == heard_json(whisper, recording, *words)["segments"]
+    assert answer["segments"] == transcribed_json(whisper, recording, *words)["segments"]
 
 
 def test_the_first_model_that_hears(hearing: Server, whisper: Path, recording: Path) -> None:
     answer = json.loads(post(hearing, "/v1/audio/transcriptions", {}, recording.read_bytes()))
-    assert answer["text"] == heard_json(whisper, recording)["text"].strip()
+    assert answer["text"] == transcribed_json(whisper, recording)["text"].strip()
 
 
 def test_company_does_not_change_a_transcript(hearing: Server, whisper: Path, tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_company_does_not_change_a_transcript(hearing: Server, whisper: Path, tm
                 *(client.audio.transcriptions.create(model="whisper", file=file) for file in files * 2)
             )
 
-    texts = [heard_json(whisper, file)["text"].strip() for file in files]
+    texts = [transcribed_json(whisper, file)["text"].strip() for file in files]
     assert [each.text for each in asyncio.run(transcribe())] == texts * 2
 
 
@@ -382,7 +382,7 @@ def test_long_bodies(hearing: Server, whisper: Path, tmp_path: Path) -> None:
     file.write_bytes(noise(0.9, rate=192_000, channels=20))
     assert file.stat().st_size > 4 << 20
     answer = json.loads(post(hearing, "/v1/audio/transcriptions", {}, file.read_bytes()))
-    assert answer["text"] == heard_json(whisper, file)["text"].strip()
+    assert answer["text"] == transcribed_json(whisper, file)["text"].strip()
     for path in ("/translate", "/translate_file"):  # other routes have a smaller limit
         with pytest.raises((urllib.error.HTTPError, urllib.error.URLError), match="413|reset|pipe"):
             post(hearing, path, {}, file.read_bytes())
@@ -391,20 +391,20 @@ def test_long_bodies(hearing: Server, whisper: Path, tmp_path: Path) -> None:
 def test_inference(hearing: Server, whisper: Path, recording: Path) -> None:
     """Parameters of whisper.cpp's clients."""
     content = recording.read_bytes()
-    wanted = heard_json(whisper, recording)
+    wanted = transcribed_json(whisper, recording)
     lines = "".join(each["text"] + "\n" for each in wanted["segments"])
     fields = {"temperature": "0.0", "temperature_inc": "0.2", "response_format": "json", "beam_size": "-1"}
     assert json.loads(post(hearing, "/inference", fields, content)) == {"text": lines}
     assert post(hearing, "/inference", {"response_format": "text"}, content).decode() == lines
     for name in ("srt", "vtt"):
         answer = post(hearing, "/inference", {"response_format": name}, content).decode()
-        assert answer == heard(whisper, recording, output_format=name)
+        assert answer == transcribed(whisper, recording, output_format=name)
     verbose = json.loads(post(hearing, "/inference", {"response_format": "verbose_json"}, content))
-    assert verbose["segments"] == heard_json(whisper, recording, "--word-timestamps")["segments"]
+    assert verbose["segments"] == transcribed_json(whisper, recording, "--word-timestamps")["segments"]
     assert verbose["language"] == verbose["detected_language"]
     fields = {"response_format": "verbose_json", "token_timestamps": "false", "offset_t": "500", "duration": "1000"}
     clipped = json.loads(post(hearing, "/inference", fields, content))
-    assert clipped["segments"] == heard_json(whisper, recording, "--clip-timestamps", "0.5,1.5")["segments"]
+    assert clipped["segments"] == transcribed_json(whisper, recording, "--clip-timestamps", "0.5,1.5")["segments"]
     with pytest.raises(urllib.error.HTTPError) as error:
         post(hearing, "/inference", {"response_format": "xml"}, content)
     assert "response_format" in json.loads(error.value.read())["error"]
@@ -414,7 +414,7 @@ def test_inference_in_other_languages(hearing: Server, whisper: Path, recording:
     words = ["--language", "de", "--task", "translate"] if is_multilingual else []
     fields = {"response_format": "srt", "language": "de", "translate": "true"}
     answer = post(hearing, "/inference", fields, recording.read_bytes()).decode()
-    assert answer == heard(whisper, recording, *words, output_format="srt")
+    assert answer == transcribed(whisper, recording, *words, output_format="srt")
 
 
 def test_time_limit(hearing: Server) -> None:

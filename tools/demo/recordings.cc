@@ -17,7 +17,7 @@ bool can_transcribe() {
 void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
   const SpeechModel model(Model::load(folder));
   const auto start = std::chrono::steady_clock::now();
-  double heard = 0;
+  double speech_seconds = 0;
   for (const std::string& file : files) {
     TranscribeOptions options;
     options.on_segments = [&](std::size_t, std::span<const TranscriptSegment> segments) {
@@ -27,11 +27,11 @@ void transcribe_all(const std::string& folder, const std::vector<std::string>& f
       }
       std::fflush(stdout);
     };
-    heard += model.transcribe(Recording::of_file(file), options).duration;
+    speech_seconds += model.transcribe(Recording::of_file(file), options).duration;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", heard, seconds,
-             heard / seconds);
+  fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", speech_seconds, seconds,
+             speech_seconds / seconds);
 }
 
 }  // namespace encdec::demo

@@ -240,9 +240,9 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& rout
 HttpError Service::without_folders(const HttpError& error) const {
   std::string message = error.what();
   for (const ModelSource& model : settings_.models) {
-    const bool tells =
+    const bool is_path =
         model.folder.find('/') != std::string::npos && model.folder.find_first_not_of("./") != std::string::npos;
-    if (!tells) continue;
+    if (!is_path) continue;
     for (std::size_t place = message.find(model.folder); place != std::string::npos;
          place = message.find(model.folder, place + model.name.size())) {
       message.replace(place, model.folder.size(), model.name);

@@ -15,8 +15,8 @@ constexpr std::size_t kMirroredEnd = 64;          // samples appended to the win
 constexpr std::size_t kWide = 128, kNarrow = 64;  // channels
 constexpr std::size_t kTaps = 3;                  // steps that a convolution reads
 constexpr std::size_t kSummed = 8;                // products summed before they are added to an output
-constexpr std::size_t kHeard = VoiceActivity::kContext + VoiceActivity::kWindow + kMirroredEnd;
-constexpr std::size_t kFrames = (kHeard - kFrame) / kHop + 1;  // steps: 4; later layers have 2 and 1
+constexpr std::size_t kPaddedSamples = VoiceActivity::kContext + VoiceActivity::kWindow + kMirroredEnd;
+constexpr std::size_t kFrames = (kPaddedSamples - kFrame) / kHop + 1;  // steps: 4; later layers have 2 and 1
 
 std::vector<float> vector_of(const WeightScope& weights, std::string_view name, std::size_t size) {
   const Tensor tensor = weights.tensor(name, {static_cast<Dim>(size)});
@@ -59,11 +59,11 @@ class Padded {
 };
 
 // Returns the samples followed by their last kMirroredEnd samples in reverse order, without repeating the very last.
-std::array<float, kHeard> with_mirrored_end(VoiceActivity::Samples samples) {
-  std::array<float, kHeard> heard;
-  std::copy(samples.begin(), samples.end(), heard.begin());
-  std::copy_n(samples.rbegin() + 1, kMirroredEnd, heard.begin() + samples.size());
-  return heard;
+std::array<float, kPaddedSamples> with_mirrored_end(VoiceActivity::Samples samples) {
+  std::array<float, kPaddedSamples> padded;
+  std::copy(samples.begin(), samples.end(), padded.begin());
+  std::copy_n(samples.rbegin() + 1, kMirroredEnd, padded.begin() + samples.size());
+  return padded;
 }
 
 }  // namespace
@@ -116,11 +116,11 @@ VoiceActivity VoiceActivity::load(const std::filesystem::path& file) {
 }
 
 float VoiceActivity::probability(Samples samples, State& state) const {
-  const std::array<float, kHeard> heard = with_mirrored_end(samples);
+  const std::array<float, kPaddedSamples> padded = with_mirrored_end(samples);
   Padded<kFrames, kFrequencies> magnitudes;
   for (std::size_t frame = 0; frame < kFrames; ++frame) {
     std::array<float, 2 * kFrequencies> parts;
-    transform_.multiply(heard.data() + frame * kHop, parts.data());
+    transform_.multiply(padded.data() + frame * kHop, parts.data());
     for (std::size_t k = 0; k < kFrequencies; ++k) {
       const float re = parts[k], im = parts[kFrequencies + k];
       magnitudes.step(frame)[k] = std::sqrt(re * re + im * im);

@@ -47,9 +47,9 @@ class VoiceActivity {
   static Matrix convolution(const WeightScope& weights, std::size_t channels, std::size_t outputs);
 
   Matrix transform_;                                                  // cosines, then sines
-  Matrix convolution1_, convolution2_, convolution3_, convolution4_;  // inputs of three consecutive steps
+  Matrix convolution1_, convolution2_, convolution3_, convolution4_;  // each reads three consecutive steps
   Matrix gates_;  // from input and hidden state to the input, forget, cell and output gates
-  Matrix final_;
+  Matrix final_;  // from hidden state to the logit of the probability
 };
 
 // A detector for one recording, piece by piece. Results do not depend on the sizes of the pieces.

@@ -24,16 +24,16 @@ class HeadRecording {
     }
     nodes_.reserve(by_layer.size());
     for (const auto& [layer, by_head] : by_layer) {
-      const auto keep = [maps = by_head](const AttentionWeights& told) {
-        const auto map = maps.find(told.head);
+      const auto keep = [maps = by_head](const AttentionWeights& attention) {
+        const auto map = maps.find(attention.head);
         if (map == maps.end()) return;
-        std::ranges::copy(told.weights, map->second->row(told.row) + told.first_key);
+        std::ranges::copy(attention.weights, map->second->row(attention.row) + attention.first_key);
       };
       nodes_.push_back(session.observe_attention(AttentionKind::cross, layer, keep));
     }
   }
   ~HeadRecording() {
-    for (const Edge node : nodes_) session_.forget_attention(AttentionKind::cross, node);
+    for (const Edge node : nodes_) session_.stop_observing(AttentionKind::cross, node);
   }
   HeadRecording(const HeadRecording&) = delete;
   HeadRecording& operator=(const HeadRecording&) = delete;

@@ -70,8 +70,8 @@ Transcript ChunkedRecording::transcript() const {
   for (JoinedText& text : join_chunks(chunks_, joining)) {
     TranscriptSegment& segment = joined.segments.emplace_back();
     // Takes the scores of the chunk's last segment.
-    const auto& heard = transcripts_.at(text.chunk).segments;
-    if (!heard.empty()) segment = heard.back();
+    const auto& segments = transcripts_.at(text.chunk).segments;
+    if (!segments.empty()) segment = segments.back();
     segment.id = joined.segments.size() - 1;
     segment.seek = static_cast<std::uint64_t>(begin_of(text.chunk) * LogMel::kFramesPerSecond);
     segment.start = text.start.value_or(last);

@@ -94,10 +94,10 @@ TokenIds RecordingTranscriber::previous_text() const {
   const TokenIds& initial = task_.initial_prompt();
   const bool has_initial = task_.options().carry_initial_prompt || (!is_openai() && prompt_start_ == tokens_.size());
   const std::size_t begin = has_initial ? std::max(initial.size(), prompt_start_) : prompt_start_;
-  std::size_t room = task_.max_previous_tokens();
+  std::size_t capacity = task_.max_previous_tokens();
   // As in openai/whisper: if the initial prompt takes all the space, add all of the text; window() cuts the front.
-  if (has_initial && is_openai()) room = room > initial.size() ? room - initial.size() : tokens_.size();
-  const std::size_t count = std::min(room, tokens_.size() - begin);
+  if (has_initial && is_openai()) capacity = capacity > initial.size() ? capacity - initial.size() : tokens_.size();
+  const std::size_t count = std::min(capacity, tokens_.size() - begin);
   TokenIds earlier = has_initial ? initial : TokenIds();
   earlier.insert(earlier.end(), tokens_.end() - static_cast<std::ptrdiff_t>(count), tokens_.end());
   return earlier;

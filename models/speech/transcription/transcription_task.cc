@@ -125,10 +125,10 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   hotwords_ = prompt_tokens(tokens, options.hotwords);
   if (hotwords_.size() > max_previous_tokens()) hotwords_.resize(max_previous_tokens());
 
-  const WhisperFacts::Generation* told = !is_openai(options) && facts.generation ? &*facts.generation : nullptr;
+  const WhisperFacts::Generation* generation = !is_openai(options) && facts.generation ? &*facts.generation : nullptr;
   for (const std::int32_t token : options.suppress_tokens) {
     if (token == -1) {
-      const TokenIds& unspoken = told != nullptr ? told->suppressed : facts.non_speech;
+      const TokenIds& unspoken = generation != nullptr ? generation->suppressed : facts.non_speech;
       suppressed_.insert(suppressed_.end(), unspoken.begin(), unspoken.end());
     } else if (token < 0 || token >= parts.network.config.decoder.vocabulary) {
       throw ConfigError(fmt::format("suppress_tokens: {}, expected -1 or 0 to {}", token,
@@ -137,8 +137,8 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
       suppressed_.push_back(token);
     }
   }
-  if (told != nullptr) {
-    suppressed_first_ = told->suppressed_first;
+  if (generation != nullptr) {
+    suppressed_first_ = generation->suppressed_first;
     return;
   }
   for (const std::int32_t token : {tokens.transcribe, tokens.translate, tokens.start, tokens.start_of_prev,
@@ -161,9 +161,9 @@ DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
 
 std::size_t TranscriptionTask::max_new_tokens(std::size_t prompt) const {
   const auto context = static_cast<std::size_t>(facts_.context);
-  const std::size_t room = context - std::min(context - 1, prompt);
+  const std::size_t capacity = context - std::min(context - 1, prompt);
   // By the rules of openai the last token, which the decoder never reads, may exceed the context.
-  return is_openai(options_) ? std::min(context / 2, room + 1) : room;
+  return is_openai(options_) ? std::min(context / 2, capacity + 1) : capacity;
 }
 
 DecodeJob TranscriptionTask::any_window() const {

@@ -21,8 +21,9 @@ class WhisperTokens {
     std::int32_t token;
   };
 
-  // Looks up the ids by name in the tokenizer. If it is null or lacks a name, derives the id from the size of the
-  // vocabulary. Throws ConfigError, beginning with `origin`, if that is not a size of openai's models.
+  // Looks up the ids by name in the tokenizer. If `tokenizer` is null or lacks a name, derives the id from
+  // `vocabulary`, the number of tokens. Throws ConfigError, its message beginning with `origin`, if a name is missing
+  // and `vocabulary` is not that of an openai model.
   WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary, std::optional<bool> is_multilingual,
                 const std::string& origin);
 

@@ -30,20 +30,20 @@ class WindowSearch final : public Search {
         language_(language),
         source_number_(source),
         result_(std::move(result)),
-        beginning_(session.open_target(source)) {
+        prefix_target_(session.open_target(source)) {
     const auto start = std::ranges::find(prompt_, task.tokens().start);
-    const auto behind = static_cast<std::size_t>(start - prompt_.begin()) + 1;
-    is_beginning_ = behind < prompt_.size();
-    begun_ = is_beginning_ ? behind : 0;
+    const auto after_start = static_cast<std::size_t>(start - prompt_.begin()) + 1;
+    reads_prefix_ = after_start < prompt_.size();
+    prefix_length_ = reads_prefix_ ? after_start : 0;
     max_new_tokens_ = task.max_new_tokens(prompt_.size());
-    if (!is_beginning_) begin_attempt(session);
+    if (!reads_prefix_) begin_attempt(session);
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
-    if (is_beginning_) {
-      inputs.push_back({beginning_, std::span(prompt_).first(begun_)});
+    if (reads_prefix_) {
+      inputs.push_back({prefix_target_, std::span(prompt_).first(prefix_length_)});
     } else if (is_first_step_) {
-      inputs.push_back({targets_.front(), std::span(prompt_).subspan(begun_)});
+      inputs.push_back({targets_.front(), std::span(prompt_).subspan(prefix_length_)});
     } else {
       for (std::size_t i = 0; i < running_.size(); ++i) {
         inputs.push_back({targets_[i], std::span(running_[i].tokens).last(1)});
@@ -55,23 +55,23 @@ class WindowSearch final : public Search {
     const std::span<float> logits = output.logits;
     const float normalizer = normalizer_of(logits);
     // The logits after the start token, before any token is banned, hold the no-speech probability.
-    if (is_beginning_ || (is_first_step_ && begun_ == 0)) {
+    if (reads_prefix_ || (is_first_step_ && prefix_length_ == 0)) {
       const float silence = logits[static_cast<std::size_t>(task_.tokens().no_speech)];
       no_speech_ = std::exp(double{silence} - double{normalizer});
     }
-    if (is_beginning_) return;
+    if (reads_prefix_) return;
     const TokenIds& sampled = running_[row].tokens;
     for (const std::int32_t token : task_.suppressed()) logits[static_cast<std::size_t>(token)] = kBanned;
     if (sampled.empty()) {
       for (const std::int32_t token : task_.suppressed_first()) logits[static_cast<std::size_t>(token)] = kBanned;
     }
     if (task_.options().timestamps) task_.timestamp_rules().apply(sampled, logits);
-    choose(row, logits, is_openai() ? std::nullopt : std::optional(normalizer), output.memory);
+    choose(row, logits, is_openai() ? std::nullopt : std::optional(normalizer), output.scratch);
   }
 
   State advance(Session& session) override {
-    if (is_beginning_) {
-      is_beginning_ = false;
+    if (reads_prefix_) {
+      reads_prefix_ = false;
       begin_attempt(session);
       return State::running;
     }
@@ -85,7 +85,7 @@ class WindowSearch final : public Search {
       begin_attempt(session);
       return State::running;
     }
-    session.close_target(beginning_);
+    session.close_target(prefix_target_);
     const bool wants_words = task_.options().word_timestamps && !result_->is_silence(task_.options());
     return wants_words ? State::completing : State::finished;
   }
@@ -102,7 +102,7 @@ class WindowSearch final : public Search {
 
   void abandon(Session& session) override {
     for (const int target : targets_) session.close_target(target);
-    session.close_target(beginning_);
+    session.close_target(prefix_target_);
   }
 
   std::vector<Hypothesis> take_results() override { return {Hypothesis{.token_ids = result_->tokens}}; }
@@ -136,7 +136,7 @@ class WindowSearch final : public Search {
   void begin_attempt(Session& session) {
     const TranscribeOptions& options = task_.options();
     group_ = static_cast<std::size_t>(temperature() > 0 ? options.best_of : options.beam_size);
-    targets_ = {session.fork_target(beginning_)};
+    targets_ = {session.fork_target(prefix_target_)};
     running_ = {{}};
     finished_.clear();
     choices_.assign(group_, {});
@@ -146,7 +146,7 @@ class WindowSearch final : public Search {
 
   // Sets choices_[row]: for beams the best next tokens, best first; for samples one token for each sample of the row.
   // `whole` is the normalizer of the logits before tokens were banned, if scores need it.
-  void choose(std::size_t row, std::span<const float> logits, std::optional<float> whole, ProcessorScratch& memory) {
+  void choose(std::size_t row, std::span<const float> logits, std::optional<float> whole, ProcessorScratch& scratch) {
     const float normalizer = kernels::log_sum_exp(logits);
     const auto choice = [&](std::int32_t token) {
       token = std::max(token, 0);  // -1 if all tokens are banned
@@ -156,19 +156,19 @@ class WindowSearch final : public Search {
     std::vector<Choice>& choices = choices_[row];
     choices.clear();
     if (temperature() > 0) {
-      memory.scores.assign(logits.begin(), logits.end());
-      for (float& score : memory.scores) score = static_cast<float>(score / temperature());
+      scratch.scores.assign(logits.begin(), logits.end());
+      for (float& score : scratch.scores) score = static_cast<float>(score / temperature());
       const std::size_t samples = is_first_step_ ? group_ : 1;
       for (std::size_t i = 0; i < samples; ++i) {
         const std::size_t number = is_first_step_ ? i : running_[row].number;
         const RandomKey key = random_.with(place_.first).with(attempt_).with(number).with(length_);
-        choices.push_back(choice(draw(memory.scores, key.uniform())));
+        choices.push_back(choice(draw(scratch.scores, key.uniform())));
       }
     } else if (group_ == 1) {
       choices.push_back(choice(kernels::arg_max(logits)));
     } else {
-      kernels::top_k(logits, static_cast<int>(is_openai() ? group_ + 1 : 2 * group_), memory.tokens);
-      for (const std::int32_t token : memory.tokens) choices.push_back(choice(token));
+      kernels::top_k(logits, static_cast<int>(is_openai() ? group_ + 1 : 2 * group_), scratch.tokens);
+      for (const std::int32_t token : scratch.tokens) choices.push_back(choice(token));
     }
   }
 
@@ -296,9 +296,9 @@ class WindowSearch final : public Search {
   std::int32_t language_;
   int source_number_;
   std::shared_ptr<DecodedWindow> result_;
-  int beginning_;                   // target that reads the first begun_ tokens of the prompt; attempts are forks of it
-  std::size_t begun_ = 0;           // number of tokens up to the start token; 0 if nothing follows it
-  bool is_beginning_ = false;       // beginning_ reads these tokens in the current step
+  int prefix_target_;               // target that reads the first prefix_length_ tokens; attempts are forks of it
+  std::size_t prefix_length_ = 0;   // prompt tokens up to the start token; 0 if no other token follows it
+  bool reads_prefix_ = false;       // whether prefix_target_ reads these tokens in the current step
   std::size_t max_new_tokens_ = 0;  // maximum number of tokens to generate
   double no_speech_ = 0;
   std::size_t attempt_ = 0;    // index of the temperature

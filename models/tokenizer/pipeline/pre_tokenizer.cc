@@ -120,24 +120,24 @@ std::size_t contraction(std::string_view text) {
   return 0;
 }
 
-// Returns the size in bytes of the match of GPT-2's pattern for words at the beginning of `valid`:
+// Returns how many bytes GPT-2's word pattern matches at the beginning of `text`:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 // The pattern matches at the beginning of any text, so matches follow each other without gaps.
-// REQUIRES: `valid` is not empty.
-std::size_t gpt2_word(std::string_view valid) {
-  if (const std::size_t length = contraction(valid); length > 0) return length;
+// REQUIRES: `text` is valid UTF-8 and not empty.
+std::size_t gpt2_word(std::string_view text) {
+  if (const std::size_t length = contraction(text); length > 0) return length;
   const auto end_of = [&](std::size_t begin, CharacterKind kind) {
-    return begin + leading_bytes(valid.substr(begin), [&](char32_t c) { return kind_of(c) == kind; });
+    return begin + leading_bytes(text.substr(begin), [&](char32_t c) { return kind_of(c) == kind; });
   };
-  const std::size_t begin = valid[0] == ' ' ? 1 : 0;
-  if (begin < valid.size()) {
-    const CharacterKind kind = kind_of(first_character(valid.substr(begin)).value);
+  const std::size_t begin = text[0] == ' ' ? 1 : 0;
+  if (begin < text.size()) {
+    const CharacterKind kind = kind_of(first_character(text.substr(begin)).value);
     if (kind != CharacterKind::space) return end_of(begin, kind);
   }
   const std::size_t end = end_of(0, CharacterKind::space);
-  if (end == valid.size()) return end;
+  if (end == text.size()) return end;
   // The last space is left for the next word, unless it is the only one.
-  const std::size_t last = last_character(valid.substr(0, end));
+  const std::size_t last = last_character(text.substr(0, end));
   return last > 0 ? last : end;
 }
 

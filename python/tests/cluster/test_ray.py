@@ -105,8 +105,8 @@ def test_nodes_that_differ_are_told_and_refused(
         call = [sys.executable, str(EXAMPLES / "fingerprints.py"), str(path)]
         done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 1, done.stderr
-        told = sorted(line.split()[0] == fingerprint for line in done.stdout.splitlines())
-        assert told == [False, True]
+        agrees = sorted(line.split()[0] == fingerprint for line in done.stdout.splitlines())
+        assert agrees == [False, True]
         assert start(address, path, table, tmp_path, "--fingerprint", "0" * 32).wait() != 0
         assert "gives other results" in (tmp_path / "log").read_text()
 

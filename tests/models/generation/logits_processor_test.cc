@@ -243,12 +243,12 @@ TEST(MakeLogitsProcessors, AgreeWithTheirDefinitionsForAnySettingsAndHistory) {
 
 TEST(MakeLogitsProcessors, ProcessorsReportWhenTheyMayChangeScores) {
   std::size_t changes = 0;
-  ProcessorScratch memory;
+  ProcessorScratch scratch;
   for (unsigned seed = 0; seed < 20'000; ++seed) {
     const RandomCase test(seed);
     for (const auto& rule : make_logits_processors(test.config)) {
       ScoreList scores = test.scores;
-      rule.process(test.history, scores, memory);
+      rule.process(test.history, scores, scratch);
       for (std::size_t token = 0; token < scores.size(); ++token) {
         if (scores[token] == kBanned || scores[token] == test.scores[token]) continue;
         ASSERT_TRUE(rule.changes_scores(test.history)) << "seed " << seed;

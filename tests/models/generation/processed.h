@@ -13,8 +13,8 @@ using ScoreList = std::vector<float>;
 inline const TokenIds kStart = {0};
 
 inline ScoreList processed_by(const LogitsProcessors& rules, const TokenHistory& history, ScoreList scores) {
-  ProcessorScratch memory;
-  for (const auto& rule : rules) rule.process(history, scores, memory);
+  ProcessorScratch scratch;
+  for (const auto& rule : rules) rule.process(history, scores, scratch);
   return scores;
 }
 

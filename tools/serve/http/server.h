@@ -25,7 +25,7 @@ struct HttpLimits {
   std::size_t body_bytes = 4 << 20;
   std::size_t connections = 1024;
   std::chrono::seconds header_time{10};  // maximum time from the first bytes of a header to its end
-  std::chrono::seconds body_time{30};    // maximum time from there to the end of the body; see body_limit()
+  std::chrono::seconds body_time{30};    // maximum time for the body after the header; see body_limit()
   std::chrono::seconds write_time{30};   // maximum time for a client to receive one piece of an answer
   std::chrono::seconds idle_time{75};    // maximum time between two requests; longer than the 60 s of common proxies
 };
@@ -39,7 +39,8 @@ struct Answered {
   bool is_cut = false;    // the client disconnected, or received too slowly, before the end of the answer
 };
 
-// A request's part of the limits on all requests. The destructor gives it back. Order of calls: add_bytes* complete.
+// The share that one request takes of the limits on all requests. The destructor returns the share.
+// Order of calls: add_bytes* complete
 class RequestTicket {
  public:
   virtual ~RequestTicket() = default;
@@ -47,7 +48,7 @@ class RequestTicket {
   virtual void add_bytes(std::size_t bytes) = 0;
   // Counts the request, whose whole body has arrived. Throws HttpError if there are too many requests.
   virtual void complete() = 0;
-  // Callback that refuses this body, before complete(), because another body needs its bytes of the limit. The server
+  // Callback that refuses this body, before complete(), to make space for another body within the limit. The server
   // must then read no more of this body.
   std::function<void(const HttpError&)> on_refused;
 };

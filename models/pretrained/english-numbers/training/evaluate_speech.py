@@ -178,8 +178,8 @@ def evaluate(work, options):
         ("noise10", "noise 10 dB below", [with_noise(clip, 10, noise) for clip in clean], references),
         ("noise5", "noise 5 dB below", [with_noise(clip, 5, noise) for clip in clean], references),
         ("room", "echo and telephone band", [clip_of(spoken) for spoken in tests["room"]], references),
-        ("accent", "clean, an accent never heard either (Scotland)", [clip_of(spoken) for spoken in tests["accent"]],
-         [spoken["text"] for spoken in tests["accent"]]),
+        ("accent", "clean, an accent that is not in the training data either (Scotland)",
+         [clip_of(spoken) for spoken in tests["accent"]], [spoken["text"] for spoken in tests["accent"]]),
     ]
     rows = {name: (title, evaluate_words(transcriber, work, name, clips, texts)) for name, title, clips, texts in sets}
     pause_rates, two_segments, time_errors = evaluate_segments(

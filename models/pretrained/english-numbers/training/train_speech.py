@@ -199,20 +199,20 @@ class Examples:
         A span is (start, end), in seconds, of the sound that an expected id stands for, or None."""
         tokens, rng = self.tokens, self.rng
         prompt = self.prompt() if not ease and rng.random() < 0.15 else []
-        heard = np.zeros(POSITIONS, np.int64)
+        phoneme_ids = np.zeros(POSITIONS, np.int64)
         if rng.random() < (0.02 if ease else 0.08):
             seconds = rng.uniform(0.2, 1) if ease else rng.choice([rng.uniform(0.2, WINDOW_SECONDS), WINDOW_SECONDS])
             samples = not_speech(rng, int(seconds * SAMPLE_RATE))
             # Without speech the text is empty, whichever token is forced after sot: no_timestamps or a time.
             forced = tokens.no_timestamps if rng.random() < 0.5 else tokens.at(rng.uniform(0, LATEST_START))
             wanted = [NOT_COUNTED] * len(prompt) + [tokens.no_speech, tokens.eot]
-            return samples, [*prompt, tokens.sot, forced], wanted, [None] * len(wanted), heard
+            return samples, [*prompt, tokens.sot, forced], wanted, [None] * len(wanted), phoneme_ids
         samples, segments = self.window(ease)
         timed = segments[-1][2] > WINDOW_SECONDS or rng.random() < 0.5
         ids, spans = ([], []) if timed else ([tokens.no_timestamps], [None])
         for text, start, end, phonemes in segments:
             for (name, _, begin), (_, _, until) in zip(phonemes, [*phonemes[1:], (None, None, end - start)]):
-                heard[round((start + begin) / TIME_STEP) : round((start + until) / TIME_STEP)] = self.phonemes.get(name, 0)
+                phoneme_ids[round((start + begin) / TIME_STEP) : round((start + until) / TIME_STEP)] = self.phonemes.get(name, 0)
             if timed:
                 ids.append(tokens.at(start))
                 spans.append((start - TIME_STEP, start + 2 * TIME_STEP))
@@ -226,7 +226,7 @@ class Examples:
         wanted = [NOT_COUNTED] * len(prompt) + ids + [tokens.eot]
         spans = [None] * len(prompt) + spans + [None]
         ids = [*prompt, tokens.sot, *ids]
-        return samples, ids[:MAX_TARGET], wanted[:MAX_TARGET], spans[:MAX_TARGET], heard
+        return samples, ids[:MAX_TARGET], wanted[:MAX_TARGET], spans[:MAX_TARGET], phoneme_ids
 
     def batches(self, count, size, ease, trimmed):
         """Yields `count` batches of `size` examples. With `trimmed`, a batch has examples of similar length and a window that just fits."""
@@ -257,8 +257,8 @@ class Examples:
                 if span is not None:
                     begin = max(0, math.floor(span[0] / TIME_STEP))
                     look[begin : max(begin + 1, math.ceil(span[1] / TIME_STEP))] = 1
-        heard = torch.from_numpy(np.stack([row_heard[: frames // 2] for *_, row_heard in group]))
-        return self.features(samples, [len(sound) for sound, *_ in group]), ids, wanted, looks, heard
+        phoneme_ids = torch.from_numpy(np.stack([row_phoneme_ids[: frames // 2] for *_, row_phoneme_ids in group]))
+        return self.features(samples, [len(sound) for sound, *_ in group]), ids, wanted, looks, phoneme_ids
 
     def features(self, samples, lengths):
         """Returns log-mel [B, 80, frames] like WhisperFeatureExtractor's, with a random curve added to each spectrum and with a few bins and
@@ -397,11 +397,11 @@ def train(work, options):
         progress = state["seconds"] / total
         ease = max(0.0, 0.9 - 3 * progress)
         trimmed = ease > 0 or (progress < 0.75 and examples.rng.random() < 0.9)
-        for features, ids, wanted, looks, heard in examples.batches(8, options.batch, ease, trimmed):
+        for features, ids, wanted, looks, phoneme_ids in examples.batches(8, options.batch, ease, trimmed):
             optimizer.param_groups[0]["lr"] = learning_rate(state["seconds"] / total, options)
             memory = encode(model, features)
             text, look = decoder.losses(memory, ids, wanted, looks)
-            phonemes = F.cross_entropy(namer(memory).flatten(0, 1), heard.flatten())
+            phonemes = F.cross_entropy(namer(memory).flatten(0, 1), phoneme_ids.flatten())
             (text + options.phoneme_weight * phonemes + options.look_weight * look).backward()
             nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()

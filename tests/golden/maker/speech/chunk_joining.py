@@ -28,7 +28,7 @@ def speech(random, seconds):
     return pieces
 
 
-def heard(random, pieces, start, seconds, errors):
+def chunk_tokens(random, pieces, start, seconds, errors):
     """Returns the tokens that a model could generate for a chunk."""
     tokens = []
 
@@ -58,7 +58,7 @@ def cases():
         pieces, chunks, start = speech(random, seconds), [], 0.0
         while True:
             last = start + length >= seconds
-            chunk = {"tokens": heard(random, pieces, start, min(length, seconds - start), [0, 0.05, 0.3][i % 3])}
+            chunk = {"tokens": chunk_tokens(random, pieces, start, min(length, seconds - start), [0, 0.05, 0.3][i % 3])}
             chunk |= {"seconds": min(length, seconds - start), "left": shared if chunks else 0.0, "right": 0.0 if last else shared}
             chunks.append(chunk)
             if last:

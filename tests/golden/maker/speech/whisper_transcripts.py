@@ -122,17 +122,17 @@ def write_transcripts(path, model, ids, folder):
     frames = 2 * model.config.max_source_positions
     model.eval()
     cases = []
-    for name, seconds, hertz, told, options in CASES:
-        told = dict(told)
-        if "prompt" in told:
-            told["prompt_ids"] = torch.tensor([ids["<|startofprev|>"], *tokenizer(told.pop("prompt"), add_special_tokens=False)["input_ids"]])
-        length = told.pop("chunk", None)
+    for name, seconds, hertz, given, options in CASES:
+        given = dict(given)
+        if "prompt" in given:
+            given["prompt_ids"] = torch.tensor([ids["<|startofprev|>"], *tokenizer(given.pop("prompt"), add_special_tokens=False)["input_ids"]])
+        length = given.pop("chunk", None)
 
-        def generate(samples, told=told):
+        def generate(samples, given=given):
             features = features_of(samples, model.config.num_mel_bins, frames)
             return model.generate(
                 features.input_features, attention_mask=features.attention_mask, generation_config=settings,
-                return_timestamps=True, return_segments=True, **told,
+                return_timestamps=True, return_segments=True, **given,
             )  # fmt: skip
 
         samples = tone(seconds, hertz)
