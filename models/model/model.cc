@@ -58,7 +58,7 @@ bool is_setting(const std::string& name, const WeightStore& store) {
 
 // Returns a line about unused weights, or empty if all of them are of a kind that is usually unused: tensors for
 // training and second copies of tensors.
-std::string describe_left_over(const std::vector<std::string>& unused, const WeightStore& store) {
+std::string describe_left_over(const std::vector<std::string>& unused) {
   constexpr std::array<std::string_view, 11> kUsual = {"pooler",
                                                        "lm_head.",
                                                        "cls.",
@@ -147,7 +147,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   std::erase_if(unused,
                 [&](const std::string& name) { return name == kMelFilters || is_setting(name, *impl->weights); });
   for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
-  impl->weights_note = describe_left_over(unused, *impl->weights);
+  impl->weights_note = describe_left_over(unused);
   if (impl->config.architecture == Architecture::encoder_only) {
     impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
   }
