@@ -14,9 +14,9 @@ if [[ ${1:-} == --sanitizers ]]; then
   for preset in asan tsan; do
     echo "Building and testing with preset $preset"
     [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
-    cmake --build --preset "$preset" --target threads_test models_test transcription_test serve_text_test tools_test
+    cmake --build --preset "$preset" --target threads_test models_test transcription_test speech_model_test serve_text_test tools_test
     ctest --preset "$preset" -j2 --no-tests=error \
-      -R '^(ThreadTeam|Cancellation|AddressSpace|Session|Request|MelWindows|SpeechOnly|Serve|Turns|Load|UnreadAnswers|Origins|Forms?)'
+      -R '^(ThreadTeam|Cancellation|AddressSpace|Session|Request|MelWindows|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?)'
   done
   exit
 fi
