@@ -34,7 +34,7 @@ class Executor {
 
   Graph graph_;
   std::vector<int> order_;
-  std::vector<Lifetime> lifetimes_;  // indexed by edge id; the bytes are set for each run
+  std::vector<Lifetime> lifetimes_;  // indexed by edge id; `bytes` is 0: plan() sets it in a copy
 };
 
 }  // namespace encdec

@@ -47,7 +47,7 @@ class CacheIndex {
   };
   struct ForkGroup {
     std::vector<std::int32_t> pages;
-    int used = kPageRows;  // rows in use of the last page
+    int used = kPageRows;  // number of rows of the last page that are in use
     int members = 0;
   };
   std::int32_t next_row(ForkGroup& group);
@@ -91,7 +91,7 @@ class KeyValueCache {
   void write(std::int64_t row, const float* keys, const float* values);
   std::int64_t rows() const { return rows_; }  // capacity in positions
 
-  // Returns the keys of the positions whose cache rows `index` lists, as CacheIndex::rows() returns them.
+  // Returns the keys of one sequence. `index` is the sequence's CacheIndex::rows().
   kernels::AttentionRows keys(const std::int32_t* index) const { return rows_of(keys_, index); }
   // The same for values.
   kernels::AttentionRows values(const std::int32_t* index) const { return rows_of(values_, index); }

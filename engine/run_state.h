@@ -21,7 +21,7 @@ class MatMulPrimitives;
 struct Sequence {
   int first_row = 0;         // the sequence's rows in this run: [first_row, first_row + rows)
   int rows = 0;              // number of rows: a whole source, a whole target, or 1 in a decoding step
-  int past = 0;              // number of positions before first_row
+  int past = 0;              // number of the sequence's positions that earlier runs computed
   int slot = -1;             // slot in the cache index; -1 if nothing is cached
   int first_memory_row = 0;  // first row that the sequence may attend to in another input, such as the encoder output
   int memory_rows = 0;       // number of these rows; 0 if there are none
@@ -42,7 +42,7 @@ struct AttentionWeights {
   std::span<const float> weights;  // weights of keys [first_key, first_key + weights.size()); their sum is 1
 };
 
-// A callback for the attention weights of a node, called for each row and head when they have been computed.
+// A callback for the attention weights of a node, called for each row and head once its weights have been computed.
 using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
 // One run of one node, with its times.
@@ -58,7 +58,7 @@ struct NodeRun {
 // A callback for each run of a node, called at its end. Used to measure time per node.
 using NodeRunObserver = std::function<void(const NodeRun&)>;
 
-// Everything that changes while a graph runs: activations, scratch memory, caches, arguments of library calls. One
+// Everything that changes while a graph runs: activations, scratch memory, caches, argument lists of oneDNN calls. One
 // thread at a time may use a state. A graph may have any number of states. A state grows to what its runs need, then
 // allocates no more.
 class RunState {

@@ -24,7 +24,7 @@ WIDTH = 84
 
 
 def rows_of(text: str) -> dict[str, str]:
-    """Folders and their groups, from the highest level to the lowest."""
+    """Folders and their groups, in the order of the table: the lowest folder of the picture first."""
     return dict(ROW.findall(text))
 
 

@@ -17,7 +17,8 @@ struct MatMulEpilogue {
   Activation activation = Activation::identity;
 };
 
-// Rows of the output, from the matrix's first column on.
+// Rows of the output. The pointers are to the first column that this packed matrix computes, which may be a slice of
+// the layer's columns.
 struct OutputRows {
   const float* residual = nullptr;    // or null
   float* output = nullptr;            // may be the address of the sums if they are floats
@@ -33,7 +34,7 @@ struct OutputRows {
   }
 };
 
-// A dense block of sums: rows [0, rows) and columns [first_column, first_column + columns) of the output.
+// A block of sums: rows [0, rows) and columns [first_column, first_column + columns) of the output.
 template <class T>
 struct SumsBlock {
   const T* sums = nullptr;

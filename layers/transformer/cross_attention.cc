@@ -25,7 +25,7 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   key_value_.apply(inputs[0], nullptr, projected, state);
   const int head_dim = static_cast<int>(form_.head_dim);
   const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form_.type);
-  state.team().run(2 * form_.heads, [&](int part, int) {  // first the keys of each head, then its values
+  state.team().run(2 * form_.heads, [&](int part, int) {  // parts [0, H): keys of each head; then the values
     for (const Sequence& source : state.sequences) {
       if (source.rows == 0) continue;
       std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form_.bytes() +

@@ -11,8 +11,8 @@
 
 namespace encdec {
 
-// A 128-bit hash of some content. Different contents do not get the same hash by accident. They can be constructed to,
-// because the hash is not cryptographic.
+// A 128-bit hash of some content. Different contents do not get the same hash by accident. The
+// hash is not cryptographic: contents with equal hashes can be constructed.
 using ContentHash = std::array<std::byte, 16>;
 
 // An incremental XXH3 hash.
@@ -43,7 +43,7 @@ ContentHash content_hash(std::span<const std::byte> bytes);
 // An entry of a file of packed matrices. Such a file is for the machine that wrote it. Numbers are little-endian:
 //   "ENCDECPW", version u32, number of matrices u32, key [16], bytes of the head u64, bytes of the file u64
 //   for each matrix: length of its name u32, name, bytes u64, hash [16]
-//   hash [16] of everything above: the end of the head
+//   hash [16] of everything above; the head ends here
 //   the matrices in this order, each at the next multiple of 64, zeros between them
 // Offsets are not stored, so that none can overlap or lead out of the file.
 struct PackedEntry {

@@ -217,7 +217,7 @@ class BatchDecoder {
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
   std::vector<Session::TargetTokens> inputs_;
-  std::vector<std::pair<Running*, std::size_t>> rows_;  // by row of the step: its source, and its number in the search
+  std::vector<std::pair<Running*, std::size_t>> rows_;  // by row of the step: source, and number among its rows
   std::vector<char> is_number_;                         // by row: 0 if its logits are NaN
   std::vector<ProcessorScratch> processor_scratch_;     // by thread
   std::size_t source_tokens_ = 0;                       // tokens encoded so far

@@ -12,7 +12,7 @@
 namespace encdec {
 
 // The decoder's tokens so far: the prompt, then the generated tokens. For a model with an encoder the prompt is the
-// start token and the user's prefix.
+// start token, the token of the target language if the model has one, and the user's prefix.
 struct TokenHistory {
   std::span<const std::int32_t> tokens;
   std::size_t prompt_length = 1;
@@ -40,7 +40,7 @@ struct ProcessorScratch {
 using Scores = std::span<float>;  // [V]
 
 // One rule about the next token, like transformers' LogitsProcessor. Scores are logits in greedy search and sampling.
-// In beam search they are log-probabilities, or logits at a step in which no processor changes scores. Thread-safe.
+// In beam search they are log-probabilities, or logits in a step in which processors only ban tokens. Thread-safe.
 struct LogitsProcessor {
   // Changes the scores of one step in place. Sets the score of a banned token to kBanned.
   std::function<void(const TokenHistory& history, Scores scores, ProcessorScratch& scratch)> process;

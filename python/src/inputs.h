@@ -33,7 +33,7 @@ TokenIds ids_from(nanobind::handle value, std::string_view what);
 // Converts a list of such lists.
 std::vector<TokenIds> rows_from(nanobind::handle value, std::string_view what);
 
-// Converts a source and the prefix of its result, which may be None. `number` is the source's in messages.
+// Converts a source and the prefix of its result. `prefix` may be None. `number` is the source's number in messages.
 GenerateInput input_from(nanobind::handle source, nanobind::handle prefix, std::size_t number, OnError on_error);
 // Converts a list of sources. `prefixes` has one prefix for each source, or is None.
 std::vector<GenerateInput> inputs_from(nanobind::list sources, nanobind::object prefixes, OnError on_error);

@@ -44,8 +44,8 @@ class AddedVocabulary {
   std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
   // Returns null if no token has this id.
   const AddedToken* token(std::int32_t id) const;
-  // Returns the text of a token for a decoder: its content, normalised if the token is normalised. Null if no token has
-  // this id.
+  // Returns the text that a PieceDecoder gets for a token: its content, normalised if the token's text is looked for
+  // after normalisation. Null if no token has this id.
   const std::string* decoded(std::int32_t id) const;
   bool is_special(std::string_view token) const { return special_.contains(token); }
 
